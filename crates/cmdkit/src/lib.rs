@@ -1,0 +1,132 @@
+//! The habits that all programs share at the command line.
+//!
+//! - [`run`] parses the arguments, prints completions when asked, turns an error into one line on standard error and
+//!   gives the exit code: 0 for success, 1 for a failure at run time, 2 (or what the program's tradition wants) for
+//!   wrong usage.
+//! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error.
+
+use std::{fmt, io, process::ExitCode};
+
+use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum, error::ErrorKind};
+use clap_complete::Shell;
+use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
+
+/// Exit code for a failure at run time.
+pub const EXIT_FAILURE: u8 = 1;
+/// Exit code for wrong usage, unless a program's tradition wants another.
+pub const EXIT_USAGE: u8 = 2;
+
+const COMPLETIONS: &str = "completions";
+
+/// An error in what the user asked for, found behind the parser's back; ends the program like a usage error.
+#[derive(Debug)]
+pub struct UsageError(pub String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Parses the arguments into `P`, runs `program` and gives the exit code.
+///
+/// `usage_code` is what wrong usage ends with. `--completions SHELL` works without any other argument.
+pub fn run<P>(usage_code: u8, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
+where
+    P: CommandFactory + FromArgMatches,
+{
+    let command = P::command().arg(
+        Arg::new(COMPLETIONS)
+            .long(COMPLETIONS)
+            .value_name("SHELL")
+            .value_parser(clap::builder::EnumValueParser::<Shell>::new())
+            .action(ArgAction::Set)
+            // So that it does not ask for the required arguments.
+            .exclusive(true)
+            .help("Print a completion script for this shell and end"),
+    );
+    let name = command.get_name().to_owned();
+    let parsed = command.clone().try_get_matches().and_then(|matches| {
+        if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
+            clap_complete::generate(shell, &mut command.clone(), &name, &mut io::stdout());
+            return Ok(None);
+        }
+        P::from_arg_matches(&matches).map_err(|error| error.format(&mut command.clone())).map(Some)
+    });
+    let arguments = match parsed {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(error) => {
+            // A reader that closed the pipe has seen what it wanted.
+            let _ = error.print();
+            return match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+                _ => ExitCode::from(usage_code),
+            };
+        }
+    };
+    match program(arguments) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{name}: {error:#}");
+            ExitCode::from(if error.is::<UsageError>() { usage_code } else { EXIT_FAILURE })
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// A line of text for people.
+    Text,
+    /// A line of JSON for programs.
+    Json,
+}
+
+/// What is logged, and how.
+#[derive(Debug, Clone, Args)]
+pub struct LogArgs {
+    /// What to log on standard error: off, error, warn, info, debug, trace, or a filter as in `RUST_LOG`
+    #[arg(long, value_name = "FILTER", help_heading = "Logging")]
+    pub log: Option<String>,
+
+    /// How log lines look
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", help_heading = "Logging")]
+    pub log_format: LogFormat,
+}
+
+impl LogArgs {
+    /// Starts logging to standard error. Without `--log` the filter is `RUST_LOG`, without that `default`.
+    ///
+    /// # Errors
+    /// [`UsageError`] when the filter cannot be read.
+    pub fn start(&self, default: &str) -> anyhow::Result<()> {
+        self.start_to(default, BoxMakeWriter::new(io::stderr))
+    }
+
+    /// As [`LogArgs::start`], but to `writer`: a program that draws on the terminal must not log over its own screen.
+    ///
+    /// # Errors
+    /// [`UsageError`] when the filter cannot be read.
+    pub fn start_to(&self, default: &str, writer: BoxMakeWriter) -> anyhow::Result<()> {
+        let from_environment = std::env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
+        let wanted = self.log.clone().or(from_environment).unwrap_or_else(|| default.to_owned());
+        let filter = EnvFilter::try_new(&wanted)
+            .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;
+        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && io::IsTerminal::is_terminal(&io::stderr());
+        let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
+        match self.log_format {
+            LogFormat::Text => builder.with_target(false).init(),
+            LogFormat::Json => builder.json().init(),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! A rate limit without a clock.
+
+use crate::Time;
+use core::time::Duration;
+
+const NANOS: u64 = 1_000_000_000;
+
+/// How fast a [`TokenBucket`] fills and how much it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// Tokens that come in each second.
+    pub per_second: u32,
+    /// Tokens that can be saved up; a new bucket is full.
+    pub burst: u32,
+}
+
+/// A bucket of tokens: what is rare (messages, bytes) is paid for in tokens, which come back at a steady rate.
+///
+/// Over any span of `t` seconds at most `burst + t * per_second` tokens are given out.
+#[derive(Debug, Clone)]
+pub struct TokenBucket {
+    rate: Rate,
+    // In billionths of a token, so that a nanosecond's income is a whole number and nothing is lost by rounding.
+    level: u64,
+    filled: Time,
+}
+
+impl TokenBucket {
+    /// A full bucket.
+    pub fn new(rate: Rate, now: Time) -> Self {
+        Self { rate, level: u64::from(rate.burst) * NANOS, filled: now }
+    }
+
+    /// Takes `tokens` if that many are there; otherwise takes none and answers `false`.
+    pub fn take(&mut self, now: Time, tokens: u32) -> bool {
+        self.fill(now);
+        let price = u64::from(tokens) * NANOS;
+        let enough = self.level >= price;
+        if enough {
+            self.level -= price;
+        }
+        enough
+    }
+
+    /// When `tokens` will be there if nothing is taken before; `None` if the bucket never holds that many.
+    pub fn ready_at(&mut self, now: Time, tokens: u32) -> Option<Time> {
+        self.fill(now);
+        if tokens > self.rate.burst || (self.rate.per_second == 0 && self.level < u64::from(tokens) * NANOS) {
+            return None;
+        }
+        let missing = (u64::from(tokens) * NANOS).saturating_sub(self.level);
+        Some(now.plus(Duration::from_nanos(missing.div_ceil(u64::from(self.rate.per_second.max(1))))))
+    }
+
+    /// Whether nothing is missing: a full bucket behaves as a new one, so it need not be kept.
+    pub fn is_full(&mut self, now: Time) -> bool {
+        self.fill(now);
+        self.level == u64::from(self.rate.burst) * NANOS
+    }
+
+    fn fill(&mut self, now: Time) {
+        let elapsed = u64::try_from(now.since(self.filled).as_nanos()).unwrap_or(u64::MAX);
+        let income = elapsed.saturating_mul(u64::from(self.rate.per_second));
+        self.level = self.level.saturating_add(income).min(u64::from(self.rate.burst) * NANOS);
+        self.filled = self.filled.max(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: Rate = Rate { per_second: 10, burst: 3 };
+
+    #[test]
+    fn a_burst_passes_and_then_the_rate_holds() {
+        let mut bucket = TokenBucket::new(RATE, Time::ZERO);
+        let given =
+            |bucket: &mut TokenBucket, millis| (0..5).filter(|_| bucket.take(Time::from_millis(millis), 1)).count();
+        assert_eq!(given(&mut bucket, 0), 3);
+        assert_eq!(given(&mut bucket, 99), 0);
+        assert_eq!(given(&mut bucket, 100), 1);
+        assert_eq!(given(&mut bucket, 10_000), 3);
+    }
+
+    #[test]
+    fn ready_at_is_the_first_moment_that_works() {
+        let mut bucket = TokenBucket::new(Rate { per_second: 7, burst: 100 }, Time::ZERO);
+        assert!(bucket.take(Time::ZERO, 100));
+        let ready = bucket.ready_at(Time::ZERO, 13).unwrap();
+        assert!(!bucket.clone().take(Time::from_nanos(ready.as_nanos() - 1), 13));
+        assert!(bucket.take(ready, 13));
+        assert_eq!(bucket.ready_at(ready, 101), None);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_gives_nothing_away() {
+        let mut bucket = TokenBucket::new(RATE, Time::from_millis(1_000));
+        assert!(bucket.take(Time::from_millis(1_000), 3));
+        assert!(!bucket.take(Time::ZERO, 1));
+        assert!(!bucket.take(Time::from_millis(1_000), 1));
+        assert!(bucket.take(Time::from_millis(1_100), 1));
+    }
+}

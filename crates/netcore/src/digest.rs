@@ -1,0 +1,57 @@
+//! A fingerprint of a state that is kept while the state changes.
+
+/// A 64-bit fingerprint of a set of (what, who, value) facts.
+///
+/// Facts are combined by exclusive or, so the order in which they came does not matter, and adding a fact a second time
+/// takes it away again. Two states with equal facts have equal digests; unequal ones differ but for a chance of 2^-64.
+/// Not meant to withstand somebody who looks for collisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Digest(u64);
+
+impl Digest {
+    /// Adds the fact, or takes it away when it is there.
+    pub fn toggle(&mut self, what: u8, who: u32, value: u64) {
+        // Two rounds of the finaliser of splitmix64 spread each bit over all others.
+        let key = (u64::from(what) << 32) | u64::from(who);
+        self.0 ^= mix(mix(key.wrapping_add(0x9E37_79B9_7F4A_7C15)) ^ value.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+    }
+
+    /// Replaces the value of a fact.
+    pub fn change(&mut self, what: u8, who: u32, old: u64, new: u64) {
+        self.toggle(what, who, old);
+        self.toggle(what, who, new);
+    }
+
+    /// The fingerprint.
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+}
+
+const fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_does_not_matter_and_twice_is_never() {
+        let mut one = Digest::default();
+        one.toggle(1, 2, 3);
+        one.toggle(4, 5, 6);
+        let mut two = Digest::default();
+        two.toggle(4, 5, 6);
+        two.toggle(1, 2, 3);
+        assert_eq!(one, two);
+        two.change(1, 2, 3, 4);
+        assert_ne!(one, two);
+        two.change(1, 2, 4, 3);
+        one.toggle(4, 5, 6);
+        one.toggle(4, 5, 6);
+        assert_eq!(one, two);
+    }
+}

@@ -1,0 +1,188 @@
+//! Cutting a byte stream into frames, whatever the pieces in which it arrives.
+//!
+//! | framing | on the wire | used by |
+//! |---------|-------------|---------|
+//! | [`NulDecoder`] | the frame's bytes, then `00` | blackjack, text |
+//! | [`LengthDecoder`] | u32 big-endian length of what follows, then the frame's bytes | blackjack, binary |
+//!
+//! Both decoders remember how far they have looked, so a stream that comes byte by byte costs no more than one that
+//! comes at once, and both refuse a frame above their bound before they buffer it.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+use crate::DecodeError;
+
+/// Cuts a stream at NUL bytes.
+#[derive(Debug, Clone)]
+pub struct NulDecoder {
+    max: usize,
+    // Bytes at the front of the buffer that are known to hold no NUL.
+    scanned: usize,
+}
+
+impl NulDecoder {
+    /// A decoder for frames of at most `max` bytes, the NUL not counted.
+    pub const fn new(max: usize) -> Self {
+        Self { max, scanned: 0 }
+    }
+
+    /// Takes one frame, without its NUL, off the front of `buffer`; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooLong`] once more than the bound came without a NUL.
+    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
+        let unseen = buffer.get(self.scanned..).unwrap_or_default();
+        if let Some(offset) = unseen.iter().position(|&byte| byte == 0) {
+            let length = self.scanned + offset;
+            if length > self.max {
+                return Err(DecodeError::TooLong { length, max: self.max });
+            }
+            self.scanned = 0;
+            let frame = buffer.split_to(length).freeze();
+            buffer.advance(1);
+            return Ok(Some(frame));
+        }
+        self.scanned = buffer.len();
+        if self.scanned > self.max {
+            return Err(DecodeError::TooLong { length: self.scanned, max: self.max });
+        }
+        Ok(None)
+    }
+}
+
+/// Appends `frame` and its NUL to `out`. A NUL inside `frame` would end it early, so callers build frames without one.
+pub fn put_nul_frame(frame: &[u8], out: &mut BytesMut) {
+    debug_assert!(!frame.contains(&0), "a NUL cannot be part of a NUL-ended frame");
+    out.reserve(frame.len() + 1);
+    out.put_slice(frame);
+    out.put_u8(0);
+}
+
+/// Cuts a stream by length prefixes.
+#[derive(Debug, Clone)]
+pub struct LengthDecoder {
+    min: u32,
+    max: u32,
+}
+
+impl LengthDecoder {
+    /// A decoder for frames of `min` to `max` bytes, the prefix not counted.
+    pub const fn new(min: u32, max: u32) -> Self {
+        Self { min, max }
+    }
+
+    /// Takes one frame, without its prefix, off the front of `buffer`; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as the prefix is there and out of bounds.
+    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
+        let Some(prefix) = buffer.first_chunk::<4>() else { return Ok(None) };
+        let announced = u32::from_be_bytes(*prefix);
+        let length = usize::try_from(announced).unwrap_or(usize::MAX);
+        if announced > self.max {
+            return Err(DecodeError::TooLong { length, max: usize::try_from(self.max).unwrap_or(usize::MAX) });
+        }
+        if announced < self.min {
+            return Err(DecodeError::Invalid { what: "a length below the smallest frame", at: 0 });
+        }
+        if buffer.len() - 4 < length {
+            return Ok(None);
+        }
+        buffer.advance(4);
+        Ok(Some(buffer.split_to(length).freeze()))
+    }
+}
+
+/// Appends the length of `frame` and `frame` to `out`.
+///
+/// # Panics
+/// If `frame` is 4 GiB or longer; callers build frames within the bound of their protocol.
+pub fn put_length_frame(frame: &[u8], out: &mut BytesMut) {
+    let length = u32::try_from(frame.len()).expect("frames are bounded far below 4 GiB");
+    out.reserve(frame.len() + 4);
+    out.put_u32(length);
+    out.put_slice(frame);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_empty_nul_frame_is_a_frame() {
+        let mut buffer = BytesMut::from(&b"\0A\0"[..]);
+        let mut decoder = NulDecoder::new(4);
+        assert_eq!(decoder.decode(&mut buffer), Ok(Some(Bytes::new())));
+        assert_eq!(decoder.decode(&mut buffer), Ok(Some(Bytes::from_static(b"A"))));
+        assert_eq!(decoder.decode(&mut buffer), Ok(None));
+    }
+
+    #[test]
+    fn too_long_is_said_before_the_end_comes() {
+        let mut decoder = NulDecoder::new(4);
+        assert_eq!(decoder.decode(&mut BytesMut::from(&b"ABCD"[..])), Ok(None));
+        let mut decoder = NulDecoder::new(4);
+        let refused = Err(DecodeError::TooLong { length: 5, max: 4 });
+        assert_eq!(decoder.decode(&mut BytesMut::from(&b"ABCDE"[..])), refused);
+        let mut decoder = NulDecoder::new(4);
+        assert_eq!(decoder.decode(&mut BytesMut::from(&b"ABCDE\0"[..])), refused);
+    }
+
+    #[test]
+    fn a_length_out_of_bounds_is_refused_from_its_prefix_alone() {
+        let decode = |bytes: &[u8]| LengthDecoder::new(1, 256).decode(&mut BytesMut::from(bytes));
+        assert_eq!(decode(&[0, 0, 1]), Ok(None));
+        assert_eq!(decode(&[0, 0, 1, 1]), Err(DecodeError::TooLong { length: 257, max: 256 }));
+        assert!(matches!(decode(&[0, 0, 0, 0]), Err(DecodeError::Invalid { .. })));
+        assert_eq!(decode(&[0, 0, 0, 2, 7]), Ok(None));
+        assert_eq!(decode(&[0, 0, 0, 1, 7, 9]), Ok(Some(Bytes::from_static(&[7]))));
+    }
+
+    fn drain<D>(mut decode: D, stream: &[u8], cuts: &[usize]) -> Vec<Vec<u8>>
+    where
+        D: FnMut(&mut BytesMut) -> Result<Option<Bytes>, DecodeError>,
+    {
+        let mut buffer = BytesMut::new();
+        let mut frames = vec![];
+        let mut rest = stream;
+        for &cut in cuts.iter().chain(core::iter::once(&usize::MAX)) {
+            let (piece, later) = rest.split_at(cut.min(rest.len()));
+            buffer.extend_from_slice(piece);
+            rest = later;
+            while let Some(frame) = decode(&mut buffer).unwrap() {
+                frames.push(frame.to_vec());
+            }
+        }
+        frames
+    }
+
+    proptest! {
+        #[test]
+        fn nul_frames_survive_any_cuts(
+            frames in prop::collection::vec(prop::collection::vec(1..=255u8, 0..20), 0..20),
+            cuts in prop::collection::vec(0..7usize, 0..60),
+        ) {
+            let mut stream = BytesMut::new();
+            for frame in &frames {
+                put_nul_frame(frame, &mut stream);
+            }
+            let mut decoder = NulDecoder::new(20);
+            prop_assert_eq!(drain(|buffer| decoder.decode(buffer), &stream, &cuts), frames);
+        }
+
+        #[test]
+        fn length_frames_survive_any_cuts(
+            frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..20),
+            cuts in prop::collection::vec(0..7usize, 0..60),
+        ) {
+            let mut stream = BytesMut::new();
+            for frame in &frames {
+                put_length_frame(frame, &mut stream);
+            }
+            let mut decoder = LengthDecoder::new(0, 20);
+            prop_assert_eq!(drain(|buffer| decoder.decode(buffer), &stream, &cuts), frames);
+        }
+    }
+}

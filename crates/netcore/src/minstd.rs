@@ -1,0 +1,69 @@
+//! The generator that the robots protocol prescribes.
+
+/// The "minimal standard" generator: each draw is `state = state * 48271 mod 2147483647`, and the draw is the new state.
+///
+/// Its numbers are visible on the robots wire, so it is frozen. A seed of 0 or 2147483647 gives zeros for ever: the
+/// published formula and the course's own programs do so, although the C++ class that the text compares itself with
+/// replaces such a seed by 1.
+///
+/// ```
+/// let mut draws = netcore::MinStd::new(1234);
+/// assert_eq!([draws.draw(), draws.draw(), draws.draw()], [59566414, 1997250508, 148423250]);
+/// ```
+///
+/// Source: the task text of robots, "Generator".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MinStd(u32);
+
+impl MinStd {
+    const MULTIPLIER: u64 = 48_271;
+    const MODULUS: u64 = 2_147_483_647;
+
+    /// A generator whose first draw is `seed * 48271 mod 2147483647`.
+    pub const fn new(seed: u32) -> Self {
+        Self(seed)
+    }
+
+    /// The next number, 0 to 2147483646.
+    pub const fn draw(&mut self) -> u32 {
+        // The remainder is below 2^31, so it fits.
+        #[allow(clippy::cast_possible_truncation, reason = "a remainder of 2^31 - 1 fits 32 bits")]
+        let next = (self.0 as u64 * Self::MULTIPLIER % Self::MODULUS) as u32;
+        self.0 = next;
+        next
+    }
+
+    /// The state, to be handed to [`MinStd::new`] when a game is taken up again.
+    pub const fn state(&self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_numbers_come_out() {
+        let mut draws = MinStd::new(1234);
+        let got: [u32; 6] = core::array::from_fn(|_| draws.draw());
+        assert_eq!(got, [59_566_414, 1_997_250_508, 148_423_250, 533_254_358, 982_122_076, 165_739_424]);
+    }
+
+    #[test]
+    fn degenerate_seeds_follow_the_formula() {
+        for seed in [0, 2_147_483_647] {
+            let mut draws = MinStd::new(seed);
+            assert_eq!([draws.draw(), draws.draw()], [0, 0]);
+        }
+        assert_eq!(MinStd::new(u32::MAX).draw(), 48_271);
+    }
+
+    #[test]
+    fn a_state_can_be_taken_up_again() {
+        let mut draws = MinStd::new(7);
+        draws.draw();
+        let mut again = MinStd::new(draws.state());
+        assert_eq!(draws.draw(), again.draw());
+    }
+}

@@ -1,0 +1,41 @@
+//! Time as an engine knows it: an argument.
+
+use core::time::Duration;
+
+/// A moment, counted in nanoseconds since the engine was made.
+///
+/// Engines have no clock. The shell passes the moment of each input and wakes the engine at the [`Time`] it asks for,
+/// which is absolute, so that a sequence of deadlines does not drift.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(u64);
+
+impl Time {
+    /// The moment in which the engine was made.
+    pub const ZERO: Self = Self(0);
+
+    /// The moment `nanos` nanoseconds after [`Time::ZERO`].
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// The moment `millis` milliseconds after [`Time::ZERO`]; saturates after 584 years.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// Nanoseconds since [`Time::ZERO`].
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// The moment `duration` later; saturates after 584 years.
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)))
+    }
+
+    /// How long after `earlier` this moment is; zero when it is not after it.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}

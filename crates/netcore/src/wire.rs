@@ -1,0 +1,356 @@
+//! Reading and writing binary messages.
+//!
+//! | type | on the wire |
+//! |------|-------------|
+//! | `u8`, `u16`, `u32` | 1, 2, 4 bytes, big-endian |
+//! | [`ShortText`] | u8 length in bytes, then that many bytes of UTF-8 |
+//! | `Vec<T>` | u32 count, then the items |
+//! | `BTreeMap<K, V>` | u32 count, then key, value, key, value …; written with ascending keys, read in any order |
+//!
+//! A count from a peer never sizes an allocation: memory grows with the bytes that are really there, and those are
+//! bounded by the caller. What does not fit the wire cannot be built, so encoding cannot fail.
+
+use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
+use bytes::{Buf, BufMut, BytesMut};
+use core::{fmt, ops::Deref};
+use thiserror::Error;
+
+use crate::DecodeError;
+
+/// A value that can be read off the front of a message.
+pub trait Decode: Sized {
+    /// Takes one value off `reader`.
+    ///
+    /// # Errors
+    /// [`DecodeError::Incomplete`] when the bytes end before the value does, another [`DecodeError`] when they are wrong.
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
+}
+
+/// A value that can be written.
+pub trait Encode {
+    /// Appends the value.
+    fn encode(&self, writer: &mut Writer<'_>);
+}
+
+/// The bytes of one message, read from the front.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    max_items: u32,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader that refuses lists of more than `max_items` items.
+    pub const fn new(bytes: &'a [u8], max_items: u32) -> Self {
+        Self { bytes, at: 0, max_items }
+    }
+
+    /// Offset of the next byte.
+    pub const fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Bytes that are not read yet.
+    pub const fn remaining(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// Takes the next `length` bytes.
+    ///
+    /// # Errors
+    /// [`DecodeError::Incomplete`] when fewer are left.
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8], DecodeError> {
+        let end = self.at.checked_add(length).ok_or(DecodeError::Incomplete)?;
+        let bytes = self.bytes.get(self.at..end).ok_or(DecodeError::Incomplete)?;
+        self.at = end;
+        Ok(bytes)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let bytes = self.bytes[self.at..].first_chunk::<N>().ok_or(DecodeError::Incomplete)?;
+        self.at += N;
+        Ok(*bytes)
+    }
+
+    // The count of a list or a map, checked against the bound.
+    fn count(&mut self) -> Result<u32, DecodeError> {
+        let at = self.at;
+        let count = u32::decode(self)?;
+        if count > self.max_items {
+            return Err(DecodeError::TooMany { at, count, max: self.max_items });
+        }
+        Ok(count)
+    }
+
+    /// Ends a datagram.
+    ///
+    /// # Errors
+    /// [`DecodeError::Trailing`] when bytes are left.
+    pub fn finish(self) -> Result<(), DecodeError> {
+        match self.remaining() {
+            0 => Ok(()),
+            extra => Err(DecodeError::Trailing { at: self.at, extra }),
+        }
+    }
+}
+
+/// Where encoded values go.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    out: &'a mut BytesMut,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer that appends to `out`.
+    pub const fn new(out: &'a mut BytesMut) -> Self {
+        Self { out }
+    }
+
+    /// Appends raw bytes.
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.out.put_slice(bytes);
+    }
+}
+
+macro_rules! integers {
+    ($($int:ty),*) => {$(
+        impl Decode for $int {
+            fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                reader.array().map(Self::from_be_bytes)
+            }
+        }
+
+        impl Encode for $int {
+            fn encode(&self, writer: &mut Writer<'_>) {
+                writer.put(&self.to_be_bytes());
+            }
+        }
+    )*};
+}
+integers!(u8, u16, u32);
+
+/// Text of at most 255 bytes of UTF-8: what fits behind a one-byte length.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ShortText(String);
+
+/// A text of more than 255 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a text of {length} bytes, at most 255 are allowed")]
+pub struct TextTooLong {
+    /// Its length in bytes.
+    pub length: usize,
+}
+
+impl TryFrom<String> for ShortText {
+    type Error = TextTooLong;
+
+    fn try_from(text: String) -> Result<Self, TextTooLong> {
+        if text.len() > usize::from(u8::MAX) { Err(TextTooLong { length: text.len() }) } else { Ok(Self(text)) }
+    }
+}
+
+impl TryFrom<&str> for ShortText {
+    type Error = TextTooLong;
+
+    fn try_from(text: &str) -> Result<Self, TextTooLong> {
+        text.to_owned().try_into()
+    }
+}
+
+impl Deref for ShortText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ShortText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Decode for ShortText {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let length = u8::decode(reader)?;
+        let start = reader.at();
+        let bytes = reader.take(usize::from(length))?;
+        let text =
+            core::str::from_utf8(bytes).map_err(|error| DecodeError::NotUtf8 { at: start + error.valid_up_to() })?;
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Encode for ShortText {
+    fn encode(&self, writer: &mut Writer<'_>) {
+        // The constructor refuses longer texts.
+        let length = u8::try_from(self.0.len()).unwrap_or(u8::MAX);
+        length.encode(writer);
+        writer.put(self.0.as_bytes());
+    }
+}
+
+// A container in memory never holds more items than a u32 counts: a peer's list is bounded by `max_items`, and our own
+// are bounded by their game.
+fn put_count(count: usize, writer: &mut Writer<'_>) {
+    debug_assert!(u32::try_from(count).is_ok(), "lists are bounded by their game");
+    u32::try_from(count).unwrap_or(u32::MAX).encode(writer);
+}
+
+impl<T: Decode> Decode for Vec<T> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        (0..reader.count()?).map(|_| T::decode(reader)).collect()
+    }
+}
+
+impl<T: Encode> Encode for Vec<T> {
+    fn encode(&self, writer: &mut Writer<'_>) {
+        put_count(self.len(), writer);
+        for item in self {
+            item.encode(writer);
+        }
+    }
+}
+
+impl<K: Decode + Ord, V: Decode> Decode for BTreeMap<K, V> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        (0..reader.count()?).map(|_| Ok((K::decode(reader)?, V::decode(reader)?))).collect()
+    }
+}
+
+impl<K: Encode, V: Encode> Encode for BTreeMap<K, V> {
+    fn encode(&self, writer: &mut Writer<'_>) {
+        put_count(self.len(), writer);
+        for (key, value) in self {
+            key.encode(writer);
+            value.encode(writer);
+        }
+    }
+}
+
+/// Takes one message off the front of a stream's `buffer`; `None` when more bytes are needed.
+///
+/// # Errors
+/// [`DecodeError::TooLong`] when `max` bytes hold no whole message; any other [`DecodeError`] when the bytes are wrong.
+pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32) -> Result<Option<T>, DecodeError> {
+    if buffer.is_empty() {
+        return Ok(None);
+    }
+    let mut reader = Reader::new(&buffer[..buffer.len().min(max)], max_items);
+    match T::decode(&mut reader) {
+        Ok(message) => {
+            let length = reader.at();
+            buffer.advance(length);
+            Ok(Some(message))
+        }
+        Err(DecodeError::Incomplete) if buffer.len() < max => Ok(None),
+        Err(DecodeError::Incomplete) => Err(DecodeError::TooLong { length: buffer.len(), max }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads the one message that a datagram holds.
+///
+/// # Errors
+/// Any [`DecodeError`]; bytes that are missing and bytes that are left over are both wrong.
+pub fn read_datagram<T: Decode>(bytes: &[u8], max_items: u32) -> Result<T, DecodeError> {
+    let mut reader = Reader::new(bytes, max_items);
+    let message = T::decode(&mut reader)?;
+    reader.finish()?;
+    Ok(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    type Sample = Vec<ShortText>;
+
+    fn encoded<T: Encode>(value: &T) -> BytesMut {
+        let mut out = BytesMut::new();
+        value.encode(&mut Writer::new(&mut out));
+        out
+    }
+
+    #[test]
+    fn integers_are_big_endian() {
+        assert_eq!(encoded(&0x0102_0304_u32)[..], [1, 2, 3, 4]);
+        assert_eq!(encoded(&0x0102_u16)[..], [1, 2]);
+        assert_eq!(read_datagram::<u16>(&[1, 2], 0), Ok(0x0102));
+    }
+
+    #[test]
+    fn text_has_a_one_byte_length() {
+        let text = ShortText::try_from("Żółć!").unwrap();
+        assert_eq!(encoded(&text)[..], [9, 0xc5, 0xbb, 0xc3, 0xb3, 0xc5, 0x82, 0xc4, 0x87, 0x21]);
+        assert!(ShortText::try_from("x".repeat(255)).is_ok());
+        assert_eq!(ShortText::try_from("x".repeat(256)), Err(TextTooLong { length: 256 }));
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_refused_where_it_goes_wrong() {
+        assert_eq!(read_datagram::<ShortText>(&[3, b'a', b'b', 0xff], 0), Err(DecodeError::NotUtf8 { at: 3 }));
+    }
+
+    #[test]
+    fn a_count_alone_allocates_nothing_and_is_bounded() {
+        let huge = [0xff, 0xff, 0xff, 0xff];
+        assert_eq!(read_datagram::<Vec<u8>>(&huge, u32::MAX), Err(DecodeError::Incomplete));
+        let refused = DecodeError::TooMany { at: 0, count: u32::MAX, max: 10 };
+        assert_eq!(read_datagram::<Vec<u8>>(&huge, 10), Err(refused));
+    }
+
+    #[test]
+    fn maps_are_read_in_any_order_and_written_ascending() {
+        let map: BTreeMap<u8, u8> = read_datagram(&[0, 0, 0, 2, 9, 1, 3, 2], 5).unwrap();
+        assert_eq!(encoded(&map)[..], [0, 0, 0, 2, 3, 2, 9, 1]);
+    }
+
+    #[test]
+    fn a_datagram_with_bytes_left_over_is_refused() {
+        assert_eq!(read_datagram::<u8>(&[1, 2, 3], 0), Err(DecodeError::Trailing { at: 1, extra: 2 }));
+    }
+
+    #[test]
+    fn a_stream_message_above_its_bound_is_refused() {
+        let mut buffer = BytesMut::from(&[200, b'x', b'x'][..]);
+        assert_eq!(take_message::<ShortText>(&mut buffer, 4, 0), Ok(None));
+        buffer.extend_from_slice(b"xx");
+        assert_eq!(take_message::<ShortText>(&mut buffer, 4, 0), Err(DecodeError::TooLong { length: 5, max: 4 }));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(texts in prop::collection::vec("[a-zż]{0,9}", 0..9)) {
+            let sample: Sample = texts.iter().map(|text| ShortText::try_from(text.as_str()).unwrap()).collect();
+            let bytes = encoded(&sample);
+            prop_assert_eq!(read_datagram::<Sample>(&bytes, 9), Ok(sample));
+            for cut in 0..bytes.len() {
+                prop_assert_eq!(read_datagram::<Sample>(&bytes[..cut], 9), Err(DecodeError::Incomplete));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let _ = read_datagram::<Sample>(&bytes, 9);
+            let _ = read_datagram::<BTreeMap<u16, ShortText>>(&bytes, 9);
+        }
+
+        #[test]
+        fn streams_decode_the_same_however_they_are_cut(values in prop::collection::vec(any::<u32>(), 0..9), step in 1..9usize) {
+            let stream: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
+            let (mut buffer, mut got) = (BytesMut::new(), vec![]);
+            for piece in stream.chunks(step) {
+                buffer.extend_from_slice(piece);
+                while let Some(value) = take_message::<u32>(&mut buffer, 64, 0).unwrap() {
+                    got.push(value);
+                }
+            }
+            prop_assert_eq!(got, values);
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The map: what stands where, and where a step leads.
+
+use alloc::{boxed::Box, string::String, vec, vec::Vec};
+use core::{fmt, ops::Range};
+use thiserror::Error;
+
+use crate::protocol::{DISPLAY_HEADER, MAX_DATAGRAM};
+
+/// Solid rock: nobody stands there and nobody sees through it. Also how an unknown cell is shown.
+pub const ROCK: u8 = b' ';
+/// A horizontal boundary of a room.
+pub const HORIZONTAL: u8 = b'-';
+/// A vertical boundary of a room.
+pub const VERTICAL: u8 = b'|';
+/// A corner of a room.
+pub const CORNER: u8 = b'+';
+/// A room spot: players stand there, gold lies there, and sight goes through.
+pub const ROOM: u8 = b'.';
+/// A passage spot: players stand there, but gold does not lie there and sight does not go through.
+pub const PASSAGE: u8 = b'#';
+
+/// A place in a grid, rows counted down and columns to the right from 0 at the top left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Rows below the top row.
+    pub row: u16,
+    /// Columns right of the left column.
+    pub col: u16,
+}
+
+impl Position {
+    /// The place in row `row` and column `col`.
+    pub const fn new(row: u16, col: u16) -> Self {
+        Self { row, col }
+    }
+}
+
+/// Written as people and editors count, from 1: `row 3, column 14`.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "row {}, column {}", u32::from(self.row) + 1, u32::from(self.col) + 1)
+    }
+}
+
+/// A gridpoint, as its offset in the text of its grid: `row * (columns + 1) + column`.
+///
+/// The text has a newline behind each row, and so has the DISPLAY message, so one offset serves the map, every picture
+/// that is made of it, and the wire. A datagram's bound makes it fit 16 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell(pub u16);
+
+impl Cell {
+    /// The offset as an index into a grid's or a picture's text.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One of the eight steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// `h`
+    Left,
+    /// `l`
+    Right,
+    /// `j`
+    Down,
+    /// `k`
+    Up,
+    /// `y`
+    UpLeft,
+    /// `u`
+    UpRight,
+    /// `b`
+    DownLeft,
+    /// `n`
+    DownRight,
+}
+
+impl Direction {
+    /// All eight, in the order of their keys in the rule.
+    pub const ALL: [Self; 8] =
+        [Self::Left, Self::Right, Self::Down, Self::Up, Self::UpLeft, Self::UpRight, Self::DownLeft, Self::DownRight];
+
+    /// The change of (row, column) that one step makes.
+    pub const fn delta(self) -> (i32, i32) {
+        match self {
+            Self::Left => (0, -1),
+            Self::Right => (0, 1),
+            Self::Down => (1, 0),
+            Self::Up => (-1, 0),
+            Self::UpLeft => (-1, -1),
+            Self::UpRight => (-1, 1),
+            Self::DownLeft => (1, -1),
+            Self::DownRight => (1, 1),
+        }
+    }
+
+    /// The key of one step; its capital runs.
+    pub const fn key(self) -> u8 {
+        match self {
+            Self::Left => b'h',
+            Self::Right => b'l',
+            Self::Down => b'j',
+            Self::Up => b'k',
+            Self::UpLeft => b'y',
+            Self::UpRight => b'u',
+            Self::DownLeft => b'b',
+            Self::DownRight => b'n',
+        }
+    }
+
+    /// The step of a small letter, if it is the key of one.
+    pub fn from_key(key: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|direction| direction.key() == key)
+    }
+}
+
+/// A map: `rows` rows of exactly `cols` characters, each one of the six that a map may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    rows: u16,
+    cols: u16,
+    text: Box<[u8]>,
+    room_spots: Box<[Cell]>,
+}
+
+/// Why a text is no map that can be played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ParseGridError {
+    /// No line, or only empty ones.
+    #[error("the map is empty")]
+    Empty,
+    /// A character that no map holds.
+    #[error("{at}: {} is no map character; a map is made of ' ' '-' '|' '+' '.' '#'", Shown(*.byte))]
+    Foreign {
+        /// Where it stands.
+        at: Position,
+        /// The character.
+        byte: u8,
+    },
+    /// A display of the map does not fit one datagram.
+    #[error(
+        "the map is too large: {rows} rows of {cols} columns make a DISPLAY of {} bytes, at most {MAX_DATAGRAM} fit a datagram",
+        display_bytes(*.rows, *.cols)
+    )]
+    TooLarge {
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
+    /// No spot to put gold or a player on.
+    #[error("the map has no room spot ('.'), so neither gold nor players have a place")]
+    NoRoomSpot,
+}
+
+/// A slip in a map's text that was put right while it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Repair {
+    /// Carriage returns were dropped.
+    #[error("{count} carriage returns were dropped; the first stands in row {}", .first_row + 1)]
+    CarriageReturns {
+        /// How many there were.
+        count: usize,
+        /// The row of the first, counted from 0.
+        first_row: usize,
+    },
+    /// A short row was filled up with rock.
+    #[error("row {} is {cols} columns wide, expected {expected}; it was filled up with spaces", .row + 1)]
+    Ragged {
+        /// The row, counted from 0.
+        row: usize,
+        /// Its width.
+        cols: usize,
+        /// The width of the widest row.
+        expected: usize,
+    },
+    /// The last row had no newline.
+    #[error("row {}, the last one, does not end in a newline", .row + 1)]
+    NoLastNewline {
+        /// The row, counted from 0.
+        row: usize,
+    },
+}
+
+const fn display_bytes(rows: usize, cols: usize) -> usize {
+    rows.saturating_mul(cols.saturating_add(1)).saturating_add(DISPLAY_HEADER.len())
+}
+
+/// Bytes of a map file that are worth reading: more than any valid map has, carriage returns included.
+pub const MAX_MAP_FILE: usize = 2 * MAX_DATAGRAM;
+
+// A byte as a message to people may show it.
+struct Shown(u8);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'", self.0.escape_ascii())
+    }
+}
+
+impl Grid {
+    /// Reads a map, puts right what can be (short rows, carriage returns, a missing last newline) and says so.
+    ///
+    /// # Errors
+    /// [`ParseGridError`] when the text cannot be played at all. A text that can be played may still break the rules
+    /// for maps: the map checker finds that.
+    pub fn parse(text: &[u8]) -> Result<(Self, Vec<Repair>), ParseGridError> {
+        let mut repairs = vec![];
+        let clean: Vec<u8> = text.iter().copied().filter(|&byte| byte != b'\r').collect();
+        if let Some(first) = text.iter().position(|&byte| byte == b'\r') {
+            let first_row = text[..first].split(|&byte| byte == b'\n').count() - 1;
+            repairs.push(Repair::CarriageReturns { count: text.len() - clean.len(), first_row });
+        }
+        let body = clean.strip_suffix(b"\n").unwrap_or(&clean);
+        let lines: Vec<&[u8]> = body.split(|&byte| byte == b'\n').collect();
+        let cols = lines.iter().map(|line| line.len()).max().unwrap_or(0);
+        let rows = lines.len();
+        if cols == 0 {
+            return Err(ParseGridError::Empty);
+        }
+        for (row, line) in lines.iter().enumerate() {
+            if let Some(col) = line.iter().position(|byte| !b" -|+.#".contains(byte)) {
+                let clamp = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+                return Err(ParseGridError::Foreign { at: Position::new(clamp(row), clamp(col)), byte: line[col] });
+            }
+        }
+        let (Ok(rows16), Ok(cols16)) = (u16::try_from(rows), u16::try_from(cols)) else {
+            return Err(ParseGridError::TooLarge { rows, cols });
+        };
+        if display_bytes(rows, cols) > MAX_DATAGRAM {
+            return Err(ParseGridError::TooLarge { rows, cols });
+        }
+        let mut grid = Vec::with_capacity(rows * (cols + 1));
+        for (row, line) in lines.iter().enumerate() {
+            if line.len() < cols {
+                repairs.push(Repair::Ragged { row, cols: line.len(), expected: cols });
+            }
+            grid.extend_from_slice(line);
+            grid.resize(grid.len() + cols - line.len(), ROCK);
+            grid.push(b'\n');
+        }
+        if body.len() == clean.len() {
+            repairs.push(Repair::NoLastNewline { row: rows - 1 });
+        }
+        let room_spots: Box<[Cell]> =
+            grid.iter().zip(0..).filter(|&(&byte, _)| byte == ROOM).map(|(_, offset)| Cell(offset)).collect();
+        if room_spots.is_empty() {
+            return Err(ParseGridError::NoRoomSpot);
+        }
+        Ok((Self { rows: rows16, cols: cols16, text: grid.into(), room_spots }, repairs))
+    }
+
+    /// Number of rows.
+    pub const fn rows(&self) -> u16 {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub const fn cols(&self) -> u16 {
+        self.cols
+    }
+
+    /// The map as text, each row followed by a newline: `rows * (cols + 1)` bytes.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// All room spots, row by row.
+    pub fn room_spots(&self) -> &[Cell] {
+        &self.room_spots
+    }
+
+    /// The cells of row `row`, as a range of offsets into the text.
+    pub fn row_range(&self, row: u16) -> Range<usize> {
+        let start = usize::from(row) * (usize::from(self.cols) + 1);
+        start..start + usize::from(self.cols)
+    }
+
+    /// The character at `cell`, or a newline if it stands between two rows.
+    pub fn at(&self, cell: Cell) -> u8 {
+        self.text.get(cell.index()).copied().unwrap_or(ROCK)
+    }
+
+    /// The cell at `position`, if that lies in the grid.
+    pub fn cell(&self, position: Position) -> Option<Cell> {
+        (position.row < self.rows && position.col < self.cols)
+            .then(|| Cell(position.row * (self.cols + 1) + position.col))
+    }
+
+    /// Where `cell` stands.
+    pub const fn position(&self, cell: Cell) -> Position {
+        Position::new(cell.0 / (self.cols + 1), cell.0 % (self.cols + 1))
+    }
+
+    /// Where a step from `from` leads, if it is possible: the target lies in the grid and is a room or passage spot.
+    ///
+    /// Diagonals ask nothing of the two cells beside them.
+    pub fn step(&self, from: Cell, direction: Direction) -> Option<Cell> {
+        // A step over the left or right edge lands on a newline, which is no spot, so only top and bottom are special.
+        let (rows, cols) = direction.delta();
+        let target = i32::from(from.0) + rows * (i32::from(self.cols) + 1) + cols;
+        let cell = Cell(u16::try_from(target).ok()?);
+        matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
+    }
+}
+
+/// The map as it stands in its file.
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::ToString};
+
+    fn parse(text: &str) -> (Grid, Vec<Repair>) {
+        Grid::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn rows_and_columns_are_inferred() {
+        let (grid, repairs) = parse("+-+\n|.|\n+-+\n");
+        assert_eq!((grid.rows(), grid.cols(), repairs), (3, 3, vec![]));
+        assert_eq!(grid.to_string(), "+-+\n|.|\n+-+\n");
+        assert_eq!(grid.room_spots(), [Cell(5)]);
+        assert_eq!(grid.position(Cell(5)), Position::new(1, 1));
+        assert_eq!(grid.cell(Position::new(1, 1)), Some(Cell(5)));
+        assert_eq!(grid.cell(Position::new(1, 3)), None);
+        assert_eq!(grid.cell(Position::new(3, 1)), None);
+    }
+
+    #[test]
+    fn ragged_rows_carriage_returns_and_a_missing_newline_are_put_right() {
+        let (grid, repairs) = parse("..#\r\n.\r\n..");
+        assert_eq!(grid.to_string(), "..#\n.  \n.. \n");
+        let said: Vec<String> = repairs.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            [
+                "2 carriage returns were dropped; the first stands in row 1",
+                "row 2 is 1 columns wide, expected 3; it was filled up with spaces",
+                "row 3 is 2 columns wide, expected 3; it was filled up with spaces",
+                "row 3, the last one, does not end in a newline",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_refused_with_its_place() {
+        let refused = |text: &str| Grid::parse(text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(refused(""), "the map is empty");
+        assert_eq!(refused("\n\n\n"), "the map is empty");
+        assert_eq!(
+            refused("...\n.\x1b.\n"),
+            "row 2, column 2: '\\x1b' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'"
+        );
+        assert!(refused("###\n").starts_with("the map has no room spot"));
+    }
+
+    #[test]
+    fn the_largest_display_that_fits_a_datagram_is_accepted() {
+        // 8 + 1 * 65,499 = 65,507.
+        let widest = ".".repeat(65_498);
+        assert!(Grid::parse(format!("{widest}\n").as_bytes()).is_ok());
+        let error = Grid::parse(format!("{widest}.\n").as_bytes()).unwrap_err();
+        assert_eq!(error, ParseGridError::TooLarge { rows: 1, cols: 65_499 });
+        assert!(error.to_string().contains("a DISPLAY of 65508 bytes, at most 65507"), "{error}");
+        let tall = ".\n".repeat(70_000);
+        assert!(matches!(Grid::parse(tall.as_bytes()), Err(ParseGridError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn steps_end_at_the_edges_of_the_grid() {
+        let (grid, _) = parse("..\n..\n");
+        let reach = |row, col| {
+            let from = grid.cell(Position::new(row, col)).unwrap();
+            Direction::ALL.into_iter().filter(|&way| grid.step(from, way).is_some()).count()
+        };
+        assert_eq!([reach(0, 0), reach(0, 1), reach(1, 0), reach(1, 1)], [3, 3, 3, 3]);
+        let (line, _) = parse("...\n");
+        let middle = line.cell(Position::new(0, 1)).unwrap();
+        assert_eq!(Direction::ALL.into_iter().filter(|&way| line.step(middle, way).is_some()).count(), 2);
+    }
+
+    #[test]
+    fn only_room_and_passage_spots_can_be_stepped_on_and_diagonals_pass_between_walls() {
+        let (grid, _) = parse("#+-\n|.|\n +#\n");
+        let middle = grid.cell(Position::new(1, 1)).unwrap();
+        let ways: Vec<Direction> = Direction::ALL.into_iter().filter(|&way| grid.step(middle, way).is_some()).collect();
+        assert_eq!(ways, [Direction::UpLeft, Direction::DownRight]);
+    }
+}
