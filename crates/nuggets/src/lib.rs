@@ -6,8 +6,11 @@ extern crate alloc;
 extern crate std;
 
 pub mod client;
+pub mod game;
 pub mod grid;
 pub mod protocol;
+pub mod view;
+pub mod visibility;
 
 pub use client::{Client, End, Seat};
 pub use grid::{Cell, Direction, Grid, ParseGridError, Position, Repair};

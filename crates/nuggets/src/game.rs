@@ -1,0 +1,472 @@
+//! The rules: who stands where, who has how much, and what one action changes.
+
+use alloc::{collections::BTreeMap, collections::VecDeque, string::String, sync::Arc, vec, vec::Vec};
+use core::fmt::Write;
+use netcore::Digest;
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use thiserror::Error;
+
+use crate::{
+    grid::{Cell, Direction, Grid, PASSAGE, ROOM},
+    protocol::{Letter, Name},
+    visibility::Vision,
+};
+
+/// Players in one game, over its whole life: quitters count.
+pub const MAX_PLAYERS: usize = 26;
+/// How a pile of gold is shown.
+pub const PILE: u8 = b'*';
+/// Most gold that a game may hold: a purse always fits the ten columns of the final table.
+pub const MAX_GOLD: u32 = 1_000_000;
+
+/// The rules of one game. [`Rules::default`] is the course's game; everything else is an extra.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Nuggets in the game.
+    pub gold: u32,
+    /// Least number of piles at the start.
+    pub min_piles: u32,
+    /// Largest number of piles at the start.
+    pub max_piles: u32,
+    /// How far players see.
+    pub vision: Vision,
+    /// What part of a purse one takes by stepping on its owner, in percent; 0 for none.
+    pub steal_percent: u8,
+    /// Whether a run stops on gold and after a swap.
+    pub run_stop: bool,
+    /// Whether a quitter's purse becomes a pile again.
+    pub drop_on_quit: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            gold: 250,
+            min_piles: 10,
+            max_piles: 30,
+            vision: Vision { radius: None },
+            steal_percent: 0,
+            run_stop: false,
+            drop_on_quit: false,
+        }
+    }
+}
+
+/// Rules that no game can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum RulesError {
+    /// No gold, or more than a game may hold.
+    #[error("{gold} nuggets are not possible: 1 to {MAX_GOLD} are")]
+    Gold {
+        /// The amount.
+        gold: u32,
+    },
+    /// No piles at all, or a range that ends before it begins.
+    #[error("{min} to {max} piles are not possible: at least 1, and the least number not above the largest")]
+    Piles {
+        /// Least number of piles.
+        min: u32,
+        /// Largest number of piles.
+        max: u32,
+    },
+    /// More piles than nuggets.
+    #[error("{gold} nuggets cannot make {min} piles: each pile holds at least one")]
+    TooFewNuggets {
+        /// The amount of gold.
+        gold: u32,
+        /// Least number of piles.
+        min: u32,
+    },
+    /// A share above the whole.
+    #[error("{percent} percent of a purse cannot be taken: at most 100 can")]
+    Steal {
+        /// The share.
+        percent: u8,
+    },
+    /// A player who sees nothing.
+    #[error("a radius of 0 shows nothing: at least 1 is needed")]
+    Vision,
+}
+
+impl Rules {
+    /// Whether a game can have these rules.
+    ///
+    /// # Errors
+    /// [`RulesError`] says which is wrong.
+    pub const fn check(&self) -> Result<(), RulesError> {
+        let Self { gold, min_piles: min, max_piles: max, .. } = *self;
+        if gold == 0 || gold > MAX_GOLD {
+            return Err(RulesError::Gold { gold });
+        }
+        if min == 0 || min > max {
+            return Err(RulesError::Piles { min, max });
+        }
+        if min > gold {
+            return Err(RulesError::TooFewNuggets { gold, min });
+        }
+        if self.steal_percent > 100 {
+            return Err(RulesError::Steal { percent: self.steal_percent });
+        }
+        if matches!(self.vision.radius, Some(0)) {
+            return Err(RulesError::Vision);
+        }
+        Ok(())
+    }
+}
+
+/// A player, by number of joining; the letter is made of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlayerId(pub u8);
+
+impl PlayerId {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One who joined, also after quitting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Player {
+    /// `A` for the first who joined.
+    pub letter: Letter,
+    /// The name for the final table.
+    pub name: Name,
+    /// Nuggets collected.
+    pub purse: u32,
+    /// Where the player stands; `None` once it has quit.
+    pub cell: Option<Cell>,
+}
+
+/// What a player can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// One step.
+    Step(Direction),
+    /// Steps in one direction until the next is not possible.
+    Run(Direction),
+    /// Leave the game for good.
+    Quit,
+}
+
+impl Action {
+    /// What a key stands for; `None` if it stands for nothing.
+    pub fn from_key(key: u8) -> Option<Self> {
+        if key == b'Q' {
+            return Some(Self::Quit);
+        }
+        let direction = Direction::from_key(key.to_ascii_lowercase())?;
+        Some(if key.is_ascii_uppercase() { Self::Run(direction) } else { Self::Step(direction) })
+    }
+}
+
+/// Something that happened in the game. One action brings several, in the order in which they happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A player appeared.
+    Joined {
+        /// Who.
+        player: PlayerId,
+        /// Where.
+        cell: Cell,
+    },
+    /// A player went to a neighbouring cell, on its own or pushed back by another.
+    Moved {
+        /// Who.
+        player: PlayerId,
+        /// Where it stood.
+        from: Cell,
+        /// Where it stands.
+        to: Cell,
+    },
+    /// A pile went into a purse.
+    Collected {
+        /// Whose purse.
+        player: PlayerId,
+        /// Nuggets in the pile.
+        nuggets: u32,
+    },
+    /// Gold went from one purse to another.
+    Stolen {
+        /// Who took it.
+        thief: PlayerId,
+        /// Who had it.
+        victim: PlayerId,
+        /// How much, at least 1.
+        nuggets: u32,
+    },
+    /// A player is not on the map any more.
+    Left {
+        /// Who.
+        player: PlayerId,
+        /// Where it stood.
+        cell: Cell,
+    },
+    /// A quitter's purse lies on the map again.
+    Dropped {
+        /// Where the pile is.
+        cell: Cell,
+        /// Nuggets in it, with those of a pile that lay there before.
+        nuggets: u32,
+    },
+}
+
+/// Why nobody can join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum JoinError {
+    /// All letters are given away.
+    #[error("{MAX_PLAYERS} players have joined already")]
+    NoLetter,
+    /// No room spot is empty.
+    #[error("no room spot is free")]
+    NoSpot,
+}
+
+/// An action of somebody who does not take part (any more). The game is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("this player takes no part in the game")]
+pub struct NotPlaying;
+
+// What a digest says about the state.
+const AT: u8 = 0;
+const PURSE: u8 = 1;
+const PILED: u8 = 2;
+
+/// One game, from the drop of the gold to the last nugget.
+#[derive(Debug, Clone)]
+pub struct Game {
+    grid: Arc<Grid>,
+    rules: Rules,
+    players: Vec<Player>,
+    piles: BTreeMap<Cell, u32>,
+    remaining: u32,
+    digest: Digest,
+}
+
+impl Game {
+    /// A new game with its gold dropped on random room spots.
+    ///
+    /// The number of piles is drawn from the range of the rules; on a small map there are as many as fit beside one
+    /// player. Each pile gets one nugget and each further nugget goes to a random pile.
+    ///
+    /// # Errors
+    /// [`RulesError`] when no game can have these rules.
+    pub fn new(grid: Arc<Grid>, rules: Rules, rng: &mut Pcg64) -> Result<Self, RulesError> {
+        rules.check()?;
+        let drawn = rng.random_range(rules.min_piles..=rules.max_piles);
+        let mut spots: Vec<Cell> = grid.room_spots().to_vec();
+        let room = u32::try_from(spots.len()).unwrap_or(u32::MAX);
+        let count = drawn.min(rules.gold).min(room.saturating_sub(1).max(1));
+        // The front of a shuffled list: each set of spots is as likely as any other.
+        let mut chosen = vec![];
+        for taken in 0..count {
+            let pick = rng.random_range(taken..room);
+            spots.swap(taken as usize, pick as usize);
+            chosen.push((spots[taken as usize], 1));
+        }
+        for _ in count..rules.gold {
+            chosen[rng.random_range(0..count) as usize].1 += 1;
+        }
+        let mut game =
+            Self { grid, rules, players: vec![], piles: BTreeMap::new(), remaining: 0, digest: Digest::default() };
+        for (cell, nuggets) in chosen {
+            game.pile_up(cell, nuggets);
+        }
+        Ok(game)
+    }
+
+    /// The map.
+    pub const fn grid(&self) -> &Arc<Grid> {
+        &self.grid
+    }
+
+    /// The rules.
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// All who joined, in order, quitters too.
+    pub fn players(&self) -> &[Player] {
+        &self.players
+    }
+
+    /// The player with that number, if one joined.
+    pub fn player(&self, player: PlayerId) -> Option<&Player> {
+        self.players.get(player.index())
+    }
+
+    /// Those who still play.
+    pub fn active(&self) -> impl Iterator<Item = (PlayerId, &Player)> {
+        (0..).map(PlayerId).zip(&self.players).filter(|(_, player)| player.cell.is_some())
+    }
+
+    /// The piles and their nuggets.
+    pub const fn piles(&self) -> &BTreeMap<Cell, u32> {
+        &self.piles
+    }
+
+    /// Nuggets that nobody has found yet.
+    pub const fn remaining(&self) -> u32 {
+        self.remaining
+    }
+
+    /// Whether the last nugget is taken.
+    pub const fn is_over(&self) -> bool {
+        self.remaining == 0
+    }
+
+    /// A fingerprint of positions, purses and piles, kept as they change.
+    pub const fn digest(&self) -> u64 {
+        self.digest.value()
+    }
+
+    /// What everybody who sees `cell` sees there: a player's letter, `*`, or the map.
+    pub fn content(&self, cell: Cell) -> u8 {
+        if let Some(player) = self.standing_at(cell) {
+            return self.players[player.index()].letter.byte();
+        }
+        if self.piles.contains_key(&cell) { PILE } else { self.grid.at(cell) }
+    }
+
+    /// Lets a player in, on a random room spot without player and pile.
+    ///
+    /// # Errors
+    /// [`JoinError`] when there is no letter or no such spot left; nothing has changed then.
+    pub fn join(&mut self, name: Name, rng: &mut Pcg64) -> Result<(PlayerId, Event), JoinError> {
+        let letter = Letter::from_index(self.players.len()).ok_or(JoinError::NoLetter)?;
+        let id = PlayerId(u8::try_from(self.players.len()).map_err(|_| JoinError::NoLetter)?);
+        let free: Vec<Cell> =
+            self.grid.room_spots().iter().copied().filter(|&spot| self.content(spot) == ROOM).collect();
+        let count = u32::try_from(free.len()).unwrap_or(u32::MAX);
+        if count == 0 {
+            return Err(JoinError::NoSpot);
+        }
+        let cell = free[rng.random_range(0..count) as usize];
+        self.players.push(Player { letter, name, purse: 0, cell: Some(cell) });
+        self.digest.toggle(AT, id.0.into(), cell.0.into());
+        self.digest.toggle(PURSE, id.0.into(), 0);
+        Ok((id, Event::Joined { player: id, cell }))
+    }
+
+    /// Carries out an action; what is not possible brings no events.
+    ///
+    /// # Errors
+    /// [`NotPlaying`] when nobody of that number plays.
+    pub fn apply(&mut self, player: PlayerId, action: Action) -> Result<Vec<Event>, NotPlaying> {
+        let cell = self.player(player).and_then(|player| player.cell).ok_or(NotPlaying)?;
+        let mut events = vec![];
+        match action {
+            Action::Step(direction) => {
+                self.step(player, cell, direction, &mut events);
+            }
+            Action::Run(direction) => {
+                let mut cell = cell;
+                while let Some(next) = self.step(player, cell, direction, &mut events) {
+                    cell = next;
+                    // Whatever was met but plain ground stops a run, if the rules want that.
+                    if self.rules.run_stop && !matches!(events.last(), Some(Event::Moved { player: who, .. }) if *who == player)
+                    {
+                        break;
+                    }
+                }
+            }
+            Action::Quit => self.quit(player, cell, &mut events),
+        }
+        Ok(events)
+    }
+
+    /// The table of the end: a row for each who joined, in order; letter, purse in ten columns, name. No newline behind
+    /// the last.
+    pub fn table(&self) -> String {
+        let mut table = String::new();
+        for Player { letter, name, purse, .. } in &self.players {
+            // Writing to a string cannot fail.
+            let _ = write!(table, "{}{letter} {purse:>10} {name}", if table.is_empty() { "" } else { "\n" });
+        }
+        table
+    }
+
+    // One step. The mover's own `Moved` comes before what it led to.
+    fn step(&mut self, player: PlayerId, from: Cell, way: Direction, events: &mut Vec<Event>) -> Option<Cell> {
+        let to = self.grid.step(from, way)?;
+        let met = self.standing_at(to);
+        self.place(player, from, to);
+        events.push(Event::Moved { player, from, to });
+        if let Some(other) = met {
+            self.place(other, to, from);
+            events.push(Event::Moved { player: other, from: to, to: from });
+            let nuggets = self.players[other.index()].purse * u32::from(self.rules.steal_percent) / 100;
+            if nuggets > 0 {
+                self.set_purse(other, self.players[other.index()].purse - nuggets);
+                self.set_purse(player, self.players[player.index()].purse + nuggets);
+                events.push(Event::Stolen { thief: player, victim: other, nuggets });
+            }
+        }
+        if let Some(nuggets) = self.piles.remove(&to) {
+            self.digest.toggle(PILED, to.0.into(), nuggets.into());
+            self.remaining -= nuggets;
+            self.set_purse(player, self.players[player.index()].purse + nuggets);
+            events.push(Event::Collected { player, nuggets });
+        }
+        Some(to)
+    }
+
+    fn quit(&mut self, player: PlayerId, cell: Cell, events: &mut Vec<Event>) {
+        self.players[player.index()].cell = None;
+        self.digest.toggle(AT, player.0.into(), cell.0.into());
+        events.push(Event::Left { player, cell });
+        let purse = self.players[player.index()].purse;
+        if self.rules.drop_on_quit
+            && purse > 0
+            && let Some(spot) = self.nearest_free_spot(cell)
+        {
+            self.set_purse(player, 0);
+            self.pile_up(spot, purse);
+            events.push(Event::Dropped { cell: spot, nuggets: self.piles[&spot] });
+        }
+    }
+
+    // The nearest room spot without player, `cell` itself if it is one: gold does not lie in passages, and never under
+    // a player. A pile there grows.
+    fn nearest_free_spot(&self, cell: Cell) -> Option<Cell> {
+        let mut met = vec![false; self.grid.text().len()];
+        let mut queue = VecDeque::from([cell]);
+        met[cell.index()] = true;
+        while let Some(cell) = queue.pop_front() {
+            if self.grid.at(cell) == ROOM && self.standing_at(cell).is_none() {
+                return Some(cell);
+            }
+            for next in Direction::ALL.into_iter().filter_map(|way| self.grid.step(cell, way)) {
+                if !core::mem::replace(&mut met[next.index()], true) {
+                    queue.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
+    fn standing_at(&self, cell: Cell) -> Option<PlayerId> {
+        self.active().find(|(_, player)| player.cell == Some(cell)).map(|(id, _)| id)
+    }
+
+    fn place(&mut self, player: PlayerId, from: Cell, to: Cell) {
+        debug_assert!(matches!(self.grid.at(to), ROOM | PASSAGE), "players stand on spots");
+        self.players[player.index()].cell = Some(to);
+        self.digest.change(AT, player.0.into(), from.0.into(), to.0.into());
+    }
+
+    fn set_purse(&mut self, player: PlayerId, purse: u32) {
+        let old = core::mem::replace(&mut self.players[player.index()].purse, purse);
+        self.digest.change(PURSE, player.0.into(), old.into(), purse.into());
+    }
+
+    fn pile_up(&mut self, cell: Cell, nuggets: u32) {
+        let pile = self.piles.entry(cell).or_insert(0);
+        if *pile > 0 {
+            self.digest.toggle(PILED, cell.0.into(), (*pile).into());
+        }
+        *pile += nuggets;
+        self.digest.toggle(PILED, cell.0.into(), (*pile).into());
+        self.remaining += nuggets;
+    }
+}
