@@ -364,7 +364,8 @@ impl Game {
                 while let Some(next) = self.step(player, cell, direction, &mut events) {
                     cell = next;
                     // Whatever was met but plain ground stops a run, if the rules want that.
-                    if self.rules.run_stop && !matches!(events.last(), Some(Event::Moved { player: who, .. }) if *who == player)
+                    if self.rules.run_stop
+                        && !matches!(events.last(), Some(Event::Moved { player: who, .. }) if *who == player)
                     {
                         break;
                     }

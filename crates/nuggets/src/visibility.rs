@@ -439,7 +439,8 @@ mod tests {
     #[test]
     fn a_radius_limits_sight_but_not_to_less_than_the_neighbours() {
         let hall = format!("{}\n", ".........").repeat(4) + "....@....\n" + &format!("{}\n", ".........").repeat(4);
-        let expected = "         \n    .    \n  .....  \n  .....  \n ...@... \n  .....  \n  .....  \n    .    \n         \n";
+        let expected =
+            "         \n    .    \n  .....  \n  .....  \n ...@... \n  .....  \n  .....  \n    .    \n         \n";
         assert_eq!(seen(&hall, ".", Some(3)), expected);
         assert_eq!(seen("...\n.@.\n...\n", ".", Some(1)), "...\n.@.\n...\n");
     }

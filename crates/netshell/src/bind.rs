@@ -1,0 +1,123 @@
+//! Opening the sockets that a server listens on.
+
+use std::{
+    error, fmt, io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Bytes that the system may hold for a socket in each direction; it may grant less. Enough for some thirty of the
+/// largest displays, that is one move told to everybody.
+const BUFFER: usize = 4 << 20;
+/// How often another port is tried when the one that the system chose for the first address is taken on the next.
+const ATTEMPTS: usize = 16;
+
+/// An address that cannot be listened on.
+#[derive(Debug)]
+pub struct BindError {
+    /// The address.
+    pub address: SocketAddr,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, source } = self;
+        match source.kind() {
+            io::ErrorKind::AddrInUse => {
+                write!(
+                    f,
+                    "port {} is in use at {}; choose another, or 0 for any free one",
+                    address.port(),
+                    address.ip()
+                )
+            }
+            io::ErrorKind::AddrNotAvailable => write!(f, "this machine has no address {}", address.ip()),
+            io::ErrorKind::PermissionDenied => {
+                write!(f, "port {} is reserved; choose one above 1023, or 0 for any free one", address.port())
+            }
+            _ => write!(f, "cannot listen on {address}"),
+        }
+    }
+}
+
+impl error::Error for BindError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// Opens non-blocking UDP sockets on `addresses`, all with the same port; 0 is any free one.
+///
+/// Without addresses that is every address of the machine, IPv6 and IPv4 in one socket, or IPv4 alone where there is no
+/// IPv6.
+///
+/// # Errors
+/// [`BindError`] for the first address that cannot be had.
+pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindError> {
+    if addresses.is_empty() {
+        return match open(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port), true) {
+            // A port that is taken is taken for IPv4 as well.
+            Err(error) if error.source.kind() != io::ErrorKind::AddrInUse => {
+                Ok(vec![open(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port), false)?])
+            }
+            opened => Ok(vec![opened?]),
+        };
+    }
+    let mut attempts = ATTEMPTS;
+    loop {
+        attempts -= 1;
+        let mut chosen = port;
+        let opened: Result<Vec<UdpSocket>, BindError> = addresses
+            .iter()
+            .map(|&ip| {
+                let socket = open(SocketAddr::new(ip, chosen), false)?;
+                chosen = socket.local_addr().map_or(chosen, |address| address.port());
+                Ok(socket)
+            })
+            .collect();
+        match opened {
+            Err(error) if port == 0 && attempts > 0 && error.source.kind() == io::ErrorKind::AddrInUse => {}
+            opened => return opened,
+        }
+    }
+}
+
+fn open(address: SocketAddr, dual_stack: bool) -> Result<UdpSocket, BindError> {
+    let attempt = || {
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+        if address.is_ipv6() {
+            socket.set_only_v6(!dual_stack)?;
+        }
+        // A smaller buffer than wished for costs datagrams under load, never the game.
+        let _ = socket.set_recv_buffer_size(BUFFER);
+        let _ = socket.set_send_buffer_size(BUFFER);
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        Ok(socket.into())
+    };
+    attempt().map_err(|source| BindError { address, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_addresses_share_one_port() {
+        let sockets = bind_udp(&[Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()], 0).unwrap();
+        let ports: Vec<u16> = sockets.iter().map(|socket| socket.local_addr().unwrap().port()).collect();
+        assert_eq!(ports[0], ports[1]);
+        assert_ne!(ports[0], 0);
+    }
+
+    #[test]
+    fn a_taken_port_is_an_error_that_says_so() {
+        let taken = bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0).unwrap();
+        let port = taken[0].local_addr().unwrap().port();
+        let error = bind_udp(&[Ipv4Addr::LOCALHOST.into()], port).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("port {port} is in use at 127.0.0.1")), "{error}");
+    }
+}

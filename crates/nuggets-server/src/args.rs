@@ -1,0 +1,169 @@
+//! What can be asked for on the command line.
+
+use std::{net::IpAddr, path::PathBuf, time::Duration};
+
+use clap::Parser;
+use cmdkit::{LogArgs, UsageError};
+use nuggets::{game::Rules, server::Config, visibility::Vision};
+use rand::{TryRng, rngs::SysRng};
+
+const EXTRAS: &str = "Extras (all off by default)";
+
+const AFTER_HELP: &str = "\
+Examples:
+  nuggets-server                            the built-in map, any free port
+  nuggets-server maps/brawl.txt 7           a map and a seed
+  nuggets-server --port 2000 --rematch      one game after the other at a known port
+  nuggets-server --check-map my-map.txt     what is wrong with a map
+
+Exit status: 0 after a finished game or a signal, 1 when something fails, 2 for wrong usage.";
+
+/// Host a game of nuggets: up to 26 players explore a map by line of sight and gather 250 nuggets
+#[derive(Debug, Parser)]
+#[command(name = "nuggets-server", version, after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The map to play on; without one a built-in map
+    #[arg(conflicts_with = "check_map")]
+    pub(crate) map: Option<PathBuf>,
+
+    /// Same map and same seed: same piles and, for the same messages, the same game
+    #[arg(value_name = "SEED", value_parser = positive, conflicts_with = "check_map")]
+    seed_argument: Option<u64>,
+
+    /// UDP port to listen on; 0 is any free one
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// The seed, as an option
+    #[arg(long, value_parser = positive, conflicts_with = "seed_argument")]
+    seed: Option<u64>,
+
+    /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) bind: Vec<IpAddr>,
+
+    /// After game over begin a new game at the same port, until told to stop
+    #[arg(long)]
+    rematch: bool,
+
+    /// Report every breach of the rules for maps with its row and column, and end
+    #[arg(long, value_name = "MAP")]
+    pub(crate) check_map: Option<PathBuf>,
+
+    /// Stepping on a player takes this share of its purse
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = EXTRAS,
+          value_parser = clap::value_parser!(u8).range(0..=100))]
+    steal_percent: u8,
+
+    /// A run stops on gold and after a swap
+    #[arg(long, help_heading = EXTRAS)]
+    run_stop: bool,
+
+    /// Nuggets in the game
+    #[arg(long, value_name = "N", default_value_t = Rules::default().gold, help_heading = EXTRAS)]
+    gold: u32,
+
+    /// Least number of piles
+    #[arg(long, value_name = "N", default_value_t = Rules::default().min_piles, help_heading = EXTRAS)]
+    minpiles: u32,
+
+    /// Largest number of piles
+    #[arg(long, value_name = "N", default_value_t = Rules::default().max_piles, help_heading = EXTRAS)]
+    maxpiles: u32,
+
+    /// Players see no further than this many spots
+    #[arg(long, value_name = "RADIUS", help_heading = EXTRAS, value_parser = clap::value_parser!(u16).range(1..))]
+    vision: Option<u16>,
+
+    /// A quitter's gold becomes a pile again, where it stood or on the nearest free room spot
+    #[arg(long, help_heading = EXTRAS)]
+    drop_on_quit: bool,
+
+    /// A player who sends no key for this many seconds loses its seat
+    #[arg(long, value_name = "SECONDS", help_heading = EXTRAS, value_parser = clap::value_parser!(u64).range(1..))]
+    idle_timeout: Option<u64>,
+
+    /// The course's game: all extras off, whatever else says
+    #[arg(long, help_heading = EXTRAS)]
+    plain: bool,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+impl Args {
+    /// The set-up of the server, checked.
+    ///
+    /// # Errors
+    /// [`UsageError`] when the wishes do not go together.
+    pub(crate) fn config(&self) -> anyhow::Result<Config> {
+        let rules = Rules {
+            gold: self.gold,
+            min_piles: self.minpiles,
+            max_piles: self.maxpiles,
+            vision: Vision { radius: self.vision },
+            steal_percent: self.steal_percent,
+            run_stop: self.run_stop,
+            drop_on_quit: self.drop_on_quit,
+        };
+        let (rules, idle_timeout) =
+            if self.plain { (Rules::default(), None) } else { (rules, self.idle_timeout.map(Duration::from_secs)) };
+        rules.check().map_err(|error| UsageError(error.to_string()))?;
+        let seed = match self.seed_argument.or(self.seed) {
+            Some(seed) => seed,
+            // Short enough to be typed again, and never the 0 that the option refuses.
+            None => u64::from(SysRng.try_next_u32()?).max(1),
+        };
+        Ok(Config { rules, idle_timeout, rematch: self.rematch, seed })
+    }
+}
+
+// A whole argument that is a decimal number above 0.
+fn positive(text: &str) -> Result<u64, String> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(seed @ 1..) if digits => Ok(seed),
+        Err(_) if digits => Err(format!("a seed is at most {}", u64::MAX)),
+        _ => Err("a seed is a whole number above 0, as in 17".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(line: &str) -> Config {
+        Args::try_parse_from(line.split_whitespace()).unwrap().config().unwrap()
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        <Args as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn without_options_it_is_the_course_s_game() {
+        let config = config("nuggets-server");
+        assert_eq!((config.rules, config.idle_timeout, config.rematch), (Rules::default(), None, false));
+        assert_ne!(config.seed, 0);
+    }
+
+    #[test]
+    fn plain_turns_all_extras_off_whatever_else_says() {
+        let all = "nuggets-server --steal-percent 10 --run-stop --gold 99 --minpiles 1 --maxpiles 2 --vision 5 \
+                   --drop-on-quit --idle-timeout 60 --seed 7";
+        let config_all = config(all);
+        assert_ne!(config_all.rules, Rules::default());
+        let plain = config(&format!("{all} --plain"));
+        assert_eq!((plain.rules, plain.idle_timeout, plain.seed), (Rules::default(), None, 7));
+    }
+
+    #[test]
+    fn a_seed_is_a_positive_whole_number() {
+        for wrong in ["0", "-3", "abc", "12x", "", "+5", "1.5", " 7", "99999999999999999999"] {
+            assert!(Args::try_parse_from(["nuggets-server", "map.txt", wrong]).is_err(), "{wrong:?}");
+        }
+        assert_eq!(config("nuggets-server map.txt 17").seed, 17);
+        assert!(Args::try_parse_from(["nuggets-server", "map.txt", "17", "18"]).is_err());
+    }
+}

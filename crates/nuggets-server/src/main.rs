@@ -1,0 +1,100 @@
+//! `nuggets-server [map] [seed]`: hosts games of nuggets over UDP.
+
+mod args;
+mod map;
+
+use std::{
+    io::{self, Write},
+    net::{IpAddr, SocketAddr, UdpSocket},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use anyhow::Context;
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, UsageError};
+use netcore::Outcome;
+use netshell::{Udp, bind_udp, raise_open_files, serve, shutdown};
+use nuggets::server::Server;
+use tracing::info;
+
+use crate::args::Args;
+
+fn main() -> ExitCode {
+    cmdkit::run(EXIT_USAGE, program)
+}
+
+fn program(args: Args) -> anyhow::Result<ExitCode> {
+    args.log.start("info")?;
+    if let Some(path) = &args.check_map {
+        return check_map(path);
+    }
+    let grid = map::load(args.map.as_deref())?;
+    let config = args.config()?;
+    let server = Server::new(Arc::new(grid), config).map_err(|error| UsageError(error.to_string()))?;
+    raise_open_files();
+    let sockets = bind_udp(&args.bind, args.port)?;
+    announce(&sockets, &args, config.seed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(async {
+        let stop = shutdown().context("cannot listen for signals")?;
+        let outcome = serve(server, Udp::new(sockets)?, stop, |summary| {
+            let mut stdout = io::stdout().lock();
+            writeln!(stdout, "{summary}")?;
+            stdout.flush()
+        });
+        anyhow::Ok(outcome.await?)
+    })?;
+    match outcome {
+        Outcome::Finished => info!("the game is over"),
+        Outcome::Stopped => info!("stopped"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+// Prints every breach and ends; the exit code says whether there is one.
+fn check_map(path: &std::path::Path) -> anyhow::Result<ExitCode> {
+    let report = nuggets::check_map(&map::read(path)?);
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{report}")?;
+    let verdict = match report.breaches.len() {
+        0 => "the map keeps all rules".to_owned(),
+        1 => "1 breach of the rules for maps; rows and columns count from 1".to_owned(),
+        count => format!("{count} breaches of the rules for maps; rows and columns count from 1"),
+    };
+    writeln!(stdout, "{}: {verdict}", path.display())?;
+    Ok(if report.breaches.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
+}
+
+// The course's line on standard output, at once even into a pipe; then, for people, how to join.
+fn announce(sockets: &[UdpSocket], args: &Args, seed: u64) -> anyhow::Result<()> {
+    let addresses = sockets.iter().map(UdpSocket::local_addr).collect::<io::Result<Vec<SocketAddr>>>()?;
+    let port = addresses.first().map_or(args.port, SocketAddr::port);
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "Ready to play, waiting at port {port}")?;
+    stdout.flush()?;
+
+    let map = args.map.as_ref().map_or_else(|| "the built-in map".to_owned(), |map| map.display().to_string());
+    let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip())).collect();
+    let host = match addresses.first().map(SocketAddr::ip) {
+        Some(ip) if !ip.is_unspecified() => ip.to_string(),
+        _ => "localhost".to_owned(),
+    };
+    // A standard error that nobody reads is no reason not to play.
+    let _ = write!(
+        io::stderr(),
+        "Hosting {map} with seed {seed} on {}; Ctrl-C stops it.\n\
+         To play:   cargo run -p nuggets-client -- {host} {port} yourname\n\
+         To watch:  cargo run -p nuggets-client -- {host} {port}\n\
+         A bot:     cargo run -p nuggets-client -- {host} {port} robbie --bot\n",
+        open.join(" and "),
+    );
+    Ok(())
+}
+
+fn open_at(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V6(ip) if ip.is_unspecified() => "all addresses (IPv4 and IPv6)".to_owned(),
+        IpAddr::V4(ip) if ip.is_unspecified() => "all IPv4 addresses".to_owned(),
+        ip => ip.to_string(),
+    }
+}

@@ -1,0 +1,430 @@
+//! The map checker: every breach of the rules for maps, with its place.
+//!
+//! A server plays on any map that [`Grid::parse`] accepts. The rules for maps ask for more: rooms that are closed, walls
+//! that meet in corners, passages one spot wide that break walls but never corners, and no spot that cannot be reached.
+
+use alloc::{
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+use core::fmt;
+
+use crate::{
+    game::{MAX_PLAYERS, Rules},
+    grid::{
+        CORNER, Cell, Direction, Grid, HORIZONTAL, PASSAGE, ParseGridError, Position, ROCK, ROOM, Repair, VERTICAL,
+    },
+    protocol::DISPLAY_HEADER,
+};
+
+/// Bytes of UDP payload that travel in one piece over Ethernet.
+pub const UNFRAGMENTED: usize = 1_472;
+
+/// One thing that is wrong with a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Breach {
+    /// The text cannot be played at all.
+    Unplayable(ParseGridError),
+    /// A slip that a server puts right.
+    Repaired(Repair),
+    /// Too few room spots for a full table and the largest number of piles.
+    FewRoomSpots {
+        /// How many there are.
+        count: usize,
+    },
+    /// A place where the drawing breaks a rule.
+    At {
+        /// The place.
+        at: Position,
+        /// What is wrong there, and what would be right.
+        what: &'static str,
+    },
+    /// Spots that cannot be reached from the rest.
+    Unreachable {
+        /// The first of them.
+        at: Position,
+        /// How many they are.
+        count: usize,
+    },
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unplayable(error) => error.fmt(f),
+            Self::Repaired(repair) => repair.fmt(f),
+            Self::FewRoomSpots { count } => {
+                let Rules { max_piles, .. } = Rules::default();
+                let wanted = MAX_PLAYERS + max_piles as usize;
+                write!(f, "{count} room spots are too few: {MAX_PLAYERS} players and {max_piles} piles need {wanted}")
+            }
+            Self::At { at, what } => write!(f, "{at}: {what}"),
+            Self::Unreachable { at, count: 1 } => write!(f, "{at}: this spot cannot be reached from the others"),
+            Self::Unreachable { at, count } => {
+                write!(f, "{at}: this spot and {} more cannot be reached from the others", count - 1)
+            }
+        }
+    }
+}
+
+/// What the checker found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// All breaches, those of the whole map first, then row by row.
+    pub breaches: Vec<Breach>,
+    /// What is good to know and no breach.
+    pub notes: Vec<String>,
+}
+
+/// Checks a map file's text.
+pub fn check_map(text: &[u8]) -> Report {
+    let (grid, repairs) = match Grid::parse(text) {
+        Ok(parsed) => parsed,
+        Err(first) => return Report { breaches: unplayable(text, first), notes: vec![] },
+    };
+    let mut breaches: Vec<Breach> = repairs.into_iter().map(Breach::Repaired).collect();
+    let count = grid.room_spots().len();
+    if count < MAX_PLAYERS + Rules::default().max_piles as usize {
+        breaches.push(Breach::FewRoomSpots { count });
+    }
+    let mut placed = drawing(&grid);
+    placed.extend(unreachable(&grid));
+    placed.sort_by_key(|breach| match breach {
+        Breach::At { at, .. } | Breach::Unreachable { at, .. } => *at,
+        _ => Position::new(0, 0),
+    });
+    breaches.extend(placed);
+    let display = DISPLAY_HEADER.len() + grid.text().len();
+    let size = alloc::format!(
+        "{} rows of {} columns, {count} room spots, displays of {display} bytes",
+        grid.rows(),
+        grid.cols()
+    );
+    let travel = if display > UNFRAGMENTED {
+        alloc::format!(
+            "a display is larger than {UNFRAGMENTED} bytes, so it travels in fragments on Ethernet: if one is lost, all is lost"
+        )
+    } else {
+        alloc::format!("a display fits one Ethernet frame ({UNFRAGMENTED} bytes)")
+    };
+    Report { breaches, notes: vec![size, travel] }
+}
+
+// A text that cannot be played, with all its foreign characters rather than the first alone.
+fn unplayable(text: &[u8], first: ParseGridError) -> Vec<Breach> {
+    const MOST: usize = 100;
+    let ParseGridError::Foreign { .. } = first else { return vec![Breach::Unplayable(first)] };
+    let mut breaches = vec![];
+    let mut rest = text.to_vec();
+    while let Err(error) = Grid::parse(&rest) {
+        breaches.push(Breach::Unplayable(error));
+        let ParseGridError::Foreign { at, byte } = error else { break };
+        if breaches.len() == MOST {
+            break;
+        }
+        // The next look takes that character for rock.
+        let mut lines = rest.split_mut(|&byte| byte == b'\n');
+        let line = lines.nth(usize::from(at.row)).unwrap_or_default();
+        match line.iter_mut().find(|other| **other == byte) {
+            Some(foreign) => *foreign = ROCK,
+            None => break,
+        }
+    }
+    breaches
+}
+
+// The character `rows` below and `cols` right of a place; rock beyond the edges, where nothing is.
+struct Around<'a> {
+    grid: &'a Grid,
+    row: i32,
+    col: i32,
+}
+
+impl Around<'_> {
+    fn at(&self, (rows, cols): (i32, i32)) -> u8 {
+        let position = u16::try_from(self.row + rows).ok().zip(u16::try_from(self.col + cols).ok());
+        let cell = position.and_then(|(row, col)| self.grid.cell(Position::new(row, col)));
+        cell.map_or(ROCK, |cell| self.grid.at(cell))
+    }
+
+    fn is(&self, place: (i32, i32), kinds: &[u8]) -> bool {
+        kinds.contains(&self.at(place))
+    }
+
+    fn both(&self, places: [(i32, i32); 2], kinds: &[u8]) -> bool {
+        places.into_iter().all(|place| self.is(place, kinds))
+    }
+
+    fn either(&self, places: [(i32, i32); 2], kinds: &[u8]) -> bool {
+        places.into_iter().any(|place| self.is(place, kinds))
+    }
+}
+
+const LEFT_RIGHT: [(i32, i32); 2] = [(0, -1), (0, 1)];
+const UP_DOWN: [(i32, i32); 2] = [(-1, 0), (1, 0)];
+const DIAGONALS: [(i32, i32); 4] = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
+// What a wall goes on as: itself, a corner, or a passage that breaks it.
+const ALONG: &[u8] = &[HORIZONTAL, CORNER, PASSAGE];
+const UPRIGHT: &[u8] = &[VERTICAL, CORNER, PASSAGE];
+
+fn drawing(grid: &Grid) -> Vec<Breach> {
+    let mut breaches = vec![];
+    for row in 0..grid.rows() {
+        for col in 0..grid.cols() {
+            let at = Position::new(row, col);
+            let around = Around { grid, row: row.into(), col: col.into() };
+            let mut found = |what| breaches.push(Breach::At { at, what });
+            match around.at((0, 0)) {
+                ROOM => room_spot(&around, &mut found),
+                PASSAGE => passage_spot(&around, &mut found),
+                HORIZONTAL => {
+                    if !around.both(LEFT_RIGHT, ALONG) {
+                        found(
+                            "a horizontal boundary ends without a corner: '-' goes on as '-', '+' or '#' on both sides",
+                        );
+                    }
+                    if around.either(UP_DOWN, &[VERTICAL]) {
+                        found("a horizontal boundary meets a vertical one outside a corner: use '+'");
+                    }
+                }
+                VERTICAL => {
+                    if !around.both(UP_DOWN, UPRIGHT) {
+                        found(
+                            "a vertical boundary ends without a corner: '|' goes on as '|', '+' or '#' above and below",
+                        );
+                    }
+                    if around.either(LEFT_RIGHT, &[HORIZONTAL]) {
+                        found("a vertical boundary meets a horizontal one outside a corner: use '+'");
+                    }
+                }
+                CORNER if !around.either(LEFT_RIGHT, ALONG) || !around.either(UP_DOWN, UPRIGHT) => {
+                    found("a corner joins no two boundaries: '+' has one beside it and one above or below");
+                }
+                _ => {}
+            }
+        }
+    }
+    breaches
+}
+
+fn room_spot(around: &Around<'_>, found: &mut impl FnMut(&'static str)) {
+    let edge = |(rows, cols): (i32, i32)| {
+        let (row, col) = (around.row + rows, around.col + cols);
+        row < 0 || col < 0 || row >= i32::from(around.grid.rows()) || col >= i32::from(around.grid.cols())
+    };
+    let ways = || Direction::ALL.into_iter().map(Direction::delta);
+    if ways().any(edge) {
+        found("the room is open to the edge of the map: a boundary must close it");
+    } else if ways().any(|way| around.is(way, &[ROCK])) {
+        found("the room is open to solid rock: boundaries must close it, corners too");
+    }
+}
+
+fn passage_spot(around: &Around<'_>, found: &mut impl FnMut(&'static str)) {
+    let through_horizontal = around.either(UP_DOWN, &[ROOM]);
+    let through_vertical = around.either(LEFT_RIGHT, &[ROOM]);
+    let in_horizontal = around.both(LEFT_RIGHT, &[HORIZONTAL, CORNER]);
+    let in_vertical = around.both(UP_DOWN, &[VERTICAL, CORNER]);
+    if (through_horizontal && !in_horizontal) || (through_vertical && !in_vertical) {
+        found("a passage opens into a room without breaking a wall: '#' must stand in the boundary, one spot wide");
+    } else if !in_horizontal
+        && !in_vertical
+        && DIAGONALS.into_iter().any(|(rows, cols)| {
+            let corner = around.is((rows, cols), &[ROOM]);
+            corner && around.is((0, cols), &[HORIZONTAL, CORNER]) && around.is((rows, 0), &[VERTICAL, CORNER])
+        })
+    {
+        found("a passage breaks a corner: it may break a wall only");
+    }
+    let passage = |place| around.is(place, &[PASSAGE]);
+    if passage((0, 1)) && passage((1, 0)) && passage((1, 1)) {
+        found("a passage is two spots wide here: one is allowed");
+    }
+    // Each pair is met once, from its upper end.
+    let loose =
+        |cols| passage((1, cols)) && !around.is((0, cols), &[PASSAGE, ROOM]) && !around.is((1, 0), &[PASSAGE, ROOM]);
+    if loose(-1) || loose(1) {
+        found("a passage turns diagonally: it must go straight or bend at a right angle");
+    }
+}
+
+// All spots outside the largest connected part, one breach for each part.
+fn unreachable(grid: &Grid) -> Vec<Breach> {
+    let mut met = vec![false; grid.text().len()];
+    let mut parts: Vec<(Cell, usize)> = vec![];
+    for (offset, &byte) in (0u16..).zip(grid.text()) {
+        if !matches!(byte, ROOM | PASSAGE) || met[usize::from(offset)] {
+            continue;
+        }
+        met[usize::from(offset)] = true;
+        let mut open = vec![Cell(offset)];
+        let mut count = 0;
+        while let Some(cell) = open.pop() {
+            count += 1;
+            for next in Direction::ALL.into_iter().filter_map(|way| grid.step(cell, way)) {
+                if !core::mem::replace(&mut met[next.index()], true) {
+                    open.push(next);
+                }
+            }
+        }
+        parts.push((Cell(offset), count));
+    }
+    let Some(&(largest, _)) = parts.iter().max_by_key(|&&(first, count)| (count, core::cmp::Reverse(first))) else {
+        return vec![];
+    };
+    let cut_off = parts.into_iter().filter(|&(first, _)| first != largest);
+    cut_off.map(|(first, count)| Breach::Unreachable { at: grid.position(first), count }).collect()
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.notes.iter().cloned().chain(self.breaches.iter().map(ToString::to_string));
+        lines.into_iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A map with `sketch` on top and below it a room that holds enough spots, not joined to it.
+    fn above_a_hall(sketch: &str) -> String {
+        let width = sketch.lines().map(str::len).max().unwrap_or(0).max(16);
+        let hall = [
+            "",
+            "+--------------+",
+            "|..............|",
+            "|..............|",
+            "|..............|",
+            "|..............|",
+            "+--------------+",
+        ];
+        sketch.lines().chain(hall).map(|row| alloc::format!("{row:<width$}\n")).collect()
+    }
+
+    fn breaches(map: &str) -> Vec<String> {
+        check_map(map.as_bytes()).breaches.iter().map(ToString::to_string).collect()
+    }
+
+    /// Compares what is wrong with a sketch, but for its not being joined to the hall, with the fronts of lines.
+    fn check(sketch: &str, expected: &[&str]) {
+        let mut found = breaches(&above_a_hall(sketch));
+        found.retain(|breach| !breach.contains("cannot be reached"));
+        let matches = found.len() == expected.len()
+            && found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected));
+        assert!(matches, "\n{sketch}\nfound {found:#?}\nexpected {expected:#?}");
+    }
+
+    #[test]
+    fn proper_drawings_have_no_breach() {
+        // Non-convex with a hole, doors beside corners, a fork, a dead end, two rooms that share a wall.
+        check("+-----+-+\n|.....#.|\n|.+-+.|.|\n|.| |.+-+\n|.+-+.|  \n|...+-+  \n+#--+    \n ###     \n #       ", &[]);
+    }
+
+    #[test]
+    fn rooms_must_be_closed() {
+        check(
+            " ...\n ...",
+            &[
+                "row 1, column 2: the room is open to the edge of the map",
+                "row 1, column 3: the room is open to the edge",
+                "row 1, column 4: the room is open to the edge",
+                "row 2, column 2: the room is open to solid rock",
+                "row 2, column 3: the room is open to solid rock",
+                "row 2, column 4: the room is open to solid rock",
+            ],
+        );
+        check(
+            "+-- \n|..|\n+--+",
+            &[
+                "row 1, column 3: a horizontal boundary ends without a corner",
+                "row 2, column 3: the room is open to solid rock",
+                "row 2, column 4: a vertical boundary ends without a corner",
+            ],
+        );
+    }
+
+    #[test]
+    fn boundaries_meet_in_corners_only() {
+        check(
+            "+--+\n|..|\n+-||\n  ++",
+            &[
+                "row 3, column 2: a horizontal boundary ends without a corner",
+                "row 3, column 3: a vertical boundary ends without a corner",
+                "row 3, column 3: a vertical boundary meets a horizontal one outside a corner",
+            ],
+        );
+        check(
+            "+---+\n|...|\n+---+\n  |  \n  +- ",
+            &[
+                "row 3, column 3: a horizontal boundary meets a vertical one outside a corner",
+                "row 4, column 3: a vertical boundary ends without a corner",
+                "row 5, column 4: a horizontal boundary ends without a corner",
+            ],
+        );
+        check(" + ", &["row 1, column 2: a corner joins no two boundaries"]);
+    }
+
+    #[test]
+    fn passages_break_walls_but_not_corners() {
+        check("+--#\n|..|\n+--+", &["row 1, column 4: a passage breaks a corner"]);
+        check(
+            "+-##-+\n|....|\n+----+",
+            &[
+                "row 1, column 3: a passage opens into a room without breaking a wall",
+                "row 1, column 4: a passage opens into a room without breaking a wall",
+            ],
+        );
+    }
+
+    #[test]
+    fn passages_are_one_spot_wide_and_rectilinear() {
+        check("###\n## \n", &["row 1, column 1: a passage is two spots wide here"]);
+        check("##  \n  ##", &["row 1, column 2: a passage turns diagonally"]);
+        check("  ##\n##  ", &["row 1, column 3: a passage turns diagonally"]);
+        check("  ##\n  # \n ###\n #  ", &[]);
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_named_by_its_first_spot() {
+        let map = above_a_hall("+----+ #\n|....|  \n+----+ #");
+        assert_eq!(
+            breaches(&map),
+            [
+                "row 1, column 8: this spot cannot be reached from the others",
+                "row 2, column 2: this spot and 3 more cannot be reached from the others",
+                "row 3, column 8: this spot cannot be reached from the others",
+            ]
+        );
+    }
+
+    #[test]
+    fn slips_that_a_server_puts_right_are_breaches_all_the_same() {
+        let ragged = above_a_hall("").replacen("+\n", "\n", 1);
+        assert!(
+            breaches(&ragged).contains(&"row 2 is 15 columns wide, expected 16; it was filled up with spaces".into())
+        );
+    }
+
+    #[test]
+    fn every_foreign_character_is_found() {
+        let found = breaches("..x\n.\t.\nx..\n");
+        let places: Vec<&str> = found.iter().filter_map(|line| line.split(':').next()).collect();
+        assert_eq!(places, ["row 1, column 3", "row 2, column 2", "row 3, column 1"]);
+        assert_eq!(breaches(&"\u{1}".repeat(5_000)).len(), 100);
+    }
+
+    #[test]
+    fn too_few_room_spots_are_said() {
+        let small = "+---+\n|...|\n+---+\n";
+        assert_eq!(breaches(small), ["3 room spots are too few: 26 players and 30 piles need 56"]);
+    }
+
+    #[test]
+    fn fragments_are_mentioned() {
+        let notes = |map: &str| check_map(map.as_bytes()).notes.join("\n");
+        assert!(notes(&above_a_hall("")).contains("fits one Ethernet frame"));
+        assert!(notes(&"..............................\n".repeat(60)).contains("travels in fragments on Ethernet"));
+    }
+}
