@@ -1,0 +1,24 @@
+//! The barest loop that does what a move asks for.
+
+use std::{io::Write, net::UdpSocket};
+
+use crate::CLIENTS;
+
+/// Announces a port, learns the clients from their first datagrams, then answers each datagram with one of `bytes`
+/// bytes to each client. Runs until it is killed.
+pub(crate) fn run(bytes: usize) {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    println!("floor at port {}", socket.local_addr().expect("bound").port());
+    std::io::stdout().flush().expect("a reader");
+    let mut buffer = [0; 1 << 16];
+    let clients: Vec<_> = (0..CLIENTS).map(|_| socket.recv_from(&mut buffer).expect("a client").1).collect();
+    // Each client has a picture of its own, as in the game.
+    let frames = vec![vec![b'.'; bytes]; CLIENTS];
+    loop {
+        socket.recv_from(&mut buffer).expect("a key");
+        for (client, frame) in clients.iter().zip(&frames) {
+            // A reader that fell behind loses datagrams here and there alike.
+            let _ = socket.send_to(frame, client);
+        }
+    }
+}

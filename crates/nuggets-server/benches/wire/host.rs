@@ -1,0 +1,209 @@
+//! A server or the floor, with 27 clients on it.
+
+use std::{
+    net::UdpSocket,
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use nuggets::{Direction, Grid};
+use socket2::SockRef;
+
+use crate::{CLIENTS, PLAYERS, process::Process, table::Cost};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A process under measurement and the sockets of its clients, players first, the spectator last.
+pub(crate) struct Host {
+    process: Process,
+    clients: Vec<UdpSocket>,
+    // The map of a server; none for the floor.
+    grid: Option<Grid>,
+    // What each client sees: the last DISPLAY.
+    frames: Vec<Vec<u8>>,
+    buffer: Vec<u8>,
+    dice: u64,
+}
+
+impl Host {
+    /// The floor, sending datagrams of `bytes` bytes.
+    pub(crate) fn floor(bytes: usize) -> Self {
+        let itself = std::env::current_exe().expect("this program has a path");
+        let process = Process::start(Command::new(itself).args(["--floor", &bytes.to_string()]));
+        let clients = sockets(process.port);
+        for client in &clients {
+            client.send(b"PLAY floor").expect("sent");
+        }
+        Self { process, clients, grid: None, frames: vec![vec![]; CLIENTS], buffer: vec![0; 1 << 16], dice: 1 }
+    }
+
+    /// The server under test on `map`, its table full and everybody known to be real.
+    pub(crate) fn server(map: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nuggets-server"));
+        // So much gold that no random walk ends the game.
+        command.arg(map).args(["17", "--bind", "127.0.0.1", "--gold", "1000000", "--log", "off"]);
+        let process = Process::start(&mut command);
+        let text = std::fs::read(map).expect("the map is there");
+        let grid = Grid::parse(&text).expect("a map of the repository").0;
+        let clients = sockets(process.port);
+        let mut host = Self {
+            process,
+            clients,
+            grid: Some(grid),
+            frames: vec![vec![]; CLIENTS],
+            buffer: vec![0; 1 << 16],
+            dice: 1,
+        };
+        for index in 0..CLIENTS {
+            let hello: &[u8] = if index < PLAYERS { b"PLAY bench" } else { b"SPECTATE" };
+            host.clients[index].send(hello).expect("sent");
+            // A player is told to all, a spectator to nobody.
+            let told = if index < PLAYERS { 0 } else { index };
+            (told..=index).rev().for_each(|other| host.await_display(other));
+            // A key that moves nobody shows that the address is real; without one the server rations its displays.
+            host.clients[index].send(b"KEY ?").expect("sent");
+        }
+        host
+    }
+
+    /// The size of a DISPLAY.
+    pub(crate) fn display_bytes(&self) -> usize {
+        self.frames[0].len()
+    }
+
+    /// See [`Process::peak_memory_mb`].
+    pub(crate) fn peak_memory_mb(&self) -> f64 {
+        self.process.peak_memory_mb()
+    }
+
+    /// Makes `moves` moves, each when the last is told to everybody.
+    pub(crate) fn measure(&mut self, moves: usize) -> Cost {
+        let before = self.process.cpu();
+        let mut latencies: Vec<Duration> = (0..moves)
+            .map(|number| {
+                let player = number % PLAYERS;
+                let key = self.moving_key(player);
+                let start = Instant::now();
+                self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
+                // The last in order of sending first, so that the reader does not wake for each datagram.
+                (0..CLIENTS).rev().for_each(|client| self.await_display(client));
+                start.elapsed()
+            })
+            .collect();
+        latencies.sort_unstable();
+        let moves = u32::try_from(moves).expect("not that many");
+        Cost { cpu: (self.process.cpu() - before) / moves, latencies }
+    }
+
+    /// How many moves a second are told to everybody when eight keys at a time are on their way.
+    pub(crate) fn moving_keys_per_second(&mut self, keys: usize) -> f64 {
+        const FLIGHT: usize = 8;
+        let start = Instant::now();
+        let mut moves = 0u32;
+        for flight in 0..keys / FLIGHT {
+            for number in 0..FLIGHT {
+                let player = (flight * FLIGHT + number) % PLAYERS;
+                let key = self.moving_key(player);
+                self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
+            }
+            // A swap can put a wall before a player who did not expect it. The answer to a key that means nothing comes
+            // behind the displays of those moves that were made.
+            self.clients[0].send(b"KEY ?").expect("sent");
+            let mut told = 0u32;
+            while self.await_answer(0, &[b"DISPLAY\n", b"ERROR"]) == 0 {
+                told += 1;
+            }
+            for client in 1..CLIENTS {
+                (0..told).for_each(|_| self.await_display(client));
+            }
+            moves += told;
+        }
+        f64::from(moves) / start.elapsed().as_secs_f64()
+    }
+
+    /// Sends `keys` keys at `rate` a second, every tenth of which moves its player. The others mean nothing, so each is
+    /// answered by an ERROR: gives how many those were, how many answers came, and the seconds that it took.
+    pub(crate) fn mixed_keys(&mut self, keys: usize, rate: u32) -> (usize, usize, f64) {
+        let answers = |client: &UdpSocket| {
+            let client = client.try_clone().expect("a second handle");
+            client.set_read_timeout(Some(Duration::from_millis(500))).expect("a timeout");
+            thread::spawn(move || {
+                let mut buffer = vec![0; 1 << 16];
+                let mut count = 0;
+                while let Ok(length) = client.recv(&mut buffer) {
+                    count += usize::from(buffer[..length].starts_with(b"ERROR"));
+                }
+                count
+            })
+        };
+        let readers: Vec<_> = self.clients.iter().map(answers).collect();
+        let start = Instant::now();
+        // Two opposite steps by turns: each moves, since the one before it moved.
+        let there: Vec<u8> = (0..PLAYERS).map(|player| self.moving_key(player)).collect();
+        let back = |key| b"lhkjnbuy"[b"hljkyubn".iter().position(|&other| other == key).expect("a step")];
+        for number in 0..keys {
+            let player = number % PLAYERS;
+            let key = match number % 10 {
+                0 if number / PLAYERS % 2 == 0 => there[player],
+                0 => back(there[player]),
+                _ => b'?',
+            };
+            self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
+            // Ahead of time by a few milliseconds at most.
+            let due = Duration::from_secs_f64(f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(rate));
+            if let Some(early) = due.checked_sub(start.elapsed() + Duration::from_millis(2)) {
+                thread::sleep(early);
+            }
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let answered = readers.into_iter().map(|reader| reader.join().expect("a count")).sum();
+        (keys - keys.div_ceil(10), answered, seconds)
+    }
+
+    // Reads until the next DISPLAY of a client; the floor sends nothing else.
+    fn await_display(&mut self, client: usize) {
+        let kinds: &[&[u8]] = if self.grid.is_some() { &[b"DISPLAY\n"] } else { &[b""] };
+        self.await_answer(client, kinds);
+    }
+
+    // Reads until a datagram of one of these kinds comes, and gives which; a DISPLAY is kept.
+    fn await_answer(&mut self, client: usize, kinds: &[&[u8]]) -> usize {
+        loop {
+            let length = self.clients[client].recv(&mut self.buffer).expect("an answer in time");
+            let datagram = &self.buffer[..length];
+            if datagram.starts_with(b"DISPLAY\n") {
+                self.frames[client].clear();
+                self.frames[client].extend_from_slice(datagram);
+            }
+            if let Some(kind) = kinds.iter().position(|kind| datagram.starts_with(kind)) {
+                return kind;
+            }
+        }
+    }
+
+    // A key that moves a player, whatever the others do: a random one of those that the map allows.
+    fn moving_key(&mut self, player: usize) -> u8 {
+        let Some(grid) = &self.grid else { return b'h' };
+        let text = &self.frames[player][8..];
+        let at = text.iter().position(|&byte| byte == b'@').expect("the player sees itself");
+        let cell = nuggets::Cell(u16::try_from(at).expect("within a datagram"));
+        let ways: Vec<Direction> = Direction::ALL.into_iter().filter(|&way| grid.step(cell, way).is_some()).collect();
+        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let pick = usize::try_from(self.dice >> 33).expect("31 bits") % ways.len();
+        ways[pick].key()
+    }
+}
+
+fn sockets(port: u16) -> Vec<UdpSocket> {
+    let open = || {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        // The system grants what it allows; one display at a time fits in any case.
+        let _ = SockRef::from(&socket).set_recv_buffer_size(4 << 20);
+        socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        socket.connect(("127.0.0.1", port)).expect("loopback");
+        socket
+    };
+    (0..CLIENTS).map(|_| open()).collect()
+}
