@@ -24,17 +24,14 @@ const CLEARING: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Host {
     V4([u8; 4]),
-    V6Network([u8; 8]),
+    V6Network(u64),
 }
 
 impl From<SocketAddr> for Host {
     fn from(address: SocketAddr) -> Self {
         match address.ip().to_canonical() {
             IpAddr::V4(ip) => Self::V4(ip.octets()),
-            IpAddr::V6(ip) => {
-                let [a, b, c, d, e, f, g, h, ..] = ip.octets();
-                Self::V6Network([a, b, c, d, e, f, g, h])
-            }
+            IpAddr::V6(ip) => Self::V6Network(u64::try_from(ip.to_bits() >> 64).unwrap_or_default()),
         }
     }
 }

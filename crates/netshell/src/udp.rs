@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, To, TokenBucket};
+use netcore::{DecodeError, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, To, TokenBucket};
 use tokio::{net::UdpSocket, time::timeout};
 use tracing::{debug, info, warn};
 
@@ -114,20 +114,20 @@ impl Udp {
             return;
         }
         let length = self.buffer.len();
-        let mut decoder = <E::Protocol as Protocol>::Decoder::default();
-        let decoded = <E::Protocol as Protocol>::decode(&mut decoder, &mut self.buffer, Framing::Datagram);
-        let decoded = decoded.and_then(|message| message.ok_or(netcore::DecodeError::Incomplete));
-        if let Err(why) = &decoded
+        let fresh = &mut <E::Protocol as Protocol>::Decoder::default();
+        let message = <E::Protocol as Protocol>::decode(fresh, &mut self.buffer, Framing::Datagram)
+            .and_then(|message| message.ok_or(DecodeError::Incomplete));
+        if let Err(why) = &message
             && let Some(held_back) = self.malformed_log.admit(now)
         {
             info!(address = %remote.1, length, %why, held_back, "malformed datagram");
         }
-        if known.is_none() && decoded.as_ref().is_ok_and(|request| !<E::Protocol as Protocol>::admits(request)) {
+        if known.is_none() && message.as_ref().is_ok_and(|request| !<E::Protocol as Protocol>::admits(request)) {
             debug!(address = %remote.1, "a message from an address without a seat is ignored");
             return;
         }
         let peer = known.unwrap_or_else(|| self.connect(clock, engine, out, remote));
-        match decoded {
+        match message {
             Ok(request) => engine.input(now, Input::Request { peer, request }, out),
             Err(why) => engine.input(now, Input::Malformed { peer, why }, out),
         }

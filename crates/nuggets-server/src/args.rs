@@ -20,10 +20,10 @@ Exit status: 0 after a finished game or a signal, 1 when something fails, 2 for 
 
 /// Host a game of nuggets: up to 26 players explore a map by line of sight and gather 250 nuggets
 #[derive(Debug, Parser)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option that is on or off")]
 #[command(name = "nuggets-server", version, after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The map to play on; without one a built-in map
-    #[arg(conflicts_with = "check_map")]
     pub(crate) map: Option<PathBuf>,
 
     /// Same map and same seed: same piles and, for the same messages, the same game
@@ -46,9 +46,9 @@ pub(crate) struct Args {
     #[arg(long)]
     rematch: bool,
 
-    /// Report every breach of the rules for maps with its row and column, and end
-    #[arg(long, value_name = "MAP")]
-    pub(crate) check_map: Option<PathBuf>,
+    /// Report every breach of the rules for maps in MAP, with row and column, and end
+    #[arg(long)]
+    pub(crate) check_map: bool,
 
     /// Stepping on a player takes this share of its purse
     #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = EXTRAS,

@@ -2,10 +2,12 @@
 
 mod args;
 mod map;
+mod narrator;
 
 use std::{
     io::{self, Write},
     net::{IpAddr, SocketAddr, UdpSocket},
+    path::Path,
     process::ExitCode,
     sync::Arc,
 };
@@ -17,27 +19,27 @@ use netshell::{Udp, bind_udp, raise_open_files, serve, shutdown};
 use nuggets::server::Server;
 use tracing::info;
 
-use crate::args::Args;
+use crate::{args::Args, narrator::Narrator};
 
 fn main() -> ExitCode {
-    cmdkit::run(EXIT_USAGE, program)
+    cmdkit::run(EXIT_USAGE, |args| program(&args))
 }
 
-fn program(args: Args) -> anyhow::Result<ExitCode> {
+fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("info")?;
-    if let Some(path) = &args.check_map {
-        return check_map(path);
+    if args.check_map {
+        return check_map(args.map.as_deref());
     }
     let grid = map::load(args.map.as_deref())?;
     let config = args.config()?;
     let server = Server::new(Arc::new(grid), config).map_err(|error| UsageError(error.to_string()))?;
     raise_open_files();
     let sockets = bind_udp(&args.bind, args.port)?;
-    announce(&sockets, &args, config.seed)?;
+    announce(&sockets, args, config.seed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
         let stop = shutdown().context("cannot listen for signals")?;
-        let outcome = serve(server, Udp::new(sockets)?, stop, |summary| {
+        let outcome = serve(Narrator::new(server), Udp::new(sockets)?, stop, |summary| {
             let mut stdout = io::stdout().lock();
             writeln!(stdout, "{summary}")?;
             stdout.flush()
@@ -52,8 +54,9 @@ fn program(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 // Prints every breach and ends; the exit code says whether there is one.
-fn check_map(path: &std::path::Path) -> anyhow::Result<ExitCode> {
+fn check_map(path: Option<&Path>) -> anyhow::Result<ExitCode> {
     let report = nuggets::check_map(&map::read(path)?);
+    let name = map::name(path);
     let mut stdout = io::stdout().lock();
     write!(stdout, "{report}")?;
     let verdict = match report.breaches.len() {
@@ -61,7 +64,7 @@ fn check_map(path: &std::path::Path) -> anyhow::Result<ExitCode> {
         1 => "1 breach of the rules for maps; rows and columns count from 1".to_owned(),
         count => format!("{count} breaches of the rules for maps; rows and columns count from 1"),
     };
-    writeln!(stdout, "{}: {verdict}", path.display())?;
+    writeln!(stdout, "{name}: {verdict}")?;
     Ok(if report.breaches.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
@@ -73,22 +76,36 @@ fn announce(sockets: &[UdpSocket], args: &Args, seed: u64) -> anyhow::Result<()>
     writeln!(stdout, "Ready to play, waiting at port {port}")?;
     stdout.flush()?;
 
-    let map = args.map.as_ref().map_or_else(|| "the built-in map".to_owned(), |map| map.display().to_string());
+    let map = map::name(args.map.as_deref());
     let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip())).collect();
     let host = match addresses.first().map(SocketAddr::ip) {
         Some(ip) if !ip.is_unspecified() => ip.to_string(),
         _ => "localhost".to_owned(),
     };
-    // A standard error that nobody reads is no reason not to play.
-    let _ = write!(
-        io::stderr(),
+    let everywhere = addresses.iter().any(|address| address.ip().is_unspecified());
+    let elsewhere = everywhere.then(outward_address).flatten().map_or_else(String::new, |ip| {
+        format!("From another machine of your network, use {ip} in the place of {host}.\n")
+    });
+    let lines = format!(
         "Hosting {map} with seed {seed} on {}; Ctrl-C stops it.\n\
          To play:   cargo run -p nuggets-client -- {host} {port} yourname\n\
          To watch:  cargo run -p nuggets-client -- {host} {port}\n\
-         A bot:     cargo run -p nuggets-client -- {host} {port} robbie --bot\n",
+         A bot:     cargo run -p nuggets-client -- {host} {port} robbie --bot\n\
+         {elsewhere}",
         open.join(" and "),
     );
+    // A standard error that nobody reads is no reason not to play.
+    let _ = io::stderr().write_all(lines.as_bytes());
     Ok(())
+}
+
+// The address from which this machine reaches others. Connecting a datagram socket asks the routing table and sends
+// nothing; the address asked for belongs to the block for documentation.
+fn outward_address() -> Option<IpAddr> {
+    let probe = UdpSocket::bind("0.0.0.0:0").ok()?;
+    probe.connect("192.0.2.1:9").ok()?;
+    let ip = probe.local_addr().ok()?.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
 }
 
 fn open_at(ip: IpAddr) -> String {

@@ -9,20 +9,25 @@ use tracing::warn;
 /// The map of a server that is given none.
 const BUILT_IN: &[u8] = include_bytes!("../../../maps/main.txt");
 
+/// How people call the map at `path`.
+pub(crate) fn name(path: Option<&Path>) -> String {
+    path.map_or_else(|| "the built-in map".to_owned(), |path| format!("map '{}'", path.display()))
+}
+
 /// Reads the map at `path`, or the built-in one. What is put right on the way is said in the log.
 ///
 /// # Errors
 /// When the file cannot be read or cannot be played.
 pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
-    let Some(path) = path else { return Ok(Grid::parse(BUILT_IN)?.0) };
-    let shown = path.display();
-    let (grid, repairs) = Grid::parse(&read(path)?).with_context(|| format!("cannot play on map '{shown}'"))?;
+    let name = name(path);
+    let text = read(path)?;
+    let (grid, repairs) = Grid::parse(&text).with_context(|| format!("cannot play on {name}"))?;
     for repair in repairs {
-        warn!("map '{shown}': {repair}");
+        warn!("{name}: {repair}");
     }
     let breaches = nuggets::check_map(grid.text()).breaches.len();
     if breaches > 0 {
-        warn!("map '{shown}' breaks {breaches} rules for maps; 'nuggets-server --check-map {shown}' tells which");
+        warn!("{name} breaks the rules for maps in {breaches} places; --check-map tells where");
     }
     Ok(grid)
 }
@@ -31,16 +36,14 @@ pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
 ///
 /// # Errors
 /// When the file cannot be read or is far too large.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let shown = path.display();
-    let mut text = vec![];
+pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
+    let Some(path) = path else { return Ok(BUILT_IN.to_vec()) };
+    let name = name(Some(path));
     let most = u64::try_from(MAX_MAP_FILE)?;
+    let mut text = vec![];
     File::open(path)
         .and_then(|file| file.take(most + 1).read_to_end(&mut text))
-        .with_context(|| format!("cannot read map '{shown}'"))?;
-    anyhow::ensure!(
-        text.len() <= MAX_MAP_FILE,
-        "cannot play on map '{shown}': the file is larger than {MAX_MAP_FILE} bytes"
-    );
+        .with_context(|| format!("cannot read {name}"))?;
+    anyhow::ensure!(text.len() <= MAX_MAP_FILE, "cannot play on {name}: the file is larger than {MAX_MAP_FILE} bytes");
     Ok(text)
 }

@@ -10,7 +10,7 @@ pub(crate) fn run(bytes: usize) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     println!("floor at port {}", socket.local_addr().expect("bound").port());
     std::io::stdout().flush().expect("a reader");
-    let mut buffer = [0; 1 << 16];
+    let mut buffer = vec![0; 1 << 16];
     let clients: Vec<_> = (0..CLIENTS).map(|_| socket.recv_from(&mut buffer).expect("a client").1).collect();
     // Each client has a picture of its own, as in the game.
     let frames = vec![vec![b'.'; bytes]; CLIENTS];

@@ -94,7 +94,7 @@ impl Host {
             .collect();
         latencies.sort_unstable();
         let moves = u32::try_from(moves).expect("not that many");
-        Cost { cpu: (self.process.cpu() - before) / moves, latencies }
+        Cost { cpu: self.process.cpu().saturating_sub(before) / moves, latencies }
     }
 
     /// How many moves a second are told to everybody when eight keys at a time are on their way.
@@ -146,7 +146,7 @@ impl Host {
         for number in 0..keys {
             let player = number % PLAYERS;
             let key = match number % 10 {
-                0 if number / PLAYERS % 2 == 0 => there[player],
+                0 if (number / PLAYERS).is_multiple_of(2) => there[player],
                 0 => back(there[player]),
                 _ => b'?',
             };

@@ -6,6 +6,8 @@
 //!
 //! `cargo bench -p nuggets-server` prints the table; `-- --moves N` makes it longer or shorter.
 
+#![allow(clippy::print_stdout, reason = "the table is what this program is for")]
+
 mod floor;
 mod host;
 mod process;

@@ -29,28 +29,28 @@ pub(crate) struct Row {
 /// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios.
 pub(crate) fn print(map: &str, rows: &[Row]) {
     println!("{map:<14} {:>12} {:>12} {:>7}   rounds", "ours", "floor", "ratio");
-    let figures: [(&str, fn(&Cost) -> Duration); 4] = [
-        ("CPU a move", |cost| cost.cpu),
-        ("p50", |cost| cost.at(50)),
-        ("p99", |cost| cost.at(99)),
-        ("max", |cost| cost.at(100)),
-    ];
-    for (name, figure) in figures {
-        let micros = |cost: &Cost| figure(cost).as_secs_f64() * 1e6;
-        let mut ours: Vec<f64> = rows.iter().map(|row| micros(&row.ours)).collect();
-        let mut floor: Vec<f64> = rows.iter().map(|row| micros(&row.floor)).collect();
-        let mut ratios: Vec<f64> = ours.iter().zip(&floor).map(|(ours, floor)| ours / floor).collect();
-        for figures in [&mut ours, &mut floor, &mut ratios] {
-            figures.sort_by(f64::total_cmp);
-        }
-        let middle = rows.len() / 2;
-        println!(
-            "  {name:<12} {:>9.1} us {:>9.1} us {:>6.2}x   {:.2}x to {:.2}x",
-            ours[middle],
-            floor[middle],
-            ratios[middle],
-            ratios[0],
-            ratios[ratios.len() - 1],
-        );
+    let percentile = |percent| move |cost: &Cost| cost.at(percent);
+    line("CPU a move", rows, |cost| cost.cpu);
+    line("p50", rows, percentile(50));
+    line("p99", rows, percentile(99));
+    line("max", rows, percentile(100));
+}
+
+fn line(name: &str, rows: &[Row], figure: impl Fn(&Cost) -> Duration) {
+    let micros = |cost: &Cost| figure(cost).as_secs_f64() * 1e6;
+    let mut ours: Vec<f64> = rows.iter().map(|row| micros(&row.ours)).collect();
+    let mut floor: Vec<f64> = rows.iter().map(|row| micros(&row.floor)).collect();
+    let mut ratios: Vec<f64> = ours.iter().zip(&floor).map(|(ours, floor)| ours / floor).collect();
+    for figures in [&mut ours, &mut floor, &mut ratios] {
+        figures.sort_by(f64::total_cmp);
     }
+    let middle = rows.len() / 2;
+    println!(
+        "  {name:<12} {:>9.1} us {:>9.1} us {:>6.2}x   {:.2}x to {:.2}x",
+        ours[middle],
+        floor[middle],
+        ratios[middle],
+        ratios[0],
+        ratios[ratios.len() - 1],
+    );
 }

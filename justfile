@@ -1,0 +1,25 @@
+# Every recipe is one line that also stands in README.md; `just --list` shows them.
+
+# Host a game of nuggets.
+play-nuggets:
+    cargo run -p nuggets-server
+
+# All tests.
+test:
+    cargo test --workspace
+
+# All that is checked on a submission: format, lints, docs, tests, the rules without an operating system.
+check:
+    .ci/run
+
+# What a move costs on nuggets, against a bare loop in the same run.
+bench-nuggets:
+    cargo bench -p nuggets-server --bench wire
+
+# A minute of fuzzing for one target: client_message, server_message or map.
+fuzz target="client_message":
+    cargo fuzz run --sanitizer none {{target}} -- -max_total_time=60
+
+# Optimised and stripped programs.
+dist:
+    cargo build --profile dist
