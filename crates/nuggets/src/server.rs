@@ -267,7 +267,7 @@ impl Server {
         self.displays(now, None, out);
         self.tell_thefts(actor, &victims, out);
         if self.game.is_over() {
-            self.finish(now, out);
+            self.finish(out);
         }
     }
 
@@ -284,7 +284,7 @@ impl Server {
         }
     }
 
-    fn finish(&mut self, now: Time, out: &mut Outbox) {
+    fn finish(&mut self, out: &mut Outbox) {
         let text = format!("GAME OVER:\n{}", self.game.table());
         self.dismiss(text.as_bytes(), out);
         out.summary(text);
@@ -294,7 +294,6 @@ impl Server {
             self.views = Views::new(&game);
             self.game = game;
             self.quitters.clear();
-            self.spectates = TokenBucket::new(SPECTATES, now);
         } else {
             self.outcome = Some(Outcome::Finished);
         }
