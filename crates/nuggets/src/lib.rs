@@ -39,6 +39,7 @@ pub mod game;
 pub mod grid;
 pub mod protocol;
 pub mod server;
+pub mod sights;
 pub mod view;
 pub mod visibility;
 

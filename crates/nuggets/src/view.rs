@@ -14,7 +14,8 @@ use crate::{
     game::{Event, Game, PlayerId},
     grid::{Cell, Grid, ROCK},
     protocol::DISPLAY_HEADER,
-    visibility::{Sight, SightCache},
+    sights::SightCache,
+    visibility::Sight,
 };
 
 /// How a player sees itself.

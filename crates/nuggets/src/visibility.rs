@@ -18,7 +18,7 @@
 //! narrows them for the next. The work is proportional to what is seen, all numbers are integers, and an octant ends when
 //! no gap is left.
 
-use alloc::{boxed::Box, collections::VecDeque, sync::Arc, vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use core::mem;
 
 use crate::grid::{Cell, Grid, ROOM};
@@ -56,7 +56,8 @@ impl Sight {
         self.stretches.iter().flat_map(|stretch| (stretch.start..=stretch.start + (stretch.length - 1)).map(Cell))
     }
 
-    fn bytes(&self) -> usize {
+    /// Memory that it takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.stretches)
     }
 }
@@ -284,51 +285,6 @@ fn index(offset: i64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
-/// Sights by cell, computed at first need and kept within a bound of memory.
-///
-/// The sight of a spot depends on the map alone, so it never goes stale.
-#[derive(Debug, Clone)]
-pub struct SightCache {
-    vision: Vision,
-    sighter: Sighter,
-    kept: Vec<Option<Arc<Sight>>>,
-    // In order of first need; the first to go when room is needed.
-    order: VecDeque<Cell>,
-    bytes: usize,
-    max_bytes: usize,
-}
-
-impl SightCache {
-    /// Memory that sights are kept in, unless another bound is given: enough for all spots of any sensible map.
-    pub const MAX_BYTES: usize = 16 << 20;
-
-    /// An empty cache that keeps at most `max_bytes` of sights, and always the newest.
-    pub fn new(vision: Vision, max_bytes: usize) -> Self {
-        Self { vision, sighter: Sighter::default(), kept: vec![], order: VecDeque::new(), bytes: 0, max_bytes }
-    }
-
-    /// What is visible from `from` on `grid`, which must be the same at each call.
-    pub fn sight(&mut self, grid: &Grid, from: Cell) -> Arc<Sight> {
-        self.kept.resize(grid.text().len(), None);
-        if let Some(Some(sight)) = self.kept.get(from.index()) {
-            return Arc::clone(sight);
-        }
-        let sight = Arc::new(self.sighter.sight(grid.into(), from, self.vision));
-        self.bytes += sight.bytes();
-        while self.bytes > self.max_bytes {
-            let Some(oldest) = self.order.pop_front() else { break };
-            if let Some(gone) = self.kept[oldest.index()].take() {
-                self.bytes -= gone.bytes();
-            }
-        }
-        if let Some(slot) = self.kept.get_mut(from.index()) {
-            *slot = Some(Arc::clone(&sight));
-            self.order.push_back(from);
-        }
-        sight
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -455,21 +411,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_cache_stays_within_its_bound_and_answers_the_same() {
-        let grid = grid(&format!("{}\n", "..+.......|..").repeat(12));
-        let mut small = SightCache::new(Vision::default(), 2_000);
-        let mut plain = Sighter::default();
-        for round in 0..3 {
-            for &spot in grid.room_spots() {
-                let kept = small.sight(&grid, spot);
-                assert_eq!(*kept, plain.sight((&grid).into(), spot, Vision::default()), "round {round}, {spot:?}");
-                assert!(small.bytes <= 2_000 || small.order.len() == 1);
-                assert_eq!(small.kept.iter().flatten().count(), small.order.len());
-            }
-        }
-    }
-
     fn maps() -> impl Strategy<Value = String> {
         let cell = prop_oneof![6 => Just('.'), 1 => Just('#'), 1 => Just('|'), 1 => Just(' ')];
         let sparse = prop_oneof![30 => Just('.'), 1 => Just('+')];
@@ -508,10 +449,10 @@ mod tests {
     #[test]
     fn sight_is_symmetric_between_room_spots() {
         let grid = grid(&"..|..+....\n.#....-..|\n....+.....\n".repeat(3));
-        let mut cache = SightCache::new(Vision::default(), SightCache::MAX_BYTES);
+        let sees = |from, to| Sighter::default().sight((&grid).into(), from, Vision::default()).contains(to);
         for &one in grid.room_spots() {
             for &two in grid.room_spots() {
-                let (there, back) = (cache.sight(&grid, one).contains(two), cache.sight(&grid, two).contains(one));
+                let (there, back) = (sees(one, two), sees(two, one));
                 assert_eq!(there, back, "{} and {}", grid.position(one).to_string(), grid.position(two).to_string());
             }
         }
