@@ -35,10 +35,11 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     let server = Server::new(Arc::new(grid), config).map_err(|error| UsageError(error.to_string()))?;
     raise_open_files();
     let sockets = bind_udp(&args.bind, args.port)?;
-    announce(&sockets, args, config.seed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
         let stop = shutdown().context("cannot listen for signals")?;
+        // Only now: whoever has read the announcement may send a signal at once.
+        announce(&sockets, args, config.seed)?;
         let outcome = serve(Narrator::new(server), Udp::new(sockets)?, stop, |summary| {
             let mut stdout = io::stdout().lock();
             writeln!(stdout, "{summary}")?;

@@ -28,7 +28,7 @@ impl Narrator {
             self.joined = 0;
         }
         for player in &players[self.joined..] {
-            info!(letter = %player.letter, name = %player.name, address = self.address, "joined");
+            info!(letter = %player.letter, name = player.name.as_str(), address = self.address, "joined");
         }
         if self.joined == players.len() && active < self.active {
             info!(players = active, unclaimed = self.server.game().remaining(), "a player has left");

@@ -1,0 +1,194 @@
+//! One end of a conversation over a real socket.
+
+use std::{
+    io::{self, ErrorKind},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use crate::PATIENCE;
+
+/// How long an answer is waited for before the question is asked again: the network is real and may lose it.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// A UDP socket that talks to one server and hears nobody else.
+#[derive(Debug)]
+pub struct Peer {
+    socket: UdpSocket,
+    server: SocketAddr,
+}
+
+/// What a server says to a player whom it lets in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Welcome {
+    /// The letter in `OK`.
+    pub letter: char,
+    /// Rows and columns in `GRID`.
+    pub size: (usize, usize),
+    /// The three numbers in `GOLD`.
+    pub gold: [u32; 3],
+    /// The rows in `DISPLAY`, each with its newline.
+    pub display: String,
+}
+
+impl Peer {
+    /// A peer on this machine, at a port of its own.
+    pub fn new(server: SocketAddr) -> Self {
+        let ip = if server.is_ipv4() { IpAddr::from(Ipv4Addr::LOCALHOST) } else { Ipv6Addr::LOCALHOST.into() };
+        Self::at(ip, server)
+    }
+
+    /// A peer whose datagrams come from `ip`, which must be an address of this machine.
+    pub fn at(ip: IpAddr, server: SocketAddr) -> Self {
+        let socket = UdpSocket::bind((ip, 0)).unwrap_or_else(|error| panic!("cannot bind {ip}: {error}"));
+        socket.connect(server).unwrap_or_else(|error| panic!("cannot connect to {server}: {error}"));
+        Self { socket, server }
+    }
+
+    /// The address that the server sees.
+    pub fn address(&self) -> SocketAddr {
+        self.socket.local_addr().expect("a bound socket has an address")
+    }
+
+    /// Sends a datagram. That nobody listens there is no error, as on any network.
+    pub fn send(&self, datagram: impl AsRef<[u8]>) {
+        let datagram = datagram.as_ref();
+        loop {
+            match self.socket.send(datagram) {
+                Ok(_) => return,
+                // What became of an earlier datagram; this one has not gone out.
+                Err(error) if is_refused(&error) => {
+                    let _ = self.socket.send(datagram);
+                    return;
+                }
+                // The system is full for the moment.
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                Err(error) => panic!("cannot send {} bytes to {}: {error}", datagram.len(), self.server),
+            }
+        }
+    }
+
+    /// The next datagram.
+    pub fn receive(&self) -> Vec<u8> {
+        self.receive_by(Instant::now() + PATIENCE)
+            .unwrap_or_else(|| panic!("nothing came from {} within {PATIENCE:?}", self.server))
+    }
+
+    /// The next datagram, if one comes by then.
+    pub fn receive_by(&self, until: Instant) -> Option<Vec<u8>> {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return self.pending().into_iter().next();
+            }
+            self.socket.set_read_timeout(Some(left)).expect("a socket can be waited on");
+            match self.socket.recv(&mut buffer) {
+                Ok(length) => {
+                    buffer.truncate(length);
+                    return Some(buffer);
+                }
+                Err(error) if is_refused(&error) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => panic!("cannot receive from {}: {error}", self.server),
+            }
+        }
+    }
+
+    /// All datagrams that are there already, oldest first.
+    pub fn pending(&self) -> Vec<Vec<u8>> {
+        self.socket.set_nonblocking(true).expect("a socket can be looked at");
+        let mut all = vec![];
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match self.socket.recv(&mut buffer) {
+                Ok(length) => all.push(buffer[..length].to_vec()),
+                Err(error) if is_refused(&error) => {}
+                Err(_) => break,
+            }
+        }
+        self.socket.set_nonblocking(false).expect("a socket can be waited on");
+        all
+    }
+
+    /// The next datagram that begins with `front`, as text; what comes before it is dropped.
+    pub fn expect(&self, front: &str) -> String {
+        let (mut before, last) = self.receive_through(front);
+        before.clear();
+        last
+    }
+
+    /// What comes up to the next datagram that begins with `front`, and that one, as text.
+    pub fn receive_through(&self, front: &str) -> (Vec<String>, String) {
+        let until = Instant::now() + PATIENCE;
+        let mut before = vec![];
+        while let Some(datagram) = self.receive_by(until) {
+            let datagram = text(&datagram);
+            if datagram.starts_with(front) {
+                return (before, datagram);
+            }
+            before.push(datagram);
+        }
+        panic!("no datagram that begins with {front:?} came from {}, but {before:?}", self.server);
+    }
+
+    /// Sends `question` until an answer that begins with `front` comes, and gives it as text.
+    ///
+    /// For questions that do no harm when they are asked twice, to a server that may be too busy to hear them.
+    pub fn ask(&self, question: impl AsRef<[u8]>, front: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            self.send(question.as_ref());
+            let again = Instant::now() + AGAIN;
+            while let Some(datagram) = self.receive_by(again) {
+                let datagram = text(&datagram);
+                if datagram.starts_with(front) {
+                    return datagram;
+                }
+            }
+        }
+        panic!("{} gave no answer that begins with {front:?} within {PATIENCE:?}", self.server);
+    }
+
+    /// Joins a nuggets game and checks that the welcome comes whole and in order.
+    pub fn play(&self, name: &str) -> Welcome {
+        self.send(format!("PLAY {name}"));
+        let letter = text(&self.receive());
+        let Some(letter) = letter.strip_prefix("OK ").and_then(|letter| letter.parse().ok()) else {
+            panic!("{name} was answered {letter:?}, not OK and a letter");
+        };
+        let (size, gold, display) = self.view();
+        Welcome { letter, size, gold, display }
+    }
+
+    /// Becomes the spectator of a nuggets game; gives the size, the gold and the display.
+    pub fn spectate(&self) -> ((usize, usize), [u32; 3], String) {
+        self.send("SPECTATE");
+        self.view()
+    }
+
+    fn view(&self) -> ((usize, usize), [u32; 3], String) {
+        let [rows, cols] = numbers(&text(&self.receive()), "GRID");
+        let gold = numbers(&text(&self.receive()), "GOLD");
+        let display = text(&self.receive());
+        let Some(display) = display.strip_prefix("DISPLAY\n") else { panic!("{display:?} is no DISPLAY") };
+        ((rows as usize, cols as usize), gold, display.to_owned())
+    }
+}
+
+/// The numbers of a `GRID` or `GOLD` message.
+pub fn numbers<const N: usize>(message: &str, kind: &str) -> [u32; N] {
+    let words = message.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
+    let numbers: Option<Vec<u32>> = words.and_then(|words| words.split(' ').map(|word| word.parse().ok()).collect());
+    numbers.and_then(|numbers| numbers.try_into().ok()).unwrap_or_else(|| panic!("{message:?} is no {kind}"))
+}
+
+fn text(datagram: &[u8]) -> String {
+    assert!(datagram.is_ascii(), "a server speaks ASCII, not {:?}", datagram.escape_ascii().to_string());
+    String::from_utf8_lossy(datagram).into_owned()
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
+}

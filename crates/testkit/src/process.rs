@@ -1,0 +1,294 @@
+//! Real programs, with a deadline on everything that is waited for.
+
+use std::{
+    fmt,
+    io::{Read, Write},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use crate::PATIENCE;
+
+/// What a program wrote and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// Its exit status; none if a signal ended it.
+    pub code: Option<i32>,
+    /// All of its standard output.
+    pub stdout: String,
+    /// All of its standard error.
+    pub stderr: String,
+}
+
+/// A program that runs. It is killed when this is dropped.
+pub struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    // Threads that have seen their end: two readers, and the one that waits for the process.
+    ended: u8,
+    exited: bool,
+}
+
+impl State {
+    fn text(&self, pick: fn(&Self) -> &Vec<u8>) -> String {
+        String::from_utf8_lossy(pick(self)).into_owned()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A test that failed with the lock held has said so; the state is plain bytes.
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    // Waits until `find` finds something, with the deadline of all waiting; gives the state it gave up on.
+    fn wait<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> Result<T, String> {
+        let until = Instant::now() + PATIENCE;
+        let mut state = self.lock();
+        loop {
+            if let Some(found) = find(&state) {
+                return Ok(found);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || state.ended == 3 {
+                let ended = if state.ended == 3 { "it has ended" } else { "it still runs" };
+                return Err(format!(
+                    "{ended}\n--- stdout ---\n{}\n--- stderr ---\n{}",
+                    state.text(|state| &state.stdout),
+                    state.text(|state| &state.stderr)
+                ));
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Process {
+    /// Starts a program whose standard input is at its end. Its output is read all the time, so that it never waits.
+    pub fn start(command: &mut Command) -> Self {
+        Self::spawn(command.stdin(Stdio::null()))
+    }
+
+    /// Starts a program that can be written to.
+    pub fn start_with_stdin(command: &mut Command) -> Self {
+        Self::spawn(command.stdin(Stdio::piped()))
+    }
+
+    /// Runs a program to its end.
+    pub fn run(command: &mut Command) -> Finished {
+        Self::start(command).wait()
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        // What the person at this terminal likes is not what is tested.
+        command.env_remove("RUST_LOG").env_remove("NO_COLOR").stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let shared = Arc::new(Shared::default());
+        let stdout = child.stdout.take().expect("standard output is a pipe");
+        let stderr = child.stderr.take().expect("standard error is a pipe");
+        let pid = Pid::from_child(&child);
+        let waiting = Arc::clone(&shared);
+        let threads = vec![
+            reader(stdout, &shared, |state| &mut state.stdout),
+            reader(stderr, &shared, |state| &mut state.stderr),
+            thread::spawn(move || {
+                // Leaves the process to be collected by its owner, so that its number stays its own.
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
+                waiting.change(|state| {
+                    state.exited = true;
+                    state.ended += 1;
+                });
+            }),
+        ];
+        Self { stdin: child.stdin.take(), child, shared, threads }
+    }
+
+    /// Waits until standard output holds what `find` looks for; `what` names it if it never does.
+    pub fn wait_stdout<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
+        let found = self.shared.wait(|state| find(&state.text(|state| &state.stdout)));
+        found.unwrap_or_else(|seen| panic!("{what} never came on standard output; {seen}"))
+    }
+
+    /// Waits until standard error holds what `find` looks for; `what` names it if it never does.
+    pub fn wait_stderr<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
+        let found = self.shared.wait(|state| find(&state.text(|state| &state.stderr)));
+        found.unwrap_or_else(|seen| panic!("{what} never came on standard error; {seen}"))
+    }
+
+    /// The port that a server announces: the number in the first line of its standard output.
+    pub fn port(&self) -> u16 {
+        self.wait_stdout("a line with a port", |stdout| {
+            let (line, _) = stdout.split_once('\n')?;
+            let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+            numbers.next()
+        })
+    }
+
+    /// What it has written to standard output so far.
+    pub fn stdout(&self) -> String {
+        self.shared.lock().text(|state| &state.stdout)
+    }
+
+    /// What it has written to standard error so far.
+    pub fn stderr(&self) -> String {
+        self.shared.lock().text(|state| &state.stderr)
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&self) -> bool {
+        !self.shared.lock().exited
+    }
+
+    /// Writes to its standard input.
+    pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
+        let stdin = self.stdin.as_mut().expect("the program was started with a standard input");
+        stdin.write_all(bytes.as_ref()).and_then(|()| stdin.flush()).expect("the program reads its standard input");
+    }
+
+    /// Brings its standard input to its end.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Asks it to end, as `kill` does.
+    pub fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Asks it to end, as Ctrl-C does.
+    pub fn interrupt(&self) {
+        self.signal(Signal::INT);
+    }
+
+    /// Ends it without asking, as `kill -9` does.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // The process is collected when this value goes, so until then the number is its own.
+        kill_process(Pid::from_child(&self.child), signal).expect("a process that is not collected takes signals");
+    }
+
+    /// Brings its standard input to its end and waits for its own.
+    pub fn wait(mut self) -> Finished {
+        self.stdin = None;
+        self.wait_for_end()
+    }
+
+    /// Waits for its end while its standard input stays open.
+    pub fn wait_for_end(mut self) -> Finished {
+        let waited = self.shared.wait(|state| {
+            (state.ended == 3).then(|| (state.text(|state| &state.stdout), state.text(|state| &state.stderr)))
+        });
+        let (stdout, stderr) = waited.unwrap_or_else(|seen| panic!("the program did not end; {seen}"));
+        let status = self.child.wait().expect("an own child can be waited for");
+        Finished { code: status.code(), stdout, stderr }
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process").field("id", &self.child.id()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stdin = None;
+        // Both are harmless for one that has ended.
+        let _ = self.child.kill();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+        let _ = self.child.wait();
+    }
+}
+
+fn reader(
+    mut from: impl Read + Send + 'static,
+    shared: &Arc<Shared>,
+    into: fn(&mut State) -> &mut Vec<u8>,
+) -> JoinHandle<()> {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        let mut buffer = [0; 1 << 13];
+        while let Ok(length @ 1..) = from.read(&mut buffer) {
+            shared.change(|state| into(state).extend_from_slice(&buffer[..length]));
+        }
+        shared.change(|state| state.ended += 1);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn both_outputs_and_the_status_are_kept() {
+        let finished = Process::run(&mut shell("echo out; echo err >&2; exit 3"));
+        assert_eq!(finished, Finished { code: Some(3), stdout: "out\n".into(), stderr: "err\n".into() });
+    }
+
+    #[test]
+    fn a_port_is_read_off_the_first_line_while_the_program_runs() {
+        let mut process = Process::start_with_stdin(&mut shell("echo waiting at port 4321; read line; echo $line 1"));
+        assert_eq!(process.port(), 4321);
+        assert!(process.is_running());
+        process.write("5 on\n");
+        process.wait_stdout("the answer", |stdout| stdout.contains("5 on 1").then_some(()));
+        assert_eq!(process.wait().code, Some(0));
+    }
+
+    #[test]
+    fn signals_arrive() {
+        let script = "trap 'echo bye; exit 0' TERM; echo port 1; while :; do read line || sleep 0.01; done";
+        let process = Process::start(&mut shell(script));
+        process.port();
+        process.terminate();
+        assert_eq!(process.wait().stdout, "port 1\nbye\n");
+        let process = Process::start_with_stdin(&mut shell("echo port 1; read line"));
+        process.port();
+        process.kill();
+        assert_eq!(process.wait().code, None);
+    }
+
+    #[test]
+    fn a_program_does_not_outlive_its_owner() {
+        let process = Process::start_with_stdin(&mut shell("echo port 1; read line"));
+        process.port();
+        let pid = Pid::from_child(&process.child);
+        drop(process);
+        assert!(rustix::process::test_kill_process(pid).is_err());
+    }
+}

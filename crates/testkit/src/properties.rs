@@ -1,0 +1,154 @@
+//! What holds for any input.
+//!
+//! Each function takes bytes that anybody may have written, and panics if something does not hold. The fuzz targets of
+//! the same names call them with invented bytes, and a plain test with the corpus of each target.
+
+use std::collections::BTreeSet;
+
+use bytes::BytesMut;
+use netcore::{Framing, Protocol, Time};
+use nuggets::{
+    Cell, Client, ClientMessage, Direction, Grid, Name, Nuggets, ParseGridError, Position, Repair, Seat, ServerMessage,
+    check_map,
+    grid::ROOM,
+    protocol::{MAX_DATAGRAM, MAX_NAME, printable},
+    visibility::{Field, Sighter, Vision},
+};
+
+/// What a server reads off a datagram: a message that is written as it was read, or an error that can be shown.
+pub fn client_message(datagram: &[u8]) {
+    let mut buffer = BytesMut::from(datagram);
+    let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Datagram);
+    assert!(buffer.is_empty(), "a datagram is one message, whatever is in it");
+    let parsed = ClientMessage::parse(datagram);
+    assert_eq!(decoded, parsed.clone().map(Some));
+    let message = match parsed {
+        Ok(message) => message,
+        Err(error) => return assert_printable(error.to_string().as_bytes()),
+    };
+    let written = message.to_bytes();
+    assert!(written.len() <= datagram.len(), "reading never adds");
+    match &message {
+        ClientMessage::Play(Some(name)) => {
+            assert!((1..=MAX_NAME).contains(&name.as_str().len()));
+            let kept = |byte: u8| byte == b'\t' || (b' '..=b'~').contains(&byte);
+            assert!(name.as_str().bytes().all(kept), "{name:?}");
+            // A name that is cut can lose all that made it one, and only then a second reading differs.
+            if !name.as_str().trim_ascii().is_empty() {
+                assert_eq!(ClientMessage::parse(&written), Ok(message));
+            }
+        }
+        ClientMessage::Play(None) => assert_eq!(written, b"PLAY "[..]),
+        ClientMessage::Spectate | ClientMessage::Key(_) => assert_eq!(written, datagram),
+    }
+}
+
+/// What a client reads off a datagram: a message that survives being written, and a state whose texts can be shown.
+pub fn server_message(datagram: &[u8]) {
+    match ServerMessage::parse(datagram) {
+        Ok(message) => {
+            let written = message.to_bytes();
+            assert_eq!(ServerMessage::parse(&written), Ok(message));
+        }
+        Err(error) => assert_printable(error.to_string().as_bytes()),
+    }
+    let player = || Seat::Player(Name::new(b"Ann").expect("this is a name"));
+    for welcome in [&[][..], &[&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]] {
+        for seat in [player(), Seat::Spectator] {
+            let mut client = Client::new(seat, Time::ZERO);
+            for message in welcome {
+                client.datagram(Time::ZERO, message);
+            }
+            client.datagram(Time::ZERO, datagram);
+            assert_client(&client);
+            // Whatever was made of it, the next good messages mend it.
+            for message in [&b"GRID 2 3"[..], b"GOLD 0 7 100", b"DISPLAY\n..@\n  #\n"] {
+                client.datagram(Time::ZERO, message);
+            }
+            assert_client(&client);
+            if client.end().is_none() {
+                assert_eq!(client.display(), b"..@\n  #\n");
+                assert_eq!((client.purse(), client.remaining()), (7, 100));
+                assert_eq!(client.position(), Some(Position::new(0, 2)));
+            }
+        }
+    }
+}
+
+fn assert_client(client: &Client) {
+    assert_printable(client.status(Time::ZERO).as_bytes());
+    let display = client.display();
+    assert!(display.len() <= MAX_DATAGRAM + 1);
+    display.split(|&byte| byte == b'\n').for_each(assert_printable);
+    if let (true, Some((rows, cols))) = (client.is_joined(), client.size()) {
+        let width = usize::from(cols) + 1;
+        assert_eq!(display.len(), usize::from(rows) * width);
+        assert!(display.chunks_exact(width).all(|row| row.iter().position(|&byte| byte == b'\n') == Some(width - 1)));
+    }
+    if let Some(position) = client.position() {
+        let (rows, cols) = client.size().expect("a position needs a size");
+        assert!(position.row < rows && position.col < cols);
+    }
+}
+
+fn assert_printable(text: &[u8]) {
+    let shown = printable(text, b"");
+    assert_eq!(shown.as_bytes(), text, "what is shown must be plain ASCII");
+}
+
+/// Spots of a map whose sight is looked at; more would cost a fuzzer its speed.
+const SPOTS: usize = 24;
+
+/// What is made of a map file: a grid that survives being printed, sights that keep to the rule, and a report that
+/// agrees with the reader.
+pub fn map(text: &[u8]) {
+    let report = check_map(text);
+    for line in report.to_string().lines() {
+        assert_printable(line.as_bytes());
+    }
+    let (grid, repairs) = match Grid::parse(text) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            assert!(!report.breaches.is_empty(), "what cannot be read cannot be in order");
+            if let ParseGridError::Foreign { at, byte } = error {
+                let line = text.split(|&byte| byte == b'\n').nth(at.row.into()).unwrap_or_default();
+                assert!(at.col == u16::MAX || at.row == u16::MAX || line.contains(&byte), "{error}");
+            }
+            return assert_printable(error.to_string().as_bytes());
+        }
+    };
+    assert!(report.breaches.len() >= repairs.len(), "what had to be put right is a breach");
+    let printed = grid.to_string();
+    assert_eq!(printed.as_bytes(), grid.text());
+    assert_eq!(Grid::parse(printed.as_bytes()), Ok((grid.clone(), vec![])), "a printed map needs no repair");
+    if repairs.is_empty() {
+        assert_eq!(printed.as_bytes(), text);
+    } else {
+        assert!(!matches!(repairs[..], [Repair::NoLastNewline { .. }]) || text.len() + 1 == printed.len());
+    }
+    assert!(printed.len() + 8 <= MAX_DATAGRAM, "a display of it fits a datagram");
+    sights(&grid);
+}
+
+// Sight, step by step, as the rule has it; for a few spots that lie all over the map.
+fn sights(grid: &Grid) {
+    let mut sighter = Sighter::default();
+    let spots = grid.room_spots();
+    for &from in spots.iter().step_by(spots.len().div_ceil(SPOTS)) {
+        let sight = sighter.sight(Field::from(grid), from, Vision::default());
+        let cells: BTreeSet<Cell> = sight.cells().collect();
+        assert!(sight.contains(from));
+        for &cell in &cells {
+            assert!(sight.contains(cell) && grid.at(cell) != b'\n' && cell.index() < grid.text().len());
+            // Between two room spots sight goes both ways.
+            if grid.at(cell) == ROOM && cells.len() < 200 {
+                assert!(sighter.sight(Field::from(grid), cell, Vision::default()).contains(from), "{from:?} {cell:?}");
+            }
+        }
+        for way in Direction::ALL {
+            assert!(grid.step(from, way).is_none_or(|next| sight.contains(next)), "neighbours are visible");
+        }
+        let near = sighter.sight(Field::from(grid), from, Vision { radius: Some(2) });
+        assert!(near.cells().all(|cell| sight.contains(cell)), "a shorter sight shows nothing new");
+    }
+}

@@ -1,0 +1,64 @@
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use testkit::{
+    hostile::{MALFORMED, Malformed},
+    properties,
+};
+
+fn corpus(target: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target)
+}
+
+fn for_each_file(target: &str, property: fn(&[u8])) {
+    let folder = corpus(target);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() >= 10, "{} should hold a corpus", folder.display());
+    for path in paths {
+        // Shown only when the test fails, and then it is the last line.
+        eprintln!("{}", path.display());
+        property(&fs::read(&path).unwrap());
+    }
+}
+
+#[test]
+fn client_message() {
+    for_each_file("client_message", properties::client_message);
+}
+
+#[test]
+fn server_message() {
+    for_each_file("server_message", properties::server_message);
+}
+
+#[test]
+fn map() {
+    for_each_file("map", properties::map);
+}
+
+#[test]
+fn properties_hold_for_the_maps_and_for_all_that_is_malformed() {
+    let maps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps");
+    for entry in fs::read_dir(maps).unwrap() {
+        properties::map(&fs::read(entry.unwrap().path()).unwrap());
+    }
+    for Malformed { bytes, .. } in MALFORMED {
+        properties::client_message(bytes);
+        properties::server_message(bytes);
+    }
+}
+
+#[test]
+fn the_corpus_holds_what_is_malformed() {
+    for Malformed { name, bytes } in MALFORMED {
+        // The longest would only slow a fuzzer down.
+        if bytes.len() <= 100 {
+            let path = corpus("client_message").join(name);
+            assert_eq!(fs::read(&path).ok().as_deref(), Some(*bytes), "{} should hold it", path.display());
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of the helpers, and those that need nothing but them.
+#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+
+/// Every file of the fuzz corpus keeps the property of its target.
+mod corpus;
+/// Nuggets clients and the server over a network that loses, doubles and reorders.
+mod lossy;

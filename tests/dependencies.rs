@@ -1,0 +1,71 @@
+use std::{collections::BTreeSet, fs};
+
+use testkit::process::Process;
+
+use crate::programs::{cargo, workspace};
+
+/// How many crates a server may link, its own and this workspace's included.
+const MOST_CRATES: usize = 80;
+/// Crates that would make a thin program thick: databases, web frameworks, brokers, TLS.
+const THICK: &[&str] = &[
+    "actix-web",
+    "async-nats",
+    "axum",
+    "diesel",
+    "governor",
+    "hyper",
+    "lapin",
+    "openssl",
+    "rdkafka",
+    "redis",
+    "redb",
+    "reqwest",
+    "rocket",
+    "rusqlite",
+    "rustls",
+    "sea-orm",
+    "sled",
+    "sqlx",
+    "tonic",
+    "tungstenite",
+    "warp",
+];
+/// Crates that hold rules and do no I/O.
+const NO_STD: &[&str] = &["netcore", "nuggets"];
+
+/// The crates that a package links, by name and version.
+fn linked(package: &str) -> BTreeSet<String> {
+    let tree = Process::run(cargo("tree").args(["-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"]));
+    assert_eq!(tree.code, Some(0), "{}", tree.stderr);
+    // A crate from a registry is `NAME vVERSION`, one of ours has its path behind that.
+    let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    tree.stdout.lines().map(name).filter(|name| !name.is_empty()).collect()
+}
+
+fn check_thin(package: &str) {
+    let crates = linked(package);
+    assert!(crates.iter().any(|name| name.starts_with(package)), "{crates:#?}");
+    for name in crates.iter().filter_map(|name| name.split(' ').next()) {
+        assert!(!THICK.contains(&name), "{package} links {name}");
+        assert_ne!(name, "testkit", "{package} links what is for tests");
+    }
+    assert!(crates.len() <= MOST_CRATES, "{package} links {} crates: {crates:#?}", crates.len());
+}
+
+#[test]
+fn a_nuggets_server_is_thin() {
+    check_thin("nuggets-server");
+}
+
+#[test]
+fn rules_do_no_io() {
+    for package in NO_STD {
+        let root = workspace().join("crates").join(package).join("src/lib.rs");
+        let source = fs::read_to_string(&root).unwrap();
+        assert!(source.lines().any(|line| line == "#![no_std]"), "{} is not no_std", root.display());
+        for name in linked(package) {
+            let crates_with_io = ["tokio ", "mio ", "socket2 ", "rustix ", "libc "];
+            assert!(!crates_with_io.iter().any(|with_io| name.starts_with(with_io)), "{package} links {name}");
+        }
+    }
+}

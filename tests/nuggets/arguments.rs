@@ -1,0 +1,151 @@
+use std::net::UdpSocket;
+
+use testkit::{
+    TempDir,
+    process::{Finished, Process},
+};
+
+use super::{CORRIDOR, server};
+
+/// Runs the server with a port that is in use, so that it says so if it gets as far as binding one.
+fn refused(arguments: &[&str]) -> Finished {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let finished = Process::run(server().args(["--bind", "127.0.0.1", "--port", &port]).args(arguments));
+    assert_eq!(finished.stdout, "", "{arguments:?}");
+    assert!(!finished.stderr.contains("in use"), "{arguments:?} were found good: {}", finished.stderr);
+    assert!(!finished.stderr.contains("panicked"), "{arguments:?}: {}", finished.stderr);
+    finished
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
+    let maps = TempDir::new();
+    let map = maps.file("map.txt", CORRIDOR);
+    let map = map.as_str();
+    let list: &[(&[&str], &[&str])] = &[
+        (&[map, "0"], &["'0'", "a whole number above 0"]),
+        (&[map, "-3"], &["'-3'"]),
+        (&["--seed=-3"], &["'-3'", "a whole number above 0"]),
+        (&[map, "abc"], &["'abc'", "a whole number above 0"]),
+        (&[map, "12x"], &["'12x'", "a whole number above 0"]),
+        (&[map, "1.5"], &["'1.5'", "a whole number above 0"]),
+        (&[map, ""], &["a whole number above 0"]),
+        (&[map, "99999999999999999999"], &["99999999999999999999", "at most"]),
+        (&[map, "1", "2"], &["'2'"]),
+        (&[map, "1", "--seed", "2"], &["--seed"]),
+        (&["--seed", "0"], &["'0'"]),
+        (&["--no-such-option"], &["'--no-such-option'"]),
+        (&["--bind", "localhost:80"], &["'localhost:80'"]),
+        (&["--log-format", "xml"], &["'xml'", "json"]),
+        (&["--log", "a=b=c"], &["a=b=c"]),
+        (&["--gold", "0"], &["0 nuggets are not possible"]),
+        (&["--gold", "1000001"], &["1000001"]),
+        (&["--gold", "many"], &["'many'"]),
+        (&["--minpiles", "5", "--maxpiles", "3"], &["5 to 3"]),
+        (&["--minpiles", "0"], &["0 to 30"]),
+        (&["--gold", "5"], &["5 nuggets cannot make 10 piles"]),
+        (&["--steal-percent", "101"], &["101"]),
+        (&["--vision", "0"], &["0"]),
+        (&["--idle-timeout", "0"], &["0"]),
+        (&["--check-map", map, map], &["a whole number above 0"]),
+        (&["--completions", "cobol"], &["cobol"]),
+    ];
+    for (arguments, named) in list {
+        let finished = refused(arguments);
+        assert_eq!(finished.code, Some(2), "{arguments:?}: {}", finished.stderr);
+        let first = finished.stderr.lines().next().unwrap_or_default();
+        for named in *named {
+            assert!(finished.stderr.contains(named), "{arguments:?}: {named:?} is not in\n{}", finished.stderr);
+        }
+        assert!(first.len() > 10, "{arguments:?}: the first line should say it: {first:?}");
+    }
+}
+
+#[test]
+fn a_port_out_of_range_is_wrong_usage() {
+    for port in ["65536", "-1", "http", ""] {
+        let finished = Process::run(server().args([&format!("--port={port}")]));
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{port:?}: {}", finished.stderr);
+        assert!(finished.stderr.contains(port), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn a_map_that_cannot_be_played_ends_with_1_and_one_line() {
+    let maps = TempDir::new();
+    let wide = format!("{}\n", ".".repeat(65_499));
+    let endless = ".\n".repeat(200_000);
+    let files: [(&str, &[u8], &str); 8] = [
+        ("empty.txt", b"", "the map is empty"),
+        ("newlines.txt", b"\n\n\n", "the map is empty"),
+        ("foreign.txt", b"+--+\n|.x|\n+--+\n", "row 2, column 3: 'x'"),
+        ("escape.txt", b"+--+\n|.\x1b|\n+--+\n", "row 2, column 3: '\\x1b'"),
+        ("binary.txt", b"\x7fELF\0\0", "row 1, column 1: '\\x7f'"),
+        ("rock.txt", b"    \n    \n", "no room spot"),
+        ("wide.txt", wide.as_bytes(), "65508 bytes"),
+        ("endless.txt", endless.as_bytes(), "larger than"),
+    ];
+    for (name, content, said) in files {
+        let path = maps.file(name, content);
+        let finished = refused(&[&path]);
+        assert_eq!(finished.code, Some(1), "{name}: {}", finished.stderr);
+        let [line] = finished.stderr.lines().collect::<Vec<_>>()[..] else { panic!("{name}: {}", finished.stderr) };
+        assert!(line.contains(said) && line.contains(&path), "{name}: {line}");
+        assert!(line.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{name}: {line:?}");
+    }
+}
+
+#[test]
+fn a_map_that_cannot_be_read_ends_with_1_and_one_line() {
+    let maps = TempDir::new();
+    let missing = maps.path().join("missing.txt").display().to_string();
+    let folder = maps.path().display().to_string();
+    for path in [missing.as_str(), folder.as_str()] {
+        let finished = refused(&[path]);
+        assert_eq!(finished.code, Some(1), "{path:?}: {}", finished.stderr);
+        let [line] = finished.stderr.lines().collect::<Vec<_>>()[..] else { panic!("{path:?}: {}", finished.stderr) };
+        assert!(line.contains(&format!("cannot read map '{path}'")), "{line}");
+    }
+}
+
+#[test]
+fn a_ragged_map_is_played_with_a_warning() {
+    let maps = TempDir::new();
+    let path = maps.file("ragged.txt", "+----+  \r\n|....|\r\n+----+");
+    let server = super::Server::start(&[&path]);
+    assert_eq!(server.peer().play("Ann").size, (3, 8));
+    let warned = |text: &'static str| server.process.wait_stderr(text, |stderr| stderr.contains(text).then_some(()));
+    warned("carriage returns were dropped");
+    warned("row 2 is 6 columns wide, expected 8");
+    warned("does not end in a newline");
+}
+
+#[test]
+fn help_has_an_example_that_can_be_pasted() {
+    for option in ["--help", "-h"] {
+        let finished = Process::run(server().arg(option));
+        assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+        for text in
+            ["Usage: nuggets-server", "Examples:", "nuggets-server maps/brawl.txt 7", "--check-map", "Exit status"]
+        {
+            assert!(finished.stdout.contains(text), "{text:?} is not in\n{}", finished.stdout);
+        }
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    let finished = Process::run(server().arg("--version"));
+    assert_eq!(finished.code, Some(0));
+    assert_eq!(finished.stdout, format!("nuggets-server {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn shells_can_complete() {
+    for (shell, text) in [("bash", "complete -F"), ("zsh", "#compdef nuggets-server"), ("fish", "complete -c")] {
+        let finished = Process::run(server().args(["--completions", shell]));
+        assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{shell}");
+        assert!(finished.stdout.contains(text) && finished.stdout.contains("check-map"), "{shell}");
+    }
+}

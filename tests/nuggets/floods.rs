@@ -1,0 +1,154 @@
+use std::{
+    net::Ipv4Addr,
+    time::{Duration, Instant},
+};
+
+use netcore::Rate;
+use netshell::{HOST_RATE, PEER_RATE, STRANGERS_RATE};
+use testkit::{TempDir, peer::Peer};
+
+use super::{HALL, Server, other_host};
+
+/// The answers that a limit allows within a time.
+fn allowed(rate: Rate, time: Duration) -> u64 {
+    u64::from(rate.burst) + u64::from(rate.per_second) * (time.as_secs() + 1)
+}
+
+/// Lets each of `senders` send `message` so many times, and counts what comes back to all of them.
+fn flood(senders: &[Peer], message: &[u8], times: usize) -> u64 {
+    let mut answers = 0;
+    for sent in 0..times {
+        for sender in senders {
+            sender.send(message);
+        }
+        // Now and then, so that the answers find room.
+        if sent % 64 == 63 {
+            answers += count(senders);
+        }
+    }
+    answers + count(senders)
+}
+
+fn count(senders: &[Peer]) -> u64 {
+    senders.iter().map(|sender| sender.pending().len() as u64).sum()
+}
+
+#[test]
+fn a_flood_of_strangers_is_answered_at_the_rate_of_one_host() {
+    let server = Server::start(&[]);
+    let senders: Vec<Peer> = (0..4).map(|_| server.peer()).collect();
+    let start = Instant::now();
+    let mut answers = flood(&senders, b"PLAY ", 12_500);
+    // The last one is answered when the limit lets it through, and all before it have been.
+    senders[0].ask("PLAY ", "QUIT Sorry");
+    answers += 1 + count(&senders);
+    let most = allowed(HOST_RATE, start.elapsed());
+    assert!((1..=most).contains(&answers), "{answers} answers, {most} are allowed");
+    // The answers to `ask` that it skipped are few; the order of magnitude is what counts.
+    assert!(server.process.is_running());
+    server.process.wait_stderr("what is dropped is logged", |log| log.contains("too many datagrams").then_some(()));
+}
+
+#[test]
+fn a_flood_from_one_host_does_not_keep_others_from_playing_nor_from_joining() {
+    let Some(elsewhere) = other_host(2) else { return };
+    let server = Server::start(&[]);
+    let ann = server.peer();
+    ann.play("Ann");
+    let flooder = [Peer::at(elsewhere, server.v4())];
+    let mut sent = 0;
+    let mut newcomers = 0;
+    while sent < 50_000 {
+        for message in [&b"PLAY "[..], b"SPECTATEX", b"KEY Q", b"\xff\xfe"] {
+            flood(&flooder, message, 250);
+            sent += 250;
+        }
+        // Whoever plays is answered in the middle of it.
+        ann.ask("KEY ?", "ERROR unknown keystroke");
+        if newcomers < 5 {
+            server.peer().ask("PLAY Newcomer", "OK ");
+            newcomers += 1;
+        }
+    }
+    assert!(server.process.is_running());
+}
+
+#[test]
+fn a_flood_from_one_player_does_not_keep_others_from_playing() {
+    let server = Server::start(&[]);
+    let (ann, bob) = (server.peer(), server.peer());
+    ann.play("Ann");
+    bob.play("Bob");
+    let start = Instant::now();
+    let flooder = [bob];
+    let mut answers = 0;
+    for _ in 0..50 {
+        answers += flood(&flooder, b"KEY ?", 1_000);
+        ann.ask("KEY ?", "ERROR unknown keystroke");
+    }
+    assert!(answers <= allowed(PEER_RATE, start.elapsed()) + 100, "{answers} answers in {:?}", start.elapsed());
+    assert!(server.process.is_running());
+}
+
+#[test]
+fn strangers_of_many_hosts_share_a_limit() {
+    if other_host(41).is_none() {
+        return;
+    }
+    let server = Server::start(&[]);
+    let ann = server.peer();
+    ann.play("Ann");
+    let senders: Vec<Peer> = (2..42).map(|last| Peer::at(Ipv4Addr::new(127, 0, 0, last).into(), server.v4())).collect();
+    let start = Instant::now();
+    let mut answers = 0;
+    for _ in 0..4 {
+        answers += flood(&senders, b"PLAY ", 50);
+        ann.ask("KEY ?", "ERROR unknown keystroke");
+    }
+    answers += count(&senders);
+    let most = allowed(STRANGERS_RATE, start.elapsed());
+    assert!(answers <= most, "{answers} answers, {most} are allowed");
+    assert!(answers > u64::from(HOST_RATE.burst), "hosts are told apart: {answers} answers");
+}
+
+/// Twenty thousand keys, as fast as they are answered: nobody who plays is ever refused one.
+#[test]
+fn every_key_of_those_who_play_is_answered() {
+    const PLAYERS: usize = 4;
+    const ROUNDS: usize = 500;
+    let maps = TempDir::new();
+    // So much gold in one place that nobody ends the game by walking.
+    let server = Server::start(&[&maps.file("hall.txt", HALL), "2", "--log", "warn"]);
+    let players: Vec<Peer> = (0..PLAYERS).map(|_| server.peer()).collect();
+    for (number, player) in players.iter().enumerate() {
+        player.play(&format!("player {number}"));
+    }
+    let mut answered = 0;
+    for _ in 0..ROUNDS {
+        // Ten keys each, of which nine move nobody; as many as are under way fit any buffer.
+        for player in &players {
+            for _ in 0..9 {
+                player.send("KEY ?");
+            }
+            // Against the wall or not, it collects nothing new after the first rounds.
+            player.send("KEY k");
+        }
+        for player in &players {
+            for _ in 0..9 {
+                player.expect("ERROR unknown keystroke");
+                answered += 1;
+            }
+        }
+    }
+    assert_eq!(answered, PLAYERS * ROUNDS * 9);
+    for player in &players {
+        player.pending();
+        player.send("KEY !");
+        let (before, _) = player.receive_through("ERROR ");
+        assert!(before.iter().all(|message| !message.starts_with("ERROR ")), "no key is answered twice");
+    }
+    server.process.terminate();
+    let finished = server.process.wait();
+    assert!(!finished.stderr.contains("too many datagrams"), "{}", finished.stderr);
+    assert_eq!(finished.code, Some(0));
+}

@@ -1,0 +1,90 @@
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+
+use nuggets::{
+    Client, Grid,
+    server::{Config, Server as Engine},
+};
+use testkit::{
+    TempDir,
+    hostile::{MALFORMED, Malformed},
+    net::{Conditions, Net},
+    peer::Peer,
+};
+
+use super::{HALL, Server};
+
+const SEED: u64 = 12;
+
+/// The server once as a program and once in the pretend network, with the same peers.
+struct Twins {
+    real: Server,
+    pretend: Net<Engine, Client>,
+    peers: BTreeMap<&'static str, Peer>,
+}
+
+impl Twins {
+    fn new(names: &[&'static str]) -> Self {
+        let maps = TempDir::new();
+        let real = Server::start(&[&maps.file("hall.txt", HALL), &SEED.to_string()]);
+        let (grid, _) = Grid::parse(HALL.as_bytes()).unwrap();
+        let engine = Engine::new(Arc::new(grid), Config { seed: SEED, ..Config::default() }).unwrap();
+        let peers = names.iter().map(|&name| (name, real.peer())).collect();
+        Self { real, pretend: Net::new(engine, 1, Conditions::CALM), peers }
+    }
+
+    /// Sends a message in both worlds; what comes to whom is the same, byte for byte.
+    fn send(&mut self, from: &str, message: &[u8]) {
+        let sender = &self.peers[from];
+        sender.send(message);
+        self.pretend.send(sender.address(), message.to_vec());
+        self.pretend.settle();
+        for (name, peer) in &self.peers {
+            let address: SocketAddr = peer.address();
+            for expected in self.pretend.take_mail(address) {
+                assert_eq!(
+                    peer.receive().escape_ascii().to_string(),
+                    expected.escape_ascii().to_string(),
+                    "to {name} after {} from {from}",
+                    message[..message.len().min(40)].escape_ascii()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pretend_network_and_the_real_one_say_the_same() {
+    let mut twins = Twins::new(&["ann", "bob", "watcher", "stranger"]);
+    twins.send("stranger", b"KEY h");
+    twins.send("ann", b"PLAY Ann");
+    twins.send("bob", b"PLAY Bob");
+    twins.send("bob", b"PLAY Bob");
+    twins.send("watcher", b"SPECTATE");
+    twins.send("watcher", b"PLAY Wat");
+    for key in b"hjklyubnHJ?KLYUBNhh" {
+        twins.send("ann", &[b'K', b'E', b'Y', b' ', *key]);
+        twins.send("bob", &[b'K', b'E', b'Y', b' ', key ^ 1]);
+        twins.send("stranger", &[b'K', b'E', b'Y', b' ', *key]);
+    }
+    for Malformed { bytes, .. } in MALFORMED {
+        twins.send("ann", bytes);
+        twins.send("stranger", bytes);
+    }
+    twins.send("bob", b"PLAY Bob");
+    twins.send("bob", b"KEY Q");
+    twins.send("bob", b"KEY Q");
+    twins.send("bob", b"PLAY Bob");
+    twins.send("stranger", b"SPECTATE");
+    twins.send("watcher", b"KEY Q");
+    twins.send("stranger", b"KEY Q");
+    twins.send("stranger", b"PLAY Late");
+    for key in b"YHLjHjLjHjLjHjL" {
+        twins.send("ann", &[b'K', b'E', b'Y', b' ', *key]);
+    }
+    // Nothing is left over in the real world.
+    for (name, peer) in &twins.peers {
+        assert_eq!(peer.pending(), Vec::<Vec<u8>>::new(), "to {name}");
+    }
+    let finished = twins.real.process.wait();
+    assert!(finished.stdout.ends_with(&format!("\n{}\n", twins.pretend.summaries()[0])), "{}", finished.stdout);
+}

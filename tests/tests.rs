@@ -1,0 +1,11 @@
+//! Tests of the programs as people run them: real processes, real sockets. The programs are built when the first test
+//! needs one.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+
+/// What the crates promise about each other: how many a server links, and which never.
+mod dependencies;
+/// The nuggets server and its client.
+mod nuggets;
+/// Building the programs and finding them.
+mod programs;
