@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::Context;
-use cmdkit::{EXIT_FAILURE, EXIT_USAGE, UsageError};
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, LogFormat, UsageError};
 use netcore::Outcome;
 use netshell::{Udp, bind_udp, raise_open_files, serve, shutdown};
 use nuggets::server::Server;
@@ -78,6 +78,11 @@ fn announce(sockets: &[UdpSocket], args: &Args, seed: u64) -> anyhow::Result<()>
     stdout.flush()?;
 
     let map = map::name(args.map.as_deref());
+    if args.log.log_format == LogFormat::Json {
+        // Whoever reads this is a program.
+        info!(port, map, seed, ?addresses, "hosting");
+        return Ok(());
+    }
     let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip())).collect();
     let host = match addresses.first().map(SocketAddr::ip) {
         Some(ip) if !ip.is_unspecified() => ip.to_string(),

@@ -300,7 +300,8 @@ mod tests {
             "|..............|",
             "+--------------+",
         ];
-        sketch.lines().chain(hall).map(|row| alloc::format!("{row:<width$}\n")).collect()
+        let rows: Vec<String> = sketch.lines().chain(hall).map(|row| alloc::format!("{row:<width$}\n")).collect();
+        rows.concat()
     }
 
     fn breaches(map: &str) -> Vec<String> {

@@ -213,6 +213,7 @@ impl Client {
                     if self.last_heard.is_some() {
                         // Half of the welcome came and the rest never did: play with what is there.
                         self.phase = Phase::Playing;
+                        self.guess_size();
                     } else {
                         self.finish(End::NoAnswer);
                     }
@@ -327,6 +328,22 @@ impl Client {
             self.display.push(b'\n');
         }
         self.displays += 1;
+        if self.phase == Phase::Playing {
+            self.guess_size();
+        }
+    }
+
+    // Without a GRID, a DISPLAY whose rows are equally long tells the size as well.
+    fn guess_size(&mut self) {
+        let width = self.display.iter().position(|&byte| byte == b'\n').unwrap_or(0);
+        let even = width > 0
+            && self.display.chunks(width + 1).all(|row| row.iter().position(|&byte| byte == b'\n') == Some(width));
+        if self.size.is_none()
+            && even
+            && let (Ok(rows), Ok(cols)) = (u16::try_from(self.display.len() / (width + 1)), u16::try_from(width))
+        {
+            self.size = Some((rows, cols));
+        }
     }
 
     // A DISPLAY that overtook its GRID is kept if it turns out to fit, otherwise there is none yet.
@@ -457,6 +474,22 @@ mod tests {
         assert!(client.is_joined());
         assert_eq!(client.display(), b".@.\n  #\n");
         assert_eq!(client.position(), Some(Position::new(0, 1)));
+    }
+
+    #[test]
+    fn without_a_grid_the_display_tells_the_size() {
+        let mut client = player();
+        for datagram in [&b"OK A"[..], b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
+            client.datagram(START, datagram);
+        }
+        while !client.is_joined() {
+            let deadline = client.deadline(START).unwrap();
+            client.elapsed(deadline);
+        }
+        assert_eq!(client.size(), Some((2, 3)));
+        assert_eq!(client.position(), Some(Position::new(0, 1)));
+        client.datagram(at(20), b"GRID 1 2");
+        assert_eq!(client.size(), Some((1, 2)), "a GRID that comes after all knows better");
     }
 
     #[test]

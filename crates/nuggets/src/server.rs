@@ -491,7 +491,7 @@ impl Engine for Server {
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.wake
+        self.wake.filter(|_| self.outcome.is_none())
     }
 
     fn outcome(&self) -> Option<Outcome> {

@@ -289,10 +289,7 @@ fn index(offset: i64) -> usize {
 mod tests {
     use super::*;
     use crate::grid::Position;
-    use alloc::{
-        format,
-        string::{String, ToString},
-    };
+    use alloc::{format, string::String};
     use proptest::prelude::*;
 
     /// The rule, word by word, one target at a time.
@@ -453,7 +450,7 @@ mod tests {
         for &one in grid.room_spots() {
             for &two in grid.room_spots() {
                 let (there, back) = (sees(one, two), sees(two, one));
-                assert_eq!(there, back, "{} and {}", grid.position(one).to_string(), grid.position(two).to_string());
+                assert_eq!(there, back, "{} and {}", grid.position(one), grid.position(two));
             }
         }
     }

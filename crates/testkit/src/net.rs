@@ -4,15 +4,14 @@
 //! virtual: it leaps from one event to the next, so a minute of play takes as long as the work in it. Chance comes from a
 //! seed; the same seed and the same calls give the same run.
 //!
-//! Towards the engine it keeps the rules of [`netshell::Udp`]: an address becomes a peer with its first message that the
-//! protocol admits, the engine's Close frees it, and the same limits hold for strangers and for peers. What it leaves out
-//! is what an operating system adds: sockets, their buffers, and errors on sending.
+//! Towards the engine it is [`netshell::Udp`] without the operating system: [`netshell::Peers`] is the same, so who becomes
+//! a peer and what strangers may cost are the same; there are no sockets, no buffers and no errors on sending.
 
 use std::{collections::BTreeMap, iter, net::SocketAddr, ops::RangeInclusive, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To, TokenBucket};
-use netshell::{PEER_RATE, Strangers};
+use netcore::{Engine, Input, Outbox, Time};
+use netshell::{Delivery, Peers, Taken};
 use nuggets::Client;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -91,12 +90,6 @@ enum Way {
     ToClient { to: SocketAddr },
 }
 
-#[derive(Debug)]
-struct Peer {
-    address: SocketAddr,
-    bucket: TokenBucket,
-}
-
 /// A pretend network with an engine `E` and clients `C` at its ends.
 #[derive(Debug)]
 pub struct Net<E, C> {
@@ -110,10 +103,7 @@ pub struct Net<E, C> {
     transit: BTreeMap<(Time, u64), (Way, Bytes)>,
     serial: u64,
     newest_arrived: u64,
-    ids: BTreeMap<SocketAddr, PeerId>,
-    peers: BTreeMap<PeerId, Peer>,
-    next_id: u32,
-    strangers: Strangers,
+    peers: Peers<SocketAddr>,
     mail: BTreeMap<SocketAddr, Vec<Bytes>>,
     summaries: Vec<String>,
     traffic: Traffic,
@@ -132,10 +122,7 @@ impl<E: Engine, C: Node> Net<E, C> {
             transit: BTreeMap::new(),
             serial: 0,
             newest_arrived: 0,
-            ids: BTreeMap::new(),
-            peers: BTreeMap::new(),
-            next_id: 0,
-            strangers: Strangers::new(Time::ZERO),
+            peers: Peers::new(Time::ZERO),
             mail: BTreeMap::new(),
             summaries: vec![],
             traffic: Traffic::default(),
@@ -204,7 +191,7 @@ impl<E: Engine, C: Node> Net<E, C> {
 
     /// Lets the engine tell the peer at `address` all that it may know. `false` if none is there.
     pub fn refresh(&mut self, address: SocketAddr) -> bool {
-        let Some(&peer) = self.ids.get(&address) else { return false };
+        let Some(peer) = self.peers.at(address) else { return false };
         self.input(Input::Refresh { peer });
         true
     }
@@ -304,71 +291,29 @@ impl<E: Engine, C: Node> Net<E, C> {
         self.transit.insert((self.now.plus(Duration::from_nanos(delay)), self.serial), (way, datagram));
     }
 
-    // From here on what `netshell::Udp` does, in its order.
-
     fn take_in(&mut self, from: SocketAddr, datagram: &[u8]) {
         // A server that has ended has closed its socket.
         if self.engine.outcome().is_some() {
             return;
         }
-        let now = self.now;
-        let known = self.ids.get(&from).copied();
-        let admitted = match known.and_then(|id| self.peers.get_mut(&id)) {
-            Some(peer) => peer.bucket.take(now, 1),
-            None => self.strangers.admit(now, from),
-        };
-        if !admitted {
-            self.traffic.refused += 1;
-            return;
-        }
-        let mut memory = <E::Protocol as Protocol>::Decoder::default();
         let mut buffer = BytesMut::from(datagram);
-        let decoded = <E::Protocol as Protocol>::decode(&mut memory, &mut buffer, Framing::Datagram);
-        let decoded = decoded.and_then(|message| message.ok_or(netcore::DecodeError::Incomplete));
-        if known.is_none() && decoded.as_ref().is_ok_and(|request| !<E::Protocol as Protocol>::admits(request)) {
-            return;
-        }
-        let peer = known.unwrap_or_else(|| self.connect(from));
-        match decoded {
-            Ok(request) => self.input(Input::Request { peer, request }),
-            Err(why) => self.input(Input::Malformed { peer, why }),
-        }
-    }
-
-    fn connect(&mut self, from: SocketAddr) -> PeerId {
-        let peer = PeerId(self.next_id);
-        self.next_id += 1;
-        self.ids.insert(from, peer);
-        self.peers.insert(peer, Peer { address: from, bucket: TokenBucket::new(PEER_RATE, self.now) });
-        let address = SocketAddr::new(from.ip().to_canonical(), from.port()).to_string();
-        let now = self.now;
-        let connected = Input::Connected { peer, role: Role::Player, link: Link::Datagram, address: &address };
-        self.engine.input(now, connected, &mut self.out);
-        peer
+        let taken = self.peers.take_in(self.now, &mut self.engine, &mut self.out, (from, from), &mut buffer);
+        self.traffic.refused += u64::from(taken == Taken::Refused);
+        self.deliver();
     }
 
     fn input(&mut self, input: Input<'_, netcore::RequestOf<E>>) {
         self.engine.input(self.now, input, &mut self.out);
-        let outputs: Vec<Output> = self.out.drain().collect();
-        for output in outputs {
-            match output {
-                Output::Send { to: To::Peer(peer), frame } => {
-                    if let Some(&Peer { address: to, .. }) = self.peers.get(&peer) {
-                        self.post(Way::ToClient { to }, frame);
-                    }
-                }
-                Output::Send { to: To::Everyone, frame } => {
-                    let everyone: Vec<SocketAddr> = self.peers.values().map(|peer| peer.address).collect();
-                    for to in everyone {
-                        self.post(Way::ToClient { to }, frame.clone());
-                    }
-                }
-                Output::Close { peer } => {
-                    if let Some(gone) = self.peers.remove(&peer) {
-                        self.ids.remove(&gone.address);
-                    }
-                }
-                Output::Summary(text) => self.summaries.push(text),
+        self.deliver();
+    }
+
+    fn deliver(&mut self) {
+        let mut deliveries = vec![];
+        self.peers.deliver(&mut self.out, |delivery| deliveries.push(delivery));
+        for delivery in deliveries {
+            match delivery {
+                Delivery::Send(to, frame) => self.post(Way::ToClient { to }, frame),
+                Delivery::Summary(text) => self.summaries.push(text),
             }
         }
     }
