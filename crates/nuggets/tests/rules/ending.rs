@@ -1,0 +1,170 @@
+//! The last nugget, the table, and the server's own end.
+
+use std::time::Duration;
+
+use netcore::{Engine, Outcome};
+use nuggets::{game::Rules, server::Config};
+
+use crate::table::Table;
+
+#[test]
+fn gold_and_display_come_before_the_quit() {
+    let mut table = Table::drawn(Rules::default(), "A.B3");
+    table.send("Sam", "SPECTATE");
+    table.check(
+        r"
+        Bob > KEY l
+            Alice < GOLD 0 0 0
+            Bob < GOLD 3 3 0
+            Sam < GOLD 0 0 0
+            Alice < DISPLAY [@..B]
+            Bob < DISPLAY [A..@]
+            Sam < DISPLAY [A..B]
+            Alice < QUIT GAME OVER:\nA          0 Alice\nB          3 Bob
+            Bob < QUIT GAME OVER:\nA          0 Alice\nB          3 Bob
+            Sam < QUIT GAME OVER:\nA          0 Alice\nB          3 Bob
+            Alice closed
+            Bob closed
+            Sam closed
+            stdout: GAME OVER:\nA          0 Alice\nB          3 Bob
+        ",
+    );
+    assert_eq!(table.server().outcome(), Some(Outcome::Finished));
+    assert_eq!(table.server().deadline(), None);
+}
+
+/// The table that the rule shows, at the end of a game that makes it: Bob takes from Carol, Alice takes from Bob.
+#[test]
+fn the_table_is_the_rule_s_to_the_byte() {
+    let config = Config { rules: Rules { steal_percent: 8, ..Rules::default() }, ..Config::default() };
+    let mut table = Table::fitting(config, "ABC11", |game| game.piles().values().eq(&[136, 114]));
+    table.check(
+        "
+        Carol > KEY l
+            Alice < GOLD 0 0 114
+            Bob < GOLD 0 0 114
+            Carol < GOLD 136 136 114
+            Alice < DISPLAY [@B.C*]
+            Bob < DISPLAY [A@.C*]
+            Carol < DISPLAY [AB.@*]
+        ",
+    );
+    // 8 percent of 136 and of 126, then four times 8 percent of what Bob has then: 20, 19, 18 and 17.
+    table.keys("Bob", "llh");
+    table.keys("Alice", "llhlh");
+    table.check(
+        r"
+        Carol > KEY L
+            Alice < GOLD 0 4 0
+            Bob < GOLD 0 16 0
+            Carol < GOLD 114 230 0
+            Alice < DISPLAY [.@B.C]
+            Bob < DISPLAY [.A@.C]
+            Carol < DISPLAY [.AB.@]
+            Alice < QUIT GAME OVER:\nA          4 Alice\nB         16 Bob\nC        230 Carol
+            Bob < QUIT GAME OVER:\nA          4 Alice\nB         16 Bob\nC        230 Carol
+            Carol < QUIT GAME OVER:\nA          4 Alice\nB         16 Bob\nC        230 Carol
+            Alice closed
+            Bob closed
+            Carol closed
+            stdout: GAME OVER:\nA          4 Alice\nB         16 Bob\nC        230 Carol
+        ",
+    );
+}
+
+#[test]
+fn the_last_nugget_may_be_taken_in_the_middle_of_a_run() {
+    let mut table = Table::drawn(Rules::default(), "A.3..|");
+    table.check(
+        r"
+        Alice > KEY L
+            Alice < GOLD 3 3 0
+            Alice < DISPLAY [....@|]
+            Alice < QUIT GAME OVER:\nA          3 Alice
+            Alice closed
+            stdout: GAME OVER:\nA          3 Alice
+        ",
+    );
+}
+
+#[test]
+fn quitters_have_their_row_and_get_nothing() {
+    let mut table = Table::drawn(Rules::default(), "A2BC3");
+    table.keys("Alice", "lQ");
+    table.keys("Bob", "Q");
+    table.check(
+        r"
+        Carol > KEY l
+            Carol < GOLD 3 3 0
+            Carol < DISPLAY [....@]
+            Carol < QUIT GAME OVER:\nA          2 Alice\nB          0 Bob\nC          3 Carol
+            Carol closed
+            stdout: GAME OVER:\nA          2 Alice\nB          0 Bob\nC          3 Carol
+        ",
+    );
+}
+
+#[test]
+fn after_the_end_nothing_has_an_effect() {
+    let mut table = Table::drawn(Rules::default(), "A3");
+    table.keys("Alice", "l");
+    assert_eq!(table.server().outcome(), Some(Outcome::Finished));
+    table.check(
+        "
+        Alice > KEY h
+        Sam > SPECTATE
+        Bob > PLAY Bob
+        Mallory > nonsense
+        wait 100000 ms
+        stop
+        ",
+    );
+    assert_eq!(table.server().outcome(), Some(Outcome::Finished), "it stays finished");
+}
+
+#[test]
+fn a_server_that_is_stopped_takes_leave_with_the_table() {
+    let mut table = Table::drawn(Rules::default(), "A2.B3");
+    table.send("Sam", "SPECTATE");
+    table.keys("Alice", "l");
+    table.keys("Bob", "Q");
+    assert_eq!(table.server().outcome(), None);
+    table.check(
+        r"
+        stop
+            Alice < QUIT The server was stopped.\nA          2 Alice\nB          0 Bob
+            Sam < QUIT The server was stopped.\nA          2 Alice\nB          0 Bob
+            Alice closed
+            Sam closed
+        ",
+    );
+    assert_eq!(table.server().outcome(), Some(Outcome::Stopped));
+}
+
+#[test]
+fn a_purse_of_any_size_fits_the_table() {
+    let rules = Rules { gold: 1_000_000, ..Rules::default() };
+    let mut table = Table::fitting(Config { rules, ..Config::default() }, "A1", |_| true);
+    table.check(
+        r"
+        Alice > KEY l
+            Alice < GOLD 1000000 1000000 0
+            Alice < DISPLAY [.@]
+            Alice < QUIT GAME OVER:\nA    1000000 Alice
+            Alice closed
+            stdout: GAME OVER:\nA    1000000 Alice
+        ",
+    );
+}
+
+#[test]
+fn a_server_that_is_done_wants_no_more_waking() {
+    let config = Config { idle_timeout: Some(Duration::from_secs(60)), ..Config::default() };
+    let mut table = Table::drawn_with(config, "A3");
+    assert!(table.server().deadline().is_some());
+    let mut stopped = table.clone();
+    stopped.stop();
+    assert_eq!(stopped.server().deadline(), None);
+    table.keys("Alice", "l");
+    assert_eq!(table.server().deadline(), None);
+}

@@ -1,0 +1,445 @@
+//! PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters.
+
+use netcore::{Link, Role};
+use nuggets::{game::Rules, grid::ROOM, server::Config};
+
+use crate::table::{NAMES, Table, told};
+
+#[test]
+fn a_player_gets_ok_grid_gold_and_display() {
+    let mut table = Table::drawn(Rules::default(), "+----+\n|.A.7|\n+----+");
+    // Wherever Bob stands, it sees the whole room.
+    let said = table.send("Bob", "PLAY Bob");
+    let picture = table.board().replace('B', "@");
+    let rows: Vec<String> = picture.lines().map(|row| format!("\n[{row}]")).collect();
+    assert_eq!(
+        told(&said, "Bob"),
+        ["OK B".to_owned(), "GRID 3 6".to_owned(), "GOLD 0 0 7".to_owned(), format!("DISPLAY{}", rows.concat())]
+    );
+}
+
+#[test]
+fn then_everybody_else_gets_a_display() {
+    let mut table = Table::drawn(Rules::default(), "A.5");
+    table.check(
+        "
+        Sam > SPECTATE
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 5
+            Sam < DISPLAY [A.*]
+        Bob > PLAY Bob
+            Bob < OK B
+            Bob < GRID 1 3
+            Bob < GOLD 0 0 5
+            Bob < DISPLAY [A@*]
+            Alice < DISPLAY [@B*]
+            Sam < DISPLAY [AB*]
+        ",
+    );
+}
+
+#[test]
+fn a_spectator_gets_grid_gold_and_display_and_no_letter() {
+    let mut table = Table::drawn(Rules::default(), "A.9");
+    table.check(
+        r"
+        Sam > SPECTATE
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 9
+            Sam < DISPLAY [A.*]
+        stop
+            Alice < QUIT The server was stopped.\nA          0 Alice
+            Sam < QUIT The server was stopped.\nA          0 Alice
+            Alice closed
+            Sam closed
+        ",
+    );
+}
+
+#[test]
+fn a_name_of_white_space_is_refused_and_costs_no_letter() {
+    let mut table = Table::drawn(Rules::default(), "A.5");
+    table.check(
+        r"
+        Bob > PLAY\x20
+            Bob < QUIT Sorry - you must provide player's name.
+            Bob closed
+        Bob > PLAY  \x09\n\x0b\x0c\x0d
+            Bob < QUIT Sorry - you must provide player's name.
+            Bob closed
+        Bob > KEY h
+        Bob > PLAY Bob
+            Bob < OK B
+            Bob < GRID 1 3
+            Bob < GOLD 0 0 5
+            Bob < DISPLAY [A@*]
+            Alice < DISPLAY [@B*]
+        ",
+    );
+}
+
+#[test]
+fn names_are_cut_to_50_bytes_and_cleaned() {
+    let mut table = Table::new(&".".repeat(60), Config { seed: 3, ..Config::default() });
+    let long = "x".repeat(51);
+    let names: [(&str, &[u8], &str); 7] = [
+        ("Alice", b"  Alice Lee ", "  Alice Lee "),
+        ("Bob", "Bj\u{f6}rn".as_bytes(), "Bj__rn"),
+        ("Carol", b"\x1b[2J\x07Carol", "_[2J_Carol"),
+        ("Dave", long.as_bytes(), &long[..50]),
+        ("Erin", b"tab\there", "tab\there"),
+        ("Frank", b"two\nlines", "two_lines"),
+        ("Grace", b"%s%n", "%s%n"),
+    ];
+    let mut expected = "QUIT The server was stopped.".to_owned();
+    for ((who, typed, kept), letter) in names.into_iter().zip('A'..) {
+        let said = table.send(who, [b"PLAY ", typed].concat());
+        assert_eq!(told(&said, who)[0], format!("OK {letter}"));
+        expected += &["\n", &letter.to_string(), "          0 ", kept].concat();
+    }
+    let said = table.stop();
+    let frames: Vec<_> = crate::table::frames(&said, "Alice").collect();
+    assert_eq!(frames, [&expected]);
+}
+
+#[test]
+fn a_27th_player_is_refused() {
+    let mut table = Table::new(&".".repeat(80), Config::default());
+    for (name, letter) in NAMES.iter().zip('A'..) {
+        let said = table.send(name, format!("PLAY {name}"));
+        assert_eq!(told(&said, name)[0], format!("OK {letter}"));
+    }
+    table.check(
+        "
+        Mallory > PLAY Mallory
+            Mallory < QUIT Game is full: no more players can join.
+            Mallory closed
+        ",
+    );
+}
+
+#[test]
+fn the_26_letters_are_never_reused() {
+    let mut table = Table::new(&".".repeat(40), Config::default());
+    for (name, letter) in NAMES.iter().zip('A'..) {
+        let said = table.send(name, format!("PLAY {name}"));
+        assert_eq!(told(&said, name)[0], format!("OK {letter}"));
+        // Everybody leaves at once, so no more than one ever plays.
+        table.keys(name, "Q");
+    }
+    assert_eq!(table.game().active().count(), 0);
+    table.check(
+        r"
+        Mallory > PLAY Mallory
+            Mallory < QUIT Game is full: no more players can join.
+            Mallory closed
+        Mallory > PLAY\x20
+            Mallory < QUIT Game is full: no more players can join.
+            Mallory closed
+        Alice > PLAY Alice
+            Alice < QUIT Game is full: no more players can join.
+            Alice closed
+        ",
+    );
+}
+
+#[test]
+fn a_quitter_is_not_readmitted() {
+    let mut table = Table::drawn(Rules::default(), "A.5");
+    table.check(
+        "
+        Alice > KEY Q
+            Alice < QUIT Thanks for playing!
+            Alice closed
+        Alice > PLAY Alice
+            Alice < QUIT You have left this game and cannot join it again.
+            Alice closed
+        Alice > PLAY Somebody else
+            Alice < QUIT You have left this game and cannot join it again.
+            Alice closed
+        ",
+    );
+    // Another port of the same host is somebody else, and gets the next letter.
+    let said = table.send("Bob", "PLAY Alice");
+    assert_eq!(told(&said, "Bob")[0], "OK B");
+}
+
+#[test]
+fn a_quitter_may_watch() {
+    let mut table = Table::drawn(Rules::default(), "A.5");
+    table.check(
+        "
+        Alice > KEY Q
+            Alice < QUIT Thanks for playing!
+            Alice closed
+        Alice > SPECTATE
+            Alice < GRID 1 3
+            Alice < GOLD 0 0 5
+            Alice < DISPLAY [..*]
+        ",
+    );
+}
+
+#[test]
+fn a_map_without_a_free_spot_is_a_full_game() {
+    let mut table = Table::drawn(Rules::default(), "#A.5");
+    table.check(
+        "
+        Bob > PLAY Bob
+            Bob < OK B
+            Bob < GRID 1 4
+            Bob < GOLD 0 0 5
+            Bob < DISPLAY [#A@*]
+            Alice < DISPLAY [#@B*]
+        Carol > PLAY Carol
+            Carol < QUIT Game is full: no more players can join.
+            Carol closed
+        Alice > KEY h
+            Alice < DISPLAY [@.B*]
+            Bob < DISPLAY [A.@*]
+        Carol > PLAY Carol
+            Carol < OK C
+            Carol < GRID 1 4
+            Carol < GOLD 0 0 5
+            Carol < DISPLAY [A@B*]
+            Alice < DISPLAY [@CB*]
+            Bob < DISPLAY [AC@*]
+        ",
+    );
+}
+
+#[test]
+fn players_start_on_empty_room_spots() {
+    // Passages are most of the map, and rooms are nearly full of gold.
+    let map = "+-----+####\n|.....#   #\n|.....|####\n+-----+#   \n";
+    let rules = Rules { gold: 20, min_piles: 6, max_piles: 6, ..Rules::default() };
+    for seed in 0..200 {
+        let mut table = Table::new(map, Config { rules, seed, ..Config::default() });
+        for name in &NAMES[..5] {
+            let before: Vec<u8> = table.board().into_bytes();
+            let said = table.send(name, "PLAY x");
+            if told(&said, name)[0].starts_with("OK") {
+                let stands = table.game().players().last().and_then(|player| player.cell).unwrap();
+                assert_eq!(before[stands.index()], ROOM, "an empty room spot");
+            }
+        }
+        assert_eq!(table.game().players().len(), 4, "as many as there are empty room spots");
+    }
+}
+
+#[test]
+fn a_starting_spot_is_drawn_from_all_that_are_empty() {
+    let rules = Rules { gold: 1, min_piles: 1, max_piles: 1, ..Rules::default() };
+    let mut met = [0; 5];
+    for seed in 0..200 {
+        let mut table = Table::new(".....\n", Config { rules, seed, ..Config::default() });
+        table.send("Alice", "PLAY Alice");
+        met[table.board().find('A').unwrap()] += 1;
+    }
+    assert!(met.iter().all(|&times| times > 20), "{met:?}");
+}
+
+#[test]
+fn play_again_before_the_first_key_brings_the_joining_messages_again() {
+    let mut table = Table::drawn(Rules::default(), "A.B3");
+    table.check(
+        "
+        Alice > PLAY Alice
+            Alice < OK A
+            Alice < GRID 1 4
+            Alice < GOLD 0 0 3
+            Alice < DISPLAY [@.B*]
+        Bob > KEY h
+            Alice < DISPLAY [@B.*]
+            Bob < DISPLAY [A@.*]
+        Alice > PLAY Another name
+            Alice < OK A
+            Alice < GRID 1 4
+            Alice < GOLD 0 0 3
+            Alice < DISPLAY [@B.*]
+        ",
+    );
+    assert_eq!(table.game().players().len(), 2);
+    assert_eq!(table.game().players()[0].name.as_str(), "Alice", "the first name stays");
+}
+
+#[test]
+fn play_again_after_the_first_key_is_an_error() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    table.check(
+        "
+        Alice > KEY h
+        Alice > PLAY Alice
+            Alice < ERROR you are playing already, as A
+        ",
+    );
+    let mut table = Table::drawn(Rules::default(), "AB.3");
+    table.check(
+        r"
+        Bob > KEY ?
+            Bob < ERROR unknown keystroke
+        Bob > PLAY\x20
+            Bob < ERROR you are playing already, as B
+        ",
+    );
+    assert_eq!(table.game().players().len(), 2);
+}
+
+#[test]
+fn a_malformed_message_is_not_a_first_key() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    table.check(
+        "
+        Alice > KEY hh
+            Alice < ERROR malformed message: byte 3: KEY wants one space and exactly one character, as in 'KEY h'
+        Alice > PLAY Alice
+            Alice < OK A
+            Alice < GRID 1 3
+            Alice < GOLD 0 0 3
+            Alice < DISPLAY [@.*]
+        ",
+    );
+}
+
+#[test]
+fn nobody_plays_and_watches_from_one_address() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    table.check(
+        "
+        Alice > SPECTATE
+            Alice < ERROR you are playing; leave with Q before you watch
+        Sam > SPECTATE
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 3
+            Sam < DISPLAY [A.*]
+        Sam > PLAY Sam
+            Sam < ERROR you are watching; leave with Q before you play
+        Sam > KEY Q
+            Sam < QUIT Thanks for watching!
+            Sam closed
+        Sam > PLAY Sam
+            Sam < OK B
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 3
+            Sam < DISPLAY [A@*]
+            Alice < DISPLAY [@B*]
+        ",
+    );
+}
+
+#[test]
+fn a_new_spectator_replaces_the_old() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    table.check(
+        "
+        Sam > SPECTATE
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 3
+            Sam < DISPLAY [A.*]
+        Tess > SPECTATE
+            Sam < QUIT You have been replaced by a new spectator.
+            Sam closed
+            Tess < GRID 1 3
+            Tess < GOLD 0 0 3
+            Tess < DISPLAY [A.*]
+        Alice > KEY l
+            Alice < DISPLAY [.@*]
+            Tess < DISPLAY [.A*]
+        Sam > SPECTATE
+            Tess < QUIT You have been replaced by a new spectator.
+            Tess closed
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 3
+            Sam < DISPLAY [.A*]
+        ",
+    );
+}
+
+#[test]
+fn spectate_again_brings_the_three_messages_and_no_quit() {
+    let mut table = Table::drawn(Rules::default(), "A.34");
+    table.check(
+        "
+        Sam > SPECTATE
+            Sam < GRID 1 4
+            Sam < GOLD 0 0 7
+            Sam < DISPLAY [A.**]
+        Sam > SPECTATE
+            Sam < GRID 1 4
+            Sam < GOLD 0 0 7
+            Sam < DISPLAY [A.**]
+        Alice > KEY l
+            Alice < DISPLAY [.@**]
+            Sam < DISPLAY [.A**]
+        Alice > KEY l
+            Alice < GOLD 3 3 4
+            Sam < GOLD 0 0 4
+            Alice < DISPLAY [..@*]
+            Sam < DISPLAY [..A*]
+        Sam > SPECTATE
+            Sam < GRID 1 4
+            Sam < GOLD 0 0 4
+            Sam < DISPLAY [..A*]
+        ",
+    );
+}
+
+#[test]
+fn the_game_may_be_watched_before_anybody_plays() {
+    let mut table = Table::drawn(Rules::default(), "..6");
+    table.check(
+        "
+        Sam > SPECTATE
+            Sam < GRID 1 3
+            Sam < GOLD 0 0 6
+            Sam < DISPLAY [..*]
+        stop
+            Sam < QUIT The server was stopped.
+            Sam closed
+        ",
+    );
+}
+
+/// Those whom the shell lets in to look on, browsers for instance.
+#[test]
+fn watchers_are_as_many_as_come_and_replace_nobody() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    table.send("Sam", "SPECTATE");
+    for who in ["Web 1", "Web 2"] {
+        let mut said = vec![];
+        table.connect(who, Role::Watcher, Link::Web, &mut said);
+        assert_eq!(told(&said, who), ["GRID 1 3", "GOLD 0 0 3", "DISPLAY [A.*]"]);
+        assert_eq!(said.len(), 3);
+    }
+    let said = table.send("Alice", "KEY l");
+    for who in ["Sam", "Web 1", "Web 2"] {
+        assert_eq!(told(&said, who), ["DISPLAY [.A*]"]);
+    }
+    assert_eq!(table.send("Web 1", "KEY l"), []);
+    assert_eq!(told(&table.send("Web 1", "SPECTATE"), "Web 1"), ["GRID 1 3", "GOLD 0 0 3", "DISPLAY [.A*]"]);
+    let refused = "ERROR you are watching; leave with Q before you play";
+    assert_eq!(told(&table.send("Web 1", "PLAY Web"), "Web 1"), [refused]);
+    let said = table.send("Web 1", "KEY Q");
+    assert_eq!(told(&said, "Web 1"), ["QUIT Thanks for watching!"]);
+    let said = table.send("Alice", "KEY l");
+    assert_eq!(told(&said, "Web 2"), ["GOLD 0 0 0", "DISPLAY [..A]", "QUIT GAME OVER:\\nA          3 Alice"]);
+    assert_eq!(told(&said, "Web 1"), Vec::<String>::new());
+}
+
+#[test]
+fn a_refresh_tells_everything_again() {
+    let mut table = Table::drawn(Rules::default(), "A3.B4");
+    table.keys("Alice", "l");
+    table.send("Sam", "SPECTATE");
+    assert_eq!(told(&table.refresh("Alice"), "Alice"), ["OK A", "GRID 1 5", "GOLD 0 3 4", "DISPLAY [.@.B*]"]);
+    assert_eq!(told(&table.refresh("Sam"), "Sam"), ["GRID 1 5", "GOLD 0 0 4", "DISPLAY [.A.B*]"]);
+}
+
+#[test]
+fn on_a_stream_whoever_was_refused_may_try_again() {
+    let mut table = Table::drawn(Rules::default(), "..5");
+    table.connect("Web", Role::Player, Link::Web, &mut vec![]);
+    assert_eq!(told(&table.send("Web", "PLAY "), "Web"), ["QUIT Sorry - you must provide player's name."]);
+    assert_eq!(told(&table.send("Web", "KEY h"), "Web"), Vec::<String>::new());
+    assert_eq!(told(&table.send("Web", "PLAY Web"), "Web")[0], "OK A");
+}

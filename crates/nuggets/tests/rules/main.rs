@@ -1,0 +1,55 @@
+//! The rules of nuggets, one named test each, as transcripts of a server: what comes in, and to the byte what goes out.
+//!
+//! | module | rules |
+//! |--------|-------|
+//! | [`joining`] | PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters |
+//! | [`moving`] | keys: steps, runs, swaps, gold, and who hears of it in which order |
+//! | [`quitting`] | Q and what stays behind |
+//! | [`ending`] | the last nugget, the table, the server's own end |
+//! | [`seeing`] | pictures: what is visible from where |
+//! | [`knowing`] | what a DISPLAY shows of what was seen before |
+//! | [`options`] | the extras, each alone and off by default |
+//! | [`strangers`] | what an address may cost before it has shown that it is there |
+//! | [`malformed`] | datagrams that are no messages |
+//! | [`maps`] | the map checker on bad maps, and the maps of this project |
+//! | [`model`] | long random games against a slow and obvious second implementation |
+//! | [`replay`] | same seed, same messages: same bytes; and a game kept in `tests/data` |
+//! | [`anything`] | any datagrams in any order |
+//!
+//! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does.
+//!
+//! Where the sources of the rules disagree, one test says what this server does:
+//!
+//! | point | test |
+//! |-------|------|
+//! | collision | `moving::stepping_onto_a_player_swaps_the_two`, `options::stealing_takes_the_floor_of_the_share` |
+//! | a run meets gold, a player | `moving::a_run_does_not_stop_on_gold`, `moving::a_run_does_not_stop_at_players` |
+//! | sight blockers | `seeing::passage_spots_block_sight` |
+//! | crossings between two cells | `seeing::one_room_spot_of_two_is_enough` |
+//! | memory, remembered gold | `knowing::known_cells_stay`, `knowing::remembered_gold_is_shown_as_bare_map` |
+//! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `knowing::a_cell_left_behind_is_bare_map` |
+//! | OK and DISPLAY on joining | `joining::a_player_gets_ok_grid_gold_and_display` |
+//! | GOLD traffic | `moving::gold_is_told_on_collection_only` |
+//! | KEY of wrong length, unknown kinds | `malformed::a_player_gets_an_error_and_stays` |
+//! | unknown key, a spectator's key | `moving::any_other_key_is_unknown`, `moving::the_spectator_has_no_key_but_q` |
+//! | one QUIT for Q | `quitting::a_quitter_is_thanked_once_and_hears_no_more` |
+//! | last nugget | `ending::gold_and_display_come_before_the_quit` |
+//! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
+//! | seed | `replay::same_seed_same_game`, `replay::another_seed_another_game` |
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+mod anything;
+mod ending;
+mod joining;
+mod knowing;
+mod malformed;
+mod maps;
+mod model;
+mod moving;
+mod options;
+mod quitting;
+mod replay;
+mod seeing;
+mod strangers;
+mod table;

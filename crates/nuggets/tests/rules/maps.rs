@@ -1,0 +1,343 @@
+//! The map checker on bad maps, and the maps of this project.
+
+use nuggets::{Grid, check_map, game::MAX_PLAYERS, protocol::MAX_DATAGRAM};
+
+const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");
+
+/// Compares all that is wrong with a map.
+#[track_caller]
+fn check(map: &str, expected: &[&str]) {
+    let found: Vec<String> = check_map(map.as_bytes()).breaches.iter().map(ToString::to_string).collect();
+    assert_eq!(found, expected, "\n{map}");
+}
+
+/// A sketch, each row of it in brackets, above a hall that has spots enough for everybody and is not joined to it.
+fn above_a_hall(sketch: &str) -> String {
+    let rows = sketch.lines().filter_map(|row| row.trim().strip_prefix('[')?.strip_suffix(']'));
+    let floor = ["|..........|"; 6];
+    let hall = ["", "+----------+"].into_iter().chain(floor).chain(["+----------+"]);
+    rows.chain(hall).fold(String::new(), |map, row| map + &format!("{row:<12}\n"))
+}
+
+/// Compares all that is wrong with a sketch, but for its not being joined to the hall.
+#[track_caller]
+fn check_sketch(sketch: &str, expected: &[(usize, usize, &str)]) {
+    let map = above_a_hall(sketch);
+    let mut found: Vec<String> = check_map(map.as_bytes()).breaches.iter().map(ToString::to_string).collect();
+    found.retain(|breach| !breach.contains("cannot be reached"));
+    let expected: Vec<String> =
+        expected.iter().map(|(row, col, what)| format!("row {row}, column {col}: {what}")).collect();
+    assert_eq!(found, expected, "\n{map}");
+}
+
+const ROCK: &str = "the room is open to solid rock: boundaries must close it, corners too";
+const EDGE: &str = "the room is open to the edge of the map: a boundary must close it";
+const CORNER: &str = "a corner joins no two boundaries: '+' has one beside it and one above or below";
+const HORIZONTAL_ENDS: &str =
+    "a horizontal boundary ends without a corner: '-' goes on as '-', '+' or '#' on both sides";
+const HORIZONTAL_MEETS: &str = "a horizontal boundary meets a vertical one outside a corner: use '+'";
+const VERTICAL_ENDS: &str = "a vertical boundary ends without a corner: '|' goes on as '|', '+' or '#' above and below";
+const VERTICAL_MEETS: &str = "a vertical boundary meets a horizontal one outside a corner: use '+'";
+const WIDE: &str = "a passage is two spots wide here: one is allowed";
+const DIAGONAL: &str = "a passage turns diagonally: it must go straight or bend at a right angle";
+const NO_DOOR: &str =
+    "a passage opens into a room without breaking a wall: '#' must stand in the boundary, one spot wide";
+const BROKEN_CORNER: &str = "a passage breaks a corner: it may break a wall only";
+
+fn maps() -> Vec<(String, Vec<u8>)> {
+    let mut maps: Vec<_> = std::fs::read_dir(MAPS).unwrap().map(|entry| entry.unwrap().path()).collect();
+    maps.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
+    maps.sort();
+    let name = |path: &std::path::Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    maps.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
+}
+
+fn map(name: &str) -> Grid {
+    let text = std::fs::read(format!("{MAPS}{name}.txt")).unwrap();
+    Grid::parse(&text).unwrap().0
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    check("", &["the map is empty"]);
+    check("\n\n\n", &["the map is empty"]);
+    check("\r\n", &["the map is empty"]);
+    check("   \n   \n", &["the map has no room spot ('.'), so neither gold nor players have a place"]);
+    check("+--+\n|##|\n+--+\n", &["the map has no room spot ('.'), so neither gold nor players have a place"]);
+    check(
+        "..A..\n..*..\n\t....\n",
+        &[
+            "row 1, column 3: 'A' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
+            "row 2, column 3: '*' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
+            "row 3, column 1: '\\t' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
+        ],
+    );
+    check("..\0.\n", &["row 1, column 3: '\\x00' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'"]);
+    // 256 rows of 255 columns make 8 + 256 * 256 bytes.
+    check(
+        &(".".repeat(255) + "\n").repeat(256),
+        &["the map is too large: 256 rows of 255 columns make a DISPLAY of 65544 bytes, at most 65507 fit a datagram"],
+    );
+}
+
+#[test]
+fn the_largest_map_that_fits_a_datagram_is_taken() {
+    // 8 + 233 * 281 bytes is 65,481; one row more does not fit, nor one column.
+    let fits = |rows: usize, cols: usize| Grid::parse((".".repeat(cols) + "\n").repeat(rows).as_bytes()).is_ok();
+    assert!(fits(233, 280) && !fits(234, 280) && !fits(233, 281));
+    // 65,499 is 3 * 7 * 3,119: exactly the limit.
+    assert!(fits(21, 3_118) && fits(1, 65_498) && !fits(1, 65_499) && !fits(65_499, 1));
+}
+
+#[test]
+fn slips_are_put_right_and_told() {
+    let hall = above_a_hall("");
+    check(&hall, &[]);
+    check(&hall.replace('\n', "\r\n"), &["9 carriage returns were dropped; the first stands in row 1"]);
+    check(hall.trim_end_matches('\n'), &["row 9, the last one, does not end in a newline"]);
+    check(
+        &hall.replacen("            ", "  ", 1),
+        &["row 1 is 2 columns wide, expected 12; it was filled up with spaces"],
+    );
+}
+
+#[test]
+fn too_few_room_spots() {
+    check("+-+\n|.|\n+-+\n", &["1 room spots are too few: 26 players and 30 piles need 56"]);
+    let hall = |cols: usize| format!("+{0}+\n|{1}|\n+{0}+\n", "-".repeat(cols), ".".repeat(cols));
+    check(&hall(55), &["55 room spots are too few: 26 players and 30 piles need 56"]);
+    check(&hall(56), &[]);
+}
+
+#[test]
+fn a_room_without_a_corner() {
+    check_sketch(
+        "
+        [+---]
+        [|..|]
+        [+--+]
+        ",
+        &[(1, 4, HORIZONTAL_ENDS), (1, 4, HORIZONTAL_MEETS), (2, 4, VERTICAL_ENDS)],
+    );
+}
+
+#[test]
+fn a_room_without_a_wall() {
+    check_sketch(
+        "
+        [+--+]
+        [|.. ]
+        [+--+]
+        ",
+        &[(1, 4, CORNER), (2, 3, ROCK), (3, 4, CORNER)],
+    );
+}
+
+#[test]
+fn a_room_at_the_edge_of_the_map_needs_its_wall_as_well() {
+    check_sketch(
+        "
+        [         +--]
+        [         |..]
+        [         +--]
+        ",
+        &[(1, 12, HORIZONTAL_ENDS), (2, 12, EDGE), (3, 12, HORIZONTAL_ENDS)],
+    );
+}
+
+#[test]
+fn a_wall_that_ends_in_a_room() {
+    check_sketch(
+        "
+        [+---+]
+        [|.|.|]
+        [|...|]
+        [+---+]
+        ",
+        &[(1, 3, HORIZONTAL_MEETS), (2, 3, VERTICAL_ENDS)],
+    );
+}
+
+#[test]
+fn a_pillar_of_one_corner() {
+    check_sketch(
+        "
+        [+---+]
+        [|...|]
+        [|.+.|]
+        [|...|]
+        [+---+]
+        ",
+        &[(3, 3, CORNER)],
+    );
+}
+
+#[test]
+fn boundaries_side_by_side() {
+    check_sketch(
+        "[|-|]",
+        &[
+            (1, 1, VERTICAL_ENDS),
+            (1, 1, VERTICAL_MEETS),
+            (1, 2, HORIZONTAL_ENDS),
+            (1, 3, VERTICAL_ENDS),
+            (1, 3, VERTICAL_MEETS),
+        ],
+    );
+}
+
+#[test]
+fn passages_of_more_than_one_spot() {
+    check_sketch(
+        "
+        [###]
+        [###]
+        [###]
+        ",
+        &[(1, 1, WIDE), (1, 2, WIDE), (2, 1, WIDE), (2, 2, WIDE)],
+    );
+    check_sketch(
+        "
+        [# #]
+        [###]
+        [# #]
+        ",
+        &[],
+    );
+}
+
+#[test]
+fn passages_that_zigzag() {
+    check_sketch(
+        "
+        [# ]
+        [ #]
+        [# ]
+        ",
+        &[(1, 1, DIAGONAL), (2, 2, DIAGONAL)],
+    );
+}
+
+#[test]
+fn doors_in_corners_and_side_by_side() {
+    check_sketch(
+        "
+        [+--##]
+        [|..| ]
+        [+--+ ]
+        ",
+        &[(1, 4, BROKEN_CORNER)],
+    );
+    check_sketch(
+        "
+        [+###+]
+        [|...|]
+        [+---+]
+        ",
+        &[(1, 2, NO_DOOR), (1, 3, NO_DOOR), (1, 4, NO_DOOR)],
+    );
+}
+
+#[test]
+fn a_passage_that_goes_on_inside_a_room() {
+    check_sketch(
+        "
+        [+--+ ]
+        [|.###]
+        [|..| ]
+        [+--+ ]
+        ",
+        &[(2, 3, NO_DOOR)],
+    );
+}
+
+#[test]
+fn proper_drawings_keep_all_rules() {
+    // Two rooms that share a wall with a door in it, a hole, doors, bends, a loop, dead ends; it touches three edges.
+    check_sketch(
+        "
+        [+--+-----+##]
+        [|..#.....| #]
+        [+--+.++..###]
+        [   |.++..| #]
+        [#  |.....| #]
+        [#  +-#---+ #]
+        [######    ##]
+        ",
+        &[],
+    );
+}
+
+#[test]
+fn spots_that_cannot_be_reached() {
+    check(
+        &above_a_hall(
+            "
+            [+-+  +--+]
+            [|.|  |..|]
+            [+-+  +--+]
+            [         ]
+            [    ###  ]
+            ",
+        ),
+        &[
+            "row 2, column 2: this spot cannot be reached from the others",
+            "row 2, column 7: this spot and 1 more cannot be reached from the others",
+            "row 5, column 5: this spot and 2 more cannot be reached from the others",
+        ],
+    );
+}
+
+#[test]
+fn a_report_says_how_large_a_display_is() {
+    let notes = check_map(above_a_hall("").as_bytes()).notes;
+    assert_eq!(
+        notes,
+        [
+            "9 rows of 12 columns, 60 room spots, displays of 125 bytes",
+            "a display fits one Ethernet frame (1472 bytes)",
+        ]
+    );
+    let edge = |cols: usize| format!("{}\n", ".".repeat(cols));
+    let travel = |cols: usize| check_map(edge(cols).as_bytes()).notes[1].clone();
+    assert!(travel(1_463).contains("fits one Ethernet frame"));
+    assert!(travel(1_464).contains("travels in fragments on Ethernet"));
+}
+
+#[test]
+fn every_map_of_this_project_keeps_all_rules() {
+    let maps = maps();
+    assert!(maps.len() >= 8, "{} maps", maps.len());
+    for (name, text) in maps {
+        let found: Vec<String> = check_map(&text).breaches.iter().map(ToString::to_string).collect();
+        assert!(found.is_empty(), "{name}: {found:#?}");
+        let (grid, repairs) = Grid::parse(&text).unwrap();
+        assert!(repairs.is_empty());
+        assert_eq!(grid.text(), text, "{name} is read as it is written");
+        assert!(8 + text.len() <= MAX_DATAGRAM && grid.room_spots().len() >= MAX_PLAYERS + 30);
+    }
+}
+
+#[test]
+fn the_continent_nearly_fills_a_datagram() {
+    assert!(8 + map("continent").text().len() >= 60_000);
+}
+
+#[test]
+fn the_panorama_is_wider_than_a_window() {
+    assert!(map("panorama").cols() > 120);
+}
+
+#[test]
+fn the_map_of_edges_touches_all_four() {
+    let grid = map("edges");
+    let spot = |row: u16, col: u16| {
+        let cell = grid.cell(nuggets::Position::new(row, col)).unwrap();
+        matches!(grid.at(cell), b'.' | b'#')
+    };
+    let (bottom, right) = (grid.rows() - 1, grid.cols() - 1);
+    assert!((0..=right).any(|col| spot(0, col)), "top");
+    assert!((0..=right).any(|col| spot(bottom, col)), "bottom");
+    assert!((0..=bottom).any(|row| spot(row, 0)), "left");
+    assert!((0..=bottom).any(|row| spot(row, right)), "right");
+}

@@ -1,0 +1,465 @@
+//! Long random games against a second implementation of the rules, which is slow and obvious: it keeps sets of places,
+//! tells everybody everything anew after each key, and sees by the words of the rule. What the server says is compared
+//! to the byte, and in its order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nuggets::{game::Rules, server::Config, visibility::Vision};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::{
+    seeing::{rows_of, visible},
+    table::{NAMES, Said, Table},
+};
+
+/// Row and column.
+type Place = (i64, i64);
+
+#[derive(Debug, Clone)]
+struct Player {
+    name: &'static str,
+    at: Option<Place>,
+    purse: u32,
+    known: BTreeSet<Place>,
+}
+
+/// The whole state of a game.
+#[derive(Debug, Clone)]
+struct Model {
+    map: Vec<Vec<u8>>,
+    rules: Rules,
+    piles: BTreeMap<Place, u32>,
+    players: Vec<Player>,
+    watched: bool,
+    // The spectator came before this many players; the server speaks to everybody in order of coming.
+    watched_since: usize,
+    sights: BTreeMap<Place, BTreeSet<Place>>,
+}
+
+impl Model {
+    fn of(map: &str, table: &Table) -> Self {
+        let width = map.find('\n').unwrap() + 1;
+        let place = |cell: nuggets::Cell| place_of(cell.index(), width);
+        let piles = table.game().piles().iter().map(|(&cell, &nuggets)| (place(cell), nuggets)).collect();
+        let rules = *table.game().rules();
+        Self {
+            map: rows_of(map),
+            rules,
+            piles,
+            players: vec![],
+            watched: false,
+            watched_since: 0,
+            sights: BTreeMap::new(),
+        }
+    }
+
+    fn at(&self, (row, col): Place) -> u8 {
+        let cell = usize::try_from(row).ok().zip(usize::try_from(col).ok());
+        cell.and_then(|(row, col)| self.map.get(row)?.get(col)).copied().unwrap_or(b' ')
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let all = self.map.iter().zip(0..).flat_map(|(line, row)| line.iter().zip(0..).map(move |(_, col)| (row, col)));
+        all.collect()
+    }
+
+    fn sight(&mut self, from: Place) -> BTreeSet<Place> {
+        if !self.sights.contains_key(&from) {
+            let near = |(row, col): Place| match self.rules.vision.radius {
+                None => true,
+                Some(radius) => {
+                    let (rows, cols) = ((row - from.0).abs(), (col - from.1).abs());
+                    rows.max(cols) <= 1 || rows * rows + cols * cols <= i64::from(radius).pow(2)
+                }
+            };
+            let seen = self.places().into_iter().filter(|&to| near(to) && visible(&self.map, from, to)).collect();
+            self.sights.insert(from, seen);
+        }
+        self.sights[&from].clone()
+    }
+
+    fn remaining(&self) -> u32 {
+        self.piles.values().sum()
+    }
+
+    fn standing(&self, place: Place) -> Option<usize> {
+        self.players.iter().position(|player| player.at == Some(place))
+    }
+
+    fn go(&mut self, player: usize, place: Place) {
+        let seen = self.sight(place);
+        self.players[player].at = Some(place);
+        self.players[player].known.extend(seen);
+    }
+
+    // What a viewer sees of the whole map; `None` is the spectator.
+    fn picture(&mut self, viewer: Option<usize>) -> String {
+        let letter = |player: usize| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]);
+        let seen = match viewer {
+            Some(player) => self.players[player].at.map_or_else(BTreeSet::new, |at| self.sight(at)),
+            None => self.places().into_iter().collect(),
+        };
+        let mut picture = "DISPLAY\n".to_owned();
+        for (row, line) in (0..).zip(&self.map) {
+            for (col, &byte) in (0..).zip(line) {
+                let place = (row, col);
+                let standing = self.standing(place);
+                picture.push(if viewer.is_some() && standing == viewer {
+                    '@'
+                } else if seen.contains(&place) {
+                    let gold = self.piles.contains_key(&place).then_some('*');
+                    standing.map(letter).or(gold).unwrap_or(char::from(byte))
+                } else if viewer.is_some_and(|player| self.players[player].known.contains(&place)) {
+                    char::from(byte)
+                } else {
+                    ' '
+                });
+            }
+            picture.push('\n');
+        }
+        picture
+    }
+
+    // Those who are there, in the order in which they came.
+    fn present(&self) -> Vec<Option<usize>> {
+        let active: Vec<usize> = (0..self.players.len()).filter(|&player| self.players[player].at.is_some()).collect();
+        let (before, after) = active.into_iter().partition::<Vec<_>, _>(|&player| player < self.watched_since);
+        let watcher = self.watched.then_some(None);
+        before.into_iter().map(Some).chain(watcher).chain(after.into_iter().map(Some)).collect()
+    }
+
+    fn name(&self, viewer: Option<usize>) -> &'static str {
+        viewer.map_or("Sam", |player| self.players[player].name)
+    }
+
+    fn gold(&self, viewer: Option<usize>, collected: u32) -> Said {
+        let purse = viewer.map_or(0, |player| self.players[player].purse);
+        self.tell(viewer, format!("GOLD {collected} {purse} {}", self.remaining()))
+    }
+
+    fn tell(&self, viewer: Option<usize>, text: String) -> Said {
+        Said::Told { who: self.name(viewer).to_owned(), frame: text.into() }
+    }
+
+    fn displays(&mut self) -> Vec<Said> {
+        let mut said = vec![];
+        for viewer in self.present() {
+            let picture = self.picture(viewer);
+            said.push(self.tell(viewer, picture));
+        }
+        said
+    }
+
+    fn welcome(&mut self, viewer: Option<usize>) -> Vec<Said> {
+        let letter = viewer.map(|player| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]));
+        let mut said: Vec<Said> = letter.map(|letter| self.tell(viewer, format!("OK {letter}"))).into_iter().collect();
+        said.push(self.tell(viewer, format!("GRID {} {}", self.map.len(), self.map[0].len())));
+        said.push(self.gold(viewer, 0));
+        let picture = self.picture(viewer);
+        said.push(self.tell(viewer, picture));
+        said
+    }
+
+    // Somebody joined; where, only the server's random numbers say.
+    fn join(&mut self, name: &'static str, at: Place) -> Vec<Said> {
+        assert!(self.at(at) == b'.' && self.standing(at).is_none() && !self.piles.contains_key(&at));
+        self.players.push(Player { name, at: None, purse: 0, known: BTreeSet::new() });
+        let player = self.players.len() - 1;
+        self.go(player, at);
+        let mut said = self.welcome(Some(player));
+        let others = |said: &Said| !matches!(said, Said::Told { who, .. } if who == name);
+        said.extend(self.displays().into_iter().filter(others));
+        said
+    }
+
+    fn spectate(&mut self) -> Vec<Said> {
+        (self.watched, self.watched_since) = (true, self.players.len());
+        self.welcome(None)
+    }
+
+    fn key(&mut self, player: usize, key: u8) -> Vec<Said> {
+        let step = match key.to_ascii_lowercase() {
+            _ if key == b'Q' => return self.quit(player),
+            b'h' => (0, -1),
+            b'l' => (0, 1),
+            b'j' => (1, 0),
+            b'k' => (-1, 0),
+            b'y' => (-1, -1),
+            b'u' => (-1, 1),
+            b'b' => (1, -1),
+            b'n' => (1, 1),
+            _ => return vec![self.tell(Some(player), "ERROR unknown keystroke".into())],
+        };
+        let Some(mut at) = self.players[player].at else { return vec![] };
+        let (mut moved, mut collected, mut thefts) = (false, 0, vec![]);
+        loop {
+            let next = (at.0 + step.0, at.1 + step.1);
+            if !b".#".contains(&self.at(next)) {
+                break;
+            }
+            let met = self.standing(next);
+            self.go(player, next);
+            if let Some(other) = met {
+                self.go(other, at);
+                let stolen = self.players[other].purse * u32::from(self.rules.steal_percent) / 100;
+                self.players[other].purse -= stolen;
+                self.players[player].purse += stolen;
+                if stolen > 0 {
+                    thefts.push((other, stolen));
+                }
+            }
+            let gold = self.piles.remove(&next);
+            self.players[player].purse += gold.unwrap_or(0);
+            collected += gold.unwrap_or(0);
+            (at, moved) = (next, true);
+            let disturbed = met.is_some() || gold.is_some();
+            if key.is_ascii_lowercase() || (self.rules.run_stop && disturbed) {
+                break;
+            }
+        }
+        if !moved {
+            return vec![];
+        }
+        let stolen: u32 = thefts.iter().map(|&(_, nuggets)| nuggets).sum();
+        let mut said = vec![];
+        for viewer in self.present() {
+            let robbed = thefts.iter().any(|&(victim, _)| Some(victim) == viewer);
+            if viewer == Some(player) && collected + stolen > 0 {
+                said.push(self.gold(viewer, collected + stolen));
+            } else if collected > 0 || robbed {
+                said.push(self.gold(viewer, 0));
+            }
+        }
+        said.extend(self.displays());
+        for (victim, nuggets) in thefts {
+            let letter = |player: usize| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[player]);
+            let (thief_has, victim_has) = (self.players[player].purse, self.players[victim].purse);
+            let text = format!("ERROR you stole {nuggets} nuggets from {}; you have {thief_has} now", letter(victim));
+            said.push(self.tell(Some(player), text));
+            let text = format!("ERROR {} stole {nuggets} nuggets from you; you have {victim_has} now", letter(player));
+            said.push(self.tell(Some(victim), text));
+        }
+        if self.remaining() == 0 {
+            said.extend(self.finish());
+        }
+        said
+    }
+
+    fn finish(&mut self) -> Vec<Said> {
+        let rows = self.players.iter().zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ".chars());
+        let rows = rows.map(|(player, letter)| format!("\n{letter} {:10} {}", player.purse, player.name));
+        let table = format!("GAME OVER:{}", rows.collect::<String>());
+        let present = self.present();
+        let quits = present.iter().map(|&viewer| self.tell(viewer, format!("QUIT {table}")));
+        let closed = present.iter().map(|&viewer| Said::Closed(self.name(viewer).to_owned()));
+        quits.chain(closed).chain([Said::Printed(table.clone())]).collect()
+    }
+
+    fn quit(&mut self, player: usize) -> Vec<Said> {
+        let mut said = vec![
+            self.tell(Some(player), "QUIT Thanks for playing!".into()),
+            Said::Closed(self.players[player].name.to_owned()),
+        ];
+        let left = self.players[player].at.take();
+        if self.rules.drop_on_quit && self.players[player].purse > 0 {
+            let purse = std::mem::take(&mut self.players[player].purse);
+            let place = left.and_then(|left| self.nearest(left)).unwrap();
+            *self.piles.entry(place).or_insert(0) += purse;
+            said.extend(self.present().into_iter().map(|viewer| self.gold(viewer, 0)));
+        }
+        said.extend(self.displays());
+        said
+    }
+
+    // The nearest room spot without a player: of all that are as near, the one that a walk in the order of the keys of
+    // the rule meets first.
+    fn nearest(&self, from: Place) -> Option<Place> {
+        let mut met = vec![from];
+        let mut next = 0;
+        while let Some(&(row, col)) = met.get(next) {
+            if self.at((row, col)) == b'.' && self.standing((row, col)).is_none() {
+                return Some((row, col));
+            }
+            for (rows, cols) in [(0, -1), (0, 1), (1, 0), (-1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)] {
+                let place = (row + rows, col + cols);
+                if b".#".contains(&self.at(place)) && !met.contains(&place) {
+                    met.push(place);
+                }
+            }
+            next += 1;
+        }
+        None
+    }
+}
+
+fn place_of(offset: usize, width: usize) -> Place {
+    (i64::try_from(offset / width).unwrap(), i64::try_from(offset % width).unwrap())
+}
+
+const KEYS: &[u8] = b"hjklyubnHJKLYUBNhjklyubnHJKLYUBNx";
+
+// Plays until the end of the game, or for so many keys, and compares each answer.
+fn play(map: &str, rules: Rules, seed: u64, keys: usize) -> bool {
+    let mut table = Table::new(map, Config { rules, seed, ..Config::default() });
+    let mut model = Model::of(map, &table);
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let width = map.find('\n').unwrap() + 1;
+    for turn in 0..keys {
+        // Bandwidth is no matter here: see `strangers`.
+        table.wait(std::time::Duration::from_secs(10));
+        let names = NAMES.iter().filter(|name| model.players.iter().all(|player| player.name != **name));
+        let (said, expected, what) = match rng.random_range(0..40) {
+            0..2 if model.players.len() < 6 => {
+                let name = names.into_iter().next().unwrap();
+                let before = table.game().players().len();
+                let said = table.send(name, format!("PLAY {name}"));
+                if table.game().players().len() == before {
+                    continue;
+                }
+                let at = table.game().players().last().and_then(|player| player.cell).unwrap();
+                (said, model.join(name, place_of(at.index(), width)), format!("{name} joins"))
+            }
+            2 if !model.watched => (table.send("Sam", "SPECTATE"), model.spectate(), "Sam watches".to_owned()),
+            roll => {
+                let active = model.present().into_iter().flatten().collect::<Vec<_>>();
+                let Some(&player) = active.get(rng.random_range(0..active.len().max(1))) else { continue };
+                let key = if roll == 39 && turn % 4 == 0 { b'Q' } else { KEYS[rng.random_range(0..KEYS.len())] };
+                let name = model.players[player].name;
+                let said = table.send(name, [b"KEY ", &[key][..]].concat());
+                (said, model.key(player, key), format!("{name} types {}", char::from(key)))
+            }
+        };
+        assert!(said == expected, "seed {seed}, turn {turn}, {what}:\n{said:#?}\nexpected\n{expected:#?}\n{rules:?}");
+        if model.remaining() == 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Rooms with a bend, a hole, doors, a fork, a dead end, and spots at all four edges.
+const MAP: &str = "\
++-------+  #+--+
+|.......#####..|
+|..+--+.|  ##..|
+|..|  |.|  #|..|
+|..+--+.|  #+--+
+|.......|  #....
++---#---+  #....
+    ########....
+....#   #  .....
+....#   ## .....
+";
+
+fn mixes() -> Vec<Rules> {
+    let mut mixes = vec![];
+    for (steal_percent, run_stop, drop_on_quit, radius) in [
+        (0, false, false, None),
+        (10, false, false, None),
+        (0, true, false, None),
+        (0, false, true, None),
+        (0, false, false, Some(3)),
+        (100, true, true, Some(1)),
+        (33, false, true, Some(5)),
+        (50, true, false, None),
+    ] {
+        let vision = Vision { radius };
+        mixes.push(Rules { steal_percent, run_stop, drop_on_quit, vision, ..Rules::default() });
+        mixes.push(Rules { gold: 40, min_piles: 1, max_piles: 40, ..mixes[mixes.len() - 1] });
+    }
+    mixes
+}
+
+#[test]
+fn random_games_are_those_of_the_model() {
+    let mut finished = 0;
+    for (number, rules) in (0..).zip(mixes()) {
+        for seed in 0..2 {
+            finished += u32::from(play(MAP, rules, 100 * number + seed, 400));
+        }
+    }
+    assert!(finished > 4, "{finished} games came to their end");
+}
+
+#[test]
+fn random_games_in_a_corridor_are_those_of_the_model() {
+    // One row, so that everybody meets everybody and all runs meet gold.
+    let map = "..........##......#...\n";
+    for (seed, rules) in (0..).zip(mixes()) {
+        play(map, rules, seed, 300);
+    }
+}
+
+const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");
+
+// What GOLD has told one client.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    purse: u32,
+    remaining: u32,
+}
+
+/// After every input [`Table::input`] looks at purses, piles, places and the form of each datagram; here that meets
+/// long games with full tables on this project's maps, and what GOLD tells is added up.
+#[test]
+fn no_nugget_is_lost_in_long_games_on_any_map() {
+    let mut maps: Vec<_> = std::fs::read_dir(MAPS).unwrap().map(|entry| entry.unwrap().path()).collect();
+    maps.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
+    maps.sort();
+    for (number, path) in (0_u8..).zip(maps) {
+        let map = std::fs::read_to_string(&path).unwrap();
+        // Where a picture is large, fewer of them are drawn.
+        let keys = if map.len() > 10_000 { 150 } else { 700 };
+        let rules = mixes()[usize::from(number) % 16];
+        let mut table = Table::new(&map, Config { rules, seed: number.into(), ..Config::default() });
+        let mut rng = Pcg64::seed_from_u64(number.into());
+        let mut told: BTreeMap<String, Told> = BTreeMap::new();
+        for turn in 0..keys {
+            table.wait(std::time::Duration::from_secs(1));
+            let who = match rng.random_range(0..300) {
+                0 => "Sam",
+                roll => NAMES[roll % 26],
+            };
+            let before = told.clone();
+            let playing = table.known().any(|known| known == who);
+            let said = match who {
+                "Sam" => table.send("Sam", "SPECTATE"),
+                _ if !playing => table.send(who, format!("PLAY {who}")),
+                _ if turn % 97 == 96 => table.send(who, "KEY Q"),
+                _ => table.send(who, [b"KEY ", &[KEYS[rng.random_range(0..KEYS.len())]][..]].concat()),
+            };
+            add_up(&said, &mut told, rules);
+            if table.game().is_over() {
+                break;
+            }
+            for player in table.game().players().iter().filter(|player| player.cell.is_some()) {
+                let Told { purse, .. } = told[player.name.as_str()];
+                assert_eq!(purse, player.purse, "{path:?}, turn {turn}: what {} was told", player.name);
+            }
+            if rules.steal_percent == 0 {
+                for (who, told) in &told {
+                    assert!(before.get(who).is_none_or(|before| before.purse <= told.purse));
+                }
+            }
+            let known: Vec<&str> = table.known().collect();
+            for who in known {
+                assert_eq!(told[who].remaining, table.game().remaining(), "{path:?}, turn {turn}: what {who} was told");
+            }
+        }
+    }
+}
+
+// Folds GOLDs as a client does, and looks whether they add up.
+fn add_up(said: &[Said], told: &mut BTreeMap<String, Told>, rules: Rules) {
+    for said in said {
+        let Said::Told { who, frame } = said else { continue };
+        let Some(numbers) = frame.strip_prefix(b"GOLD ") else { continue };
+        let numbers = String::from_utf8(numbers.to_vec()).unwrap();
+        let numbers: Vec<u32> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+        let [collected, purse, remaining] = numbers[..] else { panic!("GOLD has three numbers") };
+        let before = told.entry(who.clone()).or_default();
+        assert!(purse == before.purse + collected || (collected == 0 && rules.steal_percent > 0), "{said:?}");
+        *before = Told { purse, remaining };
+    }
+}

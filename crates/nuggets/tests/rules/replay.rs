@@ -1,0 +1,198 @@
+//! Same map, same seed, same messages: same game, to the byte, on every machine.
+
+use std::time::Duration;
+
+use netcore::Engine;
+use nuggets::{
+    game::Rules,
+    server::{Config, Server},
+    visibility::Vision,
+};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::table::{NAMES, Said, Table};
+
+/// Something that comes in from outside.
+#[derive(Debug, Clone)]
+enum Came {
+    Datagram(String, Vec<u8>),
+    Time(Duration),
+    Gone(usize),
+    Stop,
+}
+
+// Everything that may come in, at random: players and a spectator, joins, keys, quits, rubbish, time.
+fn record(seed: u64, length: usize) -> Vec<Came> {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut came = vec![];
+    for name in NAMES {
+        came.push(Came::Datagram(name.to_owned(), format!("PLAY {name}").into_bytes()));
+        if name == "Frank" {
+            came.push(Came::Datagram("Sam".into(), b"SPECTATE".to_vec()));
+        }
+    }
+    for _ in 0..length {
+        let who = NAMES[rng.random_range(0..NAMES.len())].to_owned();
+        came.push(match rng.random_range(0..200) {
+            0..3 => Came::Datagram(who, b"PLAY again".to_vec()),
+            3 => Came::Datagram(who, b"KEY Q".to_vec()),
+            4..12 => Came::Datagram(who, (0..rng.random_range(0..9)).map(|_| rng.random_range(0..=255)).collect()),
+            12 => Came::Datagram("Mallory".into(), b"KEY h".to_vec()),
+            13 => Came::Datagram("Tess".into(), b"SPECTATE".to_vec()),
+            14 => Came::Datagram("Sam".into(), b"SPECTATE".to_vec()),
+            15 => Came::Datagram("Sam".into(), b"KEY Q".to_vec()),
+            16 => Came::Gone(rng.random_range(0..30)),
+            17..60 => Came::Time(Duration::from_micros(rng.random_range(0..400_000))),
+            _ => Came::Datagram(who, [b"KEY ", &[b"hjklyubnHJKLYUBN"[rng.random_range(0..16)]][..]].concat()),
+        });
+    }
+    came.push(Came::Stop);
+    came
+}
+
+// What went out after each input, and the fingerprint then.
+fn play(map: &str, config: Config, came: &[Came]) -> Vec<(Vec<Said>, u64)> {
+    let mut table = Table::new(map, config);
+    let mut went = vec![];
+    for came in came {
+        let said = match came {
+            Came::Datagram(who, bytes) => table.send(who, bytes),
+            Came::Time(time) => table.wait(*time),
+            Came::Gone(number) => {
+                let who = table.known().nth(*number).map(str::to_owned);
+                who.map_or_else(Vec::new, |who| table.gone(&who))
+            }
+            Came::Stop => table.stop(),
+        };
+        went.push((said, table.server().digest()));
+    }
+    went
+}
+
+fn bytes(went: &[(Vec<Said>, u64)]) -> usize {
+    let frame = |said: &Said| if let Said::Told { frame, .. } = said { frame.len() } else { 0 };
+    went.iter().flat_map(|(said, _)| said).map(frame).sum()
+}
+
+fn busy(seed: u64) -> Config {
+    let rules = Rules {
+        steal_percent: 10,
+        drop_on_quit: true,
+        vision: Vision { radius: Some(9) },
+        gold: 40,
+        max_piles: 20,
+        ..Rules::default()
+    };
+    Config { rules, idle_timeout: Some(Duration::from_secs(20)), rematch: true, seed }
+}
+
+const MAIN: &str = include_str!("../../../../maps/main.txt");
+
+#[test]
+fn same_seed_same_game() {
+    for config in [Config { seed: 17, ..Config::default() }, busy(17)] {
+        let came = record(1, 1_500);
+        let first = play(MAIN, config, &came);
+        assert!(bytes(&first) > 1_000_000, "a game of some length: {} bytes", bytes(&first));
+        let second = play(MAIN, config, &came);
+        for (((one, two), input), number) in first.iter().zip(&second).zip(&came).zip(0..) {
+            assert!(one == two, "input {number}, {input:?}: {one:?} and {two:?}");
+        }
+    }
+}
+
+#[test]
+fn another_seed_another_game() {
+    let came = record(1, 50);
+    let games: Vec<_> = (1..6).map(|seed| play(MAIN, Config { seed, ..Config::default() }, &came)).collect();
+    for (one, game) in games.iter().enumerate() {
+        for other in &games[..one] {
+            assert!(game != other);
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_server_goes_on_as_the_server_does() {
+    // Nothing is hidden outside of the state: a copy in the middle of a game gives the same bytes from there on.
+    let came = record(2, 600);
+    let mut table = Table::new(MAIN, busy(3));
+    for (number, came) in came.iter().enumerate() {
+        let mut copy = table.clone();
+        let Came::Datagram(who, bytes) = came else { continue };
+        assert!(table.send(who, bytes) == copy.send(who, bytes), "input {number}");
+        assert_eq!(table.server().digest(), copy.server().digest());
+    }
+}
+
+#[test]
+fn the_digest_tells_states_apart() {
+    // Positions, purses and piles: each of them alone makes a difference, and undoing it undoes the difference.
+    let mut table = Table::drawn(Rules::default(), "A2B.4");
+    let start = table.server().digest();
+    let mut met = vec![start];
+    for _ in 0..2 {
+        table.keys("Alice", "l");
+        assert!(!met.contains(&table.server().digest()));
+        met.push(table.server().digest());
+    }
+    table.keys("Alice", "h");
+    assert_eq!(table.server().digest(), met[1], "Alice and Bob have swapped twice");
+    table.keys("Bob", "Q");
+    assert!(!met.contains(&table.server().digest()));
+}
+
+/// A map that stays as it is, whatever becomes of those in `maps`.
+const CABIN: &str = "\
++-----+   +----+
+|.....#####....|
+|.....|   #....|
+|.++..|   |....|
+|.++..|   +-#--+
++---#-+     #   
+    ####### #   
+          ###   
+";
+
+fn cabin() -> Table {
+    let rules = Rules { gold: 25, min_piles: 3, max_piles: 5, ..Rules::default() };
+    Table::new(CABIN, Config { rules, seed: 2021, ..Config::default() })
+}
+
+/// A game that was written down: should the generator, the protocol or a rule change, this notices, on any machine.
+#[test]
+fn a_game_is_played_as_it_is_written_down() {
+    cabin().check(include_str!("../data/game.txt"));
+}
+
+/// The same for a long game, of which only a hash is written down.
+#[test]
+fn a_long_game_is_the_same_on_every_machine() {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut put = |bytes: &[u8]| {
+        for &byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    let came = record(3, 800);
+    let went = play(CABIN, busy(3), &came);
+    for (said, digest) in &went {
+        for said in said {
+            match said {
+                Said::Told { who, frame } => [who.as_bytes(), frame].map(&mut put),
+                Said::Closed(who) => [who.as_bytes(), b"closed"].map(&mut put),
+                Said::Printed(text) => [&b"printed"[..], text.as_bytes()].map(&mut put),
+            };
+        }
+        put(&digest.to_be_bytes());
+    }
+    let expected = include_str!("../data/long-game.txt").lines().last().unwrap();
+    assert_eq!(format!("{} bytes, hash {hash:016x}", bytes(&went)), expected);
+}
+
+#[test]
+fn servers_may_be_handed_to_another_thread() {
+    fn is_send<T: Send + 'static>() {}
+    is_send::<Server>();
+}

@@ -1,0 +1,210 @@
+//! What an address may cost before it has shown that it is there: nothing but a KEY shows that.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use nuggets::{
+    Grid,
+    game::Rules,
+    protocol::MAX_DATAGRAM,
+    server::{Config, SPECTATES, UNPROVEN},
+};
+
+use crate::table::{NAMES, Said, Table, frames, last_display, rows, told};
+
+/// A hall as large as a datagram allows: each DISPLAY of it has 65,305 bytes.
+fn hall() -> Arc<Grid> {
+    let row = ".".repeat(372) + "\n";
+    Arc::new(Grid::parse(row.repeat(175).as_bytes()).unwrap().0)
+}
+
+const DISPLAY: u32 = 8 + 175 * 373;
+
+fn displays(said: &[Said], who: &str) -> u32 {
+    u32::try_from(frames(said, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).count()).unwrap()
+}
+
+fn bytes_to(said: &[Said], who: &str) -> usize {
+    frames(said, who).map(Bytes::len).sum()
+}
+
+#[test]
+fn the_stated_rates_are_those_of_the_documentation() {
+    assert_eq!((UNPROVEN.per_second, UNPROVEN.burst), (256 << 10, 1 << 20));
+    assert_eq!((SPECTATES.per_second, SPECTATES.burst), (2, 8));
+    assert!(DISPLAY as usize <= MAX_DATAGRAM);
+}
+
+#[test]
+fn twenty_six_at_once_are_let_in() {
+    let mut table = Table::on(hall(), Config::default());
+    table.send("Sam", "SPECTATE");
+    for (name, letter) in NAMES.iter().zip('A'..) {
+        let said = table.send(name, format!("PLAY {name}"));
+        let told: Vec<&[u8]> = frames(&said, name).map(|frame| &frame[..frame.len().min(8)]).collect();
+        assert_eq!(told, [format!("OK {letter}").as_bytes(), b"GRID 175", b"GOLD 0 0", b"DISPLAY\n"]);
+    }
+    assert_eq!(table.game().active().count(), 26);
+}
+
+#[test]
+fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
+    let mut table = Table::on(hall(), Config::default());
+    // Bob's joining shows Alice one more picture.
+    let mut sent = displays(&table.send("Alice", "PLAY Alice"), "Alice");
+    sent += displays(&table.send("Bob", "PLAY Bob"), "Alice");
+    let (mut millis, mut shown) = (0, None);
+    for turn in 0..600 {
+        let said = table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
+        sent += displays(&said, "Alice");
+        assert_eq!(displays(&said, "Bob"), 1, "who has sent a key gets every picture");
+        shown = last_display(&said, "Alice").or(shown);
+        let said = table.wait(Duration::from_millis(10));
+        millis += 10;
+        sent += displays(&said, "Alice");
+        shown = last_display(&said, "Alice").or(shown);
+        assert!(sent * DISPLAY <= UNPROVEN.burst + UNPROVEN.per_second / 1_000 * millis + millis);
+    }
+    // Six seconds: sixteen pictures at once and four a second, and no more than one is still to come.
+    assert_eq!(sent, (UNPROVEN.burst + 6 * UNPROVEN.per_second) / DISPLAY);
+    let said = table.wait(Duration::from_secs(1));
+    assert_eq!(displays(&said, "Alice"), 1, "what was held back comes later, once");
+    let newest = last_display(&said, "Alice").unwrap();
+    assert_ne!(Some(&newest), shown.as_ref());
+    let stands = table.game().players()[1].cell.unwrap();
+    assert_eq!(
+        rows(&newest).match_indices('B').map(|(at, _)| at).collect::<Vec<_>>(),
+        [stands.index()],
+        "as it is now"
+    );
+    assert_eq!(table.wait(Duration::from_secs(1_000)), [], "and then there is nothing to tell");
+}
+
+#[test]
+fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
+    let mut table = Table::on(hall(), Config::default());
+    table.send("Alice", "PLAY Alice");
+    table.send("Bob", "PLAY Bob");
+    for turn in 0..20 {
+        table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
+    }
+    let spent = UNPROVEN.burst / DISPLAY * DISPLAY;
+    let missing = u64::from(DISPLAY - (UNPROVEN.burst - spent));
+    let nanos = (missing * 1_000_000_000).div_ceil(u64::from(UNPROVEN.per_second));
+    assert_eq!(netcore::Engine::deadline(table.server()), Some(netcore::Time::from_nanos(nanos)));
+    let mut early = table.clone();
+    assert_eq!(early.wait(Duration::from_nanos(nanos - 1)), []);
+    assert_eq!(displays(&table.wait(Duration::from_nanos(nanos)), "Alice"), 1);
+    assert_eq!(netcore::Engine::deadline(table.server()), None);
+}
+
+#[test]
+fn a_key_proves_that_somebody_is_there() {
+    let mut table = Table::on(hall(), Config::default());
+    table.send("Alice", "PLAY Alice");
+    table.send("Bob", "PLAY Bob");
+    table.keys("Alice", "?");
+    for turn in 0..100 {
+        let said = table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
+        assert_eq!((displays(&said, "Alice"), displays(&said, "Bob")), (1, 1));
+    }
+}
+
+#[test]
+fn gold_is_told_to_the_unproven_whatever_their_budget() {
+    // Numbers are small; a client that missed one would show a wrong status.
+    let rules = Rules { gold: 30, min_piles: 30, max_piles: 30, ..Rules::default() };
+    let mut table = Table::on(hall(), Config { rules, seed: 5, ..Config::default() });
+    table.send("Alice", "PLAY Alice");
+    table.send("Bob", "PLAY Bob");
+    let (mut before, mut golds) = (30, 0);
+    for row in 0..175 {
+        let said = table.send("Bob", ["KEY L", "KEY H"][row % 2]);
+        let gold: Vec<String> = told(&said, "Alice").into_iter().filter(|text| text.starts_with("GOLD")).collect();
+        let remaining = table.game().remaining();
+        if remaining < before {
+            assert_eq!(gold, [format!("GOLD 0 0 {remaining}")]);
+            golds += 1;
+        }
+        before = remaining;
+        table.keys("Bob", "j");
+    }
+    assert!(golds > 3, "{golds} times is too rare to show anything");
+}
+
+#[test]
+fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
+    let mut table = Table::on(hall(), Config::default());
+    let answers = |table: &mut Table| {
+        (0..100).map(|_| table.send("Alice", "PLAY Alice")).filter(|said| displays(said, "Alice") == 1).count()
+    };
+    assert_eq!(answers(&mut table), (UNPROVEN.burst / DISPLAY) as usize);
+    assert_eq!(answers(&mut table), 0, "then there is silence");
+    table.wait(Duration::from_secs(1));
+    assert_eq!(answers(&mut table), 4, "a quarter of a megabyte comes back each second");
+    let said = table.send("Alice", "KEY ?");
+    assert_eq!(told(&said, "Alice"), ["ERROR unknown keystroke"], "a key is always answered");
+}
+
+#[test]
+fn errors_are_paid_from_the_budget_too() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    let sent: usize = (0..50_000).map(|_| bytes_to(&table.send("Alice", "nonsense"), "Alice")).sum();
+    let burst = UNPROVEN.burst as usize;
+    assert!(sent <= burst && sent > burst - 200, "{sent} of {burst} bytes");
+    table.wait(Duration::from_secs(1));
+    let sent: usize = (0..50_000).map(|_| bytes_to(&table.send("Alice", "nonsense"), "Alice")).sum();
+    let second = UNPROVEN.per_second as usize;
+    assert!(sent <= second + 200 && sent > second - 200, "{sent} of {second} bytes");
+}
+
+#[test]
+fn spectators_come_at_a_limited_rate() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    let hear = |table: &mut Table, who: &str| told(&table.send(who, "SPECTATE"), who)[0].clone();
+    for turn in 0..8 {
+        assert_eq!(hear(&mut table, &format!("Sam {turn}")), "GRID 1 3");
+    }
+    let busy = "ERROR too many spectators just now; try again in a second";
+    assert_eq!(hear(&mut table, "Tess"), busy);
+    assert_eq!(table.known().collect::<Vec<_>>(), ["Alice", "Sam 7"], "the one who watches is left alone");
+    table.wait(Duration::from_millis(499));
+    assert_eq!(hear(&mut table, "Tess"), busy);
+    table.wait(Duration::from_millis(1));
+    assert_eq!(hear(&mut table, "Tess"), "GRID 1 3");
+    assert_eq!(hear(&mut table, "Uma"), busy);
+    // Over ten seconds of asking: two a second.
+    let mut seated = 0;
+    for turn in 0..1_000 {
+        table.wait(Duration::from_millis(10));
+        seated += u32::from(hear(&mut table, &format!("Uma {}", turn % 7)) == "GRID 1 3");
+    }
+    assert_eq!(seated, 20);
+}
+
+#[test]
+fn asking_again_to_watch_counts_as_well() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    for _ in 0..8 {
+        assert_eq!(told(&table.send("Sam", "SPECTATE"), "Sam").len(), 3);
+    }
+    table.check(
+        "
+        Sam > SPECTATE
+            Sam < ERROR too many spectators just now; try again in a second
+        Alice > KEY l
+            Alice < DISPLAY [.@*]
+            Sam < DISPLAY [.A*]
+        ",
+    );
+}
+
+#[test]
+fn a_refused_player_costs_one_line() {
+    let mut table = Table::new(".", Config::default());
+    for _ in 0..1_000 {
+        let said = table.send("Mallory", "PLAY Mallory");
+        assert_eq!(bytes_to(&said, "Mallory"), "QUIT Game is full: no more players can join.".len());
+        assert_eq!(table.known().count(), 0, "and is not remembered");
+    }
+}

@@ -1,0 +1,392 @@
+//! A server and those who talk to it, known by name; the network between them is played by hand.
+
+use std::{collections::BTreeMap, fmt::Write, sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use netcore::{Engine, Framing, Gone, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
+use nuggets::{
+    ClientMessage, Grid, Nuggets, ServerMessage,
+    game::{Game, Rules},
+    grid::{PASSAGE, ROOM},
+    protocol::MAX_DATAGRAM,
+    server::{Config, Server},
+};
+
+/// Those who play, in the order of their letters.
+pub(crate) const NAMES: [&str; 26] = [
+    "Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi", "Ivan", "Judy", "Kim", "Leo", "Mia", "Noah",
+    "Olga", "Paul", "Quinn", "Rosa", "Sue", "Ted", "Uma", "Vic", "Wes", "Xena", "Yann", "Zoe",
+];
+
+/// One thing that the server did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It sent a datagram.
+    Told {
+        /// To whom.
+        who: String,
+        /// Its bytes.
+        frame: Bytes,
+    },
+    /// It forgot somebody.
+    Closed(String),
+    /// It wrote to its standard output.
+    Printed(String),
+}
+
+impl Said {
+    /// The line of a transcript, or the lines for a DISPLAY of several rows.
+    fn lines(&self) -> String {
+        match self {
+            Self::Told { who, frame } => format!("{who} < {}", shown(frame)),
+            Self::Closed(who) => format!("{who} closed"),
+            Self::Printed(text) => format!("stdout: {}", escaped(text.as_bytes())),
+        }
+    }
+}
+
+/// A server, its clock, and who is known to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    server: Server,
+    now: Time,
+    names: BTreeMap<PeerId, String>,
+    // Everybody who ever sent something keeps one address for good.
+    addresses: Vec<String>,
+    next_peer: u32,
+}
+
+impl Table {
+    /// A server on a map, which nobody has joined.
+    pub(crate) fn new(map: &str, config: Config) -> Self {
+        let (grid, _) = Grid::parse(map.as_bytes()).expect("tests play on maps that can be played");
+        Self::on(Arc::new(grid), config)
+    }
+
+    /// A server on a map that is read already.
+    pub(crate) fn on(grid: Arc<Grid>, config: Config) -> Self {
+        let server = Server::new(grid, config).expect("tests play by rules that a game can have");
+        Self { server, now: Time::ZERO, names: BTreeMap::new(), addresses: vec![], next_peer: 0 }
+    }
+
+    /// A game that looks like the drawing: letters are players who have joined, in order (`A` is Alice, `B` is Bob, as
+    /// in [`NAMES`]), digits are piles of that many nuggets, the rest is the map.
+    ///
+    /// Where gold and players land is up to the seed, so seeds are tried until it fits.
+    pub(crate) fn drawn(rules: Rules, drawing: &str) -> Self {
+        Self::drawn_with(Config { rules, ..Config::default() }, drawing)
+    }
+
+    /// As [`Table::drawn`], with more than rules to set.
+    pub(crate) fn drawn_with(mut config: Config, drawing: &str) -> Self {
+        let piles: Vec<(usize, u32)> =
+            drawing.bytes().enumerate().filter_map(|(at, byte)| Some((at, char::from(byte).to_digit(10)?))).collect();
+        config.rules.gold = piles.iter().map(|&(_, nuggets)| nuggets).sum();
+        Self::fitting(config, drawing, |game| {
+            game.piles().iter().map(|(cell, &nuggets)| (cell.index(), nuggets)).eq(piles.iter().copied())
+        })
+    }
+
+    /// As [`Table::drawn_with`], but `fits` decides about the amounts, and the rules about the sum of them.
+    pub(crate) fn fitting(mut config: Config, drawing: &str, fits: impl Fn(&Game) -> bool) -> Self {
+        let piles: Vec<usize> = drawing.match_indices(|drawn: char| drawn.is_ascii_digit()).map(|(at, _)| at).collect();
+        let count = u32::try_from(piles.len()).expect("few piles");
+        (config.rules.min_piles, config.rules.max_piles) = (count, count);
+        let map = drawing.replace(|drawn: char| drawn.is_ascii_alphanumeric(), ".") + "\n";
+        let grid = Arc::new(Grid::parse(map.as_bytes()).expect("a drawing is a map").0);
+        let players: Vec<usize> = ('A'..='Z').map_while(|letter| drawing.find(letter)).collect();
+        let seated = |config| {
+            let mut table = Self::on(Arc::clone(&grid), config);
+            if !table.game().piles().keys().map(|cell| cell.index()).eq(piles.iter().copied()) || !fits(table.game()) {
+                return None;
+            }
+            for (name, &drawn) in NAMES.iter().zip(&players) {
+                table.send(name, format!("PLAY {name}"));
+                let stands = table.game().players().last().and_then(|player| player.cell);
+                if stands.map(nuggets::Cell::index) != Some(drawn) {
+                    return None;
+                }
+            }
+            Some(table)
+        };
+        let table = (1..1_000_000).find_map(|seed| seated(Config { seed, ..config }));
+        table.unwrap_or_else(|| panic!("no seed makes\n{drawing}"))
+    }
+
+    /// The game as it is.
+    pub(crate) fn game(&self) -> &Game {
+        self.server.game()
+    }
+
+    /// The engine, to look at.
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Those who are known to the server, in the order in which they came.
+    pub(crate) fn known(&self) -> impl Iterator<Item = &str> {
+        self.names.values().map(String::as_str)
+    }
+
+    /// A datagram comes in. As in the UDP shell, whoever is not known yet becomes a peer by a message that admits to
+    /// the game and by a malformed one, and other messages from there are dropped.
+    pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Said> {
+        let mut buffer = BytesMut::from(datagram.as_ref());
+        let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Datagram);
+        let known = self.peer(who);
+        if known.is_none() && matches!(&decoded, Ok(Some(request)) if !Nuggets::admits(request)) {
+            return vec![];
+        }
+        let mut said = vec![];
+        let peer = known.unwrap_or_else(|| self.connect(who, Role::Player, Link::Datagram, &mut said));
+        said.extend(self.input(match decoded {
+            Ok(Some(request)) => Input::Request { peer, request },
+            Ok(None) => panic!("a datagram is a message or none"),
+            Err(why) => Input::Malformed { peer, why },
+        }));
+        said
+    }
+
+    /// Somebody asks to be told everything anew, or a shell does it in somebody's place.
+    pub(crate) fn refresh(&mut self, who: &str) -> Vec<Said> {
+        let peer = self.peer(who).expect("somebody known");
+        self.input(Input::Refresh { peer })
+    }
+
+    /// A peer is there before it has said anything.
+    pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, said: &mut Vec<Said>) -> PeerId {
+        let peer = PeerId(self.next_peer);
+        self.next_peer += 1;
+        self.names.insert(peer, who.to_owned());
+        let host = self.addresses.iter().position(|known| known == who).unwrap_or_else(|| {
+            self.addresses.push(who.to_owned());
+            self.addresses.len() - 1
+        });
+        // One host for all: only the ports differ.
+        let address = format!("192.0.2.1:{}", 4_000 + host);
+        said.extend(self.input(Input::Connected { peer, role, link, address: &address }));
+        peer
+    }
+
+    /// A peer that says nothing more: its port is closed.
+    pub(crate) fn gone(&mut self, who: &str) -> Vec<Said> {
+        let peer = self.peer(who).expect("somebody known");
+        let said = self.input(Input::Disconnected { peer, why: Gone::Broken });
+        self.names.remove(&peer);
+        said
+    }
+
+    /// Keys, one after the other; what follows from them does not matter.
+    pub(crate) fn keys(&mut self, who: &str, keys: &str) {
+        for key in keys.bytes() {
+            self.send(who, [b"KEY ", &[key][..]].concat());
+        }
+    }
+
+    /// Time goes by; the server is woken whenever it wants to be.
+    pub(crate) fn wait(&mut self, time: Duration) -> Vec<Said> {
+        let end = self.now.plus(time);
+        let mut said = vec![];
+        while let Some(deadline) = self.server.deadline().filter(|&deadline| deadline <= end) {
+            self.now = self.now.max(deadline);
+            said.extend(self.input(Input::Elapsed));
+            let next = self.server.deadline();
+            assert!(next.is_none_or(|next| next > self.now), "woken at {:?}, wants it at {next:?}", self.now);
+        }
+        self.now = end;
+        said
+    }
+
+    /// The server is stopped from outside.
+    pub(crate) fn stop(&mut self) -> Vec<Said> {
+        self.input(Input::Stop)
+    }
+
+    /// Anything at all comes in; what goes out is looked at as at every time.
+    pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
+        let mut out = Outbox::new();
+        self.server.input(self.now, input, &mut out);
+        let mut said = vec![];
+        for output in out.drain() {
+            match output {
+                Output::Send { to: To::Peer(peer), frame } => {
+                    let who = self.names.get(&peer).expect("only those who are known are spoken to").clone();
+                    said.push(Said::Told { who, frame });
+                }
+                Output::Send { to: To::Everyone, frame } => {
+                    said.extend(self.names.values().map(|who| Said::Told { who: who.clone(), frame: frame.clone() }));
+                }
+                Output::Close { peer } => said.extend(self.names.remove(&peer).map(Said::Closed)),
+                Output::Summary(text) => said.push(Said::Printed(text)),
+            }
+        }
+        for said in &said {
+            if let Said::Told { frame, .. } = said {
+                assert_proper(frame, self.game().grid());
+            }
+        }
+        assert_sound(self.game());
+        said
+    }
+
+    /// What the spectator's DISPLAY shows, or would show.
+    pub(crate) fn board(&self) -> String {
+        let said = self.clone().send("a passer-by", "SPECTATE");
+        rows(&last_display(&said, "a passer-by").expect("a spectator sees the board"))
+    }
+
+    /// Plays a transcript and compares.
+    ///
+    /// `Alice > KEY h` is a datagram that comes in, `Alice < GOLD 1 1 9` one that goes out, `Alice closed` tells that a
+    /// peer is forgotten, `stdout: ...` is what the server prints. `wait 500 ms` lets time go by, `stop` stops the
+    /// server, `gone Alice` closes a port, `digest` shows the fingerprint of the state. The rows of a DISPLAY stand in
+    /// brackets; every other byte that is not printable is escaped, and so is a space at the end. A line that begins
+    /// with `# ` is a comment.
+    #[track_caller]
+    pub(crate) fn check(&mut self, transcript: &str) {
+        let lines = transcript.lines().map(str::trim);
+        let expected: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
+        let mut got = String::new();
+        for line in &expected {
+            let said = match line.split(' ').collect::<Vec<_>>()[..] {
+                [who, ">", ..] => self.send(who, unescaped(line[who.len() + 2..].trim_start())),
+                ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),
+                ["gone", who] => self.gone(who),
+                ["stop"] => self.stop(),
+                ["digest"] => vec![Said::Printed(format!("{:016x}", self.server.digest()))],
+                _ => continue,
+            };
+            let _ = writeln!(got, "{line}");
+            for said in said {
+                got += &(said.lines() + "\n");
+            }
+        }
+        let expected = expected.join("\n") + "\n";
+        assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
+    }
+}
+
+impl Table {
+    fn peer(&self, who: &str) -> Option<PeerId> {
+        self.names.iter().find(|(_, name)| *name == who).map(|(&peer, _)| peer)
+    }
+}
+
+/// The datagrams for one, escaped.
+pub(crate) fn told(said: &[Said], who: &str) -> Vec<String> {
+    frames(said, who).map(|frame| shown(frame)).collect()
+}
+
+/// The datagrams for one.
+pub(crate) fn frames<'a>(said: &'a [Said], who: &str) -> impl Iterator<Item = &'a Bytes> {
+    said.iter().filter_map(move |said| match said {
+        Said::Told { who: to, frame } if to == who => Some(frame),
+        _ => None,
+    })
+}
+
+/// The last picture that one was shown.
+pub(crate) fn last_display(said: &[Said], who: &str) -> Option<Bytes> {
+    frames(said, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).last().cloned()
+}
+
+/// The rows of a DISPLAY, without the newline behind the last.
+pub(crate) fn rows(display: &[u8]) -> String {
+    let text = display.strip_prefix(b"DISPLAY\n").and_then(|rows| rows.strip_suffix(b"\n")).expect("a DISPLAY");
+    String::from_utf8_lossy(text).into_owned()
+}
+
+// What must hold at any time in any game.
+fn assert_sound(game: &Game) {
+    let text = game.grid().text();
+    let purses: u32 = game.players().iter().map(|player| player.purse).sum();
+    assert_eq!(purses + game.remaining(), game.rules().gold, "no nugget is lost or made");
+    assert_eq!(game.piles().values().sum::<u32>(), game.remaining(), "what is not in purses lies in piles");
+    for (cell, &nuggets) in game.piles() {
+        assert!(nuggets > 0, "a pile holds at least one nugget");
+        assert_eq!(text[cell.index()], ROOM, "gold lies on room spots");
+    }
+    let mut taken: Vec<_> = game.active().filter_map(|(_, player)| player.cell).collect();
+    for cell in &taken {
+        assert!(matches!(text[cell.index()], ROOM | PASSAGE), "players stand on spots");
+        assert!(!game.piles().contains_key(cell), "nobody stands on gold");
+    }
+    let count = taken.len();
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken.len(), count, "no two players share a gridpoint");
+    let letters = game.players().iter().map(|player| player.letter.byte());
+    assert!(letters.eq((b'A'..=b'Z').take(game.players().len())), "letters go out in order, each once");
+}
+
+// What must hold of any datagram to a client.
+fn assert_proper(frame: &[u8], grid: &Grid) {
+    assert!(frame.len() <= MAX_DATAGRAM, "{} bytes are too many", frame.len());
+    let line = match ServerMessage::parse(frame).expect("a message that clients know") {
+        ServerMessage::Display(text) => {
+            let width = usize::from(grid.cols()) + 1;
+            assert_eq!(frame.len(), 8 + usize::from(grid.rows()) * width);
+            for row in text.chunks(width) {
+                let (newline, row) = row.split_last().expect("a row");
+                assert!(*newline == b'\n' && !row.contains(&b'\n'), "a row ends in its only newline");
+            }
+            return;
+        }
+        ServerMessage::Quit(_) => frame.split(|&byte| byte == b'\n').all(|line| line.iter().all(|&b| is_plain(b))),
+        _ => frame.iter().all(|&byte| is_plain(byte)),
+    };
+    assert!(line, "{} is not plain text", escaped(frame));
+}
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t')
+}
+
+fn shown(frame: &[u8]) -> String {
+    if !frame.starts_with(b"DISPLAY\n") {
+        return escaped(frame);
+    }
+    let rows = rows(frame);
+    if rows.contains('\n') {
+        rows.lines().fold("DISPLAY".to_owned(), |text, row| text + "\n[" + row + "]")
+    } else {
+        format!("DISPLAY [{rows}]")
+    }
+}
+
+fn escaped(bytes: &[u8]) -> String {
+    let mut text: String = bytes
+        .iter()
+        .map(|&byte| match byte {
+            b'\n' => "\\n".to_owned(),
+            b'\\' => "\\\\".to_owned(),
+            b' '..=b'~' => char::from(byte).to_string(),
+            _ => format!("\\x{byte:02x}"),
+        })
+        .collect();
+    if text.ends_with(' ') {
+        text.truncate(text.len() - 1);
+        text += "\\x20";
+    }
+    text
+}
+
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = vec![];
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match (byte, byte == b'\\') {
+            (_, false) => byte,
+            (_, true) => match rest.next() {
+                Some(b'n') => b'\n',
+                Some(b'\\') => b'\\',
+                Some(b'x') => {
+                    let digits: String = rest.by_ref().take(2).map(char::from).collect();
+                    u8::from_str_radix(&digits, 16).expect("two hexadecimal digits")
+                }
+                other => panic!("an escape that nobody knows: {other:?}"),
+            },
+        });
+    }
+    bytes
+}
