@@ -73,7 +73,6 @@ fn a_server_that_is_killed_is_missed() {
 }
 
 #[test]
-#[ignore = "the client's bot does not explore yet"]
 fn a_bot_plays_a_game_to_its_end() {
     let maps = TempDir::new();
     let server = Server::start(&[&maps.file("hall.txt", HALL), "3"]);
@@ -86,7 +85,6 @@ fn a_bot_plays_a_game_to_its_end() {
 }
 
 #[test]
-#[ignore = "the client's bot does not explore yet"]
 fn several_bots_share_the_gold_of_our_own_map() {
     let map = crate::programs::workspace().join("maps/brawl.txt");
     let server = Server::start(&[map.to_str().unwrap(), "5"]);

@@ -108,20 +108,25 @@ impl LogArgs {
     /// # Errors
     /// [`UsageError`] when the filter cannot be read.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
-        self.start_to(default, BoxMakeWriter::new(io::stderr))
+        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && io::IsTerminal::is_terminal(&io::stderr());
+        self.init(default, BoxMakeWriter::new(io::stderr), colour)
     }
 
-    /// As [`LogArgs::start`], but to `writer`: a program that draws on the terminal must not log over its own screen.
+    /// As [`LogArgs::start`], but to `writer` and without colour: a program that draws on the terminal must not log over its
+    /// own screen.
     ///
     /// # Errors
     /// [`UsageError`] when the filter cannot be read.
     pub fn start_to(&self, default: &str, writer: BoxMakeWriter) -> anyhow::Result<()> {
+        self.init(default, writer, false)
+    }
+
+    fn init(&self, default: &str, writer: BoxMakeWriter, colour: bool) -> anyhow::Result<()> {
         let from_environment = std::env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
         let wanted = self.log.clone().or(from_environment).unwrap_or_else(|| default.to_owned());
         let filter = EnvFilter::try_new(&wanted)
             .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;
-        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            && io::IsTerminal::is_terminal(&io::stderr());
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
         match self.log_format {
             LogFormat::Text => builder.with_target(false).init(),

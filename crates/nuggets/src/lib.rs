@@ -35,6 +35,7 @@ extern crate std;
 
 mod check;
 pub mod client;
+pub mod explorer;
 pub mod game;
 pub mod grid;
 pub mod protocol;
@@ -45,5 +46,6 @@ pub mod visibility;
 
 pub use check::{Breach, Report, UNFRAGMENTED, check_map};
 pub use client::{Client, End, Seat};
+pub use explorer::Explorer;
 pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Repair};
 pub use protocol::{ClientMessage, Letter, Name, Nuggets, ServerMessage};

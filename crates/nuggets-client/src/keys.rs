@@ -1,0 +1,202 @@
+//! What a key means, and when.
+
+use nuggets::Direction;
+use termkit::{Pad, Typed};
+
+/// What is to be done about a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Tell the server.
+    Send(u8),
+    /// Leave the game.
+    Leave,
+    /// Leave at once if the server's goodbye is already waited for, else leave the game.
+    Interrupt,
+    /// Show the keys, or show the game again.
+    ToggleHelp,
+    /// Show another part of the map.
+    Scroll(Direction),
+    /// Draw everything again.
+    Redraw,
+    /// Stop until the shell goes on with the program.
+    Suspend,
+    /// Nothing.
+    Ignore,
+}
+
+/// What the screen shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The map.
+    Game,
+    /// The keys.
+    Help,
+    /// That the window is too small for anything else.
+    TooSmall,
+}
+
+/// Who steers the player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steered {
+    /// The user.
+    ByHand,
+    /// A bot.
+    ByBot,
+    /// Nobody: a spectator has no player.
+    Not,
+}
+
+/// The circumstances in which a key is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Context {
+    /// What the screen shows.
+    pub shown: Shown,
+    /// Who steers.
+    pub steered: Steered,
+}
+
+/// What `typed` means in this context.
+///
+/// Leaving, drawing again and the help work always. Nobody can steer what is not shown, so a key that is typed at the
+/// help or at a window that is too small is not sent.
+pub fn action(typed: Typed, context: Context) -> Action {
+    match typed {
+        Typed::Interrupt => Action::Interrupt,
+        Typed::EndOfInput | Typed::Byte(b'Q') => Action::Leave,
+        Typed::Redraw => Action::Redraw,
+        Typed::Suspend => Action::Suspend,
+        Typed::Byte(b'\n') if context.shown == Shown::TooSmall => Action::Redraw,
+        _ if context.shown == Shown::TooSmall => Action::Ignore,
+        _ if context.shown == Shown::Help => Action::ToggleHelp,
+        Typed::Function(1) | Typed::Byte(b'?') => Action::ToggleHelp,
+        Typed::Pad { key, .. } if context.steered == Steered::Not => Action::Scroll(direction(key)),
+        _ if context.steered != Steered::ByHand => Action::Ignore,
+        Typed::Pad { key, shift } => {
+            let step = direction(key).key();
+            Action::Send(if shift { step.to_ascii_uppercase() } else { step })
+        }
+        Typed::Byte(byte) => Action::Send(byte),
+        Typed::Function(_) => Action::Ignore,
+    }
+}
+
+const fn direction(key: Pad) -> Direction {
+    match key {
+        Pad::Left => Direction::Left,
+        Pad::Right => Direction::Right,
+        Pad::Down => Direction::Down,
+        Pad::Up => Direction::Up,
+        Pad::Home => Direction::UpLeft,
+        Pad::PageUp => Direction::UpRight,
+        Pad::End => Direction::DownLeft,
+        Pad::PageDown => Direction::DownRight,
+    }
+}
+
+/// The keys and signs that the help shows.
+pub fn help(steered: Steered) -> Vec<(&'static str, &'static str)> {
+    let mut rows = vec![];
+    match steered {
+        Steered::ByHand => rows.extend([
+            ("h j k l", "left, down, up, right; or the arrow keys"),
+            ("y u b n", "diagonally; or Home, PgUp, End, PgDn"),
+            ("H J K L ...", "run as far as it goes; or Shift and an arrow"),
+        ]),
+        Steered::ByBot => rows.push(("", "A bot plays; you can watch it and leave.")),
+        Steered::Not => rows.push(("arrows", "show another part of a map that is larger than the window")),
+    }
+    rows.extend([("Q", "leave the game"), ("F1 ?", "these keys"), ("Ctrl-L", "draw the screen again"), ("", "")]);
+    match steered {
+        Steered::ByHand => rows.extend([("@", "you"), ("A B C ...", "the others")]),
+        Steered::ByBot => rows.extend([("@", "the bot"), ("A B C ...", "the others")]),
+        Steered::Not => rows.push(("A B C ...", "the players")),
+    }
+    rows.extend([("*", "gold"), (". #", "floor of a room, floor of a passage"), ("- | +", "walls")]);
+    if steered != Steered::Not {
+        rows.push(("(dim)", "not in sight now, remembered"));
+    }
+    rows.extend([("", ""), ("", "Any key goes back to the game.")]);
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAYING: Context = Context { shown: Shown::Game, steered: Steered::ByHand };
+
+    fn pad(key: Pad, shift: bool) -> Typed {
+        Typed::Pad { key, shift }
+    }
+
+    #[test]
+    fn bytes_are_sent_as_they_are() {
+        for byte in (0..=0x7f).filter(|byte| !b"Q?".contains(byte)) {
+            assert_eq!(action(Typed::Byte(byte), PLAYING), Action::Send(byte));
+        }
+    }
+
+    #[test]
+    fn the_pads_are_the_eight_moves_and_shift_makes_them_runs() {
+        let keys = [
+            (Pad::Left, b'h'),
+            (Pad::Right, b'l'),
+            (Pad::Down, b'j'),
+            (Pad::Up, b'k'),
+            (Pad::Home, b'y'),
+            (Pad::PageUp, b'u'),
+            (Pad::End, b'b'),
+            (Pad::PageDown, b'n'),
+        ];
+        for (key, letter) in keys {
+            assert_eq!(action(pad(key, false), PLAYING), Action::Send(letter));
+            assert_eq!(action(pad(key, true), PLAYING), Action::Send(letter.to_ascii_uppercase()));
+        }
+    }
+
+    #[test]
+    fn leaving_works_in_every_context() {
+        for shown in [Shown::Game, Shown::Help, Shown::TooSmall] {
+            for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
+                let context = Context { shown, steered };
+                assert_eq!(action(Typed::Byte(b'Q'), context), Action::Leave);
+                assert_eq!(action(Typed::EndOfInput, context), Action::Leave);
+                assert_eq!(action(Typed::Interrupt, context), Action::Interrupt);
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_is_never_sent_and_any_key_closes_it() {
+        assert_eq!(action(Typed::Function(1), PLAYING), Action::ToggleHelp);
+        assert_eq!(action(Typed::Byte(b'?'), PLAYING), Action::ToggleHelp);
+        let help = Context { shown: Shown::Help, ..PLAYING };
+        assert_eq!(action(Typed::Byte(b'h'), help), Action::ToggleHelp);
+        assert_eq!(action(pad(Pad::Left, false), help), Action::ToggleHelp);
+    }
+
+    #[test]
+    fn a_window_that_is_too_small_sends_nothing_and_return_looks_again() {
+        let small = Context { shown: Shown::TooSmall, ..PLAYING };
+        assert_eq!(action(Typed::Byte(b'\n'), small), Action::Redraw);
+        assert_eq!(action(Typed::Byte(b'h'), small), Action::Ignore);
+        assert_eq!(action(Typed::Byte(b'\n'), PLAYING), Action::Send(b'\n'));
+    }
+
+    #[test]
+    fn spectators_scroll_and_bots_are_left_alone() {
+        let spectator = Context { steered: Steered::Not, ..PLAYING };
+        assert_eq!(action(pad(Pad::Down, false), spectator), Action::Scroll(Direction::Down));
+        assert_eq!(action(Typed::Byte(b'h'), spectator), Action::Ignore);
+        let bot = Context { steered: Steered::ByBot, ..PLAYING };
+        assert_eq!(action(pad(Pad::Down, false), bot), Action::Ignore);
+        assert_eq!(action(Typed::Byte(b'h'), bot), Action::Ignore);
+    }
+
+    #[test]
+    fn the_help_fits_the_usual_terminal() {
+        for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
+            assert!(help(steered).len() + 2 <= 24);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The nuggets client, as a library so that its screens can be drawn by others.
+//!
+//! [`nuggets::Client`] folds what the server says into what is known; this crate adds the world around it: the command
+//! line ([`Args`], [`Plan`]), what a key means ([`keys`]), the picture ([`View`]) and, not public, the socket, the
+//! terminal and the bots.
+//!
+//! ```
+//! use netcore::Time;
+//! use nuggets::{Client, Seat};
+//! use nuggets_client::View;
+//! use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+//! use termkit::Palette;
+//!
+//! let mut client = Client::new(Seat::Spectator, Time::ZERO);
+//! for datagram in [&b"GRID 3 5"[..], b"GOLD 0 0 250", b"DISPLAY\n+---+\n|A.*|\n+---+\n"] {
+//!     client.datagram(Time::ZERO, datagram);
+//! }
+//! let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 4));
+//! let mut view = View::new(Palette::MONO, false);
+//! view.prepare(&client, buffer.area.as_size());
+//! view.picture(&client, Time::ZERO).render(buffer.area, &mut buffer);
+//! assert_eq!(buffer.content()[0].symbol(), "S", "of `Spectator: 250 nuggets unclaimed.`");
+//! ```
+
+mod args;
+mod bot;
+mod headless;
+mod keyboard;
+pub mod keys;
+mod link;
+mod pace;
+mod play;
+mod seen;
+mod session;
+mod signals;
+mod view;
+
+use std::{
+    fs::File,
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    sync::Mutex,
+};
+
+use anyhow::{Context, bail};
+use cmdkit::UsageError;
+use nuggets::{End, client::GIVE_UP, client::GOODBYE};
+use tokio::runtime;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
+
+pub use args::{Args, Plan};
+pub use seen::Seen;
+pub use view::{Picture, View};
+
+use crate::play::{Parting, Player};
+
+/// Runs the program.
+///
+/// # Errors
+/// When the server cannot be found, does not answer or says no goodbye, or the terminal or a file refuses.
+#[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let plan = Plan::of(&args)?;
+    start_logs(&args, &plan)?;
+    let addresses = link::resolve(&args.host, args.port)?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match plan {
+            Plan::Headless { names, delay } => headless::run(&addresses, &names, delay).await,
+            Plan::Interactive { seat, bot } => {
+                let parting = Player::new(seat, addresses, bot)?.run().await;
+                if let Some(account) = &parting.account {
+                    // Whoever closed standard error does not want to know.
+                    let _ = writeln!(io::stderr(), "{account}");
+                }
+                match tell(&args, &parting) {
+                    // There is nobody left to tell.
+                    Err(_) if parting.hung_up => Ok(ExitCode::SUCCESS),
+                    told => told,
+                }
+            }
+        }
+    })
+}
+
+fn tell(args: &Args, parting: &Parting) -> anyhow::Result<ExitCode> {
+    let Args { host, port, .. } = args;
+    match &parting.end {
+        End::Quit(text) => {
+            let mut out = io::stdout().lock();
+            writeln!(out, "{text}")?;
+            out.flush()?;
+            Ok(ExitCode::SUCCESS)
+        }
+        // The user did not want to go on, and got just that.
+        End::LeftEarly => Ok(ExitCode::SUCCESS),
+        End::NoAnswer if parting.refused => bail!("nobody listens at {host} port {port}; is that the server's port?"),
+        End::NoAnswer => {
+            bail!("no answer from {host} port {port} for {} s; does a nuggets server run there?", GIVE_UP.as_secs())
+        }
+        End::NoGoodbye => bail!("left, but {host} port {port} said no goodbye within {} s", GOODBYE.as_secs()),
+    }
+}
+
+fn start_logs(args: &Args, plan: &Plan) -> anyhow::Result<()> {
+    let writer = match &args.log_file {
+        Some(path) => {
+            let file = File::create(path).with_context(|| format!("cannot write the log file '{}'", path.display()))?;
+            BoxMakeWriter::new(Mutex::new(file))
+        }
+        None if covered(plan) => {
+            if let Some(filter) = &args.log.log {
+                return Err(UsageError(format!(
+                    "--log {filter} would write over the screen; add --log-file FILE, or 2>FILE"
+                ))
+                .into());
+            }
+            BoxMakeWriter::new(io::sink)
+        }
+        None => BoxMakeWriter::new(io::stderr),
+    };
+    args.log.start_to("warn", writer)
+}
+
+// Whether what is written to standard error lands on a screen that is drawn.
+fn covered(plan: &Plan) -> bool {
+    matches!(plan, Plan::Interactive { .. }) && io::stdout().is_terminal() && io::stderr().is_terminal()
+}

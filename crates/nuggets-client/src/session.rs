@@ -1,0 +1,263 @@
+//! One client on the wire: its state, its socket and its clock.
+
+use std::{future, time::Duration};
+
+use netcore::Time;
+use nuggets::{Client, ClientMessage, End, Seat, ServerMessage, protocol::printable};
+use tokio::{
+    select,
+    time::{Instant, sleep, sleep_until},
+};
+use tracing::{debug, info, warn};
+
+use crate::link::{BUFFER, Link, Received};
+
+/// How many datagrams are taken in before the rest of the program has its turn.
+const BURST: usize = 256;
+/// How many bytes of a datagram that cannot be read are logged.
+const LOGGED: usize = 100;
+/// How often the first message goes to one of several addresses before the next one is tried.
+const TRIES: u32 = 2;
+/// How long to wait after the system could not receive, so that lasting trouble costs no processor time.
+const TROUBLE: Duration = Duration::from_millis(20);
+
+/// A client that talks to its server.
+#[derive(Debug)]
+pub(crate) struct Session {
+    client: Client,
+    link: Link,
+    started: Instant,
+    buffer: Box<[u8]>,
+    // How often the first message went to the address that is tried now, and how many addresses refused it.
+    tries: u32,
+    refusals: usize,
+    heard: u64,
+}
+
+impl Session {
+    /// Sends the first message.
+    pub(crate) fn start(seat: Seat, link: Link) -> Self {
+        let mut session = Self {
+            client: Client::new(seat, Time::ZERO),
+            link,
+            started: Instant::now(),
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            tries: 0,
+            refusals: 0,
+            heard: 0,
+        };
+        session.flush();
+        session
+    }
+
+    /// What the client knows.
+    pub(crate) const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// How it ended, once it has.
+    pub(crate) const fn end(&self) -> Option<&End> {
+        self.client.end()
+    }
+
+    /// How many datagrams came.
+    pub(crate) const fn heard(&self) -> u64 {
+        self.heard
+    }
+
+    /// Whether nothing came but the word that nobody listens there.
+    pub(crate) const fn is_refused(&self) -> bool {
+        self.heard == 0 && self.refusals > 0
+    }
+
+    /// The moment, counted from the start of the session.
+    pub(crate) fn now(&self) -> Time {
+        Time::ZERO.plus(self.started.elapsed())
+    }
+
+    /// Waits until `moment`; for ever without one.
+    pub(crate) fn until(&self, moment: Option<Time>) -> impl Future<Output = ()> + use<> {
+        let wake = moment.map(|moment| self.started + Duration::from_nanos(moment.as_nanos()));
+        async move {
+            match wake {
+                Some(wake) => sleep_until(wake).await,
+                None => future::pending().await,
+            }
+        }
+    }
+
+    /// Sends a key.
+    pub(crate) fn key(&mut self, key: u8) {
+        self.client.key(self.now(), key);
+        self.flush();
+    }
+
+    /// Tells the server goodbye.
+    pub(crate) fn leave(&mut self) {
+        self.client.leave(self.now());
+        self.flush();
+    }
+
+    /// Waits for the server or for the clock and takes in what came. Dropping it before it is done loses nothing.
+    pub(crate) async fn turn(&mut self) {
+        let deadline = self.until(self.client.deadline(self.now()));
+        let first = select! {
+            received = self.link.receive(&mut self.buffer) => {
+                if received == Received::Nothing {
+                    sleep(TROUBLE).await;
+                }
+                received
+            }
+            () = self.link.until_writable() => Received::Nothing,
+            () = deadline => {
+                self.client.elapsed(self.now());
+                Received::Nothing
+            }
+        };
+        self.take_in(first);
+        for _ in 0..BURST {
+            if self.client.end().is_some() {
+                break;
+            }
+            match self.link.receive_now(&mut self.buffer) {
+                Received::Nothing => break,
+                received => self.take_in(received),
+            }
+        }
+        self.flush();
+    }
+
+    fn take_in(&mut self, received: Received) {
+        match received {
+            Received::Datagram(bytes) => {
+                self.heard += 1;
+                let (now, datagram) = (self.now(), &self.buffer[..bytes]);
+                let displays = self.client.displays();
+                self.client.datagram(now, datagram);
+                log(datagram, self.client.displays() > displays);
+            }
+            Received::Refused => self.refused(),
+            Received::Nothing => {}
+        }
+    }
+
+    fn refused(&mut self) {
+        debug!("nobody listens at that port");
+        self.refusals += 1;
+        // A host's name may stand for an address at which the server does not listen, as `localhost` often does.
+        if self.heard == 0 && self.refusals < self.link.choices() && self.link.try_next() {
+            self.tries = 0;
+            self.send_first_message();
+        } else {
+            self.client.refused();
+        }
+    }
+
+    fn send_first_message(&mut self) {
+        let message = match self.client.seat() {
+            Seat::Player(name) => ClientMessage::Play(Some(name.clone())),
+            Seat::Spectator => ClientMessage::Spectate,
+        };
+        self.tries += 1;
+        if !self.link.send(message.to_bytes()) {
+            self.refused();
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.link.send_unsent() {
+            self.client.refused();
+        }
+        while let Some(datagram) = self.client.take_outgoing() {
+            debug!(datagram = printable(&datagram, b""), "to the server");
+            if self.heard > 0 || datagram.starts_with(b"KEY") {
+                if !self.link.send(datagram) {
+                    self.client.refused();
+                }
+                continue;
+            }
+            self.refusals = 0;
+            if self.tries >= TRIES && self.link.choices() > 1 {
+                // Should the server sit there after all, and its answers be lost, it shall not keep a seat for us.
+                self.link.send(ClientMessage::Key(b'Q').to_bytes());
+                if self.link.try_next() {
+                    self.tries = 0;
+                }
+            }
+            self.send_first_message();
+        }
+    }
+}
+
+fn log(datagram: &[u8], displayed: bool) {
+    let shown = || printable(&datagram[..datagram.len().min(LOGGED)], b"");
+    match ServerMessage::parse(datagram) {
+        Ok(ServerMessage::Display(text)) if displayed => debug!(bytes = text.len(), "DISPLAY"),
+        Ok(ServerMessage::Display(_)) => warn!(datagram = shown(), "a DISPLAY that does not fit the GRID"),
+        Ok(ServerMessage::Quit(_)) => info!(datagram = shown(), "the server says goodbye"),
+        Ok(_) => debug!(datagram = shown(), "from the server"),
+        Err(error) => warn!(%error, datagram = shown(), "malformed message"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nuggets::Name;
+    use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+
+    fn listener() -> (UdpSocket, SocketAddr) {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let address = socket.local_addr().unwrap();
+        (socket, address)
+    }
+
+    fn heard(socket: &UdpSocket) -> String {
+        let mut buffer = [0; 100];
+        let count = socket.recv(&mut buffer).unwrap();
+        buffer[..count].escape_ascii().to_string()
+    }
+
+    fn session(addresses: &[SocketAddr]) -> Session {
+        let seat = Seat::Player(Name::new(b"Ann").unwrap());
+        Session::start(seat, Link::open(addresses.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn an_address_that_refuses_gives_way_to_the_next() {
+        let (gone, closed) = listener();
+        drop(gone);
+        let (server, open) = listener();
+        let mut session = session(&[closed, open]);
+        server.set_nonblocking(true).unwrap();
+        let mut buffer = [0; 100];
+        while server.recv(&mut buffer).is_err() {
+            session.turn().await;
+        }
+        assert!(buffer.starts_with(b"PLAY Ann"));
+        assert!(session.client().status(session.now()).ends_with("(attempt 1)."), "nothing is amiss");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_that_is_silent_gives_way_and_keeps_no_seat() {
+        let [(silent, first), (server, second)] = [listener(), listener()];
+        let mut session = session(&[first, second]);
+        while session.now() < Time::from_millis(3_500) {
+            session.turn().await;
+        }
+        assert_eq!([heard(&silent), heard(&silent), heard(&silent)], ["PLAY Ann", "PLAY Ann", "KEY Q"]);
+        assert_eq!(heard(&server), "PLAY Ann");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_is_waited_for_longer_than_15_seconds() {
+        let (_silent, address) = listener();
+        let mut session = session(&[address]);
+        while session.end().is_none() {
+            session.turn().await;
+        }
+        assert_eq!(session.end(), Some(&End::NoAnswer));
+        assert_eq!(session.now().as_nanos() / 1_000_000_000, 15);
+    }
+}

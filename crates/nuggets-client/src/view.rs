@@ -1,0 +1,319 @@
+//! What the screen shows: the status in line 1, the map below it.
+
+use netcore::Time;
+use nuggets::{
+    Cell, Client, Direction, Seat,
+    grid::{PASSAGE, ROCK, ROOM},
+    view::SELF,
+};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect, Size},
+    style::{Color, Modifier, Style},
+    widgets::Widget,
+};
+use termkit::{GridView, Overlay, Palette, StatusLine, TooSmall, Viewport};
+
+use crate::{
+    keys::{self, Context, Shown, Steered},
+    seen::Seen,
+};
+
+/// The smallest window in which a part of a larger map makes sense; a smaller map needs no more than its own size.
+const SMALLEST: Size = Size::new(16, 4);
+/// How many columns and rows an arrow key of a spectator moves the map.
+const SCROLL: (i32, i32) = (8, 4);
+
+/// What the user looks at, which is more than what the server said: the part of the map, the help.
+#[derive(Debug, Clone)]
+pub struct View {
+    palette: Palette,
+    viewport: Viewport,
+    seen: Seen,
+    help: bool,
+    bot: bool,
+    window: Size,
+}
+
+impl View {
+    /// The view of a client that is steered by hand or by a bot.
+    pub fn new(palette: Palette, bot: bool) -> Self {
+        let (viewport, seen) = (Viewport::default(), Seen::default());
+        Self { palette, viewport, seen, help: false, bot, window: Size::ZERO }
+    }
+
+    /// Follows what `client` knows now, for a window of this size. To be called before [`View::picture`].
+    pub fn prepare(&mut self, client: &Client, window: Size) {
+        self.window = window;
+        self.seen.update(client);
+        let focus = client.position().map(|place| Position::new(place.col, place.row));
+        self.viewport.follow(grid(client), map_window(window), focus);
+    }
+
+    /// Shows the keys, or the game again.
+    pub const fn toggle_help(&mut self) {
+        self.help = !self.help;
+    }
+
+    /// Moves the part of the map that is shown.
+    pub fn scroll(&mut self, client: &Client, direction: Direction) {
+        let (rows, columns) = direction.delta();
+        self.viewport.scroll(grid(client), map_window(self.window), columns * SCROLL.0, rows * SCROLL.1);
+    }
+
+    /// In which context a key is typed now.
+    pub fn context(&self, client: &Client) -> Context {
+        let shown = match (self.missing(client), self.help) {
+            (Some(_), _) => Shown::TooSmall,
+            (None, true) => Shown::Help,
+            (None, false) => Shown::Game,
+        };
+        Context { shown, steered: self.steered(client) }
+    }
+
+    fn steered(&self, client: &Client) -> Steered {
+        match (client.seat(), self.bot) {
+            (Seat::Spectator, _) => Steered::Not,
+            (Seat::Player(_), true) => Steered::ByBot,
+            (Seat::Player(_), false) => Steered::ByHand,
+        }
+    }
+
+    /// What can be drawn.
+    pub const fn picture<'a>(&'a self, client: &'a Client, now: Time) -> Picture<'a> {
+        Picture { view: self, client, now }
+    }
+
+    // The size that is needed, if the window has not got it.
+    fn missing(&self, client: &Client) -> Option<Size> {
+        let grid = grid(client);
+        if grid == Size::ZERO {
+            return None;
+        }
+        let needed = Size::new(grid.width.min(SMALLEST.width), (grid.height.saturating_add(1)).min(SMALLEST.height));
+        (self.window.width < needed.width || self.window.height < needed.height).then_some(needed)
+    }
+
+    fn style(&self, shown: u8, visible: bool) -> Style {
+        let (colour, modifier) = match (shown, visible) {
+            (SELF, _) => (Color::LightGreen, Modifier::BOLD | Modifier::REVERSED),
+            (b'A'..=b'Z', _) => (Color::LightMagenta, Modifier::BOLD | Modifier::UNDERLINED),
+            (b'*', _) => (Color::Yellow, Modifier::BOLD),
+            (ROCK, _) => return Style::new(),
+            (ROOM, true) => (Color::Reset, Modifier::empty()),
+            (PASSAGE, true) => (Color::Cyan, Modifier::empty()),
+            (_, true) => (Color::LightBlue, Modifier::empty()),
+            // The terminal's own colour, dimmed, can be read on dark and on light.
+            (_, false) => (Color::Reset, Modifier::DIM),
+        };
+        self.palette.style(colour, modifier)
+    }
+}
+
+/// One picture of a [`View`]. Drawing changes nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Picture<'a> {
+    view: &'a View,
+    client: &'a Client,
+    now: Time,
+}
+
+impl Widget for &Picture<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let Picture { view, client, now } = *self;
+        if let Some(needed) = view.missing(client) {
+            TooSmall::new(needed, view.window).render(area, buffer);
+            return;
+        }
+        let (grid, window) = (grid(client), map_window(area.as_size()));
+        let display = client.display();
+        let cell = |x: u16, y: u16| {
+            let offset = usize::from(y) * (usize::from(grid.width) + 1) + usize::from(x);
+            let shown = display.get(offset).copied().unwrap_or(ROCK);
+            let visible = u16::try_from(offset).is_ok_and(|offset| view.seen.is_visible(Cell(offset), shown));
+            (shown, view.style(shown, visible))
+        };
+        let map_area = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
+        GridView::new(grid, view.viewport, cell).render(map_area, buffer);
+        let marks = view.viewport.marks(grid, window);
+        StatusLine::new(&client.status(now)).right(&marks).render(area, buffer);
+        if view.help {
+            Overlay::new("Nuggets", &keys::help(view.steered(client))).render(area, buffer);
+        }
+    }
+}
+
+// The size of the map, none before the server has told.
+fn grid(client: &Client) -> Size {
+    client.size().map_or(Size::ZERO, |(rows, cols)| Size::new(cols, rows))
+}
+
+// The part of the window that the map has.
+const fn map_window(window: Size) -> Size {
+    Size::new(window.width, window.height.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nuggets::Name;
+    use ratatui::{Terminal, backend::TestBackend};
+
+    const MAP: [&str; 6] = [
+        "+------------------+",
+        "|@..........*....B.|",
+        "|..................####",
+        "|..................|",
+        "|.................C|",
+        "+------------------+",
+    ];
+
+    fn client(seat: Seat, rows: &[&str]) -> Client {
+        let width = rows.iter().map(|row| row.len()).max().unwrap();
+        let text = rows.iter().map(|row| format!("{row:width$}\n")).collect::<Vec<_>>().concat();
+        let mut client = Client::new(seat, Time::ZERO);
+        let grid = format!("GRID {} {width}", rows.len());
+        for datagram in ["OK A", &grid, "GOLD 0 0 250", &format!("DISPLAY\n{text}")] {
+            client.datagram(Time::ZERO, datagram.as_bytes());
+        }
+        client
+    }
+
+    fn player() -> Client {
+        client(Seat::Player(Name::new(b"Ann").unwrap()), &MAP)
+    }
+
+    fn terminal(view: &mut View, client: &Client, width: u16, height: u16) -> Terminal<TestBackend> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        view.prepare(client, Size::new(width, height));
+        terminal.draw(|frame| frame.render_widget(&view.picture(client, Time::ZERO), frame.area())).unwrap();
+        terminal
+    }
+
+    fn screen(view: &mut View, client: &Client, width: u16, height: u16) -> Vec<String> {
+        let terminal = terminal(view, client, width, height);
+        let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+        terminal
+            .backend()
+            .buffer()
+            .content
+            .chunks(usize::from(width))
+            .map(|cells| row(cells).trim_end().into())
+            .collect()
+    }
+
+    fn view() -> View {
+        View::new(Palette::COLOUR, false)
+    }
+
+    #[test]
+    fn the_status_is_in_line_1_and_the_map_begins_in_line_2() {
+        let shown = screen(&mut view(), &player(), 60, 9);
+        assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+        assert_eq!(shown[1..7], MAP);
+        assert_eq!(shown[7..], ["", ""]);
+    }
+
+    #[test]
+    fn a_window_as_narrow_as_its_map_cuts_the_status_at_the_right_edge() {
+        let narrow = client(Seat::Spectator, &["+---+", "|A.*|", "+---+"]);
+        assert_eq!(screen(&mut view(), &narrow, 5, 4), ["Spect", "+---+", "|A.*|", "+---+"]);
+    }
+
+    #[test]
+    fn before_the_welcome_there_is_only_the_status() {
+        let client = Client::new(Seat::Spectator, Time::ZERO);
+        let shown = screen(&mut view(), &client, 60, 3);
+        assert_eq!(shown, ["Waiting for the server to answer (attempt 1).", "", ""]);
+    }
+
+    #[test]
+    fn a_smaller_window_follows_the_player_and_says_where_the_map_goes_on() {
+        let mut client = player();
+        let mut view = view();
+        assert_eq!(
+            screen(&mut view, &client, 16, 4),
+            ["Player A has 0 n", "+---------------", "|@..........*...", "|..............."]
+        );
+        let rows = MAP.map(|row| format!("{:23}\n", row.replace('@', "."))).concat();
+        let moved = rows.replace('C', "@");
+        client.datagram(Time::ZERO, format!("DISPLAY\n{moved}").as_bytes());
+        assert_eq!(
+            screen(&mut view, &client, 16, 4),
+            ["Player A has 0 n", "............|", "...........@|", "------------+"]
+        );
+        let wide = screen(&mut view, &client, 60, 4);
+        assert_eq!(wide[0], "Player A has 0 nuggets (250 nuggets unclaimed).            ^");
+        assert_eq!(wide[1..], MAP[3..].iter().map(|row| row.replace('C', "@")).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_window_that_is_too_small_says_so_until_it_is_not() {
+        let (client, mut view) = (player(), view());
+        assert_eq!(
+            screen(&mut view, &client, 40, 3),
+            ["Window too small: needs 4 rows, 16", "columns; has 3 rows, 40 columns. Please", "enlarge it."]
+        );
+        assert_eq!(view.context(&client).shown, Shown::TooSmall);
+        assert_eq!(screen(&mut view, &client, 15, 6)[0], "Needs 4 rows,");
+        assert_eq!(screen(&mut view, &client, 40, 7)[1..], MAP);
+        assert_eq!(view.context(&client).shown, Shown::Game);
+        for (width, height) in [(1, 1), (2, 1), (1, 9)] {
+            screen(&mut view, &client, width, height);
+        }
+    }
+
+    #[test]
+    fn the_help_covers_the_map_and_goes_away() {
+        let (client, mut view) = (player(), view());
+        view.toggle_help();
+        let shown = screen(&mut view, &client, 80, 24);
+        assert!(shown.iter().any(|row| row.contains("┌ Nuggets ─")), "{shown:#?}");
+        assert!(shown.iter().any(|row| row.contains("Q            leave the game")), "{shown:#?}");
+        assert!(shown.iter().any(|row| row.contains("Any key goes back to the game.")), "{shown:#?}");
+        assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+        view.toggle_help();
+        assert_eq!(screen(&mut view, &client, 80, 24)[1..7], MAP);
+    }
+
+    #[test]
+    fn a_spectator_moves_the_map_by_hand() {
+        let (client, mut view) =
+            (client(Seat::Spectator, &MAP.map(|row| if row == MAP[1] { "|A..........*....B.|" } else { row })), view());
+        screen(&mut view, &client, 18, 4);
+        view.scroll(&client, Direction::DownRight);
+        let part: Vec<&str> = MAP[3..].iter().map(|row| &row[5..]).collect();
+        assert_eq!(screen(&mut view, &client, 18, 4)[1..], part);
+    }
+
+    #[test]
+    fn kinds_of_cells_differ_with_and_without_colour() {
+        for palette in [Palette::COLOUR, Palette::MONO] {
+            let view = View::new(palette, false);
+            let styles = [
+                view.style(b'@', true),
+                view.style(b'B', true),
+                view.style(b'*', true),
+                view.style(b'.', true),
+                view.style(b'.', false),
+            ];
+            for (index, style) in styles.iter().enumerate() {
+                assert!(!styles[..index].contains(style), "{palette:?} {index}");
+            }
+            assert!(view.style(b'|', false).add_modifier.contains(Modifier::DIM));
+            assert!(!view.style(b'|', true).add_modifier.contains(Modifier::DIM));
+        }
+        let mono = View::new(Palette::MONO, false);
+        assert!(b"@A*.#|".iter().all(|&byte| mono.style(byte, true).fg.is_none()));
+    }
+
+    #[test]
+    fn what_is_remembered_is_dim() {
+        let passage =
+            client(Seat::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
+        let terminal = terminal(&mut view(), &passage, 10, 5);
+        let dim = |x: u16, y: u16| terminal.backend().buffer()[(x, y)].modifier.contains(Modifier::DIM);
+        assert!(dim(1, 2) && dim(0, 1) && dim(3, 3));
+        assert!(!dim(4, 3) && !dim(5, 3) && !dim(6, 3));
+    }
+}

@@ -1,0 +1,9 @@
+//! The program as a process of its own, against a server that says what a test wants it to say.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+// Without a terminal: keys from a pipe, last words to a pipe, bots, wrong usage.
+mod pipes;
+// In a terminal: what is on the screen after which keys, and that the terminal is given back.
+mod screen;
+mod support;

@@ -1,0 +1,109 @@
+//! The program without a terminal: keys from a pipe, the last words to a pipe, wrong usage.
+
+use std::{
+    io::Write,
+    process::{Command, Output, Stdio},
+};
+
+use crate::support::{PROGRAM, Server, welcome};
+
+const MAP: &str = "+---+\n|@.*|\n+---+\n";
+
+fn run(arguments: &[&str], typed: &[u8]) -> Output {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).env_remove("RUST_LOG");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A program that refuses its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(typed);
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
+    let server = Server::with_map(MAP);
+    let output = run(&["127.0.0.1", &server.port(), "Ann"], b"hh?\n\xc3Q");
+    assert_eq!(text(&output.stdout), "Thanks for playing!\n");
+    assert_eq!(text(&output.stderr), "");
+    assert!(output.status.success());
+    server.wait_for(&["PLAY Ann", "KEY h", "KEY h", "KEY ?", "KEY \\n", "KEY Q"]);
+}
+
+#[test]
+fn the_end_of_a_pipe_leaves_the_game() {
+    let server = Server::with_map(MAP);
+    let output = run(&["localhost", &server.port(), "Ann"], b"l");
+    assert_eq!((text(&output.stdout), output.status.code()), ("Thanks for playing!\n", Some(0)));
+    server.wait_for(&["PLAY Ann", "KEY l", "KEY Q"]);
+}
+
+#[test]
+fn the_table_is_printed_as_it_came() {
+    let server = Server::start(|message| match message {
+        b"SPECTATE" => welcome(MAP, false),
+        _ => vec![b"QUIT GAME OVER:\nA        250 Ann\x1b[2J".to_vec()],
+    });
+    let output = run(&["127.0.0.1", &server.port()], b"");
+    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 Ann\\x1b[2J\n");
+}
+
+#[test]
+fn bots_without_a_screen_play_and_each_table_is_printed_once() {
+    let server = Server::start(|message| match message {
+        [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
+        _ => vec![b"QUIT GAME OVER:\nA        250 zed1".to_vec()],
+    });
+    let output = run(&["--bots", "3", "127.0.0.1", &server.port(), "zed"], b"");
+    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 zed1\n");
+    let mut accounts: Vec<&str> = text(&output.stderr).lines().collect();
+    accounts.sort_unstable();
+    assert_eq!(
+        accounts,
+        ["bot A (zed1): 1 keys, 0 nuggets", "bot A (zed2): 1 keys, 0 nuggets", "bot A (zed3): 1 keys, 0 nuggets"]
+    );
+    assert!(output.status.success());
+    for name in ["zed1", "zed2", "zed3"] {
+        server.wait_for_many(&format!("PLAY {name}"), 1);
+    }
+}
+
+#[test]
+fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
+    let cases: [(&[&str], &str); 8] = [
+        (&[], "required arguments"),
+        (&["localhost"], "<PORT>"),
+        (&["localhost", "0"], "'0'"),
+        (&["localhost", "65536", "Ann"], "'65536'"),
+        (&["localhost", "12x", "Ann"], "'12x'"),
+        (&["localhost", "5000", " "], "not blank"),
+        (&["localhost", "5000", "Ann", "Lee"], "'Lee'"),
+        (&["localhost", "5000", "--delay-ms", "5"], "--bot"),
+    ];
+    for (arguments, said) in cases {
+        let output = run(arguments, b"");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(said), "{arguments:?}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), "");
+    }
+}
+
+#[test]
+fn a_host_that_cannot_be_found_is_named() {
+    // A name with an empty part is none, so nobody on the network is asked.
+    let output = run(&["no..host", "5000", "Ann"], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("nuggets-client: cannot find the host 'no..host'"));
+    assert_eq!(text(&output.stderr).lines().count(), 1);
+}
+
+#[test]
+fn help_and_version_are_answered() {
+    for (flag, said) in [("-h", "nuggets-client localhost 12345 Ann"), ("--version", "nuggets-client 0.1.0")] {
+        let output = run(&[flag], b"");
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains(said), "{}", text(&output.stdout));
+    }
+}

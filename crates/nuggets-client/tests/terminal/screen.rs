@@ -1,0 +1,269 @@
+//! The program in a real terminal, against a server that says what the test wants.
+
+use crate::support::{PROGRAM, Server, Terminal, welcome};
+use rustix::process::Signal;
+
+const MAP: &str = "\
++------------------+
+|@..........*....B.|
+|..................|
+|..................|
+|................C.|
++------------------+
+";
+const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
+
+fn play(server: &Server, columns: u16, rows: u16) -> Terminal {
+    let terminal = Terminal::start(&["127.0.0.1", &server.port(), "Ann"], columns, rows);
+    terminal.wait_for("+--");
+    terminal
+}
+
+fn leave(mut terminal: Terminal) {
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_game_from_welcome_to_goodbye() {
+    let server = Server::with_map(MAP);
+    let mut terminal = play(&server, 80, 10);
+    let mut lines = vec![STATUS];
+    lines.extend(MAP.lines());
+    terminal.wait_for_lines(&lines);
+    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+
+    server.say(b"GOLD 39 39 211");
+    terminal.wait_for_lines(&["Player A has 39 nuggets (211 nuggets unclaimed).  GOLD received: 39"]);
+    server.say(b"ERROR unknown keystroke");
+    terminal.wait_for_lines(&["Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke"]);
+    terminal.press(b"h");
+    terminal.wait_for_lines(&["Player A has 39 nuggets (211 nuggets unclaimed)."]);
+    server.say(format!("DISPLAY\n{}", MAP.replace('@', ".").replace('C', "@")).as_bytes());
+    terminal.wait_for_lines(&[
+        "Player A has 39 nuggets (211 nuggets unclaimed).",
+        "+------------------+",
+        "|...........*....B.|",
+    ]);
+
+    terminal.press(b"Q");
+    server.wait_for(&["PLAY Ann", "KEY h", "KEY Q"]);
+    terminal.wait_for_lines(&["Thanks for playing!"]);
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_spectator_looks_on_and_is_told_the_table() {
+    let server = Server::with_map(MAP);
+    let terminal = Terminal::start(&["127.0.0.1", &server.port()], 80, 10);
+    terminal.wait_for_lines(&["Spectator: 250 nuggets unclaimed."]);
+    server.say(b"QUIT GAME OVER:\nA          4 Alice\nB        246 Bob");
+    terminal.wait_for_lines(&["GAME OVER:", "A          4 Alice", "B        246 Bob"]);
+    server.wait_for(&["SPECTATE"]);
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn keys_are_sent_raw_and_arrows_as_moves() {
+    let server = Server::with_map(MAP);
+    let mut terminal = play(&server, 80, 10);
+    let typed: [(&[u8], &str); 14] = [
+        (b"x", "KEY x"),
+        (b"\x1b[D", "KEY h"),
+        (b"\x1b[B", "KEY j"),
+        (b"\x1bOA", "KEY k"),
+        (b"\x1b[C", "KEY l"),
+        (b"\x1b[1;2D", "KEY H"),
+        (b"\x1b[H", "KEY y"),
+        (b"\x1b[5~", "KEY u"),
+        (b"\x1b[F", "KEY b"),
+        (b"\x1b[6~", "KEY n"),
+        (b"\x1b[1;2B", "KEY J"),
+        (b"\r", "KEY \\n"),
+        (b"\t", "KEY \\t"),
+        (b"\x7f", "KEY \\x7f"),
+    ];
+    let mut expected = vec!["PLAY Ann"];
+    for (bytes, message) in typed {
+        terminal.press(bytes);
+        expected.push(message);
+        server.wait_for(&expected);
+    }
+    // Neither an accent nor a key that is several bytes is sent; the q behind them is.
+    terminal.press("é\x1b[3~q".as_bytes());
+    expected.push("KEY q");
+    server.wait_for(&expected);
+    leave(terminal);
+}
+
+#[test]
+fn the_help_comes_and_goes_and_is_never_sent() {
+    let server = Server::with_map(MAP);
+    let mut terminal = play(&server, 80, 24);
+    for key in [&b"?"[..], b"\x1bOP"] {
+        terminal.press(key);
+        terminal.wait_for("leave the game");
+        terminal.press(b"h");
+        terminal.wait(|screen| !screen.contents().contains("leave the game"));
+    }
+    terminal.press(b"l");
+    server.wait_for(&["PLAY Ann", "KEY l"]);
+    leave(terminal);
+}
+
+#[test]
+fn a_window_that_shrinks_scrolls_then_says_so_and_goes_on_when_enlarged() {
+    let server = Server::with_map(MAP);
+    let mut terminal = play(&server, 80, 10);
+    terminal.resize(18, 4);
+    terminal.wait_for_lines(&["Player A has 0 nug", "+-----------------", "|@..........*....B", "|................."]);
+    server.say(format!("DISPLAY\n{}", MAP.replace('@', ".").replace('C', "@")).as_bytes());
+    terminal.wait_for_lines(&["Player A has 0 nug", ".................|", "...............@.|", "-----------------+"]);
+
+    terminal.resize(40, 2);
+    terminal.wait_for("Needs 4 rows, 16 cols; has 2, 40");
+    // What is typed at such a window is not sent.
+    terminal.press(b"h\r");
+    terminal.resize(80, 10);
+    terminal.wait_for_lines(&[STATUS, "+------------------+"]);
+    terminal.press(b"l");
+    server.wait_for(&["PLAY Ann", "KEY l"]);
+    leave(terminal);
+}
+
+#[test]
+fn signals_and_control_keys_leave_in_order() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let server = Server::with_map(MAP);
+        let terminal = play(&server, 80, 10);
+        terminal.signal(signal);
+        server.wait_for(&["PLAY Ann", "KEY Q"]);
+        assert_eq!(terminal.end(), 0, "{signal:?}");
+    }
+    for key in [b"\x03", b"\x04"] {
+        let server = Server::with_map(MAP);
+        let mut terminal = play(&server, 80, 10);
+        terminal.press(key);
+        terminal.wait_for_lines(&["Thanks for playing!"]);
+        server.wait_for(&["PLAY Ann", "KEY Q"]);
+        assert_eq!(terminal.end(), 0);
+    }
+}
+
+// No signal tells the program, because the terminal is not the one that controls it. Only that the terminal hangs up
+// does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_hangs_up_ends_the_game() {
+    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+    use std::process::{Command, Stdio};
+
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let window = openpt(flags).unwrap();
+    grantpt(&window).unwrap();
+    unlockpt(&window).unwrap();
+    let terminal = ioctl_tiocgptpeer(&window, flags).unwrap();
+    let server = Server::with_map(MAP);
+    let mut child = Command::new(PROGRAM)
+        .args(["127.0.0.1", &server.port(), "Ann"])
+        .stdin(Stdio::from(terminal.try_clone().unwrap()))
+        .stdout(Stdio::from(terminal))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    server.wait_for(&["PLAY Ann"]);
+    drop(window);
+    server.wait_for(&["PLAY Ann", "KEY Q"]);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_lost_play_is_sent_again() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    sender.send(()).unwrap();
+    let server = Server::start(move |message| match message {
+        b"PLAY Ann" if receiver.try_recv().is_ok() => vec![],
+        b"PLAY Ann" => welcome(MAP, true),
+        _ => vec![b"QUIT Bye".to_vec()],
+    });
+    let mut terminal = Terminal::start(&["127.0.0.1", &server.port(), "Ann"], 80, 10);
+    terminal.wait_for_lines(&["Waiting for the server to answer (attempt 1)."]);
+    // A key before the welcome is neither sent nor the end.
+    terminal.press(b"h");
+    terminal.wait_for_lines(&[STATUS]);
+    server.wait_for(&["PLAY Ann", "PLAY Ann"]);
+    leave(terminal);
+}
+
+#[test]
+fn a_closed_port_is_named_and_can_be_left() {
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut terminal = Terminal::start(&["127.0.0.1", &closed.to_string(), "Ann"], 80, 10);
+    terminal.wait_for_lines(&["Waiting for the server to answer (attempt 1).  The port is closed so far."]);
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_server_that_falls_silent_is_shown_and_not_waited_for() {
+    let server = Server::start(|message| if message == b"PLAY Ann" { welcome(MAP, true) } else { vec![] });
+    let mut terminal = play(&server, 100, 10);
+    terminal.press(b"l");
+    terminal.wait_for_lines(&[&format!("{STATUS}  Server silent for 3 s: no answer")]);
+    terminal.press(b"Q");
+    terminal.wait_for_lines(&["Leaving: waiting for the server's goodbye."]);
+    terminal.wait_for("said no goodbye within 2 s");
+    assert_eq!(terminal.end(), 1);
+}
+
+#[test]
+fn strangers_are_not_listened_to() {
+    let server = Server::with_map(MAP);
+    let terminal = play(&server, 80, 10);
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    stranger.send_to(b"QUIT You lose.", server.client()).unwrap();
+    server.say(b"GOLD 1 1 249");
+    terminal.wait_for_lines(&["Player A has 1 nuggets (249 nuggets unclaimed).  GOLD received: 1"]);
+    leave(terminal);
+}
+
+#[test]
+fn a_burst_of_displays_ends_with_the_newest() {
+    let server = Server::with_map(MAP);
+    let terminal = play(&server, 80, 10);
+    for count in 0..500 {
+        let map =
+            if count == 499 { MAP.replace('@', ".") } else { MAP.replace('C', if count % 2 == 0 { "D" } else { "." }) };
+        server.say(format!("DISPLAY\n{map}").as_bytes());
+    }
+    terminal.wait(|screen| screen.contents().contains("|................C.|") && !screen.contents().contains('@'));
+    leave(terminal);
+}
+
+#[test]
+fn colours_are_used_unless_no_color_is_set_and_never_alone() {
+    let server = Server::with_map(MAP);
+    for (value, coloured) in [("", true), ("1", false)] {
+        let port = server.port();
+        let terminal = Terminal::start_with(&["127.0.0.1", &port, "Ann"], &[("NO_COLOR", value)], 80, 10);
+        terminal.wait_for("*");
+        terminal.look(|screen| {
+            let [me, gold, other] = [(2, 1), (2, 12), (2, 17)].map(|(row, col)| screen.cell(row, col).unwrap());
+            assert_eq!((me.contents(), gold.contents(), other.contents()), ("@", "*", "B"));
+            for cell in [me, gold, other] {
+                assert_eq!(cell.fgcolor() != vt100::Color::Default, coloured);
+            }
+            assert!(me.bold() && me.inverse() && gold.bold() && other.underline());
+        });
+        leave(terminal);
+    }
+}
+
+#[test]
+fn a_bot_plays_by_itself_and_can_be_stopped() {
+    let server = Server::with_map(MAP);
+    let terminal = Terminal::start(&["127.0.0.1", &server.port(), "bot"], 80, 10);
+    server.wait_for_many("KEY ", 2);
+    terminal.wait_for("+--");
+    leave(terminal);
+}

@@ -1,0 +1,278 @@
+//! Bytes of a terminal, read as keys.
+//!
+//! | bytes | key |
+//! |-------|-----|
+//! | one byte of ASCII | that byte; CR is Enter, `\n`; some control bytes have a meaning of their own |
+//! | `ESC [` parameters final | cursor pad and function keys; a second parameter of 2 is Shift |
+//! | `ESC [ [` letter | function keys of the Linux console |
+//! | `ESC O` final | cursor pad, function keys, number pad in application mode |
+//! | `ESC` and anything else | a key with Alt, which means nothing here |
+//! | `ESC` and nothing for a while | Esc |
+//!
+//! What is well-formed and means nothing is skipped whole, so that no part of it is taken for a key. Bytes outside ASCII
+//! are skipped.
+//!
+//! Source: ECMA-48, and the control sequences of xterm and rxvt.
+
+use crate::keys::{Pad, Typed};
+
+const ESC: u8 = 0x1b;
+/// Longer than any sequence that means something; what goes on longer is no sequence.
+const LONGEST: usize = 32;
+
+/// Reads keys off a stream of bytes that may be cut anywhere.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    // The beginning of a sequence; empty, or it begins with ESC.
+    pending: Vec<u8>,
+}
+
+enum Step {
+    // The byte was taken in and the sequence goes on.
+    More,
+    // The sequence is complete with this byte.
+    Done(Option<Typed>),
+    // The sequence ended before this byte, which is to be looked at on its own.
+    Before(Option<Typed>),
+}
+
+impl Decoder {
+    /// Whether a sequence has begun and not ended, so that it is worth waiting for the rest, but not for ever.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Takes in that nothing followed for a while: what has begun is all there is.
+    pub(crate) fn timeout(&mut self) -> Option<Typed> {
+        let pending = std::mem::take(&mut self.pending);
+        (pending == [ESC]).then_some(Typed::Byte(ESC))
+    }
+
+    /// Takes in a byte. Most often that is one key or none; an Esc that turns out to be one comes with the key behind it.
+    pub(crate) fn byte(&mut self, byte: u8) -> [Option<Typed>; 2] {
+        if self.pending.is_empty() {
+            return [self.fresh(byte), None];
+        }
+        match self.step(byte) {
+            Step::More => {
+                self.pending.push(byte);
+                if self.pending.len() > LONGEST {
+                    self.pending.clear();
+                }
+                [None, None]
+            }
+            Step::Done(typed) => {
+                self.pending.clear();
+                [typed, None]
+            }
+            Step::Before(typed) => {
+                self.pending.clear();
+                [typed, self.fresh(byte)]
+            }
+        }
+    }
+
+    fn fresh(&mut self, byte: u8) -> Option<Typed> {
+        if byte == ESC {
+            self.pending.push(byte);
+            return None;
+        }
+        Typed::from_byte(byte)
+    }
+
+    fn step(&self, byte: u8) -> Step {
+        // Two Esc in a row are one key and perhaps the beginning of another; a sequence that breaks off was none.
+        if byte == ESC {
+            return Step::Before((self.pending == [ESC]).then_some(Typed::Byte(ESC)));
+        }
+        match self.pending.get(1..).unwrap_or_default() {
+            [] if matches!(byte, b'[' | b'O') => Step::More,
+            [] => Step::Done(None),
+            // A control byte in the middle: the sequence was cut off, and this is a key.
+            _ if byte < b' ' => Step::Before(None),
+            b"[" if byte == b'[' => Step::More,
+            b"[[" => Step::Done(matches!(byte, b'A'..=b'E').then(|| Typed::Function(byte - b'A' + 1))),
+            [b'[', parameters @ ..] => match byte {
+                // Some programs end Home with Shift by a dollar sign, which is no proper end.
+                b'$' if !parameters.is_empty() => Step::Done(control(parameters, byte)),
+                b' '..=b'?' => Step::More,
+                _ => Step::Done(control(parameters, byte)),
+            },
+            [_, parameters @ ..] => match byte {
+                b'0'..=b'9' | b';' => Step::More,
+                _ => Step::Done(single(parameters, byte)),
+            },
+        }
+    }
+}
+
+// Shift, Alt and so on, as xterm writes them: the last parameter is one more than the sum of 1 for Shift, 2 for Alt,
+// 4 for Ctrl, 8 for Meta.
+struct Modifiers {
+    shift: bool,
+    alt: bool,
+}
+
+impl Modifiers {
+    const fn from_parameter(parameter: u8) -> Self {
+        let bits = parameter.saturating_sub(1);
+        Self { shift: bits & 1 != 0, alt: bits & (2 | 8) != 0 }
+    }
+
+    fn pad(&self, key: Pad) -> Option<Typed> {
+        (!self.alt).then_some(Typed::Pad { key, shift: self.shift })
+    }
+}
+
+// ESC [ parameters end
+fn control(parameters: &[u8], end: u8) -> Option<Typed> {
+    let mut numbers = parameters.split(|&byte| byte == b';').map(number);
+    let (first, second) = (numbers.next().flatten(), numbers.next().flatten());
+    let modifiers = Modifiers::from_parameter(second.unwrap_or(1));
+    let shifted = Modifiers { shift: true, alt: false };
+    match end {
+        b'A'..=b'D' | b'F' | b'H' => modifiers.pad(cursor(end)?),
+        // The way of rxvt.
+        b'a'..=b'd' => shifted.pad(cursor(end.to_ascii_uppercase())?),
+        b'~' | b'$' => {
+            let modifiers = if end == b'$' { shifted } else { modifiers };
+            match first? {
+                1 | 7 => modifiers.pad(Pad::Home),
+                4 | 8 => modifiers.pad(Pad::End),
+                5 => modifiers.pad(Pad::PageUp),
+                6 => modifiers.pad(Pad::PageDown),
+                code @ 11..=15 => Some(Typed::Function(code - 10)),
+                _ => None,
+            }
+        }
+        // With another first parameter the last of these is where the cursor stands.
+        b'P'..=b'S' if first.is_none_or(|first| first == 1) => Some(Typed::Function(end - b'P' + 1)),
+        _ => None,
+    }
+}
+
+// ESC O end
+fn single(parameters: &[u8], end: u8) -> Option<Typed> {
+    let modifier = parameters.rsplit(|&byte| byte == b';').next().and_then(number);
+    let modifiers = Modifiers::from_parameter(modifier.unwrap_or(1));
+    match end {
+        b'A'..=b'D' | b'F' | b'H' => modifiers.pad(cursor(end)?),
+        b'P'..=b'S' => Some(Typed::Function(end - b'P' + 1)),
+        b'M' => Some(Typed::Byte(b'\n')),
+        digit @ b'p'..=b'y' => match Pad::on_number_pad(digit - b'p') {
+            Some(key) => modifiers.pad(key),
+            None => Some(Typed::Byte(digit - b'p' + b'0')),
+        },
+        _ => None,
+    }
+}
+
+const fn cursor(end: u8) -> Option<Pad> {
+    Some(match end {
+        b'A' => Pad::Up,
+        b'B' => Pad::Down,
+        b'C' => Pad::Right,
+        b'D' => Pad::Left,
+        b'F' => Pad::End,
+        b'H' => Pad::Home,
+        _ => return None,
+    })
+}
+
+fn number(digits: &[u8]) -> Option<u8> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(bytes: &[u8]) -> Vec<Typed> {
+        let mut decoder = Decoder::default();
+        let mut keys: Vec<Typed> = bytes.iter().flat_map(|&byte| decoder.byte(byte)).flatten().collect();
+        keys.extend(decoder.timeout());
+        keys
+    }
+
+    fn pad(key: Pad, shift: bool) -> Vec<Typed> {
+        vec![Typed::Pad { key, shift }]
+    }
+
+    #[test]
+    fn single_bytes_are_keys() {
+        assert_eq!(typed(b"hQ"), [Typed::Byte(b'h'), Typed::Byte(b'Q')]);
+        assert_eq!(typed(b"\r\t\x7f\x01\0"), [b'\n', b'\t', 0x7f, 1, 0].map(Typed::Byte));
+        assert_eq!(typed(b"\x03\x04\x0c\x1a"), [Typed::Interrupt, Typed::EndOfInput, Typed::Redraw, Typed::Suspend]);
+    }
+
+    #[test]
+    fn the_cursor_pad_in_the_ways_of_several_terminals() {
+        let keys = [
+            (Pad::Left, &[&b"\x1b[D"[..], b"\x1bOD", b"\x1bOt"][..], &[&b"\x1b[1;2D"[..], b"\x1b[d", b"\x1bO2D"][..]),
+            (Pad::Right, &[b"\x1b[C", b"\x1bOC", b"\x1bOv"], &[b"\x1b[1;2C", b"\x1b[c"]),
+            (Pad::Down, &[b"\x1b[B", b"\x1bOB", b"\x1bOr", b"\x1b[1;5B"], &[b"\x1b[1;2B", b"\x1b[1;6B"]),
+            (Pad::Up, &[b"\x1b[A", b"\x1bOA", b"\x1bOx", b"\x1b[1;1A"], &[b"\x1b[1;2A", b"\x1b[a"]),
+            (Pad::Home, &[b"\x1b[H", b"\x1bOH", b"\x1b[1~", b"\x1b[7~", b"\x1bOw"], &[b"\x1b[1;2H", b"\x1b[7$"]),
+            (Pad::PageUp, &[b"\x1b[5~", b"\x1bOy"], &[b"\x1b[5;2~", b"\x1b[5$"]),
+            (Pad::End, &[b"\x1b[F", b"\x1bOF", b"\x1b[4~", b"\x1b[8~", b"\x1bOq"], &[b"\x1b[1;2F", b"\x1b[8$"]),
+            (Pad::PageDown, &[b"\x1b[6~", b"\x1bOs"], &[b"\x1b[6;2~", b"\x1b[6$"]),
+        ];
+        for (key, plain, shifted) in keys {
+            for bytes in plain {
+                assert_eq!(typed(bytes), pad(key, false), "{}", bytes.escape_ascii());
+            }
+            for bytes in shifted {
+                assert_eq!(typed(bytes), pad(key, true), "{}", bytes.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn function_keys_and_the_rest_of_the_number_pad() {
+        for bytes in [&b"\x1bOP"[..], b"\x1b[11~", b"\x1b[[A", b"\x1b[P", b"\x1b[1;2P"] {
+            assert_eq!(typed(bytes), [Typed::Function(1)], "{}", bytes.escape_ascii());
+        }
+        assert_eq!(typed(b"\x1bOu\x1bOM"), [Typed::Byte(b'5'), Typed::Byte(b'\n')]);
+    }
+
+    #[test]
+    fn what_means_nothing_is_skipped_whole() {
+        // Delete, F5, Alt-h, Alt-arrow, a report of the mouse, of the cursor, of the focus, an accent.
+        for bytes in [
+            &b"\x1b[3~"[..],
+            b"\x1b[24~",
+            b"\x1bh",
+            b"\x1b[1;3D",
+            b"\x1b[<0;3;4M",
+            b"\x1b[2;5R",
+            b"\x1b[I",
+            b"\xc3\xa9",
+        ] {
+            assert_eq!(typed(bytes), [], "{}", bytes.escape_ascii());
+            assert_eq!(typed(&[bytes, b"j"].concat()), [Typed::Byte(b'j')], "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn esc_is_a_key_if_nothing_follows() {
+        let esc = Typed::Byte(ESC);
+        assert_eq!(typed(b"\x1b"), [esc]);
+        assert_eq!(typed(b"\x1b\x1b"), [esc, esc]);
+        assert_eq!(typed(b"\x1b\x1b[D"), [esc, Typed::Pad { key: Pad::Left, shift: false }]);
+        let mut decoder = Decoder::default();
+        decoder.byte(ESC);
+        assert!(decoder.is_waiting());
+        assert_eq!(decoder.timeout(), Some(esc));
+        assert!(!decoder.is_waiting());
+    }
+
+    #[test]
+    fn a_sequence_that_breaks_off_swallows_no_key() {
+        assert_eq!(typed(b"\x1b["), []);
+        assert_eq!(typed(b"\x1b[1;\x1b[D"), pad(Pad::Left, false));
+        assert_eq!(typed(b"\x1b[1\x03"), [Typed::Interrupt]);
+        let endless = [b"\x1b[".as_slice(), &[b'1'; 100]].concat();
+        assert!(typed(&endless).len() < 100, "what is too long is given up");
+        assert_eq!(typed(b"\x1b[99999999999A"), pad(Pad::Up, false));
+    }
+}

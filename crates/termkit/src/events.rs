@@ -1,0 +1,163 @@
+//! What the terminal has to tell.
+
+use std::{
+    io::{self, IsTerminal},
+    thread::{self, JoinHandle},
+};
+
+use crate::Typed;
+
+/// Something that happened at the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A key was pressed.
+    Typed(Typed),
+    /// The window has another size.
+    Resized,
+    /// The terminal is gone; nothing more will come.
+    Gone,
+}
+
+/// Starts a thread that passes all events on to `sink`, until that answers `false` or the terminal is gone.
+///
+/// The sink decides how events travel: `move |event| sender.blocking_send(event).is_ok()` for a channel of tokio.
+///
+/// # Errors
+/// When standard input is no terminal or there can be no thread.
+pub fn listen(mut sink: impl FnMut(Event) -> bool + Send + 'static) -> io::Result<JoinHandle<()>> {
+    if !io::stdin().is_terminal() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "standard input is not a terminal"));
+    }
+    let mut source = source::Source::new()?;
+    thread::Builder::new().name("terminal events".into()).spawn(move || {
+        loop {
+            match source.next() {
+                Ok(Some(event)) => {
+                    if !sink(event) {
+                        return;
+                    }
+                }
+                Ok(None) => {}
+                Err(_) => {
+                    sink(Event::Gone);
+                    return;
+                }
+            }
+        }
+    })
+}
+
+/// Reads the terminal by itself. Crossterm's reader never returns once the terminal has hung up (it reads the end of file
+/// again and again), and it can leave a key unread that comes together with a change of the window's size.
+#[cfg(target_os = "linux")]
+mod source {
+    use std::{
+        collections::VecDeque,
+        io::{self, Read},
+        os::unix::net::UnixStream,
+    };
+
+    use rustix::{
+        event::{PollFd, PollFlags, Timespec, poll},
+        io::{Errno, read},
+    };
+    use signal_hook::{SigId, consts::SIGWINCH, low_level};
+
+    use super::Event;
+    use crate::decode::Decoder;
+
+    /// How long the rest of a sequence may take, as over a slow line, before an Esc is taken for the key.
+    const SEQUENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+    pub(super) struct Source {
+        resized: UnixStream,
+        signal: SigId,
+        decoder: Decoder,
+        ready: VecDeque<Event>,
+    }
+
+    impl Source {
+        pub(super) fn new() -> io::Result<Self> {
+            let (resized, sender) = UnixStream::pair()?;
+            resized.set_nonblocking(true)?;
+            sender.set_nonblocking(true)?;
+            let signal = low_level::pipe::register(SIGWINCH, sender)?;
+            Ok(Self { resized, signal, decoder: Decoder::default(), ready: VecDeque::new() })
+        }
+
+        /// The next event; none if what came was no event. An error when the terminal is gone.
+        pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
+            if self.ready.is_empty() {
+                self.wait()?;
+            }
+            Ok(self.ready.pop_front())
+        }
+
+        fn wait(&mut self) -> io::Result<()> {
+            let stdin = io::stdin();
+            let mut waited = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.resized, PollFlags::IN)];
+            let timeout = self.decoder.is_waiting().then_some(&SEQUENCE);
+            match poll(&mut waited, timeout) {
+                Ok(0) => self.ready.extend(self.decoder.timeout().map(Event::Typed)),
+                Ok(_) => {}
+                Err(Errno::INTR) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+            let [keys, sizes] = waited.map(|fd| fd.revents());
+            if keys.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            if sizes.contains(PollFlags::IN) {
+                while matches!(self.resized.read(&mut [0; 64]), Ok(1..)) {}
+                self.ready.push_back(Event::Resized);
+            }
+            if keys.contains(PollFlags::IN) {
+                let mut bytes = [0; 1024];
+                match read(&stdin, &mut bytes) {
+                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    Ok(count) => {
+                        let typed = bytes[..count].iter().flat_map(|&byte| self.decoder.byte(byte));
+                        self.ready.extend(typed.flatten().map(Event::Typed));
+                    }
+                    Err(Errno::INTR | Errno::AGAIN) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(())
+        }
+    }
+
+    impl Drop for Source {
+        fn drop(&mut self) {
+            low_level::unregister(self.signal);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod source {
+    use std::io;
+
+    use ratatui::crossterm::event::{self, Event as Raw};
+
+    use super::Event;
+    use crate::Typed;
+
+    pub(super) struct Source;
+
+    impl Source {
+        #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
+        pub(super) fn new() -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        #[expect(clippy::unused_self, reason = "as where there is something to remember")]
+        pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
+            Ok(match event::read()? {
+                Raw::Key(key) => Typed::from_event(&key).map(Event::Typed),
+                Raw::Resize(..) => Some(Event::Resized),
+                _ => None,
+            })
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Keys, free of how a terminal spells them.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyEventState, KeyModifiers};
+
+/// A key press that a program may care about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typed {
+    /// A key that is one byte of ASCII: letters, digits, signs, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control
+    /// keys that have no variant of their own.
+    Byte(u8),
+    /// A key of the cursor pad or, without Num Lock, of the number pad.
+    Pad {
+        /// Which one.
+        key: Pad,
+        /// Whether Shift was held.
+        shift: bool,
+    },
+    /// A function key by its number.
+    Function(u8),
+    /// Ctrl-C: leave.
+    Interrupt,
+    /// Ctrl-D: no more input.
+    EndOfInput,
+    /// Ctrl-L: draw everything again.
+    Redraw,
+    /// Ctrl-Z: stop until the shell goes on with the program.
+    Suspend,
+}
+
+/// The keys around the middle of a number pad, where each stands for the direction in which it lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pad {
+    /// Left arrow, 4.
+    Left,
+    /// Right arrow, 6.
+    Right,
+    /// Down arrow, 2.
+    Down,
+    /// Up arrow, 8.
+    Up,
+    /// Home, 7: up and left.
+    Home,
+    /// Page up, 9: up and right.
+    PageUp,
+    /// End, 1: down and left.
+    End,
+    /// Page down, 3: down and right.
+    PageDown,
+}
+
+impl Typed {
+    /// What a terminal means that sends this one byte, Esc included; `None` for a byte outside ASCII.
+    pub const fn from_byte(byte: u8) -> Option<Self> {
+        Some(match byte {
+            0x03 => Self::Interrupt,
+            0x04 => Self::EndOfInput,
+            0x0c => Self::Redraw,
+            0x1a => Self::Suspend,
+            b'\r' => Self::Byte(b'\n'),
+            0..=0x7f => Self::Byte(byte),
+            _ => return None,
+        })
+    }
+
+    /// What `event` means; `None` for a key that means nothing here, such as a key with Alt, a letter outside ASCII or the
+    /// release of a key.
+    pub fn from_event(event: &KeyEvent) -> Option<Self> {
+        if event.kind == KeyEventKind::Release {
+            return None;
+        }
+        let modifiers = event.modifiers;
+        if modifiers.intersects(KeyModifiers::ALT | KeyModifiers::META | KeyModifiers::SUPER | KeyModifiers::HYPER) {
+            return None;
+        }
+        let shift = modifiers.contains(KeyModifiers::SHIFT);
+        let pad = |key| Some(Self::Pad { key, shift });
+        match event.code {
+            KeyCode::Left => pad(Pad::Left),
+            KeyCode::Right => pad(Pad::Right),
+            KeyCode::Down => pad(Pad::Down),
+            KeyCode::Up => pad(Pad::Up),
+            KeyCode::Home => pad(Pad::Home),
+            KeyCode::PageUp => pad(Pad::PageUp),
+            KeyCode::End => pad(Pad::End),
+            KeyCode::PageDown => pad(Pad::PageDown),
+            KeyCode::F(number) => Some(Self::Function(number)),
+            KeyCode::Enter => Some(Self::Byte(b'\n')),
+            KeyCode::Tab => Some(Self::Byte(b'\t')),
+            KeyCode::Esc => Some(Self::Byte(0x1b)),
+            KeyCode::Backspace => Some(Self::Byte(0x7f)),
+            KeyCode::Char(typed) if modifiers.contains(KeyModifiers::CONTROL) => control(typed),
+            // Terminals that tell the number pad apart from the digits say so.
+            KeyCode::Char(digit) if event.state.contains(KeyEventState::KEYPAD) => {
+                let number = digit.to_digit(10).and_then(|number| u8::try_from(number).ok());
+                number.and_then(Pad::on_number_pad).map_or_else(|| ascii(digit), pad)
+            }
+            KeyCode::Char(typed) => ascii(typed),
+            _ => None,
+        }
+    }
+}
+
+impl Pad {
+    /// The key that stands on the number pad's `digit`, if it is a direction.
+    pub const fn on_number_pad(digit: u8) -> Option<Self> {
+        Some(match digit {
+            1 => Self::End,
+            2 => Self::Down,
+            3 => Self::PageDown,
+            4 => Self::Left,
+            6 => Self::Right,
+            7 => Self::Home,
+            8 => Self::Up,
+            9 => Self::PageUp,
+            _ => return None,
+        })
+    }
+}
+
+fn ascii(typed: char) -> Option<Typed> {
+    u8::try_from(typed).ok().filter(u8::is_ascii).map(Typed::Byte)
+}
+
+// A key with Ctrl, by the one byte that terminals send for it.
+fn control(typed: char) -> Option<Typed> {
+    let byte = match u8::try_from(typed.to_ascii_lowercase()).ok()? {
+        letter @ b'a'..=b'z' => letter - b'a' + 1,
+        // The byte 0x1c is Ctrl-4 as well as Ctrl-\, and so on.
+        digit @ b'4'..=b'7' => digit - b'4' + 0x1c,
+        b' ' => 0,
+        _ => return None,
+    };
+    Typed::from_byte(byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(code: KeyCode, modifiers: KeyModifiers) -> Option<Typed> {
+        Typed::from_event(&KeyEvent::new(code, modifiers))
+    }
+
+    fn plain(code: KeyCode) -> Option<Typed> {
+        typed(code, KeyModifiers::NONE)
+    }
+
+    #[test]
+    fn keys_of_one_ascii_byte_are_that_byte() {
+        for byte in b' '..=b'~' {
+            assert_eq!(plain(KeyCode::Char(char::from(byte))), Some(Typed::Byte(byte)));
+        }
+        assert_eq!(typed(KeyCode::Char('H'), KeyModifiers::SHIFT), Some(Typed::Byte(b'H')));
+        assert_eq!(plain(KeyCode::Enter), Some(Typed::Byte(b'\n')));
+        assert_eq!(plain(KeyCode::Tab), Some(Typed::Byte(b'\t')));
+        assert_eq!(plain(KeyCode::Esc), Some(Typed::Byte(0x1b)));
+        assert_eq!(plain(KeyCode::Backspace), Some(Typed::Byte(0x7f)));
+    }
+
+    #[test]
+    fn what_is_no_single_byte_is_none() {
+        assert_eq!(plain(KeyCode::Char('é')), None);
+        assert_eq!(plain(KeyCode::Insert), None);
+        assert_eq!(plain(KeyCode::Delete), None);
+        assert_eq!(plain(KeyCode::BackTab), None);
+        assert_eq!(typed(KeyCode::Char('h'), KeyModifiers::ALT), None);
+        assert_eq!(typed(KeyCode::Left, KeyModifiers::ALT), None);
+        let release = KeyEvent::new_with_kind(KeyCode::Char('h'), KeyModifiers::NONE, KeyEventKind::Release);
+        assert_eq!(Typed::from_event(&release), None);
+    }
+
+    #[test]
+    fn the_pads_are_directions_with_or_without_shift() {
+        let keys = [
+            (KeyCode::Left, '4', Pad::Left),
+            (KeyCode::Right, '6', Pad::Right),
+            (KeyCode::Down, '2', Pad::Down),
+            (KeyCode::Up, '8', Pad::Up),
+            (KeyCode::Home, '7', Pad::Home),
+            (KeyCode::PageUp, '9', Pad::PageUp),
+            (KeyCode::End, '1', Pad::End),
+            (KeyCode::PageDown, '3', Pad::PageDown),
+        ];
+        for (code, digit, key) in keys {
+            assert_eq!(plain(code), Some(Typed::Pad { key, shift: false }));
+            assert_eq!(typed(code, KeyModifiers::SHIFT), Some(Typed::Pad { key, shift: true }));
+            let mut event = KeyEvent::new(KeyCode::Char(digit), KeyModifiers::NONE);
+            assert_eq!(Typed::from_event(&event), Some(Typed::Byte(u8::try_from(digit).unwrap())));
+            event.state = KeyEventState::KEYPAD;
+            assert_eq!(Typed::from_event(&event), Some(Typed::Pad { key, shift: false }));
+        }
+        let mut five = KeyEvent::new(KeyCode::Char('5'), KeyModifiers::NONE);
+        five.state = KeyEventState::KEYPAD;
+        assert_eq!(Typed::from_event(&five), Some(Typed::Byte(b'5')));
+    }
+
+    #[test]
+    fn control_keys_are_their_meaning_or_their_byte() {
+        let control = |typed_char| typed(KeyCode::Char(typed_char), KeyModifiers::CONTROL);
+        assert_eq!(control('c'), Some(Typed::Interrupt));
+        assert_eq!(control('d'), Some(Typed::EndOfInput));
+        assert_eq!(control('l'), Some(Typed::Redraw));
+        assert_eq!(control('z'), Some(Typed::Suspend));
+        assert_eq!(control('a'), Some(Typed::Byte(1)));
+        assert_eq!(control('j'), Some(Typed::Byte(b'\n')));
+        assert_eq!(control('4'), Some(Typed::Byte(0x1c)));
+        assert_eq!(control(' '), Some(Typed::Byte(0)));
+        assert_eq!(control('1'), None);
+        assert_eq!(plain(KeyCode::F(1)), Some(Typed::Function(1)));
+    }
+}

@@ -1,0 +1,45 @@
+//! What the terminal programs share.
+//!
+//! - [`Screen`] takes the terminal over and gives it back on every way out, a panic included.
+//! - [`events::listen`] hands key presses ([`Typed`]) and changes of the window's size to whatever channel a program
+//!   uses, and says when the terminal is gone.
+//! - [`GridView`] draws a grid of characters of which a [`Viewport`] shows the part around a focus.
+//! - [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
+//! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them.
+//!
+//! Widgets are drawn by reference and change nothing, so a test draws them into a buffer and compares lines:
+//!
+//! ```
+//! use ratatui::{buffer::Buffer, layout::{Rect, Size}, style::Style, widgets::Widget};
+//! use termkit::{GridView, Viewport};
+//!
+//! let map = ["abcde", "fghij", "klmno"];
+//! let cell = |x: u16, y: u16| (map[usize::from(y)].as_bytes()[usize::from(x)], Style::new());
+//! let (grid, window) = (Size::new(5, 3), Size::new(3, 2));
+//! let mut viewport = Viewport::default();
+//! viewport.follow(grid, window, Some((4, 2).into()));
+//!
+//! let mut buffer = Buffer::empty(Rect::new(0, 0, 3, 2));
+//! GridView::new(grid, viewport, cell).render(buffer.area, &mut buffer);
+//! assert_eq!(buffer, Buffer::with_lines(["hij", "mno"]));
+//! ```
+
+#[cfg(any(target_os = "linux", test))]
+mod decode;
+pub mod events;
+mod grid;
+mod keys;
+mod overlay;
+mod palette;
+mod screen;
+mod status;
+mod viewport;
+
+pub use events::Event;
+pub use grid::GridView;
+pub use keys::{Pad, Typed};
+pub use overlay::{Overlay, TooSmall};
+pub use palette::Palette;
+pub use screen::{Keyboard, Screen};
+pub use status::StatusLine;
+pub use viewport::Viewport;

@@ -1,0 +1,176 @@
+//! Boxes that cover the screen for a while.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Rect, Size},
+    style::{Modifier, Style},
+    text::{Line, Span},
+    widgets::{Block, Clear, Paragraph, Widget, Wrap},
+};
+
+/// A box of keys and what they do, in the middle of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overlay<'a> {
+    title: &'a str,
+    rows: &'a [(&'a str, &'a str)],
+}
+
+impl<'a> Overlay<'a> {
+    /// A box with one line for each pair of a key and its meaning. A pair without a key is a line of text.
+    pub const fn new(title: &'a str, rows: &'a [(&'a str, &'a str)]) -> Self {
+        Self { title, rows }
+    }
+
+    fn lines(&self) -> Vec<Line<'a>> {
+        let width = self.rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+        let line = |&(key, meaning): &(&'a str, &'a str)| {
+            if key.is_empty() {
+                return Line::raw(meaning);
+            }
+            let key = Span::styled(format!("{key:width$}"), Style::new().add_modifier(Modifier::BOLD));
+            Line::from(vec![key, Span::raw("  "), Span::raw(meaning)])
+        };
+        self.rows.iter().map(line).collect()
+    }
+}
+
+impl Widget for &Overlay<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        let lines = self.lines();
+        let size = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let text_width = lines.iter().map(Line::width).max().unwrap_or(0).max(self.title.len());
+        // A frame and a blank column on either side, which give way in a window that has no room for them.
+        let (width, height) = (size(text_width).saturating_add(4), size(lines.len()).saturating_add(2));
+        if width > area.width || height > area.height {
+            Clear.render(area, buffer);
+            Paragraph::new(lines).wrap(Wrap { trim: false }).render(area, buffer);
+            return;
+        }
+        let frame = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
+        let block = Block::bordered().title(format!(" {} ", self.title));
+        let inner = block.inner(frame);
+        Clear.render(frame, buffer);
+        block.render(frame, buffer);
+        Paragraph::new(lines).render(Rect { x: inner.x + 1, width: inner.width - 1, ..inner }, buffer);
+    }
+}
+
+/// Says that the window is too small, which size is needed and what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooSmall {
+    needed: Size,
+    actual: Size,
+}
+
+impl TooSmall {
+    /// At least `needed` is wanted and `actual` is there.
+    pub const fn new(needed: Size, actual: Size) -> Self {
+        Self { needed, actual }
+    }
+}
+
+impl Widget for &TooSmall {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        let TooSmall { needed, actual } = self;
+        let long = format!(
+            "Window too small: needs {} rows, {} columns; has {} rows, {} columns. Please enlarge it.",
+            needed.height, needed.width, actual.height, actual.width
+        );
+        let medium =
+            format!("Needs {} rows, {} cols; has {}, {}", needed.height, needed.width, actual.height, actual.width);
+        // The shortest form has the two sizes as rows x columns.
+        let short = format!("{}x{} > {}x{}", needed.height, needed.width, actual.height, actual.width);
+        let fits = |text: &str| wrapped_lines(text, usize::from(area.width)) <= usize::from(area.height);
+        let text = [long, medium].into_iter().find(|text| fits(text)).unwrap_or(short);
+        Clear.render(area, buffer);
+        Paragraph::new(text).wrap(Wrap { trim: true }).render(area, buffer);
+    }
+}
+
+// Into how many lines wrapping at blanks cuts `text`; more than any window has if a word does not fit.
+fn wrapped_lines(text: &str, width: usize) -> usize {
+    let (mut lines, mut used) = (1, 0);
+    for word in text.split(' ').map(str::len) {
+        if word > width {
+            return usize::MAX;
+        }
+        let wanted = if used == 0 { word } else { used + 1 + word };
+        if wanted <= width {
+            used = wanted;
+        } else {
+            (lines, used) = (lines + 1, word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: &[(&str, &str)] = &[("h", "left"), ("H", "run left"), ("", "Any key goes on.")];
+
+    fn lines(buffer: &Buffer) -> Vec<String> {
+        let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+        buffer.content.chunks(usize::from(buffer.area.width.max(1))).map(row).collect()
+    }
+
+    fn drawn(widget: impl Fn(Rect, &mut Buffer), width: u16, height: u16) -> Vec<String> {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        for cell in &mut buffer.content {
+            cell.set_char('~');
+        }
+        widget(buffer.area, &mut buffer);
+        lines(&buffer)
+    }
+
+    #[test]
+    fn an_overlay_stands_in_the_middle() {
+        let overlay = Overlay::new("Keys", KEYS);
+        assert_eq!(
+            drawn(|area, buffer| overlay.render(area, buffer), 24, 7),
+            [
+                "~~~~~~~~~~~~~~~~~~~~~~~~",
+                "~~┌ Keys ────────────┐~~",
+                "~~│ h  left          │~~",
+                "~~│ H  run left      │~~",
+                "~~│ Any key goes on. │~~",
+                "~~└──────────────────┘~~",
+                "~~~~~~~~~~~~~~~~~~~~~~~~",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_overlay_without_room_for_its_frame_is_wrapped_and_cut() {
+        let overlay = Overlay::new("Keys", KEYS);
+        assert_eq!(
+            drawn(|area, buffer| overlay.render(area, buffer), 11, 3),
+            ["h  left    ", "H  run left", "Any key    "]
+        );
+        for (width, height) in [(0, 0), (1, 1), (80, 1), (1, 80)] {
+            drawn(|area, buffer| overlay.render(area, buffer), width, height);
+        }
+    }
+
+    #[test]
+    fn a_window_that_is_too_small_hears_both_sizes() {
+        let said = |width, height| {
+            let message = TooSmall::new(Size::new(16, 4), Size::new(width, height));
+            let rows = drawn(|area, buffer| message.render(area, buffer), width, height);
+            rows.iter().map(|row| row.trim_end()).collect::<Vec<_>>().join("/")
+        };
+        assert_eq!(
+            said(90, 2),
+            "Window too small: needs 4 rows, 16 columns; has 2 rows, 90 columns. Please enlarge it./"
+        );
+        assert_eq!(said(40, 1), "Needs 4 rows, 16 cols; has 1, 40");
+        assert_eq!(said(10, 5), "Needs 4/rows, 16/cols; has/5, 10/");
+        assert_eq!(said(12, 1), "4x16 > 1x12");
+        for (width, height) in [(0, 0), (1, 1), (3, 2)] {
+            said(width, height);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Which part of a grid a window shows.
+
+use ratatui::layout::{Position, Size};
+
+/// How near the focus may come to an edge of the window behind which the grid goes on.
+const MARGIN: u16 = 6;
+
+/// The part of a grid that is shown when the window may be smaller than the grid.
+///
+/// The focus is always in view. The part stays where it is until the focus comes near its edge and then moves by about
+/// half a window, so that the picture does not shift with every step. It never shows what lies outside the grid while
+/// there is grid to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Viewport {
+    corner: Position,
+}
+
+impl Viewport {
+    /// The place in the grid that is shown at the top left of the window.
+    pub const fn corner(self) -> Position {
+        self.corner
+    }
+
+    /// Moves, if that is needed, so that `focus` is in view. Without a focus it only stays within the grid.
+    pub fn follow(&mut self, grid: Size, window: Size, focus: Option<Position>) {
+        let (x, y) = (focus.map(|focus| focus.x), focus.map(|focus| focus.y));
+        self.corner.x = follow(self.corner.x, grid.width, window.width, x);
+        self.corner.y = follow(self.corner.y, grid.height, window.height, y);
+    }
+
+    /// Moves by so many columns and rows, as far as the grid goes.
+    pub fn scroll(&mut self, grid: Size, window: Size, columns: i32, rows: i32) {
+        self.corner.x = scroll(self.corner.x, grid.width, window.width, columns);
+        self.corner.y = scroll(self.corner.y, grid.height, window.height, rows);
+    }
+
+    /// Marks for the sides on which the grid goes on beyond the window: some of `<`, `>`, `^` and `v`.
+    pub fn marks(self, grid: Size, window: Size) -> String {
+        let beyond = |corner: u16, grid: u16, window: u16| u32::from(corner) + u32::from(window) < u32::from(grid);
+        let sides = [
+            ('<', self.corner.x > 0),
+            ('>', beyond(self.corner.x, grid.width, window.width)),
+            ('^', self.corner.y > 0),
+            ('v', beyond(self.corner.y, grid.height, window.height)),
+        ];
+        sides.into_iter().filter(|&(_, more)| more).map(|(mark, _)| mark).collect()
+    }
+}
+
+fn follow(corner: u16, grid: u16, window: u16, focus: Option<u16>) -> u16 {
+    let last = grid.saturating_sub(window);
+    let corner = corner.min(last);
+    let Some(focus) = focus else { return corner };
+    let margin = MARGIN.min(window / 4);
+    let after_start = focus >= if corner == 0 { 0 } else { corner.saturating_add(margin) };
+    let beyond_end = corner.saturating_add(if corner == last { window } else { window - margin });
+    if after_start && focus < beyond_end { corner } else { focus.saturating_sub(window / 2).min(last) }
+}
+
+fn scroll(corner: u16, grid: u16, window: u16, by: i32) -> u16 {
+    let last = grid.saturating_sub(window);
+    u16::try_from(i32::from(corner).saturating_add(by).max(0)).unwrap_or(last).min(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRID: Size = Size::new(100, 50);
+
+    #[test]
+    fn a_grid_that_fits_is_never_scrolled() {
+        let mut viewport = Viewport::default();
+        viewport.follow(GRID, GRID, Some(Position::new(99, 49)));
+        assert_eq!(viewport.corner(), Position::ORIGIN);
+        assert_eq!(viewport.marks(GRID, GRID), "");
+    }
+
+    #[test]
+    fn the_focus_is_in_view_in_every_window_and_the_view_never_leaves_the_grid() {
+        for (width, height) in [(1, 1), (2, 3), (5, 4), (20, 10), (99, 49), (100, 10), (300, 60)] {
+            let window = Size::new(width, height);
+            let mut viewport = Viewport::default();
+            // Back and forth over the whole grid.
+            let there = (0..GRID.width).map(|x| Position::new(x, x / 2));
+            let back = (0..GRID.width).rev().map(|x| Position::new(x, 49 - x / 2));
+            for focus in there.chain(back) {
+                viewport.follow(GRID, window, Some(focus));
+                let corner = viewport.corner();
+                assert!(corner.x <= focus.x && focus.x < corner.x + width, "{window} {focus} {corner}");
+                assert!(corner.y <= focus.y && focus.y < corner.y + height, "{window} {focus} {corner}");
+                assert!(corner.x <= GRID.width.saturating_sub(width), "{window} {focus} {corner}");
+                assert!(corner.y <= GRID.height.saturating_sub(height), "{window} {focus} {corner}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_view_moves_seldom_and_by_half_a_window() {
+        let window = Size::new(40, 50);
+        let mut viewport = Viewport::default();
+        let mut corners = vec![];
+        for x in 0..GRID.width {
+            viewport.follow(GRID, window, Some(Position::new(x, 0)));
+            if corners.last() != Some(&viewport.corner().x) {
+                corners.push(viewport.corner().x);
+            }
+        }
+        assert_eq!(corners, [0, 14, 28, 42, 56, 60]);
+        // A step back does not move it back.
+        viewport.follow(GRID, window, Some(Position::new(90, 0)));
+        assert_eq!(viewport.corner().x, 60);
+    }
+
+    #[test]
+    fn a_window_that_grows_or_a_grid_that_shrinks_pulls_the_view_back() {
+        let mut viewport = Viewport::default();
+        viewport.follow(GRID, Size::new(10, 10), Some(Position::new(99, 49)));
+        assert_eq!(viewport.corner(), Position::new(90, 40));
+        viewport.follow(GRID, Size::new(60, 30), Some(Position::new(99, 49)));
+        assert_eq!(viewport.corner(), Position::new(40, 20));
+        viewport.follow(Size::new(5, 5), Size::new(60, 30), None);
+        assert_eq!(viewport.corner(), Position::ORIGIN);
+    }
+
+    #[test]
+    fn scrolling_ends_at_the_edges_and_marks_say_what_is_beyond() {
+        let window = Size::new(40, 20);
+        let mut viewport = Viewport::default();
+        assert_eq!(viewport.marks(GRID, window), ">v");
+        viewport.scroll(GRID, window, 10, 10);
+        assert_eq!((viewport.corner(), viewport.marks(GRID, window)), (Position::new(10, 10), "<>^v".into()));
+        viewport.scroll(GRID, window, i32::MAX, 1_000);
+        assert_eq!((viewport.corner(), viewport.marks(GRID, window)), (Position::new(60, 30), "<^".into()));
+        viewport.scroll(GRID, window, -70_000, i32::MIN);
+        assert_eq!(viewport.corner(), Position::ORIGIN);
+    }
+}
