@@ -81,7 +81,13 @@ async fn play(mut session: Session, name: Name, delay: Duration, mut stopped: wa
         }
         let typing = session.until(bot.due(session.client()));
         select! {
-            () = session.turn() => bot.listen(&session),
+            () = session.turn() => {
+                bot.listen(&session);
+                // At once if it is due: the timer counts in milliseconds, a server answers in less.
+                if !leaving {
+                    bot.type_key(&mut session);
+                }
+            }
             () = typing, if !leaving => bot.type_key(&mut session),
             // If nobody is there to stop us any more, we stop.
             _ = stopped.changed(), if !leaving => {

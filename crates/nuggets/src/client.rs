@@ -305,32 +305,24 @@ impl Client {
     }
 
     fn take_display(&mut self, text: &[u8]) {
-        let row =
-            |line: &[u8]| line.iter().map(|&byte| if matches!(byte, b' '..=b'~') { byte } else { b'?' }).collect();
-        // Some servers end the text with a NUL or leave the last newline out.
-        let text = text.strip_suffix(b"\0").unwrap_or(text);
-        let text = text.strip_suffix(b"\n").unwrap_or(text);
-        let mut lines: Vec<Vec<u8>> = text.split(|&byte| byte == b'\n').map(row).collect();
-        if let Some((rows, cols)) = self.size {
-            // One empty line too many is another known slip; a map has no empty line.
-            if lines.len() == usize::from(rows) + 1 && lines.last().is_some_and(Vec::is_empty) {
-                lines.pop();
+        let Some((rows, cols)) = self.size else {
+            self.display = tidy(text);
+            self.displays += 1;
+            if self.phase == Phase::Playing {
+                self.guess_size();
             }
-            let fits = lines.len() == usize::from(rows) && lines.iter().all(|line| line.len() == usize::from(cols));
-            if !fits {
-                self.note = Some("malformed display from the server".into());
-                return;
-            }
+            return;
+        };
+        // Most servers send exactly what they should.
+        let exact = is_exact(text, rows, cols);
+        let display = if exact { text } else { &tidy(text) };
+        if !exact && !is_exact(display, rows, cols) {
+            self.note = Some("malformed display from the server".into());
+            return;
         }
         self.display.clear();
-        for line in lines {
-            self.display.extend_from_slice(&line);
-            self.display.push(b'\n');
-        }
+        self.display.extend_from_slice(display);
         self.displays += 1;
-        if self.phase == Phase::Playing {
-            self.guess_size();
-        }
     }
 
     // Without a GRID, a DISPLAY whose rows are equally long tells the size as well.
@@ -349,17 +341,13 @@ impl Client {
     // A DISPLAY that overtook its GRID is kept if it turns out to fit, otherwise there is none yet.
     fn fit_display(&mut self) {
         let Some((rows, cols)) = self.size else { return };
-        let width = usize::from(cols) + 1;
-        let fits = self.display.len() == usize::from(rows) * width
-            && self
-                .display
-                .chunks_exact(width)
-                .all(|row| row.iter().position(|&byte| byte == b'\n') == Some(width - 1));
-        if !fits && !self.display.is_empty() {
-            self.display.clear();
+        if is_exact(&self.display, rows, cols) {
+            return;
         }
-        if !fits && matches!(self.phase, Phase::Playing) {
-            self.display = [vec![ROCK; width - 1], vec![b'\n']].concat().repeat(usize::from(rows));
+        self.display.clear();
+        if self.phase == Phase::Playing {
+            let blank = [vec![ROCK; usize::from(cols)], vec![b'\n']].concat();
+            self.display = blank.repeat(usize::from(rows));
         }
     }
 
@@ -375,6 +363,30 @@ impl Client {
         self.phase = Phase::Over;
         self.end = Some(end);
     }
+}
+
+fn is_shown(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
+}
+
+// Whether a text is `rows` rows of `cols` printable characters, each followed by a newline.
+fn is_exact(text: &[u8], rows: u16, cols: u16) -> bool {
+    let width = usize::from(cols) + 1;
+    let row = |row: &[u8]| row.ends_with(b"\n") && row[..width - 1].iter().all(|&byte| is_shown(byte));
+    text.len() == usize::from(rows) * width && text.chunks_exact(width).all(row)
+}
+
+// A display without the slips of some servers: a NUL or an empty line at its end, no newline there, bytes that no screen
+// should be sent.
+fn tidy(text: &[u8]) -> Vec<u8> {
+    let text = text.strip_suffix(b"\0").unwrap_or(text);
+    let end = text.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
+    let shown = |&byte: &u8| if byte == b'\n' || is_shown(byte) { byte } else { b'?' };
+    let mut display: Vec<u8> = text[..end].iter().map(shown).collect();
+    if !display.is_empty() {
+        display.push(b'\n');
+    }
+    display
 }
 
 #[cfg(test)]
