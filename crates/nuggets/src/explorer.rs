@@ -2,6 +2,8 @@
 
 mod memory;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use alloc::{collections::BTreeMap, vec::Vec};
 

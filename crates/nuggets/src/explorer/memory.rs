@@ -157,7 +157,8 @@ impl Memory {
         }
         self.stand(here);
         news |= !self.fresh.is_empty();
-        if !(self.fresh.is_empty() && self.doubtful.is_empty() && self.gold.is_empty()) {
+        // New room spots are doubtful, so this is skipped where all is as it was.
+        if !self.doubtful.is_empty() || self.gold.iter().any(|&spot| !self.is_shown(spot)) {
             let sight = self.sight(here);
             self.measure_sight(here, &sight);
             self.clear_what_is_seen(here, &sight);
@@ -221,7 +222,7 @@ impl Memory {
     fn look_at(&mut self, cell: usize, shown: u8) -> bool {
         let what = match shown {
             PILE => ROOM,
-            // Somebody stands there; what on will be seen when they are gone. Until then let it hide what is behind it.
+            // Somebody stands there; on what will be seen when they are gone. Until then let it hide what is behind it.
             SELF | b'A'..=b'Z' => {
                 self.forget_gold(cell);
                 if self.is_spot(cell) {
@@ -293,7 +294,7 @@ impl Memory {
     fn clear_what_is_seen(&mut self, here: usize, sight: &Sight) {
         let (mut doubtful, mut gold) = (mem::take(&mut self.doubtful), mem::take(&mut self.gold));
         gold.retain(|&spot| {
-            let is_gone = self.picture[self.offset(spot)] != PILE && self.is_seen(here, spot, sight);
+            let is_gone = !self.is_shown(spot) && self.is_seen(here, spot, sight);
             if is_gone {
                 self.marks[spot] &= !GOLD;
             }
@@ -388,6 +389,10 @@ impl Memory {
     fn distance_squared(&self, from: usize, to: usize) -> usize {
         let (rows, cols) = self.rows_and_cols_between(from, to);
         rows * rows + cols * cols
+    }
+
+    fn is_shown(&self, gold: usize) -> bool {
+        self.picture[self.offset(gold)] == PILE
     }
 
     fn is_seen(&self, here: usize, spot: usize, sight: &Sight) -> bool {
