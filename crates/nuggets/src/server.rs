@@ -72,6 +72,18 @@ struct Seat {
     last_key: Time,
 }
 
+impl Seat {
+    // Sends a DISPLAY if the budget allows; otherwise it is owed, and the answer is when to try again.
+    fn show(&mut self, now: Time, peer: PeerId, frame: Bytes, out: &mut Outbox) -> Option<Time> {
+        self.owed = !self.proven && !self.budget.take(now, length(&frame));
+        if self.owed {
+            return self.budget.ready_at(now, length(&frame));
+        }
+        out.send(peer, frame);
+        None
+    }
+}
+
 // Somebody who has not been let in yet.
 #[derive(Debug, Clone)]
 struct Stranger {
@@ -333,14 +345,7 @@ impl Server {
                 continue;
             }
             let Some(frame) = display(&self.views, seat.role) else { continue };
-            if seat.proven || seat.budget.take(now, length(&frame)) {
-                seat.owed = false;
-                out.send(peer, frame);
-            } else {
-                seat.owed = true;
-                let ready = seat.budget.ready_at(now, length(&frame));
-                self.wake = earliest(self.wake, ready);
-            }
+            self.wake = earliest(self.wake, seat.show(now, peer, frame, out));
         }
     }
 
@@ -389,12 +394,7 @@ impl Server {
                 continue;
             }
             let Some(frame) = display(&self.views, seat.role) else { continue };
-            if seat.proven || seat.budget.take(now, length(&frame)) {
-                seat.owed = false;
-                out.send(peer, frame);
-            } else {
-                self.wake = earliest(self.wake, seat.budget.ready_at(now, length(&frame)));
-            }
+            self.wake = earliest(self.wake, seat.show(now, peer, frame, out));
         }
     }
 
