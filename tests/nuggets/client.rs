@@ -98,3 +98,17 @@ fn several_bots_share_the_gold_of_our_own_map() {
     assert_eq!((table.lines().count(), purses), (5, 250), "{table}");
     assert!(finished.stdout.ends_with(table), "{}", finished.stdout);
 }
+
+/// All maps but the largest, whose thousands of keys are played without sockets elsewhere.
+#[test]
+fn a_bot_finishes_our_maps_over_the_wire() {
+    let folder = crate::programs::workspace().join("maps");
+    for name in ["alcoves", "brawl", "donuts", "edges", "gold", "main", "panorama", "shaft", "spiral", "warren"] {
+        let map = folder.join(name).with_extension("txt");
+        let server = Server::start(&[map.to_str().unwrap(), "1"]);
+        let bot = client(&server, &["robbie", "--bot", "--headless"]).wait_for_end();
+        assert_eq!(bot.code, Some(0), "{name}: {}", bot.stderr);
+        assert_eq!(bot.stdout, "GAME OVER:\nA        250 robbie\n", "{name}");
+        println!("{name}, seed 1: {}", bot.stderr.trim());
+    }
+}

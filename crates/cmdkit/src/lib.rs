@@ -5,7 +5,11 @@
 //!   wrong usage.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error.
 
-use std::{fmt, io, process::ExitCode};
+use std::{
+    fmt,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum, error::ErrorKind};
 use clap_complete::Shell;
@@ -50,7 +54,10 @@ where
     let name = command.get_name().to_owned();
     let parsed = command.clone().try_get_matches().and_then(|matches| {
         if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
-            clap_complete::generate(shell, &mut command.clone(), &name, &mut io::stdout());
+            // By way of memory, since the generator does not expect a reader that closes the pipe.
+            let mut script = vec![];
+            clap_complete::generate(shell, &mut command.clone(), &name, &mut script);
+            let _ = io::stdout().write_all(&script);
             return Ok(None);
         }
         P::from_arg_matches(&matches).map_err(|error| error.format(&mut command.clone())).map(Some)

@@ -66,7 +66,8 @@ impl Strangers {
     }
 }
 
-/// Keeps a log readable when something happens very often: lets ten lines a second through and counts the others.
+/// Keeps a log readable when something happens very often: lets ten lines through at once, then one a
+/// second, and counts the others.
 #[derive(Debug)]
 pub struct LogLimit {
     bucket: TokenBucket,
@@ -76,7 +77,7 @@ pub struct LogLimit {
 impl LogLimit {
     /// Nothing is logged yet.
     pub fn new(now: Time) -> Self {
-        Self { bucket: TokenBucket::new(Rate { per_second: 10, burst: 10 }, now), held_back: 0 }
+        Self { bucket: TokenBucket::new(Rate { per_second: 1, burst: 10 }, now), held_back: 0 }
     }
 
     /// Whether to write a line; if so, how many were held back since the last one.
@@ -155,6 +156,6 @@ mod tests {
         let mut limit = LogLimit::new(Time::ZERO);
         let shown = (0..100).filter_map(|_| limit.admit(Time::ZERO)).count();
         assert_eq!(shown, 10);
-        assert_eq!(limit.admit(Time::from_millis(100)), Some(90));
+        assert_eq!(limit.admit(Time::from_millis(1_000)), Some(90));
     }
 }

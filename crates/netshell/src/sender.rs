@@ -76,7 +76,8 @@ impl Sender {
     // A datagram that could not be sent is lost like any other; the game goes on.
     fn lost(&mut self, now: Time, remote: Remote, error: &io::Error) {
         if let Some(held_back) = self.log.admit(now) {
-            warn!(address = %remote.1, %error, held_back, "a datagram could not be sent");
+            let address = SocketAddr::new(remote.1.ip().to_canonical(), remote.1.port());
+            warn!(%address, %error, held_back, "a datagram could not be sent");
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     pub(crate) map: Option<PathBuf>,
 
     /// Same map and same seed: same piles and, for the same messages, the same game
-    #[arg(value_name = "SEED", value_parser = positive, conflicts_with = "check_map")]
+    #[arg(value_name = "SEED", value_parser = positive, conflicts_with = "check_map", allow_negative_numbers = true)]
     seed_argument: Option<u64>,
 
     /// UDP port to listen on; 0 is any free one
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     pub(crate) port: u16,
 
     /// The seed, as an option
-    #[arg(long, value_parser = positive, conflicts_with = "seed_argument")]
+    #[arg(long, value_parser = positive, conflicts_with = "seed_argument", allow_negative_numbers = true)]
     seed: Option<u64>,
 
     /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6

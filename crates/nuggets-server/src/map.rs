@@ -25,7 +25,7 @@ pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
     for repair in repairs {
         warn!("{name}: {repair}");
     }
-    let breaches = nuggets::check_map(grid.text()).breaches.len();
+    let breaches = nuggets::check_map(&text).breaches.len();
     if breaches > 0 {
         warn!("{name} breaks the rules for maps in {breaches} places; --check-map tells where");
     }

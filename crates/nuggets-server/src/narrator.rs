@@ -25,7 +25,7 @@ impl Narrator {
         let active = players.iter().filter(|player| player.cell.is_some()).count();
         if players.len() < self.joined {
             info!("a new game has begun");
-            self.joined = 0;
+            (self.joined, self.active) = (0, 0);
         }
         for player in &players[self.joined..] {
             info!(letter = %player.letter, name = player.name.as_str(), address = self.address, "joined");

@@ -79,11 +79,16 @@ pub struct Report {
 
 /// Checks a map file's text.
 pub fn check_map(text: &[u8]) -> Report {
-    let (grid, repairs) = match Grid::parse(text) {
+    let (foreign, parsed) = without_foreign(text);
+    let mut breaches = foreign;
+    let (grid, repairs) = match parsed {
         Ok(parsed) => parsed,
-        Err(first) => return Report { breaches: unplayable(text, first), notes: vec![] },
+        Err(error) => {
+            breaches.push(Breach::Unplayable(error));
+            return Report { breaches, notes: vec![] };
+        }
     };
-    let mut breaches: Vec<Breach> = repairs.into_iter().map(Breach::Repaired).collect();
+    breaches.extend(repairs.into_iter().map(Breach::Repaired));
     let count = grid.room_spots().len();
     if count < MAX_PLAYERS + Rules::default().max_piles as usize {
         breaches.push(Breach::FewRoomSpots { count });
@@ -111,27 +116,24 @@ pub fn check_map(text: &[u8]) -> Report {
     Report { breaches, notes: vec![size, travel] }
 }
 
-// A text that cannot be played, with all its foreign characters rather than the first alone.
-fn unplayable(text: &[u8], first: ParseGridError) -> Vec<Breach> {
+type Parsed = Result<(Grid, Vec<Repair>), ParseGridError>;
+
+// All foreign characters of a text, up to a bound, and what it is when they are taken for rock.
+fn without_foreign(text: &[u8]) -> (Vec<Breach>, Parsed) {
     const MOST: usize = 100;
-    let ParseGridError::Foreign { .. } = first else { return vec![Breach::Unplayable(first)] };
     let mut breaches = vec![];
     let mut rest = text.to_vec();
-    while let Err(error) = Grid::parse(&rest) {
-        breaches.push(Breach::Unplayable(error));
-        let ParseGridError::Foreign { at, byte } = error else { break };
-        if breaches.len() == MOST {
-            break;
-        }
-        // The next look takes that character for rock.
+    loop {
+        let parsed = Grid::parse(&rest);
+        let Err(ParseGridError::Foreign { at, byte }) = parsed else { return (breaches, parsed) };
         let mut lines = rest.split_mut(|&byte| byte == b'\n');
         let line = lines.nth(usize::from(at.row)).unwrap_or_default();
         match line.iter_mut().find(|other| **other == byte) {
-            Some(foreign) => *foreign = ROCK,
-            None => break,
+            Some(foreign) if breaches.len() + 1 < MOST => *foreign = ROCK,
+            _ => return (breaches, parsed),
         }
+        breaches.push(Breach::Unplayable(ParseGridError::Foreign { at, byte }));
     }
-    breaches
 }
 
 // The character `rows` below and `cols` right of a place; rock beyond the edges, where nothing is.
@@ -411,8 +413,10 @@ mod tests {
     #[test]
     fn every_foreign_character_is_found() {
         let found = breaches("..x\n.\t.\nx..\n");
-        let places: Vec<&str> = found.iter().filter_map(|line| line.split(':').next()).collect();
+        let foreign = found.iter().filter(|line| line.contains("is no map character"));
+        let places: Vec<&str> = foreign.filter_map(|line| line.split(':').next()).collect();
         assert_eq!(places, ["row 1, column 3", "row 2, column 2", "row 3, column 1"]);
+        assert!(found.iter().any(|line| line.contains("room spots are too few")), "and the rest is found as well");
         assert_eq!(breaches(&"\u{1}".repeat(5_000)).len(), 100);
     }
 

@@ -9,7 +9,8 @@ use core::{fmt::Write, time::Duration};
 use netcore::Time;
 
 use crate::{
-    grid::{Position, ROCK},
+    game::PILE,
+    grid::{Direction, PASSAGE, Position, ROCK, ROOM},
     protocol::{ClientMessage, Letter, Name, ServerMessage, printable},
 };
 
@@ -176,9 +177,12 @@ impl Client {
                 format!("Player {letter} has {purse} nuggets ({remaining} nuggets unclaimed).")
             }
         };
-        if let Some(silence) = self.silent_for(now) {
-            let reason = if self.refused { "its port is closed" } else { "no answer" };
-            let _ = write!(line, "  Server silent for {} s: {reason}", silence.as_secs());
+        // Short enough for a terminal of 80 columns.
+        if self.refused && self.phase == Phase::Playing {
+            line += "  Server gone: port closed";
+        } else if let Some(silence) = self.silent_for(now) {
+            // Writing to a string cannot fail.
+            let _ = write!(line, "  No answer for {} s", silence.as_secs());
         } else if let Some(note) = &self.note {
             line += "  ";
             line += note;
@@ -218,6 +222,7 @@ impl Client {
                         self.finish(End::NoAnswer);
                     }
                 } else if again.is_some_and(|again| now >= again) {
+                    self.refused = false;
                     let next = RETRIES.get(attempt).map(|&delay| now.plus(delay));
                     self.phase = Phase::Joining { attempt: attempt + 1, again: next, give_up };
                     self.send_first_message();
@@ -245,8 +250,25 @@ impl Client {
             self.leave(now);
             return;
         }
-        self.unanswered_since.get_or_insert(now);
+        if self.must_move(key) {
+            self.unanswered_since.get_or_insert(now);
+        }
         self.outgoing.push_back(ClientMessage::Key(key).to_bytes());
+    }
+
+    // Whether a key leads somewhere by the last DISPLAY, so that an answer is certain. A step into a wall is answered by
+    // nothing, and not every server answers a key that means nothing.
+    fn must_move(&self, key: u8) -> bool {
+        let (Some(way), Some((_, cols)), Some(at)) = (
+            Direction::from_key(key.to_ascii_lowercase()),
+            self.size,
+            self.display.iter().position(|&byte| byte == b'@'),
+        ) else {
+            return false;
+        };
+        let target = i32::try_from(at).ok().and_then(|at| usize::try_from(at + way.offset(cols)).ok());
+        let there = target.and_then(|target| self.display.get(target));
+        there.is_some_and(|&byte| matches!(byte, ROOM | PASSAGE | PILE) || byte.is_ascii_uppercase())
     }
 
     /// Leaves the game: says Q to the server and waits a little for its goodbye. Before it is let in, it ends at once.
@@ -548,12 +570,18 @@ mod tests {
         assert_eq!(client.silent_for(at(102)), None);
         assert_eq!(client.deadline(at(100)), Some(at(103)));
         assert_eq!(client.deadline(at(103)), Some(at(104)));
-        assert_eq!(
-            client.status(at(105)),
-            "Player A has 0 nuggets (250 nuggets unclaimed).  Server silent for 5 s: no answer"
-        );
+        assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  No answer for 5 s");
+        client.refused();
+        assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
         client.datagram(at(106), b"DISPLAY\n@..\n  #\n");
         assert_eq!(client.silent_for(at(200)), None);
+        // A wall, the edge of the map, and a key that means nothing: none of them need be answered.
+        for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
+            client.key(at(200), key);
+        }
+        assert_eq!(client.silent_for(at(300)), None);
+        client.key(at(300), b'L');
+        assert!(client.silent_for(at(304)).is_some());
     }
 
     #[test]

@@ -96,6 +96,12 @@ impl Direction {
         }
     }
 
+    /// What one step adds to an offset into the text of a grid of `cols` columns.
+    pub fn offset(self, cols: u16) -> i32 {
+        let (rows, along) = self.delta();
+        rows * (i32::from(cols) + 1) + along
+    }
+
     /// The key of one step; its capital runs.
     pub const fn key(self) -> u8 {
         match self {
@@ -299,9 +305,7 @@ impl Grid {
     /// Diagonals ask nothing of the two cells beside them.
     pub fn step(&self, from: Cell, direction: Direction) -> Option<Cell> {
         // A step over the left or right edge lands on a newline, which is no spot, so only top and bottom are special.
-        let (rows, cols) = direction.delta();
-        let target = i32::from(from.0) + rows * (i32::from(self.cols) + 1) + cols;
-        let cell = Cell(u16::try_from(target).ok()?);
+        let cell = Cell(u16::try_from(i32::from(from.0) + direction.offset(self.cols)).ok()?);
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
     }
 }

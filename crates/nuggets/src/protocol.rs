@@ -120,7 +120,14 @@ impl ClientMessage {
             (b"SPECTATE", []) => Ok(Self::Spectate),
             (b"SPECTATE", _) => invalid("nothing may stand behind SPECTATE", 8),
             (b"KEY", [b' ', key]) => Ok(Self::Key(*key)),
-            (b"KEY", _) => invalid("KEY wants one space and exactly one character, as in 'KEY h'", 3),
+            (b"KEY", rest) => {
+                let at = match rest {
+                    [b' '] => 4,
+                    [b' ', _, ..] => 5,
+                    _ => 3,
+                };
+                invalid("KEY wants one space and exactly one character, as in 'KEY h'", at)
+            }
             _ => invalid("the first word is none of PLAY, SPECTATE and KEY", 0),
         }
     }
@@ -345,7 +352,9 @@ mod tests {
     #[test]
     fn an_error_says_what_would_be_right() {
         let said = |datagram: &[u8]| ClientMessage::parse(datagram).unwrap_err().to_string();
-        assert_eq!(said(b"KEY hh"), "byte 3: KEY wants one space and exactly one character, as in 'KEY h'");
+        assert_eq!(said(b"KEY hh"), "byte 5: KEY wants one space and exactly one character, as in 'KEY h'");
+        assert!(said(b"KEY ").starts_with("byte 4: ") && said(b"KEYh").starts_with("byte 0: "));
+        assert!(said(b"KEY").starts_with("byte 3: "));
         assert_eq!(said(b"hello"), "byte 0: the first word is none of PLAY, SPECTATE and KEY");
     }
 

@@ -209,7 +209,7 @@ fn a_server_that_falls_silent_is_shown_and_not_waited_for() {
     let server = Server::start(|message| if message == b"PLAY Ann" { welcome(MAP, true) } else { vec![] });
     let mut terminal = play(&server, 100, 10);
     terminal.press(b"l");
-    terminal.wait_for_lines(&[&format!("{STATUS}  Server silent for 3 s: no answer")]);
+    terminal.wait_for_lines(&[&format!("{STATUS}  No answer for 3 s")]);
     terminal.press(b"Q");
     terminal.wait_for_lines(&["Leaving: waiting for the server's goodbye."]);
     terminal.wait_for("said no goodbye within 2 s");

@@ -291,7 +291,7 @@ fn a_malformed_message_is_not_a_first_key() {
     table.check(
         "
         Alice > KEY hh
-            Alice < ERROR malformed message: byte 3: KEY wants one space and exactly one character, as in 'KEY h'
+            Alice < ERROR malformed message: byte 5: KEY wants one space and exactly one character, as in 'KEY h'
         Alice > PLAY Alice
             Alice < OK A
             Alice < GRID 1 3

@@ -124,7 +124,7 @@ fn an_error_says_what_would_be_right() {
         Alice > KEY
             Alice < ERROR malformed message: byte 3: KEY wants one space and exactly one character, as in 'KEY h'
         Alice > KEY l\n
-            Alice < ERROR malformed message: byte 3: KEY wants one space and exactly one character, as in 'KEY h'
+            Alice < ERROR malformed message: byte 5: KEY wants one space and exactly one character, as in 'KEY h'
         Alice > SPECTATE\x20
             Alice < ERROR malformed message: byte 8: nothing may stand behind SPECTATE
         Alice > PLAYBob

@@ -65,14 +65,24 @@ fn what_cannot_be_played_is_refused() {
     check("   \n   \n", &["the map has no room spot ('.'), so neither gold nor players have a place"]);
     check("+--+\n|##|\n+--+\n", &["the map has no room spot ('.'), so neither gold nor players have a place"]);
     check(
-        "..A..\n..*..\n\t....\n",
+        "##A##\n##*##\n\t####\n",
         &[
             "row 1, column 3: 'A' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
             "row 2, column 3: '*' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
             "row 3, column 1: '\\t' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
+            "the map has no room spot ('.'), so neither gold nor players have a place",
         ],
     );
-    check("..\0.\n", &["row 1, column 3: '\\x00' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'"]);
+    // What is foreign is taken for rock, and the rest is checked as well.
+    check(
+        "..\0\n",
+        &[
+            "row 1, column 3: '\\x00' is no map character; a map is made of ' ' '-' '|' '+' '.' '#'",
+            "2 room spots are too few: 26 players and 30 piles need 56",
+            &format!("row 1, column 1: {EDGE}"),
+            &format!("row 1, column 2: {EDGE}"),
+        ],
+    );
     // 256 rows of 255 columns make 8 + 256 * 256 bytes.
     check(
         &(".".repeat(255) + "\n").repeat(256),
