@@ -92,17 +92,27 @@ fn announce(sockets: &[UdpSocket], args: &Args, seed: u64) -> anyhow::Result<()>
     let elsewhere = everywhere.then(outward_address).flatten().map_or_else(String::new, |ip| {
         format!("From another machine of your network, use {ip} in the place of {host}.\n")
     });
+    let client = client_command();
     let lines = format!(
         "Hosting {map} with seed {seed} on {}; Ctrl-C stops it.\n\
-         To play:   cargo run -p nuggets-client -- {host} {port} yourname\n\
-         To watch:  cargo run -p nuggets-client -- {host} {port}\n\
-         A bot:     cargo run -p nuggets-client -- {host} {port} robbie --bot\n\
+         To play:   {client} {host} {port} yourname\n\
+         To watch:  {client} {host} {port}\n\
+         A bot:     {client} {host} {port} robbie --bot\n\
          {elsewhere}",
         open.join(" and "),
     );
     // A standard error that nobody reads is no reason not to play.
     let _ = io::stderr().write_all(lines.as_bytes());
     Ok(())
+}
+
+// How a client is started by people who have started this server as they have: from the source, or as a program.
+fn client_command() -> &'static str {
+    let itself = std::env::current_exe().unwrap_or_default();
+    // The folders that cargo names after its profiles.
+    let folder = itself.parent().and_then(Path::file_name);
+    let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
+    if built { "cargo run -p nuggets-client --" } else { "nuggets-client" }
 }
 
 // The address from which this machine reaches others. Connecting a datagram socket asks the routing table and sends
