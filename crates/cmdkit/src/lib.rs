@@ -5,6 +5,8 @@
 //!   wrong usage.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error.
 
+mod stderr;
+
 use std::{
     fmt,
     io::{self, Write},
@@ -14,6 +16,8 @@ use std::{
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum, error::ErrorKind};
 use clap_complete::Shell;
 use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
+
+use crate::stderr::Queued;
 
 /// Exit code for a failure at run time.
 pub const EXIT_FAILURE: u8 = 1;
@@ -74,11 +78,14 @@ where
             };
         }
     };
-    match program(arguments) {
+    let result = program(arguments);
+    stderr::finish();
+    match result {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{name}: {error:#}");
+            // Where standard error takes nothing, the exit code has to say it.
+            let _ = writeln!(io::stderr(), "{name}: {error:#}");
             ExitCode::from(if error.is::<UsageError>() { usage_code } else { EXIT_FAILURE })
         }
     }
@@ -117,7 +124,7 @@ impl LogArgs {
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
         let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && io::IsTerminal::is_terminal(&io::stderr());
-        self.init(default, BoxMakeWriter::new(io::stderr), colour)
+        self.init(default, BoxMakeWriter::new(Queued::start()), colour)
     }
 
     /// As [`LogArgs::start`], but to `writer` and without colour: a program that draws on the terminal must not log over its
@@ -135,6 +142,8 @@ impl LogArgs {
         let filter = EnvFilter::try_new(&wanted)
             .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
+        // The alternative is to complain on standard error, which panics when that is what broke.
+        let builder = builder.log_internal_errors(false);
         match self.log_format {
             LogFormat::Text => builder.with_target(false).init(),
             LogFormat::Json => builder.json().init(),

@@ -123,7 +123,6 @@ fn start() -> Running {
             };
             let outcome = serve(parrot, Udp::new(sockets).unwrap(), shutdown, |text| {
                 summaries.push(text.to_owned());
-                Ok(())
             });
             (outcome.await.unwrap(), summaries)
         })

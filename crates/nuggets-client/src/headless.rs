@@ -52,7 +52,7 @@ pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duratio
                 continue;
             }
         };
-        eprintln!("{account}");
+        let _ = writeln!(std::io::stderr(), "{account}");
         match end {
             End::Quit(text) => {
                 if printed.insert(text.clone()) {
@@ -66,7 +66,8 @@ pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duratio
         }
     }
     if failures > 0 {
-        eprintln!("nuggets-client: {failures} of {} bots got no answer from the server", names.len());
+        let bots = names.len();
+        let _ = writeln!(std::io::stderr(), "nuggets-client: {failures} of {bots} bots got no answer from the server");
         return Ok(ExitCode::from(EXIT_FAILURE));
     }
     Ok(ExitCode::SUCCESS)

@@ -17,7 +17,7 @@ use cmdkit::{EXIT_FAILURE, EXIT_USAGE, LogFormat, UsageError};
 use netcore::Outcome;
 use netshell::{Udp, bind_udp, raise_open_files, serve, shutdown};
 use nuggets::server::Server;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::{args::Args, narrator::Narrator};
 
@@ -42,8 +42,10 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         announce(&sockets, args, config.seed)?;
         let outcome = serve(Narrator::new(server), Udp::new(sockets)?, stop, |summary| {
             let mut stdout = io::stdout().lock();
-            writeln!(stdout, "{summary}")?;
-            stdout.flush()
+            // Whoever has closed standard output does not end the game of others.
+            if let Err(error) = writeln!(stdout, "{summary}").and_then(|()| stdout.flush()) {
+                warn!(%error, "the table cannot be written to standard output");
+            }
         });
         anyhow::Ok(outcome.await?)
     })?;
