@@ -64,3 +64,32 @@ fn a_log_can_be_silent() {
     let finished = server.process.wait();
     assert!(!finished.stderr.contains("INFO") && !finished.stderr.contains("malformed"), "{}", finished.stderr);
 }
+
+/// A log that nobody takes, here on a full disk, ends nothing and changes no exit status.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_error_that_takes_nothing_stops_nobody() {
+    use std::{
+        fs::OpenOptions,
+        io::{BufRead, BufReader},
+        process::Stdio,
+    };
+
+    let full = || Stdio::from(OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let mut server =
+        super::server().args(["--bind", "127.0.0.1"]).stdout(Stdio::piped()).stderr(full()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let port: u16 = line.split_whitespace().last().unwrap().parse().unwrap();
+    let peer = testkit::peer::Peer::new(([127, 0, 0, 1], port).into());
+    peer.send("x");
+    peer.expect("ERROR ");
+    peer.send("PLAY Ann");
+    peer.expect("OK A");
+    peer.send("KEY Q");
+    peer.expect("QUIT ");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let refused = super::server().arg("no such map").stderr(full()).status().unwrap();
+    assert_eq!(refused.code(), Some(1));
+}

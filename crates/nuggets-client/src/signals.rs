@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(unix), expect(dead_code, reason = "elsewhere there is but one"))]
 pub(crate) enum Signal {
-    /// Leave in order: SIGINT, SIGTERM.
+    /// Leave in order: SIGINT, SIGTERM, SIGQUIT.
     Leave,
     /// The terminal is gone: SIGHUP.
     HangUp,
@@ -35,6 +35,7 @@ mod unix {
     pub(crate) struct Signals {
         interrupt: Stream,
         terminate: Stream,
+        quit: Stream,
         hang_up: Stream,
         resized: Stream,
         continued: Stream,
@@ -45,6 +46,7 @@ mod unix {
             Ok(Self {
                 interrupt: signal(SignalKind::interrupt())?,
                 terminate: signal(SignalKind::terminate())?,
+                quit: signal(SignalKind::quit())?,
                 hang_up: signal(SignalKind::hangup())?,
                 resized: signal(SignalKind::window_change())?,
                 continued: signal(SignalKind::from_raw(signal_hook::consts::SIGCONT))?,
@@ -56,6 +58,7 @@ mod unix {
             select! {
                 _ = self.interrupt.recv() => Signal::Leave,
                 _ = self.terminate.recv() => Signal::Leave,
+                _ = self.quit.recv() => Signal::Leave,
                 _ = self.hang_up.recv() => Signal::HangUp,
                 _ = self.resized.recv() => Signal::Resized,
                 _ = self.continued.recv() => Signal::Continued,

@@ -32,6 +32,10 @@ pub const DISPLAY_HEADER: &[u8] = b"DISPLAY\n";
 /// Bytes of a name that are kept.
 pub const MAX_NAME: usize = 50;
 
+/// What a datagram is that begins as a server's messages do. It is not answered: two servers that were set against each
+/// other by a forged address would answer each other for ever.
+pub const FROM_A_SERVER: DecodeError = DecodeError::Invalid { what: "this is a message of a server", at: 0 };
+
 /// A player's letter, `A` to `Z`, in order of joining.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Letter(u8);
@@ -128,6 +132,7 @@ impl ClientMessage {
                 };
                 invalid("KEY wants one space and exactly one character, as in 'KEY h'", at)
             }
+            (b"OK" | b"GRID" | b"GOLD" | b"DISPLAY" | b"QUIT" | b"ERROR", _) => Err(FROM_A_SERVER),
             _ => invalid("the first word is none of PLAY, SPECTATE and KEY", 0),
         }
     }

@@ -17,9 +17,9 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use crate::{
-    game::{Action, Event, Game, JoinError, Player, PlayerId, Rules, RulesError},
+    game::{Action, Event, Game, JoinError, MAX_PLAYERS, Player, PlayerId, Rules, RulesError},
     grid::Grid,
-    protocol::{ClientMessage, MAX_DATAGRAM, Name, Nuggets, ServerMessage},
+    protocol::{ClientMessage, FROM_A_SERVER, MAX_DATAGRAM, Name, Nuggets, ServerMessage},
     view::Views,
 };
 
@@ -159,7 +159,7 @@ impl Server {
     fn play(&mut self, now: Time, peer: PeerId, name: Option<Name>, out: &mut Outbox) {
         let Some(Stranger { address, .. }) = self.strangers.get(&peer) else { return };
         let refusal = |text| ServerMessage::Quit(text).to_bytes();
-        if self.game.players().len() >= crate::game::MAX_PLAYERS {
+        if self.game.players().len() >= MAX_PLAYERS {
             return out.send(peer, refusal(FULL));
         }
         let Some(name) = name else {
@@ -243,6 +243,11 @@ impl Server {
         }
         self.leave_seat(peer, out);
         self.tell(now, player, &events, out);
+        // Nobody plays and nobody can join: such a game would never make room for the next.
+        let full = self.game.players().len() >= MAX_PLAYERS;
+        if self.config.rematch && full && !self.game.is_over() && self.game.active().next().is_none() {
+            self.finish(out);
+        }
     }
 
     // Tells everybody what an action of `actor` has changed: all GOLDs, all DISPLAYs, then texts, since a GOLD wipes a
@@ -366,6 +371,9 @@ impl Server {
     }
 
     fn malformed(&mut self, now: Time, peer: PeerId, why: DecodeError, out: &mut Outbox) {
+        if why == FROM_A_SERVER {
+            return;
+        }
         let text = format!("malformed message: {why}");
         self.error(now, peer, text.as_bytes(), out);
     }

@@ -573,3 +573,18 @@ fn rematches_follow_each_other() {
     }
     assert!(boards.len() > 5, "each game has its own gold: {boards:?}");
 }
+
+#[test]
+fn a_rematch_begins_when_all_letters_are_gone_and_nobody_plays() {
+    for rematch in [true, false] {
+        let mut table = Table::new(&".".repeat(80), Config { rematch, ..Config::default() });
+        for number in 0..26 {
+            let name = format!("P{number}");
+            assert!(told(&table.send(&name, format!("PLAY {name}")), &name)[0].starts_with("OK "));
+            table.keys(&name, "Q");
+        }
+        let said = told(&table.send("Late", "PLAY Late"), "Late");
+        let expected = if rematch { "OK A" } else { "QUIT Game is full: no more players can join." };
+        assert_eq!(said[0], expected);
+    }
+}

@@ -208,3 +208,18 @@ fn a_refused_player_costs_one_line() {
         assert_eq!(table.known().count(), 0, "and is not remembered");
     }
 }
+
+#[test]
+fn messages_of_a_server_are_not_answered() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
+    table.check(
+        r"
+        Mallory > ERROR malformed message
+            Mallory closed
+        Mallory > QUIT Game is full: no more players can join.
+            Mallory closed
+        Alice > OK A
+        Alice > DISPLAY\n...
+        ",
+    );
+}
