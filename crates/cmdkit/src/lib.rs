@@ -84,8 +84,7 @@ where
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Where standard error takes nothing, the exit code has to say it.
-            let _ = writeln!(io::stderr(), "{name}: {error:#}");
+            stderr::say(&format!("{name}: {error:#}"));
             ExitCode::from(if error.is::<UsageError>() { usage_code } else { EXIT_FAILURE })
         }
     }

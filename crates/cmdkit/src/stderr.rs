@@ -80,6 +80,22 @@ impl<'a> MakeWriter<'a> for Queued {
     }
 }
 
+/// Writes the last line of a program, behind those that wait.
+pub(crate) fn say(line: &str) {
+    let line = format!("{line}\n");
+    match QUEUED.get() {
+        // By the same way: if that thread is stuck, nobody else gets at standard error either.
+        Some(queue) => {
+            let _ = queue.try_send(Message::Line(line.into_bytes()));
+            finish();
+        }
+        // Where standard error takes nothing, the exit code has to say it.
+        None => {
+            let _ = io::stderr().write_all(line.as_bytes());
+        }
+    }
+}
+
 /// Waits until the last lines are written, but not for ever.
 pub(crate) fn finish() {
     let Some(queue) = QUEUED.get() else { return };

@@ -23,7 +23,7 @@ mod udp;
 
 pub use bind::{BindError, bind_udp};
 pub use clock::Clock;
-pub use limits::{HOST_RATE, LogLimit, PEER_RATE, STRANGERS_RATE, Strangers, raise_open_files};
+pub use limits::{HOST_RATE, PEER_RATE, STRANGERS_RATE, raise_open_files};
 pub use peers::{Delivery, Peers, Taken};
 pub use serve::{Transport, serve};
 pub use shutdown::shutdown;

@@ -38,7 +38,7 @@ impl From<SocketAddr> for Host {
 
 /// Decides whose datagrams are looked at while their sender holds no seat. Its memory is bounded.
 #[derive(Debug)]
-pub struct Strangers {
+pub(crate) struct Strangers {
     hosts: BTreeMap<Host, TokenBucket>,
     all: TokenBucket,
     cleared: Time,
@@ -46,12 +46,12 @@ pub struct Strangers {
 
 impl Strangers {
     /// Nobody has sent anything yet.
-    pub fn new(now: Time) -> Self {
+    pub(crate) fn new(now: Time) -> Self {
         Self { hosts: BTreeMap::new(), all: TokenBucket::new(STRANGERS_RATE, now), cleared: now }
     }
 
     /// Whether a datagram from `address` is to be looked at.
-    pub fn admit(&mut self, now: Time, address: SocketAddr) -> bool {
+    pub(crate) fn admit(&mut self, now: Time, address: SocketAddr) -> bool {
         let host = Host::from(address);
         // Making room means looking at all hosts, so a flood of new ones may not cause it each time.
         if self.hosts.len() >= MAX_HOSTS && now.since(self.cleared) >= CLEARING {
@@ -66,22 +66,22 @@ impl Strangers {
     }
 }
 
-/// Keeps a log readable when something happens very often: lets ten lines through at once, then one a
-/// second, and counts the others.
+/// Keeps a log readable when something happens very often: lets ten lines through at once, then one a second, and counts
+/// the others.
 #[derive(Debug)]
-pub struct LogLimit {
+pub(crate) struct LogLimit {
     bucket: TokenBucket,
     held_back: u64,
 }
 
 impl LogLimit {
     /// Nothing is logged yet.
-    pub fn new(now: Time) -> Self {
+    pub(crate) fn new(now: Time) -> Self {
         Self { bucket: TokenBucket::new(Rate { per_second: 1, burst: 10 }, now), held_back: 0 }
     }
 
     /// Whether to write a line; if so, how many were held back since the last one.
-    pub fn admit(&mut self, now: Time) -> Option<u64> {
+    pub(crate) fn admit(&mut self, now: Time) -> Option<u64> {
         if self.bucket.take(now, 1) {
             return Some(std::mem::take(&mut self.held_back));
         }

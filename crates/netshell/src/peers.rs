@@ -36,6 +36,11 @@ pub enum Delivery<R> {
     Summary(String),
 }
 
+/// An address as people and engines are shown it: an IPv4 one as such, also where it came in over an IPv6 socket.
+pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
 #[derive(Debug)]
 struct Peer<R> {
     remote: R,
@@ -152,7 +157,7 @@ impl<R: Copy + Eq + Hash> Peers<R> {
         }
         self.ids.insert(remote, peer);
         self.known.insert(peer, Peer { remote, bucket: TokenBucket::new(PEER_RATE, now) });
-        let address = SocketAddr::new(address.ip().to_canonical(), address.port()).to_string();
+        let address = plain(address).to_string();
         debug!(%peer, address, "connected");
         engine.input(now, Input::Connected { peer, role: Role::Player, link: Link::Datagram, address: &address }, out);
         peer

@@ -7,7 +7,7 @@ use netcore::Time;
 use tokio::net::UdpSocket;
 use tracing::warn;
 
-use crate::limits::LogLimit;
+use crate::{limits::LogLimit, peers::plain};
 
 /// Bytes that wait for the system to take them; beyond that the oldest datagrams are lost, as datagrams may be.
 const MAX_BACKLOG: usize = 8 << 20;
@@ -76,8 +76,7 @@ impl Sender {
     // A datagram that could not be sent is lost like any other; the game goes on.
     fn lost(&mut self, now: Time, remote: Remote, error: &io::Error) {
         if let Some(held_back) = self.log.admit(now) {
-            let address = SocketAddr::new(remote.1.ip().to_canonical(), remote.1.port());
-            warn!(%address, %error, held_back, "a datagram could not be sent");
+            warn!(address = %plain(remote.1), %error, held_back, "a datagram could not be sent");
         }
     }
 }

@@ -17,7 +17,7 @@ use tracing::{debug, info, warn};
 use crate::{
     Clock, Transport,
     limits::LogLimit,
-    peers::{Delivery, Peers, Taken},
+    peers::{Delivery, Peers, Taken, plain},
     sender::{Remote, Sender},
 };
 
@@ -78,8 +78,7 @@ impl Udp {
     // Hands the datagram in the buffer to the engine.
     fn take_in<E: Engine>(&mut self, now: Time, engine: &mut E, out: &mut Outbox, remote: Remote) {
         let length = self.buffer.len();
-        // An IPv4 address is shown as one, also where it came in over IPv6.
-        let address = SocketAddr::new(remote.1.ip().to_canonical(), remote.1.port());
+        let address = plain(remote.1);
         match self.peers.take_in(now, engine, out, (remote, address), &mut self.buffer) {
             Taken::Request => {}
             Taken::Ignored => debug!(%address, "a message from an address without a seat is ignored"),
