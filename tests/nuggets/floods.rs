@@ -5,6 +5,7 @@ use std::{
 
 use netcore::Rate;
 use netshell::{HOST_RATE, PEER_RATE, STRANGERS_RATE};
+use nuggets::server::{CATCH_UP, SHOWN};
 use testkit::{TempDir, peer::Peer};
 
 use super::{HALL, Server, other_host};
@@ -88,6 +89,33 @@ fn a_flood_from_one_player_does_not_keep_others_from_playing() {
     }
     assert!(answers <= allowed(PEER_RATE, start.elapsed()) + 100, "{answers} answers in {:?}", start.elapsed());
     assert!(server.process.is_running());
+}
+
+#[test]
+fn a_player_who_runs_to_and_fro_does_not_flood_the_others() {
+    let maps = TempDir::new();
+    let server = Server::start(&[&maps.file("hall.txt", HALL), "2"]);
+    let (ann, bob) = (server.peer(), server.peer());
+    ann.play("Ann");
+    bob.play("Bob");
+    ann.ask("KEY ?", "ERROR unknown keystroke");
+    let start = Instant::now();
+    let (mut moves, mut seen) = (0, 0);
+    let displays = |messages: &[String]| messages.iter().filter(|text| text.starts_with("DISPLAY")).count() as u64;
+    // A pair of opposite steps makes one move at least, wherever Bob stands. Few at a time, so that none is lost.
+    while moves < 2 * u64::from(SHOWN.burst) {
+        for _ in 0..40 {
+            bob.send("KEY h");
+            bob.send("KEY l");
+        }
+        for (peer, count) in [(&bob, &mut moves), (&ann, &mut seen)] {
+            peer.send("KEY ?");
+            *count += displays(&peer.receive_through("ERROR unknown keystroke").0);
+        }
+    }
+    let ticks = u64::try_from(start.elapsed().as_millis() / CATCH_UP.as_millis()).unwrap();
+    let most = allowed(SHOWN, start.elapsed()) + ticks;
+    assert!(seen <= most, "{seen} displays of {moves} moves, {most} are allowed");
 }
 
 #[test]

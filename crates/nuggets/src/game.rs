@@ -87,6 +87,9 @@ pub enum RulesError {
     /// A player who sees nothing.
     #[error("a radius of 0 shows nothing: at least 1 is needed")]
     Vision,
+    /// A map that cannot hold both.
+    #[error("the map has a single room spot ('.'): a game needs one for gold and one for a player")]
+    OneSpot,
 }
 
 impl Rules {
@@ -256,7 +259,10 @@ impl Game {
         let drawn = rng.random_range(rules.min_piles..=rules.max_piles);
         let mut spots: Vec<Cell> = grid.room_spots().to_vec();
         let room = u32::try_from(spots.len()).unwrap_or(u32::MAX);
-        let count = drawn.min(rules.gold).min(room.saturating_sub(1).max(1));
+        if room < 2 {
+            return Err(RulesError::OneSpot);
+        }
+        let count = drawn.min(rules.gold).min(room - 1);
         // The front of a shuffled list: each set of spots is as likely as any other.
         let mut chosen = vec![];
         for taken in 0..count {

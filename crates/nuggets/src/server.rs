@@ -23,9 +23,17 @@ use crate::{
     view::Views,
 };
 
-/// Bytes of DISPLAYs that an address may be sent before it has sent a KEY: a quarter of a megabyte a second, after a
-/// megabyte at once. Until then nothing shows that the address asked for them itself.
-pub const UNPROVEN: Rate = Rate { per_second: 256 << 10, burst: 1 << 20 };
+/// Bytes of DISPLAYs that an address may be sent before it has sent a KEY: a quarter of a megabyte a second, after as
+/// much at once. Until then nothing shows that the address asked for them itself.
+pub const UNPROVEN: Rate = Rate { per_second: 256 << 10, burst: 256 << 10 };
+/// How often an address without a KEY so far is sent its joining messages again, however often it asks: one that lost
+/// them asks again after a second.
+pub const WELCOMES: Rate = Rate { per_second: 1, burst: 2 };
+/// How many moves of one player are shown to the others one by one: 200 a second, after 10,000 at once. Whoever moves
+/// faster is seen every [`CATCH_UP`], so that a program that runs to and fro does not flood everybody's network.
+pub const SHOWN: Rate = Rate { per_second: 200, burst: 10_000 };
+/// After how long at most the others see the moves beyond [`SHOWN`].
+pub const CATCH_UP: Duration = Duration::from_millis(5);
 /// How often a SPECTATE is taken in: two a second, after eight at once. Each one sends a whole map somewhere.
 pub const SPECTATES: Rate = Rate { per_second: 2, burst: 8 };
 
@@ -67,7 +75,9 @@ struct Seat {
     // Whether a KEY came from there: a forged address cannot know that it should send one.
     proven: bool,
     budget: TokenBucket,
-    // A DISPLAY that the budget did not allow; the newest is sent once it does.
+    welcomes: TokenBucket,
+    shown: TokenBucket,
+    // A DISPLAY that had to wait; the newest is sent once it may.
     owed: bool,
     last_key: Time,
 }
@@ -105,6 +115,8 @@ pub struct Server {
     // Addresses of those who quit this game.
     quitters: BTreeSet<String>,
     spectates: TokenBucket,
+    // When those who were not shown each move of a very fast player are shown where it is now.
+    catch_up: Option<Time>,
     wake: Option<Time>,
     outcome: Option<Outcome>,
 }
@@ -128,6 +140,7 @@ impl Server {
             strangers: BTreeMap::new(),
             quitters: BTreeSet::new(),
             spectates: TokenBucket::new(SPECTATES, Time::ZERO),
+            catch_up: None,
             wake: None,
             outcome: None,
         })
@@ -181,12 +194,12 @@ impl Server {
 
     // A PLAY from somebody who plays: an answer to the first was lost, unless a key shows that it arrived.
     fn play_again(&mut self, now: Time, peer: PeerId, player: PlayerId, out: &mut Outbox) {
-        let Some(seat) = self.seats.get(&peer) else { return };
+        let Some(seat) = self.seats.get_mut(&peer) else { return };
         if seat.proven {
             let letter = self.game.player(player).map(|player| player.letter);
             let text = letter.map_or_else(String::new, |letter| format!("you are playing already, as {letter}"));
             self.error(now, peer, text.as_bytes(), out);
-        } else {
+        } else if seat.welcomes.take(now, 1) {
             self.welcome(now, peer, out);
         }
     }
@@ -281,9 +294,15 @@ impl Server {
                 out.send(peer, self.gold(seat.role, collected));
             }
         }
-        self.displays(now, None, out);
+        let over = self.game.is_over();
+        let fast = |(_, seat): (_, &mut Seat)| seat.role == Role::Player(actor) && !seat.shown.take(now, 1);
+        if !shared && !over && self.seats.iter_mut().any(fast) {
+            self.display_later(now, actor, out);
+        } else {
+            self.displays(now, None, out);
+        }
         self.tell_thefts(actor, &victims, out);
-        if self.game.is_over() {
+        if over {
             self.finish(out);
         }
     }
@@ -354,6 +373,19 @@ impl Server {
         }
     }
 
+    // A DISPLAY to `actor`; to the others when it is time to catch up.
+    fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
+        for (&peer, seat) in &mut self.seats {
+            if seat.role != Role::Player(actor) {
+                seat.owed = true;
+            } else if let Some(frame) = display(&self.views, seat.role) {
+                self.wake = earliest(self.wake, seat.show(now, peer, frame, out));
+            }
+        }
+        let due = *self.catch_up.get_or_insert_with(|| now.plus(CATCH_UP));
+        self.wake = earliest(self.wake, Some(due));
+    }
+
     fn gold(&self, role: Role, collected: u32) -> Bytes {
         let purse = match role {
             Role::Player(player) => self.game.player(player).map_or(0, |player| player.purse),
@@ -392,13 +424,15 @@ impl Server {
                 self.quit(now, peer, player, Some(text.as_bytes()), out);
             }
         }
+        self.catch_up = self.catch_up.filter(|&due| now < due);
+        self.wake = earliest(self.wake, self.catch_up);
         for (&peer, seat) in &mut self.seats {
             if let Some(limit) = self.config.idle_timeout
                 && matches!(seat.role, Role::Player(_))
             {
                 self.wake = earliest(self.wake, Some(seat.last_key.plus(limit)));
             }
-            if !seat.owed {
+            if !seat.owed || self.catch_up.is_some() {
                 continue;
             }
             let Some(frame) = display(&self.views, seat.role) else { continue };
@@ -408,8 +442,17 @@ impl Server {
 
     fn take_seat(&mut self, now: Time, peer: PeerId, role: Role) {
         let Some(Stranger { address, .. }) = self.strangers.remove(&peer) else { return };
-        let budget = TokenBucket::new(UNPROVEN, now);
-        self.seats.insert(peer, Seat { role, address, proven: false, budget, owed: false, last_key: now });
+        let seat = Seat {
+            role,
+            address,
+            proven: false,
+            budget: TokenBucket::new(UNPROVEN, now),
+            welcomes: TokenBucket::new(WELCOMES, now),
+            shown: TokenBucket::new(SHOWN, now),
+            owed: false,
+            last_key: now,
+        };
+        self.seats.insert(peer, seat);
         if let (Some(limit), Role::Player(_)) = (self.config.idle_timeout, role) {
             self.wake = earliest(self.wake, Some(now.plus(limit)));
         }

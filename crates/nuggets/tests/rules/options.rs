@@ -217,10 +217,11 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
         assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK A");
         assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Bob")[0], "QUIT Game is full: no more players can join.");
     }
-    // With one spot there is nothing to play, but nothing hangs either.
-    let mut table = Table::new(".", Config::default());
-    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "QUIT Game is full: no more players can join.");
-    assert_eq!(told(&table.send("Sam", "SPECTATE"), "Sam"), ["GRID 1 1", "GOLD 0 0 250", "DISPLAY [*]"]);
+    let grid = std::sync::Arc::new(nuggets::Grid::parse(b"#.#\n").unwrap().0);
+    let error = Server::new(grid, Config::default()).err();
+    assert_eq!(error, Some(RulesError::OneSpot));
+    let text = "the map has a single room spot ('.'): a game needs one for gold and one for a player";
+    assert_eq!(error.map(|error| error.to_string()).as_deref(), Some(text));
 }
 
 #[test]

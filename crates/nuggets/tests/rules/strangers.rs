@@ -7,7 +7,7 @@ use nuggets::{
     Grid,
     game::Rules,
     protocol::MAX_DATAGRAM,
-    server::{Config, SPECTATES, UNPROVEN},
+    server::{CATCH_UP, Config, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
 };
 
 use crate::table::{NAMES, Said, Table, frames, last_display, rows, told};
@@ -30,7 +30,9 @@ fn bytes_to(said: &[Said], who: &str) -> usize {
 
 #[test]
 fn the_stated_rates_are_those_of_the_documentation() {
-    assert_eq!((UNPROVEN.per_second, UNPROVEN.burst), (256 << 10, 1 << 20));
+    assert_eq!((UNPROVEN.per_second, UNPROVEN.burst), (256 << 10, 256 << 10));
+    assert_eq!((WELCOMES.per_second, WELCOMES.burst), (1, 2));
+    assert_eq!((SHOWN.per_second, SHOWN.burst, CATCH_UP), (200, 10_000, Duration::from_millis(5)));
     assert_eq!((SPECTATES.per_second, SPECTATES.burst), (2, 8));
     assert!(DISPLAY as usize <= MAX_DATAGRAM);
 }
@@ -65,8 +67,9 @@ fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
         shown = last_display(&said, "Alice").or(shown);
         assert!(sent * DISPLAY <= UNPROVEN.burst + UNPROVEN.per_second / 1_000 * millis + millis);
     }
-    // Six seconds: sixteen pictures at once and four a second, and no more than one is still to come.
+    // Six seconds: four pictures at once and four a second, and no more than one is still to come.
     assert_eq!(sent, (UNPROVEN.burst + 6 * UNPROVEN.per_second) / DISPLAY);
+    table.send("Bob", "KEY j");
     let said = table.wait(Duration::from_secs(1));
     assert_eq!(displays(&said, "Alice"), 1, "what was held back comes later, once");
     let newest = last_display(&said, "Alice").unwrap();
@@ -133,17 +136,73 @@ fn gold_is_told_to_the_unproven_whatever_their_budget() {
 }
 
 #[test]
-fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
-    let mut table = Table::on(hall(), Config::default());
+fn joining_messages_that_are_asked_for_again_come_once_a_second() {
+    let mut table = Table::drawn(Rules::default(), "A.3");
     let answers = |table: &mut Table| {
         (0..100).map(|_| table.send("Alice", "PLAY Alice")).filter(|said| displays(said, "Alice") == 1).count()
     };
-    assert_eq!(answers(&mut table), (UNPROVEN.burst / DISPLAY) as usize);
+    assert_eq!(answers(&mut table), 2, "an answer that was lost is mended at once");
     assert_eq!(answers(&mut table), 0, "then there is silence");
-    table.wait(Duration::from_secs(1));
-    assert_eq!(answers(&mut table), 4, "a quarter of a megabyte comes back each second");
+    for _ in 0..5 {
+        table.wait(Duration::from_secs(1));
+        assert_eq!(answers(&mut table), 1);
+    }
     let said = table.send("Alice", "KEY ?");
     assert_eq!(told(&said, "Alice"), ["ERROR unknown keystroke"], "a key is always answered");
+}
+
+#[test]
+fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
+    let mut table = Table::on(hall(), Config::default());
+    table.send("Alice", "PLAY Alice");
+    table.send("Bob", "PLAY Bob");
+    for turn in 0..20 {
+        table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
+    }
+    assert_eq!(displays(&table.send("Alice", "PLAY Alice"), "Alice"), 0, "a picture of hers is due before long");
+}
+
+/// Two players in a room, of whom Bob has used up what is shown at once, and everything that followed.
+fn bob_runs_fast() -> (Table, u32) {
+    let mut table = Table::drawn(Rules::default(), "A.3..B....");
+    table.keys("Alice", "?");
+    let seen =
+        (0..SHOWN.burst as usize).map(|turn| displays(&table.send("Bob", ["KEY l", "KEY h"][turn % 2]), "Alice")).sum();
+    (table, seen)
+}
+
+#[test]
+fn who_moves_faster_than_anybody_can_see_is_shown_to_the_others_now_and_then() {
+    let (mut table, seen) = bob_runs_fast();
+    assert_eq!(seen, SHOWN.burst, "each move at first");
+    for _ in 0..10 {
+        for key in ["KEY l", "KEY h", "KEY l"] {
+            let said = table.send("Bob", key);
+            assert_eq!((displays(&said, "Bob"), displays(&said, "Alice")), (1, 0), "the mover is always answered");
+        }
+        let said = table.wait(CATCH_UP);
+        assert_eq!((displays(&said, "Bob"), displays(&said, "Alice")), (0, 1));
+        assert!(told(&said, "Alice")[0].contains(".B..."), "where he is by then: {said:?}");
+        assert_eq!(displays(&table.send("Bob", "KEY h"), "Alice"), 1, "one more every five milliseconds");
+    }
+    assert_eq!(table.wait(Duration::from_secs(1)), [], "and then there is nothing to tell");
+}
+
+#[test]
+fn the_others_are_not_kept_from_seeing_and_being_seen_by_one_who_moves_fast() {
+    let (mut table, _) = bob_runs_fast();
+    assert_eq!(displays(&table.send("Bob", "KEY l"), "Alice"), 0);
+    let said = table.send("Alice", "KEY l");
+    assert_eq!((displays(&said, "Bob"), displays(&said, "Alice")), (1, 1));
+    assert_eq!(table.wait(Duration::from_secs(1)), [], "that move has shown the other one too");
+}
+
+#[test]
+fn gold_and_the_end_are_shown_at_once_however_fast_the_collector() {
+    let (mut table, _) = bob_runs_fast();
+    let said = table.send("Bob", "KEY H");
+    let heard: Vec<String> = told(&said, "Alice").iter().map(|text| text[..4].to_owned()).collect();
+    assert_eq!(heard, ["GOLD", "DISP", "QUIT"]);
 }
 
 #[test]
@@ -201,11 +260,11 @@ fn asking_again_to_watch_counts_as_well() {
 
 #[test]
 fn a_refused_player_costs_one_line() {
-    let mut table = Table::new(".", Config::default());
+    let mut table = Table::drawn(Rules::default(), "A3");
     for _ in 0..1_000 {
         let said = table.send("Mallory", "PLAY Mallory");
         assert_eq!(bytes_to(&said, "Mallory"), "QUIT Game is full: no more players can join.".len());
-        assert_eq!(table.known().count(), 0, "and is not remembered");
+        assert_eq!(table.known().collect::<Vec<_>>(), ["Alice"], "and is not remembered");
     }
 }
 
