@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use bytes::{Bytes, BytesMut};
 
-use crate::{DecodeError, Framing, Gone, Link, PeerId, Role, Time};
+use crate::{DecodeError, Framing, Gone, Link, Log, PeerId, Role, Time};
 
 /// Everything that can wake an engine.
 #[derive(Debug)]
@@ -70,6 +70,16 @@ pub enum Output {
         /// One message as it goes over the wire.
         frame: Bytes,
     },
+    /// Send a history: all segments of `log` in order, before anything that is sent to this peer later.
+    ///
+    /// A history may be long and is shared with others who catch up, so it does not count as what a peer lags behind:
+    /// it is bounded by how long the peer may take nothing of it.
+    Replay {
+        /// To whom.
+        to: PeerId,
+        /// Whole messages, one behind the other.
+        log: Log,
+    },
     /// Send what is queued for this peer, then forget it.
     Close {
         /// Whom.
@@ -99,6 +109,11 @@ impl Outbox {
     /// Sends `frame` to every peer that is connected and not closed.
     pub fn send_everyone(&mut self, frame: Bytes) {
         self.outputs.push(Output::Send { to: To::Everyone, frame });
+    }
+
+    /// Sends all of `log` to `to`, before anything that is sent to it later.
+    pub fn replay(&mut self, to: PeerId, log: Log) {
+        self.outputs.push(Output::Replay { to, log });
     }
 
     /// Forgets `peer` once what was sent to it before is out.

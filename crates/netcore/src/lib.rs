@@ -4,6 +4,7 @@
 //!   randomness come in from outside, so the same inputs always give the same bytes.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
 //! - [`framing`]: incremental decoders that cut a byte stream into NUL-ended or length-prefixed frames.
+//! - [`LogWriter`] and [`Log`]: a history that is kept once and told to every newcomer.
 //! - [`TokenBucket`]: a rate limit that takes the time as an argument.
 //! - [`MinStd`]: the generator that the robots protocol prescribes.
 //!
@@ -33,6 +34,7 @@ mod digest;
 mod engine;
 mod error;
 pub mod framing;
+mod log;
 mod minstd;
 mod peer;
 mod time;
@@ -42,6 +44,7 @@ pub use bucket::{Rate, TokenBucket};
 pub use digest::Digest;
 pub use engine::{Engine, Input, Outbox, Outcome, Output, Protocol, RequestOf, To};
 pub use error::DecodeError;
+pub use log::{Log, LogWriter};
 pub use minstd::MinStd;
 pub use peer::{Framing, Gone, Link, PeerId, Role};
 pub use time::Time;

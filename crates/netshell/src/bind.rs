@@ -2,7 +2,7 @@
 
 use std::{
     error, fmt, io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
 };
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -10,6 +10,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// Bytes that the system may hold for a socket in each direction; it may grant less. Enough for some thirty of the
 /// largest displays, that is one move told to everybody.
 const BUFFER: usize = 4 << 20;
+/// Connections that the system completes before they are taken in; enough for a room that joins at once.
+const WAITING: i32 = 1_024;
 /// How often another port is tried when the one that the system chose for the first address is taken on the next.
 const ATTEMPTS: usize = 16;
 
@@ -57,6 +59,43 @@ impl error::Error for BindError {
 /// # Errors
 /// [`BindError`] for the first address that cannot be had.
 pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindError> {
+    let sockets = bind(addresses, port, |address, dual_stack| {
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+        // A smaller buffer than wished for costs datagrams under load, never the game.
+        let _ = socket.set_recv_buffer_size(BUFFER);
+        let _ = socket.set_send_buffer_size(BUFFER);
+        attach(&socket, address, dual_stack)?;
+        Ok(socket)
+    })?;
+    Ok(sockets.into_iter().map(UdpSocket::from).collect())
+}
+
+/// Opens non-blocking TCP listeners on `addresses`, as [`bind_udp`] does sockets. A server that was just stopped does
+/// not keep the next from having its port.
+///
+/// # Errors
+/// [`BindError`] for the first address that cannot be had.
+pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
+    let sockets = bind(addresses, port, |address, dual_stack| {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        // On Windows this would let two servers share a port.
+        #[cfg(unix)]
+        socket.set_reuse_address(true)?;
+        attach(&socket, address, dual_stack)?;
+        socket.listen(WAITING)?;
+        Ok(socket)
+    })?;
+    Ok(sockets.into_iter().map(TcpListener::from).collect())
+}
+
+// Opens a socket on each address, all with the same port, or one on all addresses of the machine.
+fn bind(
+    addresses: &[IpAddr],
+    port: u16,
+    open: impl Fn(SocketAddr, bool) -> io::Result<Socket>,
+) -> Result<Vec<Socket>, BindError> {
+    let open =
+        |address: SocketAddr, dual_stack| open(address, dual_stack).map_err(|source| BindError { address, source });
     if addresses.is_empty() {
         return match open(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port), true) {
             // A port that is taken is taken for IPv4 as well.
@@ -70,11 +109,12 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
     loop {
         attempts -= 1;
         let mut chosen = port;
-        let opened: Result<Vec<UdpSocket>, BindError> = addresses
+        let opened: Result<Vec<Socket>, BindError> = addresses
             .iter()
             .map(|&ip| {
                 let socket = open(SocketAddr::new(ip, chosen), false)?;
-                chosen = socket.local_addr().map_or(chosen, |address| address.port());
+                let address = socket.local_addr().ok().and_then(|address| address.as_socket());
+                chosen = address.map_or(chosen, |address| address.port());
                 Ok(socket)
             })
             .collect();
@@ -85,20 +125,12 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
     }
 }
 
-fn open(address: SocketAddr, dual_stack: bool) -> Result<UdpSocket, BindError> {
-    let attempt = || {
-        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        if address.is_ipv6() {
-            socket.set_only_v6(!dual_stack)?;
-        }
-        // A smaller buffer than wished for costs datagrams under load, never the game.
-        let _ = socket.set_recv_buffer_size(BUFFER);
-        let _ = socket.set_send_buffer_size(BUFFER);
-        socket.set_nonblocking(true)?;
-        socket.bind(&address.into())?;
-        Ok(socket.into())
-    };
-    attempt().map_err(|source| BindError { address, source })
+fn attach(socket: &Socket, address: SocketAddr, dual_stack: bool) -> io::Result<()> {
+    if address.is_ipv6() {
+        socket.set_only_v6(!dual_stack)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())
 }
 
 #[cfg(test)]

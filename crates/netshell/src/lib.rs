@@ -19,12 +19,14 @@ mod peers;
 mod sender;
 mod serve;
 mod shutdown;
+mod tcp;
 mod udp;
 
-pub use bind::{BindError, bind_udp};
+pub use bind::{BindError, bind_tcp, bind_udp};
 pub use clock::Clock;
 pub use limits::{HOST_RATE, PEER_RATE, STRANGERS_RATE, raise_open_files};
 pub use peers::{Delivery, Peers, Taken};
 pub use serve::{Transport, serve};
 pub use shutdown::shutdown;
+pub use tcp::{MAX_CONNECTIONS, MAX_LAG, MAX_STALL, OVERHEAD, PROGRESS, Tcp};
 pub use udp::Udp;

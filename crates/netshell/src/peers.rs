@@ -131,6 +131,13 @@ impl<R: Copy + Eq + Hash> Peers<R> {
                         act(Delivery::Send(remote, frame.clone()));
                     }
                 }
+                // Histories are for streams. A datagram is whole messages only as its protocol says, so an engine that
+                // speaks datagrams makes none; if it did, each piece would go the way of any other frame.
+                Output::Replay { to, log } => {
+                    if let Some(&Peer { remote, .. }) = self.known.get(&to) {
+                        log.segments().for_each(|segment| act(Delivery::Send(remote, segment.clone())));
+                    }
+                }
                 Output::Close { peer } => {
                     debug!(%peer, "closed");
                     if let Some(gone) = self.known.remove(&peer) {

@@ -71,6 +71,12 @@ where
             ready = transport.ready() => {
                 ready?;
                 transport.pump(&clock, &mut engine, &mut out)?;
+                // The timer hears of the time only when the loop waits, which it does not while peers keep it busy.
+                let now = clock.now();
+                if engine.deadline().is_some_and(|deadline| deadline <= now) {
+                    transport.deliver(&clock, &mut out);
+                    engine.input(now, Input::Elapsed, &mut out);
+                }
             }
         }
         transport.deliver(&clock, &mut out);

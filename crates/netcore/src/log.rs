@@ -1,0 +1,176 @@
+//! A history that newcomers are told.
+
+use alloc::{sync::Arc, vec::Vec};
+use bytes::{Bytes, BytesMut};
+
+/// How long a segment grows before the next is begun, in bytes; a longer frame is a segment of its own.
+const SEGMENT: usize = 16 << 10;
+
+/// Writes a history frame by frame and hands out what is written so far as a [`Log`].
+///
+/// Frames are kept once, behind each other in segments, so that a history of many short frames is few pieces. Handing
+/// it out shares all finished segments; at most the one that still grows is copied, and that once for all who ask
+/// before it has grown again.
+///
+/// ```
+/// let mut writer = netcore::LogWriter::new();
+/// writer.append(|out| out.extend_from_slice(b"one"));
+/// let log = writer.snapshot();
+/// let frame = writer.append(|out| out.extend_from_slice(b"two"));
+/// assert_eq!(frame, &b"two"[..]);
+/// assert_eq!((log.len(), writer.snapshot().len()), (3, 6));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct LogWriter {
+    finished: Arc<Vec<Bytes>>,
+    finished_bytes: usize,
+    growing: BytesMut,
+    // The growing segment as it was when it was last handed out; of the same length if nothing came since.
+    copied: Bytes,
+    scratch: BytesMut,
+}
+
+impl LogWriter {
+    /// An empty history.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the frame that `write` puts into the empty buffer it is lent; gives the frame, to be sent to those who hear
+    /// it live.
+    pub fn append(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
+        write(&mut self.scratch);
+        let frame = self.scratch.split().freeze();
+        if self.growing.len() + frame.len() > SEGMENT {
+            self.finish();
+        }
+        if frame.len() > SEGMENT {
+            self.push(frame.clone());
+        } else {
+            self.growing.extend_from_slice(&frame);
+        }
+        frame
+    }
+
+    /// The history so far.
+    pub fn snapshot(&mut self) -> Log {
+        if self.copied.len() != self.growing.len() {
+            self.copied = Bytes::copy_from_slice(&self.growing);
+        }
+        let bytes = self.finished_bytes + self.copied.len();
+        Log { finished: Arc::clone(&self.finished), last: self.copied.clone(), bytes }
+    }
+
+    /// Forgets all; what was handed out stays as it is.
+    pub fn clear(&mut self) {
+        *self = Self { scratch: core::mem::take(&mut self.scratch), ..Self::default() };
+    }
+
+    fn finish(&mut self) {
+        self.copied = Bytes::new();
+        if !self.growing.is_empty() {
+            let segment = self.growing.split().freeze();
+            self.push(segment);
+        }
+    }
+
+    fn push(&mut self, segment: Bytes) {
+        self.finished_bytes += segment.len();
+        // Copies the list, not the bytes, and only while somebody still holds an older snapshot.
+        Arc::make_mut(&mut self.finished).push(segment);
+    }
+}
+
+/// A history as it was at one moment: whole frames, one behind the other. Cloning it copies nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Log {
+    finished: Arc<Vec<Bytes>>,
+    last: Bytes,
+    bytes: usize,
+}
+
+impl Log {
+    /// The bytes in order, in pieces none of which is empty. A piece holds whole frames.
+    pub fn segments(&self) -> impl Iterator<Item = &Bytes> {
+        let last = (!self.last.is_empty()).then_some(&self.last);
+        self.finished.iter().chain(last)
+    }
+
+    /// How many bytes there are.
+    pub const fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn bytes(log: &Log) -> Vec<u8> {
+        let bytes: Vec<u8> = log.segments().flatten().copied().collect();
+        assert_eq!(bytes.len(), log.len());
+        assert!(log.segments().all(|segment| !segment.is_empty()));
+        bytes
+    }
+
+    #[test]
+    fn a_snapshot_is_what_was_written_until_then() {
+        let (mut writer, mut written, mut kept) = (LogWriter::new(), vec![], vec![]);
+        for round in 0..2_000_usize {
+            // Short frames, now and then one that is longer than a segment.
+            let length = if round % 700 == 350 { SEGMENT + round } else { round % 50 };
+            let frame: Vec<u8> = (0..length).map(|at| u8::try_from((round * 31 + at) % 251).unwrap()).collect();
+            assert_eq!(writer.append(|out| out.extend_from_slice(&frame)), frame);
+            written.extend_from_slice(&frame);
+            if round % 97 == 0 {
+                kept.push((writer.snapshot(), written.len()));
+            }
+        }
+        for (log, length) in kept {
+            assert_eq!(bytes(&log), written[..length]);
+        }
+        assert!(written.len() > 4 * SEGMENT);
+    }
+
+    #[test]
+    fn a_long_history_with_a_snapshot_after_each_frame_is_few_segments() {
+        let mut writer = LogWriter::new();
+        let mut log = Log::default();
+        for _ in 0..65_536 {
+            writer.append(|out| out.extend_from_slice(&[7; 25]));
+            log = writer.snapshot();
+        }
+        assert_eq!(log.len(), 25 * 65_536);
+        assert!(log.segments().count() <= 25 * 65_536 / SEGMENT + 2);
+    }
+
+    #[test]
+    fn snapshots_of_the_same_moment_share_everything() {
+        let mut writer = LogWriter::new();
+        for _ in 0..1_000 {
+            writer.append(|out| out.extend_from_slice(&[7; 25]));
+        }
+        let (one, other) = (writer.snapshot(), writer.snapshot());
+        assert!(one.segments().count() > 1);
+        for (one, other) in one.segments().zip(other.segments()) {
+            assert_eq!(one.as_ptr(), other.as_ptr());
+        }
+    }
+
+    #[test]
+    fn what_is_cleared_stays_with_those_who_have_it() {
+        let mut writer = LogWriter::new();
+        writer.append(|out| out.extend_from_slice(b"old"));
+        let old = writer.snapshot();
+        writer.clear();
+        assert!(writer.snapshot().is_empty() && writer.snapshot().segments().next().is_none());
+        writer.append(|out| out.extend_from_slice(b"new"));
+        assert_eq!((bytes(&old), bytes(&writer.snapshot())), (b"old".to_vec(), b"new".to_vec()));
+    }
+}

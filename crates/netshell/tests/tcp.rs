@@ -1,0 +1,392 @@
+//! The server loop over real connections, driving an engine that is not a game.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpStream},
+    sync::mpsc::{Receiver, Sender, channel},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use netcore::{
+    DecodeError, Engine, Framing, Input, Link, LogWriter, Outbox, Outcome, Protocol, Rate, Time,
+    framing::{NulDecoder, put_nul_frame},
+};
+use netshell::{MAX_LAG, Tcp, bind_tcp, serve};
+use tokio::sync::oneshot;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const MAX: usize = 10_000;
+
+/// Messages are ASCII text that ends with a NUL.
+struct Words;
+
+impl Protocol for Words {
+    type Request = Bytes;
+    type Decoder = ();
+    const MAX_MESSAGE: usize = MAX;
+
+    fn decode((): &mut (), buffer: &mut BytesMut, _: Framing) -> Result<Option<Bytes>, DecodeError> {
+        match NulDecoder::new(usize::MAX).decode(buffer)? {
+            Some(word) if !word.is_ascii() => Err(DecodeError::NotUtf8 { at: 0 }),
+            word => Ok(word),
+        }
+    }
+
+    fn encode_request(request: &Bytes, out: &mut BytesMut) {
+        put_nul_frame(request, out);
+    }
+}
+
+/// Tells everybody what is said, and newcomers what was said before them.
+struct Parrot {
+    events: Sender<String>,
+    said: LogWriter,
+    tick: Option<Time>,
+    outcome: Option<Outcome>,
+}
+
+impl Parrot {
+    fn say(&mut self, word: &[u8], out: &mut Outbox) {
+        let frame = self.said.append(|out| put_nul_frame(word, out));
+        out.send_everyone(frame);
+    }
+}
+
+impl Engine for Parrot {
+    type Protocol = Words;
+
+    fn input(&mut self, now: Time, input: Input<'_, Bytes>, out: &mut Outbox) {
+        let event = match &input {
+            Input::Connected { peer, link, address, .. } => {
+                out.send(*peer, "hello\0".into());
+                out.replay(*peer, self.said.snapshot());
+                format!("{peer} by {link:?} from {address}")
+            }
+            Input::Request { request, .. } if request.starts_with(b"quiet") => return,
+            Input::Request { peer, request } => {
+                match &request[..] {
+                    b"bye" => {
+                        out.send(*peer, vec![b'.'; 3 << 20].into());
+                        out.send(*peer, "farewell\0".into());
+                        out.close(*peer);
+                    }
+                    b"big" => out.send_everyone(vec![b'.'; 1 << 20].into()),
+                    b"history" => (0..100).for_each(|_| {
+                        self.said.append(|out| put_nul_frame(&[b'h'; 10_000], out));
+                    }),
+                    b"tick" => self.tick = Some(now.plus(Duration::from_millis(20))),
+                    b"end" => {
+                        out.summary("it was nice".into());
+                        out.send_everyone("the end\0".into());
+                        self.outcome = Some(Outcome::Finished);
+                    }
+                    word => self.say(word, out),
+                }
+                format!("{peer}: {}", String::from_utf8_lossy(&request[..request.len().min(20)]))
+            }
+            Input::Malformed { peer, why } => {
+                out.close(*peer);
+                format!("{peer} malformed: {why}")
+            }
+            Input::Elapsed => {
+                assert!(self.tick.take().is_some_and(|due| now >= due), "never early and never for nothing");
+                self.say(b"tock", out);
+                return;
+            }
+            Input::Stop => {
+                out.send_everyone("stopped\0".into());
+                self.outcome = Some(Outcome::Stopped);
+                return;
+            }
+            Input::Disconnected { peer, why } => format!("{peer} gone: {why:?}"),
+            Input::Refresh { .. } => return,
+        };
+        let _ = self.events.send(event);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.tick
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    fn digest(&self) -> u64 {
+        0
+    }
+}
+
+/// A server in a thread of its own.
+struct Running {
+    address: SocketAddr,
+    events: Receiver<String>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: std::thread::JoinHandle<(Outcome, Vec<String>)>,
+}
+
+impl Running {
+    fn start() -> Self {
+        Self::at_rate(Rate { per_second: 1 << 30, burst: 1 << 30 })
+    }
+
+    fn at_rate(rate: Rate) -> Self {
+        let listeners = bind_tcp(&[IpAddr::V4(Ipv4Addr::LOCALHOST)], 0).unwrap();
+        let address = listeners[0].local_addr().unwrap();
+        let (sender, events) = channel();
+        let parrot = Parrot { events: sender, said: LogWriter::new(), tick: None, outcome: None };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let mut summaries = vec![];
+                let shutdown = async {
+                    if stopped.await.is_err() {
+                        std::future::pending::<()>().await;
+                    }
+                };
+                let transport = Tcp::new(listeners, Link::TextStream, rate).unwrap();
+                let outcome = serve(parrot, transport, shutdown, |text| summaries.push(text.to_owned())).await;
+                (outcome.unwrap(), summaries)
+            })
+        });
+        Self { address, events, stop: Some(stop), thread }
+    }
+
+    fn peer(&self) -> Peer {
+        let peer = Peer::connect(self.address);
+        self.await_event(" by TextStream from ");
+        peer
+    }
+
+    /// The next event with this text in it.
+    fn await_event(&self, text: &str) -> String {
+        loop {
+            let event = self.events.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no event with {text:?}"));
+            if event.contains(text) {
+                return event;
+            }
+        }
+    }
+}
+
+struct Peer {
+    stream: TcpStream,
+}
+
+impl Peer {
+    fn connect(server: SocketAddr) -> Self {
+        let stream = TcpStream::connect(server).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut peer = Self { stream };
+        assert_eq!(peer.read(), "hello");
+        peer
+    }
+
+    fn say(&mut self, words: &[&str]) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
+        self.stream.write_all(&bytes).unwrap();
+    }
+
+    /// The next message.
+    fn read(&mut self) -> String {
+        let mut word = vec![];
+        loop {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).unwrap();
+            if byte == [0] {
+                return String::from_utf8(word).unwrap();
+            }
+            word.push(byte[0]);
+        }
+    }
+
+    /// Everything until the end; how it ended does not matter.
+    fn rest(mut self) -> Vec<u8> {
+        let mut rest = vec![];
+        if let Err(error) = self.stream.read_to_end(&mut rest) {
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "the end comes in time");
+        }
+        rest
+    }
+}
+
+#[test]
+fn messages_count_however_they_are_cut() {
+    let server = Running::start();
+    let (mut ann, mut bob) = (server.peer(), server.peer());
+    ann.say(&["one", "two", "three"]);
+    for byte in b"four\0" {
+        bob.stream.write_all(&[*byte]).unwrap();
+    }
+    bob.say(&["five"]);
+    let heard: Vec<String> = (0..5).map(|_| ann.read()).collect();
+    assert_eq!(heard.iter().filter(|word| ["one", "two", "three"].contains(&word.as_str())).count(), 3);
+    let place = |word: &str| heard.iter().position(|other| other == word).unwrap();
+    assert!(place("one") < place("two") && place("two") < place("three") && place("four") < place("five"));
+    assert_eq!((0..5).map(|_| bob.read()).collect::<Vec<_>>(), heard, "everybody hears the same");
+}
+
+#[test]
+fn a_newcomer_is_told_what_was_said_before_and_then_what_is_said() {
+    let server = Running::start();
+    let mut ann = server.peer();
+    ann.say(&["history", "one"]);
+    assert_eq!(ann.read(), "one");
+    let mut bob = server.peer();
+    ann.say(&["two"]);
+    for _ in 0..100 {
+        assert_eq!(bob.read().len(), 10_000);
+    }
+    assert_eq!((bob.read(), bob.read()), ("one".to_owned(), "two".to_owned()));
+}
+
+#[test]
+fn malformed_bytes_drop_their_sender_alone_and_what_came_before_them_counts() {
+    let server = Running::start();
+    let (mut ann, mut bob) = (server.peer(), server.peer());
+    bob.stream.write_all(b"good\0b\xffd\0never heard\0").unwrap();
+    assert!(server.await_event("malformed").contains("peer 1"));
+    assert_eq!(bob.read(), "good");
+    assert_eq!(bob.rest(), b"");
+    ann.say(&["still here"]);
+    assert_eq!((ann.read(), ann.read()), ("good".to_owned(), "still here".to_owned()));
+}
+
+#[test]
+fn a_message_without_an_end_is_malformed_once_it_is_too_long() {
+    let server = Running::start();
+    let (mut ann, mut bob) = (server.peer(), server.peer());
+    ann.stream.write_all(&[b'a'; MAX]).unwrap();
+    bob.say(&["in between"]);
+    server.await_event("in between");
+    let _ = ann.stream.write_all(&[b'a'; MAX]);
+    server.await_event("peer 0 malformed");
+}
+
+#[test]
+fn leaving_and_breaking_are_told_apart() {
+    let server = Running::start();
+    let (ann, bob) = (server.peer(), server.peer());
+    ann.stream.shutdown(Shutdown::Write).unwrap();
+    server.await_event("peer 0 gone: Left");
+    // Closing with something unread resets.
+    let mut carol = server.peer();
+    carol.say(&["heard by nobody"]);
+    server.await_event("heard by nobody");
+    bob.stream.peek(&mut [0]).unwrap();
+    drop(bob);
+    server.await_event("peer 1 gone: Broken");
+}
+
+#[test]
+fn whoever_does_not_read_is_dropped_and_the_others_are_not_kept_waiting() {
+    let server = Running::start();
+    let (mut ann, bob) = (server.peer(), server.peer());
+    let mut sent = 0;
+    let gone = loop {
+        ann.say(&["big"]);
+        sent += 1;
+        // Ann has every message although Bob takes none.
+        let mut frame = vec![0; 1 << 20];
+        ann.stream.read_exact(&mut frame).unwrap();
+        let event = server.await_event("");
+        if event.contains("gone") {
+            break event;
+        }
+        assert!(sent < 200, "what waits is bounded");
+    };
+    assert_eq!(gone, "peer 1 gone: Lagging");
+    assert!(sent > MAX_LAG >> 20);
+    assert!(bob.rest().len() < sent << 20);
+    ann.say(&["alone"]);
+    assert_eq!(ann.read(), "alone");
+}
+
+#[test]
+fn whoever_is_closed_gets_what_was_sent_before_even_if_it_keeps_talking() {
+    let server = Running::start();
+    let mut ann = server.peer();
+    ann.say(&["bye"]);
+    for _ in 0..100 {
+        ann.say(&["quiet now"]);
+    }
+    let rest = ann.rest();
+    assert_eq!(rest.len(), (3 << 20) + 9);
+    assert!(rest.ends_with(b"farewell\0"));
+}
+
+#[test]
+fn a_deadline_is_kept_while_somebody_floods() {
+    let server = Running::start();
+    let mut ann = server.peer();
+    let flooder = server.peer();
+    let mut stream = flooder.stream.try_clone().unwrap();
+    let flood = std::thread::spawn(move || {
+        let words = b"quiet\0".repeat(2_000);
+        while stream.write_all(&words).is_ok() {}
+    });
+    for _ in 0..5 {
+        ann.say(&["tick"]);
+        assert_eq!(ann.read(), "tock");
+    }
+    flooder.stream.shutdown(Shutdown::Both).unwrap();
+    flood.join().unwrap();
+}
+
+#[test]
+fn a_flood_is_read_at_the_rate() {
+    let server = Running::at_rate(Rate { per_second: 1 << 20, burst: 8 << 10 });
+    let (mut ann, mut flooder) = (server.peer(), server.peer());
+    // Far more than the burst: it is all read, piece by piece, while the other is heard at once.
+    let words = b"quiet\0".repeat(20_000);
+    let writer = std::thread::spawn(move || {
+        flooder.stream.write_all(&words).unwrap();
+        flooder.say(&["done"]);
+        flooder
+    });
+    ann.say(&["hi"]);
+    assert_eq!(ann.read(), "hi");
+    assert_eq!(ann.read(), "done");
+    drop(writer.join().unwrap());
+}
+
+#[test]
+fn many_come_and_go_at_once() {
+    let server = Running::start();
+    let mut ann = server.peer();
+    let crowd: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(server.address).unwrap()).collect();
+    for _ in &crowd {
+        server.await_event(" by TextStream from ");
+    }
+    drop(crowd);
+    for _ in 0..200 {
+        server.await_event(" gone: ");
+    }
+    ann.say(&["alone again"]);
+    assert_eq!(ann.read(), "alone again");
+}
+
+#[test]
+fn at_the_end_everybody_is_told_and_the_summary_is_printed() {
+    let server = Running::start();
+    let (mut ann, mut bob) = (server.peer(), server.peer());
+    bob.say(&["quiet", "unread"]);
+    ann.say(&["end"]);
+    let (outcome, summaries) = server.thread.join().unwrap();
+    assert_eq!((outcome, summaries), (Outcome::Finished, vec!["it was nice".to_owned()]));
+    assert!(ann.rest().ends_with(b"the end\0"));
+    assert!(bob.rest().ends_with(b"the end\0"));
+}
+
+#[test]
+fn whoever_stops_the_server_lets_it_say_so() {
+    let mut server = Running::start();
+    let ann = server.peer();
+    server.stop.take().unwrap().send(()).unwrap();
+    assert_eq!(server.thread.join().unwrap().0, Outcome::Stopped);
+    assert_eq!(ann.rest(), b"stopped\0");
+}
