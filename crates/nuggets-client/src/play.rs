@@ -58,7 +58,7 @@ impl Player {
     pub(crate) fn new(seat: Seat, addresses: Vec<SocketAddr>, bot: Option<Duration>) -> anyhow::Result<Self> {
         let link = Link::open(addresses)?;
         let (typed, drawn) = (io::stdin().is_terminal(), io::stdout().is_terminal());
-        let signals = Signals::listen()?;
+        let signals = if drawn { Signals::for_screen()? } else { Signals::listen()? };
         let mode = if typed { Mode::Keys } else { Mode::Unread };
         let screen = if drawn { Some(Screen::enter(mode)?) } else { None };
         let keyboard = match (typed, drawn, &bot) {
@@ -174,6 +174,7 @@ impl Player {
             Signal::Leave => self.interrupt(),
             Signal::HangUp => self.hang_up(),
             Signal::Resized => self.changed = true,
+            Signal::Stop => self.act(Action::Suspend),
             Signal::Continued => {
                 self.changed = true;
                 self.with_screen(Screen::resume);

@@ -12,6 +12,8 @@ pub(crate) enum Signal {
     HangUp,
     /// The window has another size.
     Resized,
+    /// The program is to stop until the shell lets it go on: SIGTSTP, while a screen is drawn.
+    Stop,
     /// The shell lets the program go on.
     Continued,
 }
@@ -23,9 +25,13 @@ pub(crate) use unix::Signals;
 
 #[cfg(unix)]
 mod unix {
+    use std::future;
+
+    use termkit::stops;
     use tokio::{
         select,
         signal::unix::{Signal as Stream, SignalKind, signal},
+        sync::mpsc::{self, error::TrySendError},
     };
 
     use super::{Signal, io};
@@ -39,11 +45,27 @@ mod unix {
         hang_up: Stream,
         resized: Stream,
         continued: Stream,
+        // None where the system may stop the program as it likes.
+        stops: Option<mpsc::Receiver<()>>,
     }
 
     impl Signals {
+        /// Listens to what ends a program.
         pub(crate) fn listen() -> io::Result<Self> {
+            Self::with_stops(None)
+        }
+
+        /// Listens to what ends, stops or changes a screen. To be called before any thread is started.
+        pub(crate) fn for_screen() -> io::Result<Self> {
+            // One that waits stands for all that came meanwhile.
+            let (sender, stops) = mpsc::channel(1);
+            stops::listen(move || !matches!(sender.try_send(()), Err(TrySendError::Closed(()))))?;
+            Self::with_stops(Some(stops))
+        }
+
+        fn with_stops(stops: Option<mpsc::Receiver<()>>) -> io::Result<Self> {
             Ok(Self {
+                stops,
                 interrupt: signal(SignalKind::interrupt())?,
                 terminate: signal(SignalKind::terminate())?,
                 quit: signal(SignalKind::quit())?,
@@ -62,7 +84,18 @@ mod unix {
                 _ = self.hang_up.recv() => Signal::HangUp,
                 _ = self.resized.recv() => Signal::Resized,
                 _ = self.continued.recv() => Signal::Continued,
+                () = stopped(&mut self.stops) => Signal::Stop,
             }
+        }
+    }
+
+    async fn stopped(stops: &mut Option<mpsc::Receiver<()>>) {
+        let told = match stops {
+            Some(stops) => stops.recv().await,
+            None => None,
+        };
+        if told.is_none() {
+            future::pending().await
         }
     }
 }
@@ -80,6 +113,10 @@ mod elsewhere {
     impl Signals {
         pub(crate) fn listen() -> io::Result<Self> {
             Ok(Self)
+        }
+
+        pub(crate) fn for_screen() -> io::Result<Self> {
+            Self::listen()
         }
 
         /// Waits for the next one.

@@ -3,6 +3,7 @@
 //! - [`Screen`] takes the terminal over and gives it back on every way out, a panic included.
 //! - [`events::listen`] hands key presses ([`Typed`]) and changes of the window's size to whatever channel a program
 //!   uses, and says when the terminal is gone.
+//! - `stops::listen` tells of the signal that stops a program, so that the terminal is given back before it stops.
 //! - [`GridView`] draws a grid of characters of which a [`Viewport`] shows the part around a focus.
 //! - [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
 //! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them.
@@ -33,6 +34,8 @@ mod overlay;
 mod palette;
 mod screen;
 mod status;
+#[cfg(unix)]
+pub mod stops;
 mod viewport;
 
 pub use events::Event;

@@ -113,7 +113,7 @@ impl Screen {
     pub fn suspend(&mut self) -> io::Result<()> {
         give_back();
         #[cfg(unix)]
-        signal_hook::low_level::raise(signal_hook::consts::SIGTSTP)?;
+        crate::stops::stop()?;
         self.resume()
     }
 }

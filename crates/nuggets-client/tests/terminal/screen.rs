@@ -150,6 +150,39 @@ fn signals_and_control_keys_leave_in_order() {
     }
 }
 
+#[test]
+fn whoever_stops_the_program_gets_the_terminal_back_and_the_game_goes_on_in_the_window_as_it_is_then() {
+    let stops: [fn(&mut Terminal); 2] = [|terminal| terminal.press(b"\x1a"), |terminal| terminal.signal(Signal::TSTP)];
+    for stop in stops {
+        let server = Server::with_map(MAP);
+        let mut terminal = Terminal::start_in_shell(&["127.0.0.1", &server.port(), "Ann"], 80, 10);
+        terminal.wait_for_lines(&[STATUS, "+------------------+"]);
+        stop(&mut terminal);
+        terminal.wait_for("It stopped.");
+        terminal.wait_for_own_screen();
+        // The shell has the terminal, so the program hears nothing of this.
+        terminal.resize(18, 10);
+        terminal.press(b"\n");
+        terminal.wait_for_lines(&["Player A has 0 nug", "+-----------------"]);
+        assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+        terminal.press(b"l");
+        server.wait_for(&["PLAY Ann", "KEY l"]);
+        leave(terminal);
+    }
+}
+
+// The program leads the session of its terminal, so there is no shell that could go on with it.
+#[test]
+fn where_nobody_could_wake_it_the_program_does_not_stop() {
+    let server = Server::with_map(MAP);
+    let mut terminal = play(&server, 80, 10);
+    terminal.signal(Signal::TSTP);
+    terminal.press(b"\x1al");
+    server.wait_for(&["PLAY Ann", "KEY l"]);
+    terminal.wait_for_lines(&[STATUS, "+------------------+"]);
+    leave(terminal);
+}
+
 // No signal tells the program, because the terminal is not the one that controls it. Only that the terminal hangs up
 // does.
 #[cfg(target_os = "linux")]

@@ -69,9 +69,22 @@ impl Terminal {
 
     /// As [`Terminal::start`], with something in the environment.
     pub(crate) fn start_with(arguments: &[&str], environment: &[(&str, &str)], columns: u16, rows: u16) -> Self {
-        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         let mut command = CommandBuilder::new(PROGRAM);
         command.args(arguments);
+        Self::spawn(command, environment, columns, rows)
+    }
+
+    /// As [`Terminal::start`], as a job of a shell: when it stops, the shell says so, and goes on with it after a Return.
+    pub(crate) fn start_in_shell(arguments: &[&str], columns: u16, rows: u16) -> Self {
+        let mut command = CommandBuilder::new("sh");
+        // With -m each job has a process group of its own, which is what can be stopped.
+        command.args(["-c", "set -m; \"$0\" \"$@\"; echo It stopped.; read go; fg >/dev/null", PROGRAM]);
+        command.args(arguments);
+        Self::spawn(command, &[], columns, rows)
+    }
+
+    fn spawn(mut command: CommandBuilder, environment: &[(&str, &str)], columns: u16, rows: u16) -> Self {
+        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         command.env("TERM", "xterm-256color");
         command.env_remove("NO_COLOR");
         command.env_remove("RUST_LOG");
@@ -106,9 +119,9 @@ impl Terminal {
         self.master.resize(size(columns, rows)).unwrap();
     }
 
-    /// Sends the program a signal.
+    /// Sends a signal to the program that has the terminal.
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let id = i32::try_from(self.child.process_id().unwrap()).unwrap();
+        let id = self.master.process_group_leader().unwrap();
         rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
     }
 
@@ -139,9 +152,14 @@ impl Terminal {
     /// Waits until the program has ended and checks that it left the terminal as it was. Answers its exit code.
     pub(crate) fn end(mut self) -> u32 {
         let status = self.wait_for_exit();
+        self.wait_for_own_screen();
+        status
+    }
+
+    /// Waits until the terminal is as it was before the program.
+    pub(crate) fn wait_for_own_screen(&self) {
         self.wait(|screen| !screen.alternate_screen() && !screen.hide_cursor());
         assert_eq!(modes(&*self.master), self.modes, "the modes of the terminal");
-        status
     }
 
     /// Waits until the program has ended. Answers its exit code.
