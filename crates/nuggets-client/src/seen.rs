@@ -2,8 +2,8 @@
 
 use nuggets::{
     Cell, Client,
+    client::map_below,
     grid::{ROCK, ROOM},
-    view::SELF,
     visibility::{Field, Sight, Sighter, Vision},
 };
 
@@ -35,14 +35,8 @@ impl Seen {
             self.map = vec![ROCK; text.len()];
         }
         for (known, &shown) in self.map.iter_mut().zip(text) {
-            match shown {
-                ROCK | SELF => {}
-                // Gold lies in rooms only, and most players stand in one, too.
-                b'*' => *known = ROOM,
-                b'A'..=b'Z' if *known == ROCK => *known = ROOM,
-                b'A'..=b'Z' => {}
-                _ => *known = shown,
-            }
+            // Most players stand in a room.
+            *known = map_below(*known, shown).unwrap_or(ROOM);
         }
         self.sight = client.size().zip(client.position()).and_then(|((rows, cols), place)| {
             let field = Field::new(&self.map, rows, cols)?;
@@ -62,7 +56,7 @@ impl Seen {
 mod tests {
     use super::*;
     use netcore::Time;
-    use nuggets::{Grid, Name, Seat};
+    use nuggets::{Grid, Name, Seat, view::SELF};
 
     fn client(seat: Seat, rows: &[&str]) -> Client {
         let mut client = Client::new(seat, Time::ZERO);

@@ -154,12 +154,8 @@ impl Session {
     }
 
     fn send_first_message(&mut self) {
-        let message = match self.client.seat() {
-            Seat::Player(name) => ClientMessage::Play(Some(name.clone())),
-            Seat::Spectator => ClientMessage::Spectate,
-        };
         self.tries += 1;
-        if !self.link.send(message.to_bytes()) {
+        if !self.link.send(self.client.first_message().to_bytes()) {
             self.refused();
         }
     }
@@ -168,24 +164,31 @@ impl Session {
         if !self.link.send_unsent() {
             self.client.refused();
         }
-        while let Some(datagram) = self.client.take_outgoing() {
+        while let Some(message) = self.client.take_message() {
+            let datagram = message.to_bytes();
             debug!(datagram = printable(&datagram, b""), "to the server");
-            if self.heard > 0 || datagram.starts_with(b"KEY") {
-                if !self.link.send(datagram) {
-                    self.client.refused();
-                }
-                continue;
-            }
-            self.refusals = 0;
-            if self.tries >= TRIES && self.link.choices() > 1 {
-                // Should the server sit there after all, and its answers be lost, it shall not keep a seat for us.
-                self.link.send(ClientMessage::Key(b'Q').to_bytes());
-                if self.link.try_next() {
-                    self.tries = 0;
+            match message {
+                ClientMessage::Play(_) | ClientMessage::Spectate if self.heard == 0 => self.ask_again(),
+                _ => {
+                    if !self.link.send(datagram) {
+                        self.client.refused();
+                    }
                 }
             }
-            self.send_first_message();
         }
+    }
+
+    // Nobody has answered yet, so the first message may have to go to another address.
+    fn ask_again(&mut self) {
+        self.refusals = 0;
+        if self.tries >= TRIES && self.link.choices() > 1 {
+            // Should the server sit there after all, and its answers be lost, it shall not keep a seat for us.
+            self.link.send(ClientMessage::Key(b'Q').to_bytes());
+            if self.link.try_next() {
+                self.tries = 0;
+            }
+        }
+        self.send_first_message();
     }
 }
 

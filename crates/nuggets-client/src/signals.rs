@@ -95,7 +95,7 @@ mod unix {
             None => None,
         };
         if told.is_none() {
-            future::pending().await
+            future::pending::<()>().await;
         }
     }
 }

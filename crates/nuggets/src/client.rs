@@ -12,6 +12,7 @@ use crate::{
     game::PILE,
     grid::{Direction, PASSAGE, Position, ROCK, ROOM},
     protocol::{ClientMessage, Letter, Name, ServerMessage, printable},
+    view::SELF,
 };
 
 /// How long after the first PLAY or SPECTATE it is sent again, each time counted from the one before.
@@ -70,7 +71,7 @@ pub struct Client {
     displays: u64,
     note: Option<String>,
     end: Option<End>,
-    outgoing: VecDeque<Bytes>,
+    outgoing: VecDeque<ClientMessage>,
     last_heard: Option<Time>,
     // The first key that was sent after the server was last heard.
     unanswered_since: Option<Time>,
@@ -167,8 +168,9 @@ impl Client {
         let Self { purse, remaining, .. } = self;
         let mut line = match (&self.phase, &self.seat, self.letter) {
             (Phase::Joining { attempt, .. }, ..) => {
-                let refused = if self.refused { "  The port is closed so far." } else { "" };
-                return format!("Waiting for the server to answer (attempt {attempt}).{refused}");
+                let note = if self.refused { Some("The port is closed so far.") } else { self.note.as_deref() };
+                let (gap, note) = note.map_or(("", ""), |note| ("  ", note));
+                return format!("Waiting for the server to answer (attempt {attempt}).{gap}{note}");
             }
             (Phase::Leaving { .. }, ..) => return "Leaving: waiting for the server's goodbye.".into(),
             (_, Seat::Spectator, _) => format!("Spectator: {remaining} nuggets unclaimed."),
@@ -190,9 +192,22 @@ impl Client {
         line
     }
 
-    /// The next datagram for the server.
-    pub fn take_outgoing(&mut self) -> Option<Bytes> {
+    /// The message that asks to be let in, which goes out as often as is needed.
+    pub fn first_message(&self) -> ClientMessage {
+        match &self.seat {
+            Seat::Player(name) => ClientMessage::Play(Some(name.clone())),
+            Seat::Spectator => ClientMessage::Spectate,
+        }
+    }
+
+    /// The next message for the server.
+    pub fn take_message(&mut self) -> Option<ClientMessage> {
         self.outgoing.pop_front()
+    }
+
+    /// The next message for the server, as the datagram that it is.
+    pub fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.take_message().map(|message| message.to_bytes())
     }
 
     /// When [`Client::elapsed`] is wanted and the screen is to be looked at again.
@@ -233,7 +248,7 @@ impl Client {
                     self.finish(End::NoGoodbye);
                 } else if again.is_some_and(|again| now >= again) {
                     self.phase = Phase::Leaving { again: None, until };
-                    self.outgoing.push_back(ClientMessage::Key(b'Q').to_bytes());
+                    self.outgoing.push_back(ClientMessage::Key(b'Q'));
                 }
             }
             Phase::Playing | Phase::Over => {}
@@ -253,7 +268,7 @@ impl Client {
         if self.must_move(key) {
             self.unanswered_since.get_or_insert(now);
         }
-        self.outgoing.push_back(ClientMessage::Key(key).to_bytes());
+        self.outgoing.push_back(ClientMessage::Key(key));
     }
 
     // Whether a key leads somewhere by the last DISPLAY, so that an answer is certain. A step into a wall is answered by
@@ -276,11 +291,11 @@ impl Client {
         match self.phase {
             Phase::Joining { .. } => {
                 // The server may have let us in while its answer was lost: take the seat back.
-                self.outgoing.push_back(ClientMessage::Key(b'Q').to_bytes());
+                self.outgoing.push_back(ClientMessage::Key(b'Q'));
                 self.finish(End::LeftEarly);
             }
             Phase::Playing => {
-                self.outgoing.push_back(ClientMessage::Key(b'Q').to_bytes());
+                self.outgoing.push_back(ClientMessage::Key(b'Q'));
                 self.phase = Phase::Leaving { again: Some(now.plus(GOODBYE / 2)), until: now.plus(GOODBYE) };
             }
             Phase::Leaving { .. } | Phase::Over => {}
@@ -374,16 +389,29 @@ impl Client {
     }
 
     fn send_first_message(&mut self) {
-        let message = match &self.seat {
-            Seat::Player(name) => ClientMessage::Play(Some(name.clone())),
-            Seat::Spectator => ClientMessage::Spectate,
-        };
-        self.outgoing.push_back(message.to_bytes());
+        self.outgoing.push_back(self.first_message());
     }
 
     fn finish(&mut self, end: End) {
         self.phase = Phase::Over;
         self.end = Some(end);
+    }
+}
+
+/// What a DISPLAY tells of the map itself: what is known to stand below `shown`, where `known` stood before and
+/// [`ROCK`] stands for what was never seen. `None` if somebody stands where nothing is known, who may hide a room spot or a
+/// passage spot.
+pub const fn map_below(known: u8, shown: u8) -> Option<u8> {
+    match shown {
+        // Gold lies in rooms only.
+        PILE => Some(ROOM),
+        SELF | b'A'..=b'Z' => match known {
+            ROOM | PASSAGE => Some(known),
+            _ => None,
+        },
+        // Rock, or out of sight; some servers take back what they have shown.
+        ROCK => Some(known),
+        _ => Some(shown),
     }
 }
 
@@ -454,6 +482,20 @@ mod tests {
             spectator.datagram(START, datagram);
         }
         assert_eq!(spectator.status(START), "Spectator: 211 nuggets unclaimed.");
+    }
+
+    #[test]
+    fn a_note_is_shown_before_the_welcome_too() {
+        let mut client = player();
+        client.datagram(START, b"ERROR no room for Ann");
+        assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  no room for Ann");
+        client.refused();
+        assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  The port is closed so far.");
+        client.datagram(START, b"HELLO");
+        assert_eq!(
+            client.status(START),
+            "Waiting for the server to answer (attempt 1).  malformed message from the server"
+        );
     }
 
     #[test]
@@ -592,6 +634,23 @@ mod tests {
             client.datagram(START, datagram);
             assert!(client.status(START).contains("malformed"), "{datagram:?}");
             assert_eq!((client.display(), client.size()), (&before[..], Some((2, 3))));
+        }
+    }
+
+    #[test]
+    fn the_map_below_gold_and_players_is_known_as_far_as_it_was_seen() {
+        let cases = [
+            (b' ', b'*', Some(b'.')),
+            (b' ', b'#', Some(b'#')),
+            (b'#', b' ', Some(b'#')),
+            (b'#', b'A', Some(b'#')),
+            (b'.', b'@', Some(b'.')),
+            (b' ', b'A', None),
+            (b' ', b'@', None),
+            (b'|', b'Z', None),
+        ];
+        for (known, shown, below) in cases {
+            assert_eq!(map_below(known, shown), below, "{:?} after {:?}", char::from(shown), char::from(known));
         }
     }
 

@@ -4,6 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::mem;
 
 use crate::{
+    client::map_below,
     game::PILE,
     grid::{Cell, Direction, PASSAGE, ROCK, ROOM},
     view::SELF,
@@ -220,20 +221,11 @@ impl Memory {
     }
 
     fn look_at(&mut self, cell: usize, shown: u8) -> bool {
-        let what = match shown {
-            PILE => ROOM,
-            // Somebody stands there; on what will be seen when they are gone. Until then let it hide what is behind it.
-            SELF | b'A'..=b'Z' => {
-                self.forget_gold(cell);
-                if self.is_spot(cell) {
-                    return false;
-                }
-                PASSAGE
-            }
-            // Some servers take back what they have shown.
-            ROCK | b'\n' => return false,
-            other => other,
-        };
+        if matches!(shown, SELF | b'A'..=b'Z') {
+            self.forget_gold(cell);
+        }
+        // Where somebody stands on what will be seen when they are gone, let it hide what is behind it until then.
+        let what = map_below(self.cells[cell], shown).unwrap_or(PASSAGE);
         if self.cells[cell] != what {
             if what == ROOM && self.marks[cell] & CLEARED == 0 {
                 self.doubtful.push(cell);
