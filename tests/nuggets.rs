@@ -33,7 +33,7 @@ use crate::programs::program;
 /// One row of ten spots: a run to each side collects all gold.
 const CORRIDOR: &str = "+----------+\n|..........|\n+----------+\n";
 /// A room with places for everybody.
-const HALL: &str = "\
+pub(crate) const HALL: &str = "\
 +------------+
 |............|
 |............|
@@ -44,9 +44,9 @@ const HALL: &str = "\
 ";
 
 /// A nuggets server that runs.
-struct Server {
-    process: Process,
-    port: u16,
+pub(crate) struct Server {
+    pub(crate) process: Process,
+    pub(crate) port: u16,
 }
 
 impl Server {
@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// Starts a server with these arguments that is open to this machine only.
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::everywhere(&[&["--bind", "127.0.0.1"], arguments].concat())
     }
 

@@ -1,4 +1,4 @@
-use std::net::UdpSocket;
+use std::{ffi::OsStr, net::UdpSocket, os::unix::ffi::OsStrExt};
 
 use testkit::{
     TempDir,
@@ -36,18 +36,15 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
         (&[map, "1", "--seed", "2"], &["--seed"]),
         (&["--seed", "0"], &["'0'"]),
         (&["--no-such-option"], &["'--no-such-option'"]),
-        (&["--bind", "localhost:80"], &["'localhost:80'"]),
+        (&["--bind", "localhost:80"], &["'localhost:80'", "as in 127.0.0.1"]),
+        (&["--bind", "foo"], &["'foo'", "as in 127.0.0.1"]),
+        (&["--bind="], &["''", "as in 127.0.0.1"]),
         (&["--log-format", "xml"], &["'xml'", "json"]),
         (&["--log", "a=b=c"], &["a=b=c"]),
-        (&["--gold", "0"], &["0 nuggets are not possible"]),
-        (&["--gold", "1000001"], &["1000001"]),
-        (&["--gold", "many"], &["'many'"]),
-        (&["--minpiles", "5", "--maxpiles", "3"], &["5 to 3"]),
-        (&["--minpiles", "0"], &["0 to 30"]),
-        (&["--gold", "5"], &["5 nuggets cannot make 10 piles"]),
-        (&["--steal-percent", "101"], &["101"]),
-        (&["--vision", "0"], &["0"]),
-        (&["--idle-timeout", "0"], &["0"]),
+        (&["--minpiles", "5", "--maxpiles", "3"], &["--minpiles 5 is more than --maxpiles 3;"]),
+        (&["--maxpiles", "9"], &["--minpiles 10 (the default) is more than --maxpiles 9; add --minpiles with 1 to 9"]),
+        (&["--minpiles", "31"], &["31 is more than --maxpiles 30 (the default); add --maxpiles with 31 or more"]),
+        (&["--gold", "5"], &["--gold 5 is too little for --minpiles 10 (the default)", "--minpiles with 1 to 5"]),
         (&["--check-map", map, map], &["a whole number above 0"]),
         (&["--completions", "cobol"], &["cobol"]),
     ];
@@ -63,11 +60,35 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
 }
 
 #[test]
-fn a_port_out_of_range_is_wrong_usage() {
-    for port in ["65536", "-1", "http", ""] {
-        let finished = Process::run(server().args([&format!("--port={port}")]));
-        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{port:?}: {}", finished.stderr);
-        assert!(finished.stderr.contains(port), "{}", finished.stderr);
+fn a_number_out_of_range_is_named_with_the_range_and_an_example() {
+    let options = [
+        ("--port", "65536", "0 to 65535, as in 2000"),
+        ("--gold", "1000001", "1 to 1000000, as in 250"),
+        ("--minpiles", "0", "1 to 1000000, as in 10"),
+        ("--maxpiles", "0", "1 to 1000000, as in 30"),
+        ("--steal-percent", "101", "0 to 100, as in 25"),
+        ("--vision", "0", "1 to 65535, as in 7"),
+        ("--idle-timeout", "0", "1 to 31536000, as in 60"),
+    ];
+    for (option, outside, right) in options {
+        for wrong in [outside, "-1", "99999999999999999999999", "80x", "1.5", "+1", ""] {
+            let finished = Process::run(server().args([option, wrong]));
+            let first = finished.stderr.lines().next().unwrap_or_default();
+            let said = format!("give a whole number from {right}");
+            assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{option} {wrong:?}");
+            assert!(first.contains(&format!("'{wrong}'")) && first.contains(&said), "{option} {wrong:?}: {first}");
+        }
+    }
+}
+
+#[test]
+fn an_argument_that_is_no_utf_8_is_named() {
+    let foreign = OsStr::from_bytes(b"4\xff2");
+    for option in ["--port", "--bind", "--seed", "--gold", "--vision", "--idle-timeout", "--log"] {
+        let finished = Process::run(server().arg(option).arg(foreign));
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{option}");
+        let first = finished.stderr.lines().next().unwrap_or_default();
+        assert!(first.contains("UTF-8") && first.contains(r"'4\xff2'"), "{option}: {first}");
     }
 }
 

@@ -3,11 +3,15 @@
 //! - [`run`] parses the arguments, prints completions when asked, turns an error into one line on standard error and
 //!   gives the exit code: 0 for success, 1 for a failure at run time, 2 (or what the program's tradition wants) for
 //!   wrong usage.
+//! - [`whole_number`] and [`ip_address`] read the values of options and say what would be right.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error.
 
 mod stderr;
+mod values;
 
 use std::{
+    env,
+    ffi::OsString,
     fmt,
     io::{self, Write},
     process::ExitCode,
@@ -18,6 +22,7 @@ use clap_complete::Shell;
 use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
 
 use crate::stderr::Queued;
+pub use crate::values::{ip_address, whole_number};
 
 /// Exit code for a failure at run time.
 pub const EXIT_FAILURE: u8 = 1;
@@ -70,6 +75,13 @@ where
         Ok(Some(arguments)) => arguments,
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => {
+            let error = match error.kind() {
+                // The parser knows neither which argument that was nor what it held.
+                ErrorKind::InvalidUtf8 => {
+                    command.clone().error(ErrorKind::InvalidUtf8, not_utf8(env::args_os().skip(1)))
+                }
+                _ => error,
+            };
             // A reader that closed the pipe has seen what it wanted.
             let _ = error.print();
             return match error.kind() {
@@ -88,6 +100,13 @@ where
             ExitCode::from(if error.is::<UsageError>() { usage_code } else { EXIT_FAILURE })
         }
     }
+}
+
+fn not_utf8(arguments: impl Iterator<Item = OsString>) -> String {
+    let foreign = arguments.filter(|argument| argument.to_str().is_none());
+    let shown: Vec<String> =
+        foreign.map(|argument| format!("'{}'", argument.as_encoded_bytes().escape_ascii())).collect();
+    format!("every argument but a file or a name is text in UTF-8, which {} is not", shown.join(", "))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -121,8 +140,8 @@ impl LogArgs {
     /// # Errors
     /// [`UsageError`] when the filter cannot be read.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
-        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            && io::IsTerminal::is_terminal(&io::stderr());
+        let colour =
+            env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && io::IsTerminal::is_terminal(&io::stderr());
         self.init(default, BoxMakeWriter::new(Queued::start()), colour)
     }
 
@@ -136,7 +155,7 @@ impl LogArgs {
     }
 
     fn init(&self, default: &str, writer: BoxMakeWriter, colour: bool) -> anyhow::Result<()> {
-        let from_environment = std::env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
+        let from_environment = env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
         let wanted = self.log.clone().or(from_environment).unwrap_or_else(|| default.to_owned());
         let filter = EnvFilter::try_new(&wanted)
             .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;

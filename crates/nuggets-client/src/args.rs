@@ -1,12 +1,16 @@
 //! The command line: what was typed, and what is meant by it.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    net::{Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
 
 use clap::{
     Parser,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{LogArgs, UsageError};
+use cmdkit::{LogArgs, UsageError, whole_number};
 use nuggets::{Name, Seat};
 
 /// The name by which a client of the course plays by itself, on a screen.
@@ -15,22 +19,29 @@ const BOT: &[u8] = b"bot";
 const BOT_IN_BACKGROUND: &[u8] = b"botbg";
 /// More bots than any game has seats, for those who want to try a server's patience.
 const MAX_BOTS: u16 = 1_000;
+/// A bot that waits longer than a minute between two keys cannot be told from one that is stuck.
+const MAX_DELAY_MS: u64 = 60_000;
 /// How long a bot on a screen waits between two keys, so that one can follow it.
 const WATCHED_DELAY: Duration = Duration::from_millis(80);
 
 const EXAMPLES: &str = "\
 Examples:
-  nuggets-client localhost 12345 Ann            play as Ann
-  nuggets-client localhost 12345                look on
-  nuggets-client --bot localhost 12345 Robbie   watch a bot play
-  nuggets-client --bots 5 localhost 12345 bot   five bots without a screen: bot1 to bot5
+  nuggets-client localhost 12345 Ann
+      play as Ann
+  nuggets-client localhost 12345
+      look on
+  nuggets-client --bot localhost 12345 Robbie
+      watch a bot play
+  nuggets-client --bots 5 localhost 12345 bot
+      five bots without a screen: bot1 to bot5
   printf 'hhjQ' | nuggets-client localhost 12345 Ann
+      type these keys and leave
 
-On the screen, F1 or ? shows the keys. If standard input is not a terminal, each of its bytes is a key and its end
+On the screen, F1 or ? shows the keys. If standard input is not a terminal, each of its bytes is a key and its end \
 leaves the game. If standard output is not a terminal, nothing is drawn and only the server's last words are printed.
 
-Exit status: 0 when the game or your part in it is over, 1 when the server cannot be found, does not answer or says no
-goodbye, 2 for wrong usage.";
+Exit status: 0 when the game or your part in it is over, 1 when the server cannot be found, does not answer or says \
+no goodbye, 2 for wrong usage.";
 
 /// Play nuggets, look on, or let a bot play.
 ///
@@ -39,10 +50,11 @@ goodbye, 2 for wrong usage.";
 #[command(name = "nuggets-client", version, after_help = EXAMPLES)]
 pub struct Args {
     /// Name or address of the server
+    #[arg(value_parser = parse_host)]
     pub host: String,
 
     /// UDP port of the server
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(value_parser = whole_number(1..=u16::MAX, 2000), allow_negative_numbers = true)]
     pub port: u16,
 
     /// Your name; without one you look on
@@ -59,12 +71,12 @@ pub struct Args {
 
     /// Play as so many bots that draw nothing: NAME1, NAME2, ...
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
-        value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_BOTS)))]
+        value_parser = whole_number(1..=MAX_BOTS, 5), allow_negative_numbers = true)]
     pub bots: Option<u16>,
 
     /// The least time between two keys of a bot [default: 80 on a screen, 0 without]
     #[arg(long, value_name = "MS", help_heading = "Bots",
-        value_parser = clap::value_parser!(u64).range(0..=60_000))]
+        value_parser = whole_number(0..=MAX_DELAY_MS, 80), allow_negative_numbers = true)]
     pub delay_ms: Option<u64>,
 
     /// Write logs to this file; needed to see them while a screen is drawn
@@ -74,6 +86,22 @@ pub struct Args {
     /// What is logged, and how.
     #[command(flatten)]
     pub log: LogArgs,
+}
+
+// Without the brackets in which an IPv6 address stands where a port follows it.
+fn parse_host(typed: &str) -> Result<String, &'static str> {
+    let is_ipv6 = |text: &str| text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
+    let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
+    let host = bare.unwrap_or(typed);
+    if host.trim().is_empty() {
+        return Err("give a name or an address, as in localhost, 127.0.0.1 or ::1");
+    }
+    let has_port = host.parse::<SocketAddr>().is_ok() || host.contains(':') && !is_ipv6(host);
+    if has_port {
+        Err("give a host without a port; the port stands behind it, as in localhost 12345")
+    } else {
+        Ok(host.to_owned())
+    }
 }
 
 fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
@@ -186,6 +214,24 @@ mod tests {
         let long = "x".repeat(50);
         let Plan::Headless { names, .. } = plan(&format!("client --bots 12 h 1 {long}")) else { panic!() };
         assert_eq!(names[11].as_str(), format!("{}12", &long[..48]));
+    }
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_and_ipv6_may_stand_in_brackets() {
+        for (typed, host) in [
+            ("localhost", "localhost"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("::1", "::1"),
+            ("[::1]", "::1"),
+            ("[fe80::1%eth0]", "fe80::1%eth0"),
+            ("[host]", "[host]"),
+        ] {
+            assert_eq!(Args::try_parse_from(["client", typed, "5000"]).unwrap().host, host);
+        }
+        for wrong in ["", " ", "localhost:80", "127.0.0.1:80", "[::1]:80", "[::1", "::g"] {
+            let error = refused(&["client", wrong, "5000"]).to_string();
+            assert!(error.contains(&format!("'{wrong}'")) && error.contains("as in localhost"), "{error}");
+        }
     }
 
     #[test]

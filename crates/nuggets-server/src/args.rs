@@ -3,18 +3,29 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
-use cmdkit::{LogArgs, UsageError};
-use nuggets::{game::Rules, server::Config, visibility::Vision};
+use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
+use nuggets::{
+    game::{MAX_GOLD, Rules},
+    server::Config,
+    visibility::Vision,
+};
 use rand::{TryRng, rngs::SysRng};
 
 const EXTRAS: &str = "Extras (all off by default)";
 
+/// A silence of more than a year is none that anybody waits for.
+const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
+
 const AFTER_HELP: &str = "\
 Examples:
-  nuggets-server                            the built-in map, any free port
-  nuggets-server maps/brawl.txt 7           a map and a seed
-  nuggets-server --port 2000 --rematch      one game after the other at a known port
-  nuggets-server --check-map my-map.txt     what is wrong with a map
+  nuggets-server
+      the built-in map, any free port
+  nuggets-server maps/brawl.txt 7
+      a map and a seed
+  nuggets-server --port 2000 --rematch
+      one game after the other at a known port
+  nuggets-server --check-map maps/brawl.txt
+      what is wrong with a map
 
 Exit status: 0 after a finished game or a signal, 1 when something fails, 2 for wrong usage.";
 
@@ -31,7 +42,7 @@ pub(crate) struct Args {
     seed_argument: Option<u64>,
 
     /// UDP port to listen on; 0 is any free one
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole_number(0..=u16::MAX, 2000), allow_negative_numbers = true)]
     pub(crate) port: u16,
 
     /// The seed, as an option
@@ -39,7 +50,7 @@ pub(crate) struct Args {
     seed: Option<u64>,
 
     /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) bind: Vec<IpAddr>,
 
     /// After game over begin a new game at the same port, until told to stop
@@ -52,7 +63,7 @@ pub(crate) struct Args {
 
     /// Stepping on a player takes this share of its purse
     #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = EXTRAS,
-          value_parser = clap::value_parser!(u8).range(0..=100))]
+          value_parser = whole_number(0..=100_u8, 25), allow_negative_numbers = true)]
     steal_percent: u8,
 
     /// A run stops on gold and after a swap
@@ -60,19 +71,23 @@ pub(crate) struct Args {
     run_stop: bool,
 
     /// Nuggets in the game
-    #[arg(long, value_name = "N", default_value_t = Rules::default().gold, help_heading = EXTRAS)]
+    #[arg(long, value_name = "N", default_value_t = Rules::default().gold, help_heading = EXTRAS,
+          value_parser = whole_number(1..=MAX_GOLD, Rules::default().gold), allow_negative_numbers = true)]
     gold: u32,
 
     /// Least number of piles
-    #[arg(long, value_name = "N", default_value_t = Rules::default().min_piles, help_heading = EXTRAS)]
+    #[arg(long, value_name = "N", default_value_t = Rules::default().min_piles, help_heading = EXTRAS,
+          value_parser = whole_number(1..=MAX_GOLD, Rules::default().min_piles), allow_negative_numbers = true)]
     minpiles: u32,
 
     /// Largest number of piles
-    #[arg(long, value_name = "N", default_value_t = Rules::default().max_piles, help_heading = EXTRAS)]
+    #[arg(long, value_name = "N", default_value_t = Rules::default().max_piles, help_heading = EXTRAS,
+          value_parser = whole_number(1..=MAX_GOLD, Rules::default().max_piles), allow_negative_numbers = true)]
     maxpiles: u32,
 
     /// Players see no further than this many spots
-    #[arg(long, value_name = "RADIUS", help_heading = EXTRAS, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "RADIUS", help_heading = EXTRAS, value_parser = whole_number(1..=u16::MAX, 7),
+          allow_negative_numbers = true)]
     vision: Option<u16>,
 
     /// A quitter's gold becomes a pile again, where it stood or on the nearest free room spot
@@ -80,7 +95,8 @@ pub(crate) struct Args {
     drop_on_quit: bool,
 
     /// A player who sends no key for this many seconds loses its seat
-    #[arg(long, value_name = "SECONDS", help_heading = EXTRAS, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", help_heading = EXTRAS, value_parser = whole_number(1..=LONGEST_IDLE, 60),
+          allow_negative_numbers = true)]
     idle_timeout: Option<u64>,
 
     /// The course's game: all extras off, whatever else says
@@ -108,6 +124,7 @@ impl Args {
         };
         let (rules, idle_timeout) =
             if self.plain { (Rules::default(), None) } else { (rules, self.idle_timeout.map(Duration::from_secs)) };
+        check_together(&rules)?;
         rules.check().map_err(|error| UsageError(error.to_string()))?;
         let seed = match self.seed_argument.or(self.seed) {
             Some(seed) => seed,
@@ -116,6 +133,35 @@ impl Args {
         };
         Ok(Config { rules, idle_timeout, rematch: self.rematch, seed })
     }
+}
+
+// What each option allows may still not go together, and the other one may not even have been typed.
+fn check_together(rules: &Rules) -> Result<(), UsageError> {
+    let plain = Rules::default();
+    let told = |option: &str, number: u32, default: u32| {
+        format!("{option} {number}{}", if number == default { " (the default)" } else { "" })
+    };
+    let Rules { gold, min_piles: min, max_piles: max, .. } = *rules;
+    let least = told("--minpiles", min, plain.min_piles);
+    if min > max {
+        let most = told("--maxpiles", max, plain.max_piles);
+        let right = if min == plain.min_piles {
+            format!("add --minpiles with 1 to {max}")
+        } else if max == plain.max_piles {
+            format!("add --maxpiles with {min} or more")
+        } else {
+            "the least number must not be above the largest".to_owned()
+        };
+        return Err(UsageError(format!("{least} is more than {most}; {right}")));
+    }
+    if min > gold {
+        let gold_told = told("--gold", gold, plain.gold);
+        return Err(UsageError(format!(
+            "{gold_told} is too little for {least}, since each pile holds at least one nugget; \
+             add --minpiles with 1 to {gold}"
+        )));
+    }
+    Ok(())
 }
 
 // A whole argument that is a decimal number above 0.

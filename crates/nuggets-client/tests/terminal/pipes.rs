@@ -72,12 +72,19 @@ fn bots_without_a_screen_play_and_each_table_is_printed_once() {
 
 #[test]
 fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 15] = [
         (&[], "required arguments"),
         (&["localhost"], "<PORT>"),
         (&["localhost", "0"], "'0'"),
         (&["localhost", "65536", "Ann"], "'65536'"),
-        (&["localhost", "12x", "Ann"], "'12x'"),
+        (&["localhost", "12x", "Ann"], "'12x' for '<PORT>': give a whole number from 1 to 65535, as in 2000"),
+        (&["localhost", "-1", "Ann"], "'-1' for '<PORT>'"),
+        (&["", "5000"], "'' for '<HOST>': give a name or an address, as in localhost"),
+        (&["localhost:5000", "5000"], "give a host without a port"),
+        (&["localhost", "5000", "--bots", "0"], "'0' for '--bots <COUNT>': give a whole number from 1 to 1000"),
+        (&["localhost", "5000", "--bots", "-1"], "'-1' for '--bots <COUNT>'"),
+        (&["localhost", "5000", "--delay-ms", "60001"], "give a whole number from 0 to 60000, as in 80"),
+        (&["localhost", "5000", "--log-file", ""], "--log-file"),
         (&["localhost", "5000", " "], "not blank"),
         (&["localhost", "5000", "Ann", "Lee"], "'Lee'"),
         (&["localhost", "5000", "--delay-ms", "5"], "--bot"),
@@ -97,6 +104,24 @@ fn a_host_that_cannot_be_found_is_named() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).starts_with("nuggets-client: cannot find the host 'no..host'"));
     assert_eq!(text(&output.stderr).lines().count(), 1);
+}
+
+#[test]
+fn no_line_of_the_help_is_cut_or_broken_off_early() {
+    for columns in ["60", "80"] {
+        let mut command = Command::new(PROGRAM);
+        let output = command.arg("--help").env("COLUMNS", columns).output().unwrap();
+        let help = text(&output.stdout);
+        let width: usize = columns.parse().unwrap();
+        assert!(help.lines().all(|line| line.chars().count() <= width), "{help}");
+        // A paragraph goes on until the next word does not fit.
+        let (_, prose) = help.split_once("On the screen").unwrap();
+        let lines: Vec<&str> = prose.lines().collect();
+        for pair in lines[1..].windows(2).filter(|pair| !pair[0].is_empty() && !pair[1].is_empty()) {
+            let next = pair[1].split(' ').next().unwrap();
+            assert!(pair[0].len() + 1 + next.len() > width, "{pair:?}");
+        }
+    }
 }
 
 #[test]

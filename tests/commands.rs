@@ -1,0 +1,175 @@
+use std::fs;
+
+use testkit::{TempDir, process::Process};
+
+use crate::{
+    nuggets::{HALL, Server},
+    programs::{program, workspace},
+};
+
+/// The documents that say what to type to start a program.
+const DOCUMENTS: &[&str] = &["README.md", "maps/README.md"];
+/// What stands for something else in a document or a help, and what that may be. `PORT` and the like are the port of a
+/// server that runs.
+const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
+const PORTS: &[&str] = &["PORT", "12345"];
+
+/// A program of ours and its arguments.
+#[derive(Debug)]
+struct Typed {
+    program: String,
+    arguments: Vec<String>,
+}
+
+impl Typed {
+    /// Reads `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`; none if it is another command.
+    fn read(command: &str) -> Option<Self> {
+        // What types keys into a program is no concern of its arguments.
+        let command = command.rsplit(" | ").next()?;
+        let mut words = command.split_whitespace().map(|word| {
+            let example = EXAMPLES.iter().find(|(example, _)| word == *example);
+            example.map_or(word, |(_, real)| real).to_owned()
+        });
+        let first = words.next()?;
+        if first.starts_with("nuggets-") {
+            return Some(Self { program: first, arguments: words.collect() });
+        }
+        if first != "cargo" || words.next()? != "run" {
+            return None;
+        }
+        let mut program = None;
+        while let Some(word) = words.next().filter(|word| word != "--") {
+            match word.as_str() {
+                "-p" => program = words.next(),
+                "--release" => {}
+                other => panic!("{command:?}: what does {other:?} do there?"),
+            }
+        }
+        Some(Self {
+            program: program.unwrap_or_else(|| panic!("{command:?} runs nothing")),
+            arguments: words.collect(),
+        })
+    }
+
+    /// Runs it and checks that it does what it should.
+    fn check(&self) {
+        match self.program.as_str() {
+            "nuggets-server" if self.arguments.iter().any(|argument| argument == "--check-map") => {
+                let finished = Process::run(program(&self.program).args(&self.arguments).current_dir(workspace()));
+                assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
+            }
+            "nuggets-server" => {
+                let server = Process::start(
+                    program(&self.program).args(&self.arguments).args(["--bind", "127.0.0.1"]).current_dir(workspace()),
+                );
+                // Somebody may have the port, but then the arguments were understood.
+                let hosts = server.wait_stderr("either end", |stderr| {
+                    if stderr.contains("Hosting") { Some(true) } else { stderr.contains("in use").then_some(false) }
+                });
+                server.terminate();
+                assert_eq!(server.wait().code, Some(i32::from(!hosts)), "{self:?}");
+            }
+            "nuggets-client" => {
+                let maps = TempDir::new();
+                let server = Server::start(&[&maps.file("hall.txt", HALL)]);
+                self.check_client(&server);
+            }
+            other => panic!("{self:?}: no test knows what {other} should do"),
+        }
+    }
+
+    // Plays, or looks on, until its input or the game ends.
+    fn check_client(&self, server: &Server) {
+        let port = server.port.to_string();
+        let arguments = self.arguments.iter().map(|word| if PORTS.contains(&word.as_str()) { &port } else { word });
+        let finished = Process::run(program(&self.program).args(arguments));
+        assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
+        assert!(!finished.stdout.is_empty(), "{self:?} was told nothing");
+    }
+}
+
+/// What stands as code in a document: the lines of its blocks without their remarks, and what is between backticks.
+fn code(document: &str) -> Vec<String> {
+    let (mut code, mut in_block) = (vec![], false);
+    for line in document.lines() {
+        if line.starts_with("```") {
+            in_block = !in_block;
+        } else if in_block {
+            code.push(line.split(" #").next().unwrap_or_default().trim().to_owned());
+        } else {
+            code.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    code
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(workspace().join(name)).unwrap()
+}
+
+#[test]
+fn what_the_documents_say_to_type_works() {
+    let mut programs = vec![];
+    for document in DOCUMENTS {
+        for command in code(&read(document)).iter().filter(|code| code.starts_with("cargo run ")) {
+            let typed = Typed::read(command).unwrap_or_else(|| panic!("{document}: {command:?}"));
+            typed.check();
+            programs.push(typed.program);
+        }
+    }
+    for program in ["nuggets-server", "nuggets-client"] {
+        assert!(programs.iter().filter(|typed| *typed == program).count() >= 3, "{programs:?}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_help_work() {
+    for name in ["nuggets-server", "nuggets-client"] {
+        let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
+        let (_, examples) = help.split_once("\nExamples:\n").unwrap();
+        let (examples, _) = examples.split_once("\n\n").unwrap();
+        // What a command does stands below it, further to the right.
+        let commands = examples.lines().filter(|line| !line.starts_with("   "));
+        let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
+        assert!(typed.len() >= 3 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
+        typed.iter().for_each(Typed::check);
+    }
+}
+
+#[test]
+fn what_a_server_says_to_type_lets_one_join_it() {
+    let maps = TempDir::new();
+    let server = Server::start(&[&maps.file("hall.txt", HALL)]);
+    let lines = server.process.wait_stderr("how to join", |stderr| {
+        let lines = stderr.lines().filter_map(|line| line.split_once(": ")).filter_map(|(_, line)| Typed::read(line));
+        Some(lines.collect::<Vec<_>>()).filter(|lines| lines.len() == 3)
+    });
+    // The bot comes last and ends the game.
+    for typed in &lines {
+        assert_eq!(typed.program, "nuggets-client");
+        typed.check_client(&server);
+    }
+    assert_eq!(server.process.wait().code, Some(0));
+}
+
+#[test]
+fn each_recipe_is_one_line_that_stands_in_the_readme() {
+    let (recipes, readme) = (read("justfile"), code(&read("README.md")));
+    let mut lines = 0;
+    for recipe in recipes.split("\n\n").skip(1) {
+        let [comment, head, line] = recipe.trim_end().lines().collect::<Vec<_>>()[..] else { panic!("{recipe}") };
+        assert!(comment.starts_with("# ") && head.ends_with(':') && line.starts_with("    "), "{recipe}");
+        // An argument may be anything.
+        let (start, end) = line.trim().split_once("{{").map_or((line.trim(), ""), |(start, rest)| {
+            (start, rest.split_once("}}").unwrap_or_else(|| panic!("{recipe}")).1)
+        });
+        let matches = |code: &&String| match code.strip_prefix(start) {
+            Some(rest) if line.contains("{{") => rest.ends_with(end),
+            Some(rest) => rest.is_empty(),
+            None => false,
+        };
+        assert!(readme.iter().find(matches).is_some(), "not in README.md: {line}");
+        lines += 1;
+    }
+    assert!(lines >= 6, "{recipes}");
+}
