@@ -4,8 +4,10 @@
 //!   gives the exit code: 0 for success, 1 for a failure at run time, 2 (or what the program's tradition wants) for
 //!   wrong usage.
 //! - [`whole_number`] and [`ip_address`] read the values of options and say what would be right.
+//! - [`Hosted`] and [`command_of`] are how a server says where it is and how to join.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error.
 
+mod hosting;
 mod stderr;
 mod values;
 
@@ -22,7 +24,10 @@ use clap_complete::Shell;
 use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
 
 use crate::stderr::Queued;
-pub use crate::values::{ip_address, whole_number};
+pub use crate::{
+    hosting::{Hosted, command_of},
+    values::{ip_address, whole_number},
+};
 
 /// Exit code for a failure at run time.
 pub const EXIT_FAILURE: u8 = 1;

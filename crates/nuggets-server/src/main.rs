@@ -6,14 +6,14 @@ mod narrator;
 
 use std::{
     io::{self, Write},
-    net::{IpAddr, SocketAddr, UdpSocket},
+    net::{SocketAddr, UdpSocket},
     path::Path,
     process::ExitCode,
     sync::Arc,
 };
 
 use anyhow::Context;
-use cmdkit::{EXIT_FAILURE, EXIT_USAGE, LogFormat, UsageError};
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Hosted, LogFormat, UsageError, command_of};
 use netcore::Outcome;
 use netshell::{Udp, bind_udp, raise_open_files, serve, shutdown};
 use nuggets::server::Server;
@@ -85,51 +85,16 @@ fn announce(sockets: &[UdpSocket], args: &Args, seed: u64) -> anyhow::Result<()>
         info!(port, map, seed, ?addresses, "hosting");
         return Ok(());
     }
-    let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip())).collect();
-    let host = match addresses.first().map(SocketAddr::ip) {
-        Some(ip) if !ip.is_unspecified() => ip.to_string(),
-        _ => "localhost".to_owned(),
-    };
-    let everywhere = addresses.iter().any(|address| address.ip().is_unspecified());
-    let elsewhere = everywhere.then(outward_address).flatten().map_or_else(String::new, |ip| {
-        format!("From another machine of your network, use {ip} in the place of {host}.\n")
-    });
-    let client = client_command();
+    let Hosted { open, host, elsewhere } = Hosted::at(&addresses);
+    let client = command_of("nuggets-client");
     let lines = format!(
-        "Hosting {map} with seed {seed} on {}; Ctrl-C stops it.\n\
+        "Hosting {map} with seed {seed} on {open}; Ctrl-C stops it.\n\
          To play:   {client} {host} {port} yourname\n\
          To watch:  {client} {host} {port}\n\
          A bot:     {client} {host} {port} robbie --bot\n\
          {elsewhere}",
-        open.join(" and "),
     );
     // A standard error that nobody reads is no reason not to play.
     let _ = io::stderr().write_all(lines.as_bytes());
     Ok(())
-}
-
-// How a client is started by people who have started this server as they have: from the source, or as a program.
-fn client_command() -> &'static str {
-    let itself = std::env::current_exe().unwrap_or_default();
-    // The folders that cargo names after its profiles.
-    let folder = itself.parent().and_then(Path::file_name);
-    let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
-    if built { "cargo run -p nuggets-client --" } else { "nuggets-client" }
-}
-
-// The address from which this machine reaches others. Connecting a datagram socket asks the routing table and sends
-// nothing; the address asked for belongs to the block for documentation.
-fn outward_address() -> Option<IpAddr> {
-    let probe = UdpSocket::bind("0.0.0.0:0").ok()?;
-    probe.connect("192.0.2.1:9").ok()?;
-    let ip = probe.local_addr().ok()?.ip();
-    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
-}
-
-fn open_at(ip: IpAddr) -> String {
-    match ip {
-        IpAddr::V6(ip) if ip.is_unspecified() => "all addresses (IPv4 and IPv6)".to_owned(),
-        IpAddr::V4(ip) if ip.is_unspecified() => "all IPv4 addresses".to_owned(),
-        ip => ip.to_string(),
-    }
 }

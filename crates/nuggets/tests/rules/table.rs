@@ -216,6 +216,7 @@ impl Table {
                 Output::Send { to: To::Everyone, frame } => {
                     said.extend(self.names.values().map(|who| Said::Told { who: who.clone(), frame: frame.clone() }));
                 }
+                Output::Replay { .. } => unreachable!("a picture shows all there is to know"),
                 Output::Close { peer } => said.extend(self.names.remove(&peer).map(Said::Closed)),
                 Output::Summary(text) => said.push(Said::Printed(text)),
             }
