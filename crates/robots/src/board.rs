@@ -1,0 +1,214 @@
+//! The board: its fields, and the blocks on them.
+//!
+//! Source: the task text of robots, "Board".
+
+use alloc::collections::BTreeSet;
+
+/// A field, by column and row. (0, 0) is the lower left corner, x grows to the right, y upwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Column, counted from the left.
+    pub x: u16,
+    /// Row, counted from the bottom.
+    pub y: u16,
+}
+
+impl Position {
+    /// The field in column `x` and row `y`.
+    pub const fn new(x: u16, y: u16) -> Self {
+        Self { x, y }
+    }
+
+    /// The field `distance` fields that way; `None` where coordinates end. Whether it is on the board is another matter.
+    pub fn offset(self, way: Direction, distance: u16) -> Option<Self> {
+        let Self { x, y } = self;
+        Some(match way {
+            Direction::Up => Self { x, y: y.checked_add(distance)? },
+            Direction::Right => Self { x: x.checked_add(distance)?, y },
+            Direction::Down => Self { x, y: y.checked_sub(distance)? },
+            Direction::Left => Self { x: x.checked_sub(distance)?, y },
+        })
+    }
+}
+
+/// One of the four ways to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// y + 1.
+    Up,
+    /// x + 1.
+    Right,
+    /// y - 1.
+    Down,
+    /// x - 1.
+    Left,
+}
+
+impl Direction {
+    /// All four, clockwise from the top: the order of their numbers on the wire.
+    pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
+}
+
+/// Fields and blocks. Memory is taken by blocks alone, so a board of 65535 x 65535 fields costs no more than a small one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Board {
+    size_x: u16,
+    size_y: u16,
+    // The same blocks twice, so that the next one along a column and along a row are both one search away. Keys are
+    // (x, y) and (y, x), packed so that they compare as one number.
+    columns: BTreeSet<u32>,
+    rows: BTreeSet<u32>,
+}
+
+const fn key(major: u16, minor: u16) -> u32 {
+    (major as u32) << 16 | minor as u32
+}
+
+impl Board {
+    /// A board without blocks. One of no columns or no rows has no fields.
+    pub const fn new(size_x: u16, size_y: u16) -> Self {
+        Self { size_x, size_y, columns: BTreeSet::new(), rows: BTreeSet::new() }
+    }
+
+    /// How many columns there are.
+    pub const fn size_x(&self) -> u16 {
+        self.size_x
+    }
+
+    /// How many rows there are.
+    pub const fn size_y(&self) -> u16 {
+        self.size_y
+    }
+
+    /// Whether the board has that field.
+    pub const fn contains(&self, position: Position) -> bool {
+        position.x < self.size_x && position.y < self.size_y
+    }
+
+    /// The neighbouring field that way; `None` at the board's edge.
+    pub fn step(&self, from: Position, way: Direction) -> Option<Position> {
+        from.offset(way, 1).filter(|&to| self.contains(to))
+    }
+
+    /// Whether there is a block.
+    pub fn is_block(&self, position: Position) -> bool {
+        self.columns.contains(&key(position.x, position.y))
+    }
+
+    /// Puts a block down; `false` if the field has one already, or if there is no such field.
+    pub fn put_block(&mut self, position: Position) -> bool {
+        self.contains(position)
+            && self.columns.insert(key(position.x, position.y))
+            && self.rows.insert(key(position.y, position.x))
+    }
+
+    /// Takes a block away; `false` if there is none.
+    pub fn remove_block(&mut self, position: Position) -> bool {
+        self.columns.remove(&key(position.x, position.y)) && self.rows.remove(&key(position.y, position.x))
+    }
+
+    /// All blocks, column by column from the left, each from the bottom.
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = Position> {
+        // The two halves of a key.
+        #[allow(clippy::cast_possible_truncation, reason = "each half has 16 bits")]
+        self.columns.iter().map(|&key| Position { x: (key >> 16) as u16, y: key as u16 })
+    }
+
+    /// How many fields there are that way up to the board's edge, `from` not counted.
+    pub const fn to_edge(&self, from: Position, way: Direction) -> u16 {
+        match way {
+            Direction::Up => self.size_y.saturating_sub(1).saturating_sub(from.y),
+            Direction::Right => self.size_x.saturating_sub(1).saturating_sub(from.x),
+            Direction::Down => from.y,
+            Direction::Left => from.x,
+        }
+    }
+
+    /// How far away the first block that way is, if it is within `reach` fields; the field `from` does not count.
+    pub fn to_block(&self, from: Position, way: Direction, reach: u16) -> Option<u16> {
+        if reach == 0 {
+            return None;
+        }
+        let Position { x, y } = from;
+        let (index, at) = match way {
+            Direction::Up | Direction::Down => (&self.columns, key(x, y)),
+            Direction::Right | Direction::Left => (&self.rows, key(y, x)),
+        };
+        // The far end stays within the column or row, so that the search does.
+        #[allow(clippy::cast_possible_truncation, reason = "the lower half of a key has 16 bits")]
+        let minor = at as u16;
+        let distance = match way {
+            Direction::Up | Direction::Right => {
+                let room = reach.min(u16::MAX - minor);
+                if room == 0 {
+                    return None;
+                }
+                index.range(at + 1..=at + u32::from(room)).next()? - at
+            }
+            Direction::Down | Direction::Left => at - index.range(at - u32::from(reach.min(minor))..at).next_back()?,
+        };
+        u16::try_from(distance).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_axes_are_those_of_the_text() {
+        let from = Position::new(5, 7);
+        let to = Direction::ALL.map(|way| from.offset(way, 1).unwrap());
+        assert_eq!(to, [Position::new(5, 8), Position::new(6, 7), Position::new(5, 6), Position::new(4, 7)]);
+        assert_eq!(Position::new(0, 65_535).offset(Direction::Up, 1), None);
+        assert_eq!(Position::new(0, 65_535).offset(Direction::Left, 1), None);
+    }
+
+    #[test]
+    fn a_field_holds_one_block_at_most() {
+        let mut board = Board::new(65_535, 65_535);
+        let corner = Position::new(65_534, 65_534);
+        assert!(board.put_block(corner) && !board.put_block(corner) && board.is_block(corner));
+        assert!(!board.put_block(Position::new(65_535, 0)), "there is no such field");
+        assert!(board.remove_block(corner) && !board.remove_block(corner) && !board.is_block(corner));
+        assert_eq!(board, Board::new(65_535, 65_535));
+    }
+
+    #[test]
+    fn the_next_block_is_found_whatever_else_there_is() {
+        let mut board = Board::new(9, 9);
+        let blocks: Vec<_> = (0..81_u16).filter(|at| at * 7 % 5 == 1 || at % 11 == 3).collect();
+        assert!(blocks.iter().all(|at| board.put_block(Position::new(at % 9, at / 9))));
+        for from in (0..81).map(|at| Position::new(at % 9, at / 9)) {
+            for way in Direction::ALL {
+                for reach in [0, 1, 2, 5, 65_535] {
+                    let walked = (1..=reach.min(9)).find(|&distance| {
+                        from.offset(way, distance).is_some_and(|field| board.contains(field) && board.is_block(field))
+                    });
+                    assert_eq!(board.to_block(from, way, reach), walked, "{from:?} {way:?} {reach}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_corners_of_the_largest_board_are_searched_without_overflow() {
+        let mut board = Board::new(65_535, 65_535);
+        let (low, high) = (Position::new(0, 0), Position::new(65_534, 65_534));
+        assert!(board.put_block(Position::new(0, 65_534)) && board.put_block(Position::new(65_534, 0)));
+        for (from, way) in
+            [(low, Direction::Up), (low, Direction::Right), (high, Direction::Down), (high, Direction::Left)]
+        {
+            assert_eq!(board.to_block(from, way, 65_535), Some(65_534));
+            assert_eq!(board.to_block(from, way, 65_533), None);
+            assert_eq!(board.to_edge(from, way), 65_534);
+        }
+        // Positions from a peer need not be on the board.
+        let beyond = Position::new(65_535, 65_535);
+        for way in Direction::ALL {
+            assert_eq!(board.to_block(beyond, way, 65_535), None);
+        }
+        assert_eq!(board.to_edge(beyond, Direction::Up), 0);
+    }
+}

@@ -1,0 +1,220 @@
+//! One game: turn 0, the turns after it, and the scores.
+//!
+//! Source: the task text of robots, "The game" and "Explosions".
+
+use alloc::{collections::VecDeque, vec, vec::Vec};
+use netcore::{Digest, MinStd};
+
+use crate::{
+    board::{Board, Position},
+    config::Config,
+    explosion::Blast,
+    messages::{Action, BombId, Event, PlayerId},
+};
+
+/// A player's robot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Robot {
+    /// Where it stands.
+    pub position: Position,
+    /// In how many turns it was destroyed.
+    pub score: u32,
+}
+
+// A bomb lies where it was placed until its turn comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PlacedBomb {
+    id: BombId,
+    position: Position,
+    // The turn in which it explodes; more than 16 bits, since it may lie behind the end of the game.
+    explodes: u32,
+}
+
+// What a digest says about the state.
+const BLOCK: u8 = 0;
+const ROBOT: u8 = 1;
+const SCORE: u8 = 2;
+const BOMB: u8 = 3;
+
+/// A game that is being played.
+///
+/// Random numbers come from a generator that outlives it and is lent for each turn.
+#[derive(Debug, Clone)]
+pub struct Game {
+    board: Board,
+    explosion_radius: u16,
+    bomb_timer: u16,
+    length: u16,
+    turn: u16,
+    robots: Vec<Robot>,
+    // By id, and so by the turn in which they explode: all timers are the same. So none has to be counted down.
+    bombs: VecDeque<PlacedBomb>,
+    next_bomb: u32,
+    digest: Digest,
+}
+
+impl Game {
+    /// A game after its turn 0, and the events of that: robots by number, each somewhere; then blocks.
+    pub fn new(config: &Config, draws: &mut MinStd) -> (Self, Vec<Event>) {
+        let parameters = &config.parameters;
+        let mut game = Self {
+            board: Board::new(parameters.size_x, parameters.size_y),
+            explosion_radius: parameters.explosion_radius,
+            bomb_timer: parameters.bomb_timer,
+            length: parameters.game_length,
+            turn: 0,
+            robots: vec![],
+            bombs: VecDeque::new(),
+            next_bomb: 0,
+            digest: Digest::default(),
+        };
+        let mut events = vec![];
+        for id in (0..parameters.players_count).map(PlayerId) {
+            let position = game.draw_position(draws);
+            game.robots.push(Robot { position, score: 0 });
+            game.digest.toggle(ROBOT, id.0.into(), packed(position).into());
+            events.push(Event::PlayerMoved { id, position });
+        }
+        for _ in 0..config.initial_blocks {
+            let position = game.draw_position(draws);
+            if game.put_block(position) {
+                events.push(Event::BlockPlaced { position });
+            }
+        }
+        (game, events)
+    }
+
+    /// Plays one turn and gives what happened in it. `actions` has what each player wants to do, by number; whoever is
+    /// missing there does nothing.
+    pub fn end_turn(&mut self, actions: &[Option<Action>], draws: &mut MinStd) -> Vec<Event> {
+        self.turn = self.turn.saturating_add(1);
+        let mut events = vec![];
+        let mut destroyed = vec![false; self.robots.len()];
+        self.explode(&mut events, &mut destroyed);
+        for (id, destroyed) in PlayerId::all().zip(destroyed) {
+            if destroyed {
+                let position = self.draw_position(draws);
+                self.place(id, position);
+                let score = &mut self.robots[id.index()].score;
+                self.digest.change(SCORE, id.0.into(), u64::from(*score), u64::from(*score) + 1);
+                *score += 1;
+                events.push(Event::PlayerMoved { id, position });
+            } else if let Some(&Some(action)) = actions.get(id.index()) {
+                events.extend(self.act(id, action));
+            }
+        }
+        events
+    }
+
+    // Explodes the bombs of this turn, one by one against the blocks and robots of its start.
+    fn explode(&mut self, events: &mut Vec<Event>, destroyed: &mut [bool]) {
+        let mut hit = vec![];
+        while let Some(&bomb) = self.bombs.front()
+            && bomb.explodes <= u32::from(self.turn)
+        {
+            self.bombs.pop_front();
+            self.toggle_bomb(bomb);
+            let blast = Blast::new(&self.board, bomb.position, self.explosion_radius);
+            let mut robots_destroyed = vec![];
+            for ((id, robot), destroyed) in PlayerId::all().zip(&self.robots).zip(&mut *destroyed) {
+                if blast.contains(robot.position) {
+                    robots_destroyed.push(id);
+                    *destroyed = true;
+                }
+            }
+            let blocks_destroyed: Vec<_> = blast.blocks().collect();
+            hit.extend_from_slice(&blocks_destroyed);
+            events.push(Event::BombExploded { id: bomb.id, robots_destroyed, blocks_destroyed });
+        }
+        for position in hit {
+            // Several bombs may have hit it.
+            if self.board.remove_block(position) {
+                self.digest.toggle(BLOCK, packed(position), 1);
+            }
+        }
+    }
+
+    // What is not possible has no event.
+    fn act(&mut self, id: PlayerId, action: Action) -> Option<Event> {
+        let position = self.robots[id.index()].position;
+        match action {
+            Action::PlaceBomb => {
+                let explodes = u32::from(self.turn) + u32::from(self.bomb_timer);
+                let bomb = PlacedBomb { id: BombId(self.next_bomb), position, explodes };
+                self.next_bomb += 1;
+                self.bombs.push_back(bomb);
+                self.toggle_bomb(bomb);
+                Some(Event::BombPlaced { id: bomb.id, position })
+            }
+            Action::PlaceBlock => self.put_block(position).then_some(Event::BlockPlaced { position }),
+            Action::Move(way) => {
+                let to = self.board.step(position, way).filter(|&to| !self.board.is_block(to))?;
+                self.place(id, to);
+                Some(Event::PlayerMoved { id, position: to })
+            }
+        }
+    }
+
+    /// The board.
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The robots, by their players' numbers.
+    pub fn robots(&self) -> &[Robot] {
+        &self.robots
+    }
+
+    /// The bombs that lie on the board, by id, and the turns until each explodes.
+    pub fn bombs(&self) -> impl ExactSizeIterator<Item = (BombId, Position, u32)> {
+        self.bombs.iter().map(|bomb| (bomb.id, bomb.position, bomb.explodes - u32::from(self.turn)))
+    }
+
+    /// The turn that is over.
+    pub const fn turn(&self) -> u16 {
+        self.turn
+    }
+
+    /// Whether the last turn is over.
+    pub const fn is_over(&self) -> bool {
+        self.turn >= self.length
+    }
+
+    /// A fingerprint of turn, robots, bombs and blocks, kept as they change.
+    pub fn digest(&self) -> u64 {
+        self.digest.value().wrapping_add(u64::from(self.turn))
+    }
+
+    fn draw_position(&self, draws: &mut MinStd) -> Position {
+        // x is drawn before y.
+        let x = draw_below(draws, self.board.size_x());
+        Position { x, y: draw_below(draws, self.board.size_y()) }
+    }
+
+    fn put_block(&mut self, position: Position) -> bool {
+        let put = self.board.put_block(position);
+        if put {
+            self.digest.toggle(BLOCK, packed(position), 1);
+        }
+        put
+    }
+
+    fn place(&mut self, id: PlayerId, to: Position) {
+        let from = core::mem::replace(&mut self.robots[id.index()].position, to);
+        self.digest.change(ROBOT, id.0.into(), packed(from).into(), packed(to).into());
+    }
+
+    fn toggle_bomb(&mut self, bomb: PlacedBomb) {
+        let value = u64::from(bomb.explodes) << 32 | u64::from(packed(bomb.position));
+        self.digest.toggle(BOMB, bomb.id.0, value);
+    }
+}
+
+fn draw_below(draws: &mut MinStd, size: u16) -> u16 {
+    // Whoever makes a game checks its sizes; a board without fields would have no place for a robot either way.
+    u16::try_from(draws.draw() % u32::from(size.max(1))).unwrap_or_default()
+}
+
+fn packed(position: Position) -> u32 {
+    u32::from(position.x) << 16 | u32::from(position.y)
+}

@@ -1,0 +1,60 @@
+//! Bombing robots: the rules, the wire, the server and the client, without input or output.
+//!
+//! Robots walk over a board of fields, put down bombs and blocks, and are destroyed by explosions and reborn elsewhere;
+//! whoever was destroyed least has won. All act at once, turn by turn. The server owns the truth and sends events; a
+//! client adds them up and sends whole pictures to its GUI, which remembers nothing.
+//!
+//! - [`Board`] has the fields and their blocks, [`Blast`] is what a bomb reaches, [`Game`] has the turns and scores.
+//! - [`messages`] is what goes over the wire, [`protocol`] reads it off streams.
+//! - [`Server`] is the server as an engine, [`Client`] what a client knows and shows.
+//!
+//! A game of one turn:
+//!
+//! ```
+//! use netcore::{MinStd, wire::ShortText};
+//! use robots::{Action, Config, Direction, Game, Parameters};
+//!
+//! let parameters = Parameters {
+//!     server_name: ShortText::try_from("here")?,
+//!     players_count: 1,
+//!     size_x: 10,
+//!     size_y: 10,
+//!     game_length: 1,
+//!     explosion_radius: 2,
+//!     bomb_timer: 3,
+//! };
+//! let config = Config { parameters, turn_duration: Default::default(), initial_blocks: 0, seed: 1234 };
+//! config.check()?;
+//! let mut draws = MinStd::new(config.seed);
+//! let (mut game, _) = Game::new(&config, &mut draws);
+//! let before = game.robots()[0].position;
+//! game.end_turn(&[Some(Action::Move(Direction::Up))], &mut draws);
+//! assert_eq!(Some(game.robots()[0].position), game.board().step(before, Direction::Up));
+//! assert!(game.is_over());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod board;
+pub mod client;
+mod config;
+pub mod explosion;
+pub mod game;
+pub mod messages;
+pub mod protocol;
+pub mod server;
+
+pub use board::{Board, Direction, Position};
+pub use client::{Client, PictureTooLarge};
+pub use config::{Config, ConfigError};
+pub use explosion::Blast;
+pub use game::Game;
+pub use messages::{
+    Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, InputMessage, Parameters, Player, PlayerId,
+    ServerMessage,
+};
+pub use server::Server;

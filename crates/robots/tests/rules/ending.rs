@@ -1,0 +1,133 @@
+//! The end of a game, and the next one.
+
+use crate::table::{Table, alone, config};
+
+#[test]
+fn the_scores_follow_the_last_turn_at_once_and_list_everybody() {
+    Table::joined(config(), &["ann", "bob"]).check(
+        "
+        wait 299 ms
+            all < Turn 1
+            all < Turn 2
+        wait 1 ms
+            all < Turn 3
+            all < GameEnded 0: 0, 1: 0
+        ",
+    );
+}
+
+#[test]
+fn actions_of_the_last_turn_are_played_and_joins_before_the_end_ignored() {
+    let mut config = alone();
+    config.parameters.game_length = 1;
+    Table::joined(config, &["ann"]).check(
+        "
+        ann > PlaceBlock
+        ann > Join Ann
+        turn
+            all < Turn 1; block (0,0)
+            all < GameEnded 0: 0
+        ",
+    );
+}
+
+#[test]
+fn a_game_of_no_turns_ends_behind_its_turn_0() {
+    let mut config = alone();
+    config.parameters.game_length = 0;
+    Table::new(config).check(
+        "
+        ann comes
+            ann < Hello here: 1 players, 1 x 1, 0 turns, radius 2, timer 2
+        ann > Join Ann
+            all < AcceptedPlayer 0 Ann 10.0.0.1:4000
+            all < GameStarted 0 Ann
+            all < Turn 0; robot 0 (0,0)
+            all < GameEnded 0: 0
+        ann > Join Ann
+            all < AcceptedPlayer 0 Ann 10.0.0.1:4000
+            all < GameStarted 0 Ann
+            all < Turn 0; robot 0 (0,0)
+            all < GameEnded 0: 0
+        ",
+    );
+}
+
+#[test]
+fn afterwards_the_lobby_is_empty_and_connections_stay() {
+    let mut table = Table::joined(config(), &["ann", "bob"]);
+    table.check(
+        "
+        wait 300 ms
+            all < Turn 1
+            all < Turn 2
+            all < Turn 3
+            all < GameEnded 0: 0, 1: 0
+        cat comes
+            cat < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
+        bob > Join Bob
+            all < AcceptedPlayer 0 Bob 10.0.0.1:4001
+        ann > Move Up
+        wait 1000 ms
+        ",
+    );
+}
+
+#[test]
+fn the_generator_runs_on_and_ids_begin_anew() {
+    // The numbers behind the first two: 148423250 533254358 982122076 165739424.
+    let mut config = config();
+    (config.parameters.players_count, config.parameters.game_length, config.parameters.bomb_timer) = (1, 1, 1);
+    Table::joined(config, &["ann"]).check(
+        "
+        ann > PlaceBomb
+        turn
+            all < Turn 1; bomb 0 (4,8)
+            all < GameEnded 0: 0
+        ann > Join Ann
+            all < AcceptedPlayer 0 Ann 10.0.0.1:4000
+            all < GameStarted 0 Ann
+            all < Turn 0; robot 0 (0,8)
+        ann > PlaceBomb
+        turn
+            all < Turn 1; bomb 0 (0,8)
+            all < GameEnded 0: 0
+        ann > Join Ann
+            all < AcceptedPlayer 0 Ann 10.0.0.1:4000
+            all < GameStarted 0 Ann
+            all < Turn 0; robot 0 (6,4)
+        ",
+    );
+}
+
+#[test]
+fn the_short_game_of_the_text() {
+    let mut config = alone();
+    (config.parameters.bomb_timer, config.parameters.size_x) = (1, 2);
+    config.seed = 0;
+    Table::new(config).check(
+        "
+        ann comes
+            ann < Hello here: 1 players, 2 x 1, 3 turns, radius 2, timer 1
+        ann > Join Ann
+            all < AcceptedPlayer 0 Ann 10.0.0.1:4000
+            all < GameStarted 0 Ann
+            all < Turn 0; robot 0 (0,0)
+        ann > PlaceBomb
+        turn
+            all < Turn 1; bomb 0 (0,0)
+        eve comes
+            eve < Hello here: 1 players, 2 x 1, 3 turns, radius 2, timer 1
+            eve << GameStarted 0 Ann
+            eve << Turn 0; robot 0 (0,0)
+            eve << Turn 1; bomb 0 (0,0)
+        ann > Move Right
+        turn
+            all < Turn 2; boom 0 robot 0; robot 0 (0,0)
+        ann > Move Right
+        turn
+            all < Turn 3; robot 0 (1,0)
+            all < GameEnded 0: 1
+        ",
+    );
+}

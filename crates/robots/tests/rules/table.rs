@@ -1,0 +1,352 @@
+//! A server and those who are connected to it, known by name; the network between them is played by hand.
+
+use std::{collections::BTreeMap, fmt::Write, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use netcore::{
+    Engine, Framing, Gone, Input, Link, Outbox, Outcome, Output, PeerId, Protocol, Role, Time, To, wire::ShortText,
+};
+use robots::{
+    Action, Bomb, Client, ClientMessage, Config, Direction, DrawMessage, Event, GamePicture, Parameters, Position,
+    Server, ServerMessage,
+    protocol::{Robots, ServerDecoder, encode},
+};
+
+pub(crate) fn text(text: &str) -> ShortText {
+    ShortText::try_from(text).unwrap()
+}
+
+/// A set-up that tests change where it matters: two players, 10 x 10, three turns of 100 ms, radius 2, timer 2, no
+/// blocks, seed 1234.
+pub(crate) fn config() -> Config {
+    let parameters = Parameters {
+        server_name: text("here"),
+        players_count: 2,
+        size_x: 10,
+        size_y: 10,
+        game_length: 3,
+        explosion_radius: 2,
+        bomb_timer: 2,
+    };
+    Config { parameters, turn_duration: Duration::from_millis(100), initial_blocks: 0, seed: 1234 }
+}
+
+/// One player on a single field.
+pub(crate) fn alone() -> Config {
+    let mut config = config();
+    (config.parameters.players_count, config.parameters.size_x, config.parameters.size_y) = (1, 1, 1);
+    config
+}
+
+/// One thing that the server did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It told everybody.
+    All(ServerMessage),
+    /// It told one.
+    Told(String, ServerMessage),
+    /// It told one what happened before.
+    Replayed(String, ServerMessage),
+    /// It forgot somebody.
+    Closed(String),
+}
+
+/// Somebody who is connected, with a client that folds all it is told.
+#[derive(Debug)]
+struct End {
+    name: String,
+    client: Client,
+    stream: BytesMut,
+    decoder: ServerDecoder,
+}
+
+/// A server, its clock, and who is connected.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) server: Server,
+    pub(crate) now: Time,
+    ends: BTreeMap<PeerId, End>,
+    next_peer: u32,
+}
+
+impl Table {
+    pub(crate) fn new(config: Config) -> Self {
+        let server = Server::new(config).unwrap();
+        Self { server, now: Time::ZERO, ends: BTreeMap::new(), next_peer: 0 }
+    }
+
+    /// A table at which these have connected and joined, in this order.
+    pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
+        let mut table = Self::new(config);
+        for name in names {
+            table.connect(name, Role::Player, None);
+            table.send(name, &ClientMessage::Join { name: text(name) });
+        }
+        table
+    }
+
+    fn peer(&self, name: &str) -> PeerId {
+        let found = self.ends.iter().find(|(_, end)| end.name == name);
+        *found.unwrap_or_else(|| panic!("nobody here is called {name}")).0
+    }
+
+    /// The client of somebody, which has folded all that it was told.
+    pub(crate) fn client(&self, name: &str) -> &Client {
+        &self.ends[&self.peer(name)].client
+    }
+
+    pub(crate) fn connect(&mut self, name: &str, role: Role, address: Option<&str>) -> Vec<Said> {
+        let peer = PeerId(self.next_peer);
+        self.next_peer += 1;
+        let address = address.map_or_else(|| format!("10.0.0.1:{}", 4_000 + peer.0), str::to_owned);
+        let client = Client::new(text(name), address.parse().ok());
+        let end = End { name: name.into(), client, stream: BytesMut::new(), decoder: ServerDecoder::default() };
+        self.ends.insert(peer, end);
+        self.input(Input::Connected { peer, role, link: Link::BinaryStream, address: &address })
+    }
+
+    pub(crate) fn send(&mut self, name: &str, message: &ClientMessage) -> Vec<Said> {
+        let mut bytes = BytesMut::new();
+        encode(message, &mut bytes);
+        self.send_bytes(name, &bytes)
+    }
+
+    /// Bytes come in, as a stream's shell hands them over.
+    pub(crate) fn send_bytes(&mut self, name: &str, bytes: &[u8]) -> Vec<Said> {
+        let peer = self.peer(name);
+        let (mut buffer, mut said) = (BytesMut::from(bytes), vec![]);
+        loop {
+            match Robots::decode(&mut (), &mut buffer, Framing::Stream) {
+                Ok(Some(request)) => said.extend(self.input(Input::Request { peer, request })),
+                Ok(None) => return said,
+                Err(why) => {
+                    said.extend(self.input(Input::Malformed { peer, why }));
+                    return said;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn leave(&mut self, name: &str) -> Vec<Said> {
+        let peer = self.peer(name);
+        self.ends.remove(&peer);
+        self.input(Input::Disconnected { peer, why: Gone::Left })
+    }
+
+    /// The time of the next turn comes.
+    pub(crate) fn turn(&mut self) -> Vec<Said> {
+        self.now = self.server.deadline().expect("a game is played").max(self.now);
+        self.input(Input::Elapsed)
+    }
+
+    /// Time goes by; the server is woken when it wants to be, and only then.
+    pub(crate) fn wait(&mut self, time: Duration) -> Vec<Said> {
+        let (end, mut said) = (self.now.plus(time), vec![]);
+        while self.server.deadline().is_some_and(|deadline| deadline <= end) {
+            said.extend(self.turn());
+        }
+        self.now = end;
+        said
+    }
+
+    pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
+        let mut out = Outbox::new();
+        self.server.input(self.now, input, &mut out);
+        let mut said = vec![];
+        for output in out.drain() {
+            match output {
+                Output::Send { to: To::Everyone, frame } => {
+                    let message = whole(&frame);
+                    let peers: Vec<_> = self.ends.keys().copied().collect();
+                    for peer in peers {
+                        self.hear(peer, &frame);
+                    }
+                    said.push(Said::All(message));
+                }
+                Output::Send { to: To::Peer(peer), frame } => {
+                    self.hear(peer, &frame);
+                    said.push(Said::Told(self.ends[&peer].name.clone(), whole(&frame)));
+                }
+                Output::Replay { to, log } => {
+                    for segment in log.segments() {
+                        self.hear(to, segment);
+                        let (mut buffer, mut decoder) = (BytesMut::from(&segment[..]), ServerDecoder::default());
+                        while let Some(message) = decoder.decode(&mut buffer).unwrap() {
+                            said.push(Said::Replayed(self.ends[&to].name.clone(), message));
+                        }
+                        assert!(buffer.is_empty(), "a segment holds whole messages");
+                    }
+                }
+                Output::Close { peer } => {
+                    said.extend(self.ends.remove(&peer).map(|end| Said::Closed(end.name)));
+                }
+                Output::Summary(text) => panic!("nothing is printed, but {text:?} was"),
+            }
+        }
+        if !said.is_empty() {
+            self.assert_clients_agree();
+        }
+        said
+    }
+
+    fn hear(&mut self, peer: PeerId, bytes: &Bytes) {
+        let end = self.ends.get_mut(&peer).expect("only those who are connected are spoken to");
+        end.stream.extend_from_slice(bytes);
+        while let Some(message) = end.decoder.decode(&mut end.stream).unwrap() {
+            if let (ServerMessage::GameEnded { scores }, Some(game)) = (&message, end.client.game()) {
+                assert_eq!(scores, game.scores(), "the last scores are those that a client has added up");
+            }
+            let quiet = matches!(message, ServerMessage::GameStarted { .. });
+            assert_eq!(end.client.message(message), !quiet, "every message but GameStarted has a picture");
+        }
+    }
+
+    // Everybody's picture is the server's state; of a crowd a few are asked.
+    fn assert_clients_agree(&self) {
+        for end in self.ends.values().step_by(1 + self.ends.len() / 16) {
+            let Some(picture) = end.client.picture() else { panic!("{} was not greeted", end.name) };
+            match (picture.expect("a picture that fits"), self.server.game()) {
+                (DrawMessage::Lobby { parameters, players }, None) => {
+                    assert_eq!(parameters, self.server.config().parameters);
+                    assert_eq!(&players, self.server.players());
+                }
+                (DrawMessage::Game(picture), Some(game)) => {
+                    let GamePicture { turn, players, player_positions, mut blocks, mut bombs, scores, .. } = picture;
+                    assert_eq!((turn, &players), (game.turn(), self.server.players()));
+                    assert!(player_positions.values().eq(game.robots().iter().map(|robot| &robot.position)));
+                    assert!(scores.values().eq(game.robots().iter().map(|robot| &robot.score)));
+                    blocks.sort_unstable();
+                    assert!(blocks.iter().copied().eq(game.board().blocks()));
+                    let timer = |turns| u16::try_from(turns).expect("no timer is longer than it was");
+                    let mut lying: Vec<_> =
+                        game.bombs().map(|(_, position, turns)| Bomb { position, timer: timer(turns) }).collect();
+                    lying.sort_unstable();
+                    bombs.sort_unstable();
+                    assert_eq!(bombs, lying);
+                }
+                (picture, _) => panic!("{} is shown {picture:?}", end.name),
+            }
+        }
+    }
+
+    /// Plays a transcript and compares. Indented lines are what comes out; the others are what comes in:
+    ///
+    /// | line | meaning |
+    /// |------|---------|
+    /// | `ann comes`, `ann comes from [::1]:9`, `ann watches` | a client connects; the shell lets one in to look on |
+    /// | `ann > Join Ann`, `ann > PlaceBomb`, `ann > Move Up` | a message |
+    /// | `ann > bytes 03 04` | bytes |
+    /// | `ann leaves` | the connection ends |
+    /// | `ann asks again` | the shell wants everything told to a peer anew |
+    /// | `turn`, `wait 50 ms`, `too early`, `stop` | the next turn is due; time goes by; a wrong wake-up; the end |
+    ///
+    /// `all <` is told to everybody who is connected, `ann <` to one, `ann <<` is history.
+    #[track_caller]
+    pub(crate) fn check(&mut self, transcript: &str) {
+        let lines = transcript.lines().map(str::trim).filter(|line| !line.is_empty());
+        let expected: Vec<&str> = lines.collect();
+        let mut got = String::new();
+        for line in &expected {
+            let said = match line.split(' ').collect::<Vec<_>>()[..] {
+                [name, "comes"] => self.connect(name, Role::Player, None),
+                [name, "comes", "from", address] => self.connect(name, Role::Player, Some(address)),
+                [name, "watches"] => self.connect(name, Role::Watcher, None),
+                [name, ">", "Join", joining] => self.send(name, &ClientMessage::Join { name: text(joining) }),
+                [name, ">", "bytes", ref hex @ ..] => {
+                    let bytes: Vec<u8> = hex.iter().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+                    self.send_bytes(name, &bytes)
+                }
+                [name, ">", ref words @ ..] => self.send(name, &ClientMessage::Action(action(words))),
+                [name, "leaves"] => self.leave(name),
+                [name, "asks", "again"] => {
+                    let peer = self.peer(name);
+                    self.input(Input::Refresh { peer })
+                }
+                ["turn"] => self.turn(),
+                ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().unwrap())),
+                ["too", "early"] => self.input(Input::Elapsed),
+                ["stop"] => {
+                    let said = self.input(Input::Stop);
+                    assert_eq!((self.server.outcome(), self.server.deadline()), (Some(Outcome::Stopped), None));
+                    said
+                }
+                _ => continue,
+            };
+            let _ = writeln!(got, "{line}");
+            for said in said {
+                let _ = match said {
+                    Said::All(message) => writeln!(got, "all < {}", shown(&message)),
+                    Said::Told(name, message) => writeln!(got, "{name} < {}", shown(&message)),
+                    Said::Replayed(name, message) => writeln!(got, "{name} << {}", shown(&message)),
+                    Said::Closed(name) => writeln!(got, "{name} closed"),
+                };
+            }
+        }
+        let expected = expected.join("\n") + "\n";
+        assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
+    }
+}
+
+fn action(words: &[&str]) -> Action {
+    match words {
+        ["PlaceBomb"] => Action::PlaceBomb,
+        ["PlaceBlock"] => Action::PlaceBlock,
+        ["Move", "Up"] => Action::Move(Direction::Up),
+        ["Move", "Right"] => Action::Move(Direction::Right),
+        ["Move", "Down"] => Action::Move(Direction::Down),
+        ["Move", "Left"] => Action::Move(Direction::Left),
+        _ => panic!("{words:?} is no message"),
+    }
+}
+
+fn whole(frame: &[u8]) -> ServerMessage {
+    let (mut buffer, mut decoder) = (BytesMut::from(frame), ServerDecoder::default());
+    let message = decoder.decode(&mut buffer).unwrap().expect("a frame is a whole message");
+    assert!(buffer.is_empty(), "and one only");
+    message
+}
+
+fn at(position: Position) -> String {
+    format!("({},{})", position.x, position.y)
+}
+
+fn shown(message: &ServerMessage) -> String {
+    match message {
+        ServerMessage::Hello(parameters) => {
+            let Parameters { server_name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer } =
+                parameters;
+            format!(
+                "Hello {server_name}: {players_count} players, {size_x} x {size_y}, {game_length} turns, radius \
+                 {explosion_radius}, timer {bomb_timer}"
+            )
+        }
+        ServerMessage::AcceptedPlayer { id, player } => {
+            format!("AcceptedPlayer {} {} {}", id.0, player.name, player.address)
+        }
+        ServerMessage::GameStarted { players } => {
+            let players: Vec<_> = players.iter().map(|(id, player)| format!(" {} {}", id.0, player.name)).collect();
+            "GameStarted".to_owned() + &players.join(",")
+        }
+        ServerMessage::Turn { turn, events } => {
+            let events: Vec<_> = events.iter().map(event).collect();
+            format!("Turn {turn}{}", events.concat())
+        }
+        ServerMessage::GameEnded { scores } => {
+            let scores: Vec<_> = scores.iter().map(|(id, score)| format!(" {}: {score}", id.0)).collect();
+            "GameEnded".to_owned() + &scores.join(",")
+        }
+    }
+}
+
+fn event(event: &Event) -> String {
+    match event {
+        Event::BombPlaced { id, position } => format!("; bomb {} {}", id.0, at(*position)),
+        Event::BombExploded { id, robots_destroyed, blocks_destroyed } => {
+            let robots = robots_destroyed.iter().map(|id| format!(" robot {}", id.0));
+            let blocks = blocks_destroyed.iter().map(|&position| format!(" block {}", at(position)));
+            format!("; boom {}{}", id.0, robots.chain(blocks).collect::<String>())
+        }
+        Event::PlayerMoved { id, position } => format!("; robot {} {}", id.0, at(*position)),
+        Event::BlockPlaced { position } => format!("; block {}", at(*position)),
+    }
+}
