@@ -6,7 +6,8 @@
 //!
 //! - [`Board`] has the fields and their blocks, [`Blast`] is what a bomb reaches, [`Game`] has the turns and scores.
 //! - [`messages`] is what goes over the wire, [`protocol`] reads it off streams.
-//! - [`Server`] is the server as an engine, [`Client`] what a client knows and shows.
+//! - [`Server`] is the server as an engine, [`Client`] what a client knows and shows, [`Bot`] a player that
+//!   plays by itself.
 //!
 //! A game of one turn:
 //!
@@ -40,6 +41,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod board;
+pub mod bot;
 pub mod client;
 mod config;
 pub mod explosion;
@@ -49,6 +51,7 @@ pub mod protocol;
 pub mod server;
 
 pub use board::{Board, Direction, Position};
+pub use bot::Bot;
 pub use client::{Client, PictureTooLarge};
 pub use config::{Config, ConfigError};
 pub use explosion::Blast;

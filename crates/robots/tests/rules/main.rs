@@ -10,6 +10,7 @@
 //! | [`ending`] | the end of a game, and the next one |
 //! | [`network`] | wrong bytes, leaving, histories, the server's end |
 //! | [`knowing`] | what a client makes of it: pictures, timers, scores, its own robot, nonsense |
+//! | [`bot`] | the player that plays by itself |
 //! | [`model`] | long random games against a slow and obvious second implementation |
 //! | [`streams`] | any message, whole, cut, cut off and damaged |
 //!
@@ -18,6 +19,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
+mod bot;
 mod ending;
 mod exploding;
 mod gathering;
