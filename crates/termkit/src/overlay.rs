@@ -8,7 +8,12 @@ use ratatui::{
     widgets::{Block, Clear, Paragraph, Widget, Wrap},
 };
 
+/// The least room for a meaning beside its key; with less, the meaning goes on below the key.
+const NARROWEST: usize = 16;
+
 /// A box of keys and what they do, in the middle of the screen.
+///
+/// A window without room for the box gets as many of its lines as fit, and the last one in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlay<'a> {
     title: &'a str,
@@ -21,30 +26,48 @@ impl<'a> Overlay<'a> {
         Self { title, rows }
     }
 
-    fn lines(&self) -> Vec<Line<'a>> {
-        let width = self.rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-        let line = |&(key, meaning): &(&'a str, &'a str)| {
-            if key.is_empty() {
-                return Line::raw(meaning);
-            }
-            let key = Span::styled(format!("{key:width$}"), Style::new().add_modifier(Modifier::BOLD));
-            Line::from(vec![key, Span::raw("  "), Span::raw(meaning)])
+    // The lines of each row, in a window of `width` columns.
+    fn rows(&self, width: usize) -> Vec<Vec<Line<'a>>> {
+        let column = self.rows.iter().map(|(key, _)| key.len() + 2).max().unwrap_or(0);
+        let row = |&(key, meaning): &(&'a str, &'a str)| {
+            let (start, indent) = match key.len() {
+                0 => (0, 0),
+                _ if width >= column + NARROWEST => (column, column),
+                length => (length + 2, 0),
+            };
+            let pieces = wrap(meaning, width.saturating_sub(start), width - indent);
+            let lines = pieces.into_iter().enumerate().map(|(number, piece)| {
+                let (key, width) = if number == 0 { (key, start) } else { ("", indent) };
+                let key = Span::styled(format!("{key:width$}"), Style::new().add_modifier(Modifier::BOLD));
+                Line::from(vec![key, Span::raw(piece)])
+            });
+            lines.collect()
         };
-        self.rows.iter().map(line).collect()
+        self.rows.iter().map(row).collect()
+    }
+
+    // As much as a window has room for.
+    fn cut(&self, window: Size) -> Vec<Line<'a>> {
+        let mut rows = self.rows(usize::from(window.width));
+        let last = rows.pop().unwrap_or_default();
+        let room = usize::from(window.height).saturating_sub(last.len());
+        let fits = rows.iter().map(Vec::len).sum::<usize>() <= room;
+        // What only sets apart gives way first.
+        rows.into_iter().flatten().filter(|line| fits || line.width() > 0).take(room).chain(last).collect()
     }
 }
 
 impl Widget for &Overlay<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        let lines = self.lines();
+        let lines: Vec<Line<'_>> = self.rows(usize::MAX).into_iter().flatten().collect();
         let size = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let text_width = lines.iter().map(Line::width).max().unwrap_or(0).max(self.title.len());
         // A frame and a blank column on either side, which give way in a window that has no room for them.
         let (width, height) = (size(text_width).saturating_add(4), size(lines.len()).saturating_add(2));
         if width > area.width || height > area.height {
             Clear.render(area, buffer);
-            Paragraph::new(lines).wrap(Wrap { trim: false }).render(area, buffer);
+            Paragraph::new(self.cut(area.as_size())).render(area, buffer);
             return;
         }
         let frame = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
@@ -89,20 +112,22 @@ impl Widget for &TooSmall {
     }
 }
 
-// Into how many lines wrapping at blanks cuts `text`; more than any window has if a word does not fit.
+// Into how many lines wrapping cuts `text`; more than any window has if a word does not fit.
 fn wrapped_lines(text: &str, width: usize) -> usize {
-    let (mut lines, mut used) = (1, 0);
-    for word in text.split(' ').map(str::len) {
-        if word > width {
-            return usize::MAX;
-        }
-        let wanted = if used == 0 { word } else { used + 1 + word };
-        if wanted <= width {
-            used = wanted;
-        } else {
-            (lines, used) = (lines + 1, word);
-        }
+    let lines = wrap(text, width, width);
+    if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
+}
+
+// Cuts `text` at blanks into lines of at most `width` columns, the first of at most `first`. A longer word stays whole.
+fn wrap(text: &str, first: usize, width: usize) -> Vec<&str> {
+    let (mut lines, mut rest, mut room) = (vec![], text, first);
+    while rest.len() > room {
+        let mut blanks = rest.match_indices(' ').map(|(at, _)| at);
+        let Some(cut) = blanks.clone().take_while(|&at| at <= room).last().or_else(|| blanks.next()) else { break };
+        lines.push(&rest[..cut]);
+        (rest, room) = (&rest[cut + 1..], width);
     }
+    lines.push(rest);
     lines
 }
 
@@ -148,7 +173,22 @@ mod tests {
         let overlay = Overlay::new("Keys", KEYS);
         assert_eq!(
             drawn(|area, buffer| overlay.render(area, buffer), 11, 3),
-            ["h  left    ", "H  run left", "Any key    "]
+            ["h  left    ", "Any key    ", "goes on.   "]
+        );
+        let long = [("h j k", "left, down, up; or the arrows"), ("", ""), ("Q", "leave"), ("", "Any key goes on.")];
+        let overlay = Overlay::new("Keys", &long);
+        assert_eq!(
+            drawn(|area, buffer| overlay.render(area, buffer), 24, 4),
+            [
+                "h j k  left, down, up;  ",
+                "       or the arrows    ",
+                "Q      leave            ",
+                "Any key goes on.        "
+            ]
+        );
+        assert_eq!(
+            drawn(|area, buffer| overlay.render(area, buffer), 18, 4),
+            ["h j k  left, down,", "up; or the arrows ", "Q  leave          ", "Any key goes on.  "]
         );
         for (width, height) in [(0, 0), (1, 1), (80, 1), (1, 80)] {
             drawn(|area, buffer| overlay.render(area, buffer), width, height);
