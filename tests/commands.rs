@@ -9,9 +9,9 @@ use crate::{
 
 /// The documents that say what to type to start a program.
 const DOCUMENTS: &[&str] = &["README.md", "maps/README.md"];
-/// What stands for something else in a document or a help, and what that may be. `PORT` and the like are the port of a
-/// server that runs.
+/// What stands for a file of the reader's own, and a file that is there.
 const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
+/// What stands for the port of a server that runs.
 const PORTS: &[&str] = &["PORT", "12345"];
 
 /// A program of ours and its arguments.
