@@ -1,0 +1,154 @@
+//! A field as bits: which cells stop sight.
+
+use alloc::{vec, vec::Vec};
+
+use super::Field;
+use crate::grid::ROOM;
+
+/// Bits in a word.
+pub(super) const WORD: usize = 64;
+
+/// Which way columns are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// From the first on.
+    Right,
+    /// From the last on, as in a mirror.
+    Left,
+}
+
+/// The opaque cells of a field, as rows of bits along its longer side.
+///
+/// The rule is the same along rows and columns, so a tall field is turned: there are never more rows than columns,
+/// hence at most 255, and what there is much of comes a word at a time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plane {
+    /// What the bits were made of.
+    text: Vec<u8>,
+    /// Offset of a row of the text from the row above it.
+    width: usize,
+    /// Whether rows of the plane are columns of the text.
+    turned: bool,
+    rows: usize,
+    cols: usize,
+    /// Words for each row.
+    words: usize,
+    /// One bit for each cell, set where sight stops and behind the last column.
+    right: Vec<u64>,
+    /// The same, columns counted from the last one.
+    left: Vec<u64>,
+}
+
+impl Plane {
+    /// Makes the bits those of `field`. After the first call this costs little more than what has changed.
+    pub(super) fn update(&mut self, field: Field<'_>) {
+        let (rows, cols) = (usize::from(field.rows), usize::from(field.cols));
+        if self.width != cols + 1 || self.text.len() != field.text.len() {
+            let turned = rows > cols;
+            let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
+            let words = cols.div_ceil(WORD);
+            let opaque = vec![u64::MAX; rows * words];
+            let text = vec![b'\n'; field.text.len()];
+            let width = usize::from(field.cols) + 1;
+            *self = Self { text, width, turned, rows, cols, words, right: opaque.clone(), left: opaque };
+        }
+        let mut old = core::mem::take(&mut self.text);
+        let chunks = old.chunks_mut(WORD).zip(field.text.chunks(WORD)).enumerate();
+        for (index, (old, new)) in chunks.filter(|(_, (old, new))| old != new) {
+            for (at, (old, &new)) in (index * WORD..).zip(old.iter_mut().zip(new)) {
+                if (*old == ROOM) != (new == ROOM) {
+                    self.flip(at);
+                }
+                *old = new;
+            }
+        }
+        self.text = old;
+    }
+
+    fn flip(&mut self, offset: usize) {
+        let Some((row, col)) = self.place(offset) else { return };
+        let mirrored = self.cols - 1 - col;
+        self.right[row * self.words + col / WORD] ^= 1 << (col % WORD);
+        self.left[row * self.words + mirrored / WORD] ^= 1 << (mirrored % WORD);
+    }
+
+    /// Row and column in the plane of an offset into the text; none outside the field and for the ends of its rows.
+    pub(super) fn place(&self, offset: usize) -> Option<(usize, usize)> {
+        let (row, col) = (offset.checked_div(self.width)?, offset.checked_rem(self.width)?);
+        let (row, col) = if self.turned { (col, row) } else { (row, col) };
+        (row < self.rows && col < self.cols).then_some((row, col))
+    }
+
+    /// Characters of a row of the text, its end included.
+    pub(super) const fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(super) const fn turned(&self) -> bool {
+        self.turned
+    }
+
+    pub(super) const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(super) const fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Words for each row.
+    pub(super) const fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The opaque cells of a row.
+    pub(super) fn row(&self, side: Side, row: usize) -> &[u64] {
+        let bits = if side == Side::Right { &self.right } else { &self.left };
+        &bits[row * self.words..][..self.words]
+    }
+}
+
+/// The first bit of `from..until` that is set in the words that `at` gives, or `until`. Adds what it read to `work`.
+pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize) -> u64) -> usize {
+    if from >= until {
+        return until;
+    }
+    let mut index = from / WORD;
+    let mut bits = at(index) & (u64::MAX << (from % WORD));
+    loop {
+        *work += 1;
+        if bits != 0 {
+            return until.min(index * WORD + bits.trailing_zeros() as usize);
+        }
+        index += 1;
+        if index * WORD >= until {
+            return until;
+        }
+        bits = at(index);
+    }
+}
+
+/// Sets the bits of `from..until`, which is not empty.
+pub(super) fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
+    let (low, high) = (from / WORD, (until - 1) / WORD);
+    let (first, last) = (u64::MAX << (from % WORD), u64::MAX >> (WORD - 1 - (until - 1) % WORD));
+    *work += (high - low) as u64 + 1;
+    if low == high {
+        row[low] |= first & last;
+    } else {
+        row[low] |= first;
+        row[low + 1..high].fill(u64::MAX);
+        row[high] |= last;
+    }
+}
+
+/// The runs of bits that are set in a row, as ranges of columns.
+pub(super) fn runs(row: &[u64]) -> impl Iterator<Item = core::ops::Range<usize>> {
+    let until = row.len() * WORD;
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let start = find(at, until, &mut 0, |word| row[word]);
+        at = find(start, until, &mut 0, |word| !row[word]);
+        (start < until).then_some(start..at)
+    })
+}

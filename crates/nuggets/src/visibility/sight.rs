@@ -1,0 +1,117 @@
+//! What is visible from one spot, in little memory.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::ops::Range;
+
+use crate::grid::Cell;
+
+/// Cells that lie side by side in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    /// The column of the first.
+    start: u16,
+    length: u16,
+}
+
+/// Rows, one below the other, in which the same columns are visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Band {
+    /// Offset of the first row in the text.
+    start: u16,
+    rows: u16,
+    /// Where its stretches end among all stretches; they begin where those of the band before end.
+    end: u16,
+}
+
+/// The cells that are visible from one spot.
+///
+/// Rooms are boxes, so most sights are a few bands of one or two stretches, however large the room.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sight {
+    /// Offset of a row from the row above it.
+    width: u16,
+    bands: Box<[Band]>,
+    stretches: Box<[Stretch]>,
+}
+
+impl Sight {
+    /// Whether `cell` is visible.
+    pub fn contains(&self, cell: Cell) -> bool {
+        let after = self.bands.partition_point(|band| band.start <= cell.0);
+        let Some(band) = after.checked_sub(1).map(|last| self.bands[last]) else { return false };
+        let offset = cell.0 - band.start;
+        if offset / self.width >= band.rows {
+            return false;
+        }
+        let col = offset % self.width;
+        let stretches = self.stretches_of(after - 1);
+        let after = stretches.partition_point(|stretch| stretch.start <= col);
+        after.checked_sub(1).is_some_and(|last| col - stretches[last].start < stretches[last].length)
+    }
+
+    /// The visible cells as ranges of offsets into the grid's text, ascending; none spans two rows.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.bands.iter().enumerate().flat_map(move |(index, band)| {
+            let (top, width) = (usize::from(band.start), usize::from(self.width));
+            let stretches = self.stretches_of(index);
+            (0..usize::from(band.rows)).flat_map(move |row| {
+                stretches.iter().map(move |stretch| {
+                    let start = top + row * width + usize::from(stretch.start);
+                    start..start + usize::from(stretch.length)
+                })
+            })
+        })
+    }
+
+    /// The visible cells, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+        // Offsets fit 16 bits, since the text's length does.
+        self.ranges().flatten().map(|offset| Cell(u16::try_from(offset).unwrap_or(u16::MAX)))
+    }
+
+    /// Memory that it takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.bands) + size_of_val(&*self.stretches)
+    }
+
+    fn stretches_of(&self, band: usize) -> &[Stretch] {
+        let start = band.checked_sub(1).map_or(0, |before| usize::from(self.bands[before].end));
+        &self.stretches[start..usize::from(self.bands[band].end)]
+    }
+}
+
+/// Puts a sight together from top to bottom; keeps its working memory between sights.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Builder {
+    bands: Vec<Band>,
+    stretches: Vec<Stretch>,
+}
+
+// All numbers are offsets into a text whose length fits 16 bits, or fewer than those.
+fn short(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}
+
+impl Builder {
+    /// `rows` rows from offset `start` on, in which the columns `cols` are visible: ascending, apart from each other,
+    /// and not those of the row right above. Rows in which nothing is visible are left out.
+    pub(super) fn band(&mut self, start: usize, rows: usize, cols: impl Iterator<Item = Range<usize>>) {
+        let before = self.stretches.len();
+        self.stretches.extend(cols.map(|cols| Stretch { start: short(cols.start), length: short(cols.len()) }));
+        if self.stretches.len() > before {
+            self.bands.push(Band { start: short(start), rows: short(rows), end: short(self.stretches.len()) });
+        }
+    }
+
+    /// The sight of what was put in, in rows of `width` characters; leaves nothing behind.
+    pub(super) fn finish(&mut self, width: usize) -> Sight {
+        let sight = Sight {
+            width: short(width),
+            bands: self.bands.as_slice().into(),
+            stretches: self.stretches.as_slice().into(),
+        };
+        self.bands.clear();
+        self.stretches.clear();
+        sight
+    }
+}
