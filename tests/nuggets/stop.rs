@@ -1,6 +1,9 @@
-use std::net::UdpSocket;
+use std::{
+    net::{SocketAddr, UdpSocket},
+    process::Command,
+};
 
-use testkit::{TempDir, process::Process};
+use testkit::{TempDir, peer::Peer, process::Process};
 
 use super::{HALL, Server, has_ipv6, server, start_at};
 
@@ -35,6 +38,31 @@ fn sigterm_stops_in_order() {
 #[test]
 fn sigint_stops_in_order() {
     stops_in_order(Process::interrupt);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn sighup_stops_in_order() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    if ignored.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']) {
+        eprintln!("these tests run where SIGHUP is ignored, as under nohup, and so does the server");
+        return;
+    }
+    stops_in_order(Process::hang_up);
+}
+
+#[test]
+fn sighup_does_nothing_to_a_server_that_was_started_where_it_is_ignored() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" --bind 127.0.0.1"]).arg(server().get_program());
+    let process = Process::start(&mut command);
+    let ann = Peer::new(SocketAddr::from(([127, 0, 0, 1], process.port())));
+    process.hang_up();
+    ann.play("Ann");
+    process.terminate();
+    assert!(ann.expect("QUIT ").contains("stopped"));
+    assert_eq!(process.wait().code, Some(0));
 }
 
 #[test]

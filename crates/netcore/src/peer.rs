@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// One peer of a server, from the moment it is connected until it is closed. Never used twice by one server.
+/// One peer of a server, from the moment it is connected until it is closed. No two peers have the same at one time, and
+/// it is given again only when 2^32 others have been.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use socket2::{Domain, Protocol, Socket, Type};
+use tracing::debug;
 
 /// Bytes that the system may hold for a socket in each direction; it may grant less. Enough for some thirty of the
 /// largest displays, that is one move told to everybody.
@@ -64,6 +65,8 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
         // A smaller buffer than wished for costs datagrams under load, never the game.
         let _ = socket.set_recv_buffer_size(BUFFER);
         let _ = socket.set_send_buffer_size(BUFFER);
+        report("receive", "net.core.rmem_max", socket.recv_buffer_size()?);
+        report("send", "net.core.wmem_max", socket.send_buffer_size()?);
         attach(&socket, address, dual_stack)?;
         Ok(socket)
     })?;
@@ -131,6 +134,16 @@ fn attach(socket: &Socket, address: SocketAddr, dual_stack: bool) -> io::Result<
     }
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())
+}
+
+// Tells the log what the system has granted of a buffer; Linux counts its own overhead as well and says twice as much.
+fn report(buffer: &str, setting: &str, granted: usize) {
+    if granted < BUFFER {
+        let hint = format!("more datagrams are lost under load; on Linux set {setting} to {BUFFER}");
+        debug!(buffer, granted, wanted = BUFFER, hint, "the system grants less than wanted for a socket");
+    } else {
+        debug!(buffer, granted, "socket buffer");
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! - [`serve`] is the one server loop: it wakes for a signal, a deadline or a peer, hands the engine one input and
 //!   carries out what the engine wants.
 //! - [`Udp`] is the transport for games that speak datagrams. [`Peers`] knows who is who and what strangers may cost; what
-//!   the system cannot take yet waits in a bounded backlog.
-//! - [`bind_udp`] opens the sockets, [`shutdown`] waits for SIGINT or SIGTERM, [`raise_open_files`] lifts the soft limit
+//!   the system cannot take yet waits in a bounded backlog, and whoever has fallen silent waits behind those who speak.
+//! - [`bind_udp`] opens the sockets, [`shutdown`] waits for SIGINT, SIGTERM or SIGHUP, [`raise_open_files`] lifts the soft limit
 //!   on descriptors.
 //!
 //! ```text
@@ -12,11 +12,13 @@
 //!                                      ^ serve: deadline, signal
 //! ```
 
+mod backlog;
 mod bind;
 mod clock;
+mod intake;
 mod limits;
 mod peers;
-mod sender;
+mod port;
 mod serve;
 mod shutdown;
 mod tcp;

@@ -30,8 +30,15 @@ pub enum Taken {
 /// What is to be done with one output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery<R> {
-    /// Send these bytes there.
-    Send(R, Bytes),
+    /// Send these bytes.
+    Send {
+        /// There.
+        to: R,
+        /// When something came from there last.
+        heard: Time,
+        /// The bytes.
+        frame: Bytes,
+    },
     /// Put this text on standard output.
     Summary(String),
 }
@@ -45,6 +52,7 @@ pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
 struct Peer<R> {
     remote: R,
     bucket: TokenBucket,
+    heard: Time,
 }
 
 /// The peers of one engine, each at a remote end `R`.
@@ -92,7 +100,11 @@ impl<R: Copy + Eq + Hash> Peers<R> {
     ) -> Taken {
         let known = self.at(remote);
         let admitted = match known.and_then(|id| self.known.get_mut(&id)) {
-            Some(peer) => peer.bucket.take(now, 1),
+            Some(peer) => {
+                // Also by what is refused: whoever sends too much is not gone.
+                peer.heard = now;
+                peer.bucket.take(now, 1)
+            }
             None => self.strangers.admit(now, address),
         };
         if !admitted {
@@ -122,20 +134,20 @@ impl<R: Copy + Eq + Hash> Peers<R> {
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {
-                    if let Some(&Peer { remote, .. }) = self.known.get(&peer) {
-                        act(Delivery::Send(remote, frame));
+                    if let Some(&Peer { remote: to, heard, .. }) = self.known.get(&peer) {
+                        act(Delivery::Send { to, heard, frame });
                     }
                 }
                 Output::Send { to: To::Everyone, frame } => {
-                    for &Peer { remote, .. } in self.known.values() {
-                        act(Delivery::Send(remote, frame.clone()));
+                    for &Peer { remote: to, heard, .. } in self.known.values() {
+                        act(Delivery::Send { to, heard, frame: frame.clone() });
                     }
                 }
                 // Histories are for streams. A datagram is whole messages only as its protocol says, so an engine that
                 // speaks datagrams makes none; if it did, each piece would go the way of any other frame.
                 Output::Replay { to, log } => {
-                    if let Some(&Peer { remote, .. }) = self.known.get(&to) {
-                        log.segments().for_each(|segment| act(Delivery::Send(remote, segment.clone())));
+                    if let Some(&Peer { remote: to, heard, .. }) = self.known.get(&to) {
+                        log.segments().for_each(|segment| act(Delivery::Send { to, heard, frame: segment.clone() }));
                     }
                 }
                 Output::Close { peer } => {
@@ -163,7 +175,7 @@ impl<R: Copy + Eq + Hash> Peers<R> {
             self.next_id = self.next_id.wrapping_add(1);
         }
         self.ids.insert(remote, peer);
-        self.known.insert(peer, Peer { remote, bucket: TokenBucket::new(PEER_RATE, now) });
+        self.known.insert(peer, Peer { remote, bucket: TokenBucket::new(PEER_RATE, now), heard: now });
         let address = plain(address).to_string();
         debug!(%peer, address, "connected");
         engine.input(now, Input::Connected { peer, role: Role::Player, link: Link::Datagram, address: &address }, out);

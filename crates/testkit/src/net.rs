@@ -312,7 +312,7 @@ impl<E: Engine, C: Node> Net<E, C> {
         self.peers.deliver(&mut self.out, |delivery| deliveries.push(delivery));
         for delivery in deliveries {
             match delivery {
-                Delivery::Send(to, frame) => self.post(Way::ToClient { to }, frame),
+                Delivery::Send { to, frame, .. } => self.post(Way::ToClient { to }, frame),
                 Delivery::Summary(text) => self.summaries.push(text),
             }
         }

@@ -184,6 +184,11 @@ impl Process {
         self.signal(Signal::INT);
     }
 
+    /// Tells it that its terminal is gone, as closing the window does.
+    pub fn hang_up(&self) {
+        self.signal(Signal::HUP);
+    }
+
     /// Ends it without asking, as `kill -9` does.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
