@@ -369,6 +369,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_overtakes_what_waits_for_the_same_address() {
+        let mut system = Pretend::new(2);
+        for frame in ["b0", "b1"] {
+            system.send((2_500, 0), BOB, frame);
+        }
+        // There is room for somebody who speaks, and nobody has said yet that Bob does.
+        system.send((2_500, 2_500), BOB, "b2");
+        assert_eq!(system.sent, ["2 b0"]);
+        assert_eq!(system.drain(2_500), ["2 b0", "2 b1", "2 b2"]);
+    }
+
+    #[test]
     fn the_silent_get_what_is_new_and_the_others_get_everything() {
         let mut system = Pretend::new(0);
         for now in [3_000, 3_100, 3_200, 3_300, 3_400] {
