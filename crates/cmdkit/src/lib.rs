@@ -48,10 +48,19 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
+/// What a program does about wrong usage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// The exit code: [`EXIT_USAGE`], or what the program's tradition wants.
+    pub code: u8,
+    /// Arguments of a short command line that works, shown to whoever left out what is required.
+    pub example: &'static str,
+}
+
 /// Parses the arguments into `P`, runs `program` and gives the exit code.
 ///
-/// `usage_code` is what wrong usage ends with. `--completions SHELL` works without any other argument.
-pub fn run<P>(usage_code: u8, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
+/// `usage` is for wrong usage. `--completions SHELL` works without any other argument.
+pub fn run<P>(usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
 where
     P: CommandFactory + FromArgMatches,
 {
@@ -91,7 +100,11 @@ where
             let _ = error.print();
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-                _ => ExitCode::from(usage_code),
+                ErrorKind::MissingRequiredArgument => {
+                    stderr::say(&format!("\nFor example: {} {}", command_of(&name), usage.example));
+                    ExitCode::from(usage.code)
+                }
+                _ => ExitCode::from(usage.code),
             };
         }
     };
@@ -102,7 +115,7 @@ where
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             stderr::say(&format!("{name}: {error:#}"));
-            ExitCode::from(if error.is::<UsageError>() { usage_code } else { EXIT_FAILURE })
+            ExitCode::from(if error.is::<UsageError>() { usage.code } else { EXIT_FAILURE })
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use cmdkit::EXIT_USAGE;
+use cmdkit::{EXIT_USAGE, Usage};
 
 fn main() -> ExitCode {
-    cmdkit::run::<nuggets_client::Args>(EXIT_USAGE, nuggets_client::run)
+    let usage = Usage { code: EXIT_USAGE, example: "localhost 2000 yourname" };
+    cmdkit::run::<nuggets_client::Args>(usage, nuggets_client::run)
 }

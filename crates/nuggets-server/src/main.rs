@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::Context;
-use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Hosted, LogFormat, UsageError, command_of};
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Hosted, LogFormat, Usage, UsageError, command_of};
 use netcore::Outcome;
 use netshell::{Udp, bind_udp, raise_open_files, serve, shutdown};
 use nuggets::server::Server;
@@ -22,7 +22,7 @@ use tracing::{info, warn};
 use crate::{args::Args, narrator::Narrator};
 
 fn main() -> ExitCode {
-    cmdkit::run(EXIT_USAGE, |args| program(&args))
+    cmdkit::run(Usage { code: EXIT_USAGE, example: "" }, |args| program(&args))
 }
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {

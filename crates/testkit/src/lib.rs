@@ -4,6 +4,7 @@
 //!   and reordered by a seed.
 //! - [`seeds`]: runs a test over many seeds and says which one failed, so that it can be played again.
 //! - [`process`]: real programs, with a deadline on everything that is waited for, and none left behind.
+//! - [`measured`]: servers whose cost is measured, for benches.
 //! - [`peer`]: one end of a conversation over a real socket.
 //! - [`hostile`]: what nobody should send.
 //! - [`properties`]: what holds for any input; fuzz targets and plain tests call the same functions.
@@ -29,6 +30,7 @@
 #![allow(clippy::missing_panics_doc, reason = "every helper here panics when a test fails")]
 
 pub mod hostile;
+pub mod measured;
 pub mod net;
 pub mod peer;
 #[cfg(unix)]

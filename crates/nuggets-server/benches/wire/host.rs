@@ -10,14 +10,15 @@ use std::{
 
 use nuggets::{Direction, Grid};
 use socket2::SockRef;
+use testkit::measured::Measured;
 
-use crate::{CLIENTS, PLAYERS, process::Process, table::Cost};
+use crate::{CLIENTS, PLAYERS, table::Cost};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A process under measurement and the sockets of its clients, players first, the spectator last.
 pub(crate) struct Host {
-    process: Process,
+    process: Measured,
     clients: Vec<UdpSocket>,
     // The map of a server; none for the floor.
     grid: Option<Grid>,
@@ -31,7 +32,7 @@ impl Host {
     /// The floor, sending datagrams of `bytes` bytes.
     pub(crate) fn floor(bytes: usize) -> Self {
         let itself = std::env::current_exe().expect("this program has a path");
-        let process = Process::start(Command::new(itself).args(["--floor", &bytes.to_string()]));
+        let process = Measured::start(Command::new(itself).args(["--floor", &bytes.to_string()]));
         let clients = sockets(process.port);
         for client in &clients {
             client.send(b"PLAY floor").expect("sent");
@@ -44,7 +45,7 @@ impl Host {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nuggets-server"));
         // So much gold that no random walk ends the game.
         command.arg(map).args(["17", "--bind", "127.0.0.1", "--gold", "1000000", "--log", "off"]);
-        let process = Process::start(&mut command);
+        let process = Measured::start(&mut command);
         let text = std::fs::read(map).expect("the map is there");
         let grid = Grid::parse(&text).expect("a map of the repository").0;
         let clients = sockets(process.port);
@@ -73,7 +74,7 @@ impl Host {
         self.frames[0].len()
     }
 
-    /// See [`Process::peak_memory_mb`].
+    /// See [`Measured::peak_memory_mb`].
     pub(crate) fn peak_memory_mb(&self) -> f64 {
         self.process.peak_memory_mb()
     }

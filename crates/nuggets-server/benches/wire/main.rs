@@ -10,7 +10,6 @@
 
 mod floor;
 mod host;
-mod process;
 mod table;
 
 use std::path::Path;

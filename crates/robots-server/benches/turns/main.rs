@@ -1,0 +1,184 @@
+//! Whether turns leave on time and what they cost, against a floor measured in the same run.
+//!
+//! The floor is a bare loop in a process of its own: it sleeps until each turn is due and writes the very bytes that the
+//! server sent to as many sockets. Server and floor run one after the other, each for several seconds.
+//!
+//! `cargo bench -p robots-server` prints the tables; `-- --turns N` makes them longer or shorter.
+
+#![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
+
+mod audience;
+mod floor;
+mod observer;
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+use netcore::wire::ShortText;
+use robots::{Action, ClientMessage, Direction, protocol::encode};
+use testkit::measured::Measured;
+
+use crate::{
+    audience::Audience,
+    observer::{Arrivals, Observer},
+};
+
+/// Who plays; all others look on.
+const PLAYERS: usize = 4;
+/// Time between two turns.
+const TURN: Duration = Duration::from_millis(10);
+/// Turns that a late joiner is told at once.
+const HISTORY: usize = 10_000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|word| word == "--floor") {
+        return floor::run();
+    }
+    let value = |name: &str| arguments.iter().position(|word| word == name).and_then(|at| arguments.get(at + 1));
+    let turns: usize = value("--turns").map_or(1_000, |turns| turns.parse().expect("a number of turns"));
+    netshell::raise_open_files();
+    println!("{PLAYERS} players, {turns} turns of {} ms", TURN.as_millis());
+    for observers in [100, 1_000] {
+        compare(observers, turns);
+    }
+    late_joiner();
+}
+
+/// What a run has cost and when its turns came.
+struct Run {
+    arrivals: Arrivals,
+    cpu: Duration,
+    peak_memory_mb: f64,
+}
+
+fn compare(observers: usize, turns: usize) {
+    let server = serve(observers, turns);
+    let floor = floor(observers, turns, &server.arrivals.frames);
+    let rate = |run: &Run| run.arrivals.rate();
+    let cpu = |run: &Run| run.cpu.as_secs_f64() * 1_000.0 / run.arrivals.count();
+    println!("{observers} observers {:>14} {:>12} {:>7}", "ours", "floor", "ratio");
+    println!("  {:<16} {:>10.2}/s {:>10.2}/s", "turns", rate(&server), rate(&floor));
+    for percent in [50, 99, 100] {
+        let [ours, floor] = [&server, &floor].map(|run| run.arrivals.deviation(TURN, percent).as_secs_f64() * 1e3);
+        println!("  {:<16} {ours:>9.3} ms {floor:>9.3} ms", format!("deviation p{percent}"));
+    }
+    let (ours, bare) = (cpu(&server), cpu(&floor));
+    println!("  {:<16} {ours:>9.3} ms {bare:>9.3} ms {:>6.2}x", "CPU a turn", ours / bare);
+    println!("  {:<16} {:>9.1} MB {:>9.1} MB", "peak memory", server.peak_memory_mb, floor.peak_memory_mb);
+}
+
+// A game on a board with room, its players moving in each turn.
+fn serve(observers: usize, turns: usize) -> Run {
+    let (process, address) =
+        start(&["-d", &TURN.as_millis().to_string(), "-l", &turns.to_string(), "-x", "30", "-y", "30", "-k", "50"]);
+    let audience = Audience::gather(address, observers - 1);
+    let mut observer = Observer::connect(address);
+    let mut players = join(address);
+    let before = process.cpu();
+    let arrivals = observer.watch(turns, |turn| players.act(turn));
+    let cpu = process.cpu().saturating_sub(before);
+    let peak_memory_mb = process.peak_memory_mb();
+    drop(process);
+    audience.leave();
+    Run { arrivals, cpu, peak_memory_mb }
+}
+
+fn floor(observers: usize, turns: usize, frames: &[Vec<u8>]) -> Run {
+    let mut process = Measured::start(Command::new(std::env::current_exe().expect("a path")).arg("--floor"));
+    let address = SocketAddr::from(([127, 0, 0, 1], process.port));
+    let mut script = process.stdin().expect("piped");
+    floor::write_script(&mut script, observers + PLAYERS, TURN, frames);
+    // The end of the script is the end of the pipe.
+    drop(script);
+    let audience = Audience::gather(address, observers - 1 + PLAYERS);
+    // The last to come starts it.
+    let mut observer = Observer::connect(address);
+    let before = process.cpu();
+    let arrivals = observer.watch(turns, |_| ());
+    let cpu = process.cpu().saturating_sub(before);
+    let peak_memory_mb = process.peak_memory_mb();
+    drop(process);
+    audience.leave();
+    Run { arrivals, cpu, peak_memory_mb }
+}
+
+// Somebody comes when a long history is there: how soon is it told, and does anybody notice?
+fn late_joiner() {
+    let turn = Duration::from_millis(1);
+    let (_process, address) = start(&["-d", "1", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"]);
+    let mut observer = Observer::connect(address);
+    let mut players = join(address);
+    observer.watch(HISTORY, |turn| players.act(turn));
+    let late = std::thread::spawn(move || {
+        // The newcomer that is measured comes when the others have watched for a while.
+        std::thread::sleep(Duration::from_millis(50));
+        let start = Instant::now();
+        let mut stream = TcpStream::connect(address).expect("loopback");
+        let mut decoder = observer::Turns::default();
+        let mut bytes = vec![0; 1 << 16];
+        while decoder.seen <= HISTORY {
+            let count = stream.read(&mut bytes).expect("history");
+            decoder.take(&bytes[..count]);
+        }
+        (start.elapsed(), decoder.bytes)
+    });
+    let during = observer.watch_more(200, |turn| players.act(turn));
+    let (took, bytes) = late.join().expect("measured");
+    println!("a late joiner is told {HISTORY} turns ({bytes} bytes) in {:.2} ms", took.as_secs_f64() * 1e3);
+    println!(
+        "  meanwhile the largest deviation of a turn is {:.3} ms",
+        during.deviation(turn, 100).as_secs_f64() * 1e3
+    );
+}
+
+fn start(arguments: &[&str]) -> (Measured, SocketAddr) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_robots-server"));
+    command.args(["-c", &PLAYERS.to_string(), "-p", "0", "-s", "17", "--bind", "127.0.0.1", "--log", "off"]);
+    let process = Measured::start(command.args(arguments));
+    let address = SocketAddr::from(([127, 0, 0, 1], process.port));
+    (process, address)
+}
+
+/// Four players who do something in each turn.
+struct Players {
+    streams: Vec<TcpStream>,
+    audience: Audience,
+}
+
+fn join(address: SocketAddr) -> Players {
+    let audience = Audience::empty();
+    let streams = (0..PLAYERS)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).expect("loopback");
+            audience.add(stream.try_clone().expect("a second handle"));
+            let mut join = BytesMut::new();
+            encode(&ClientMessage::Join { name: ShortText::try_from("bench").expect("short") }, &mut join);
+            stream.write_all(&join).expect("sent");
+            stream
+        })
+        .collect();
+    Players { streams, audience }
+}
+
+impl Players {
+    fn act(&mut self, turn: usize) {
+        let _ = &self.audience;
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            let mixed = turn.wrapping_mul(2_654_435_761).wrapping_add(index.wrapping_mul(40_503)) >> 7;
+            let action = match mixed % 8 {
+                0 => Action::PlaceBomb,
+                1 => Action::PlaceBlock,
+                other => Action::Move(Direction::ALL[other % 4]),
+            };
+            let mut bytes = BytesMut::new();
+            encode(&ClientMessage::Action(action), &mut bytes);
+            stream.write_all(&bytes).expect("sent");
+        }
+    }
+}

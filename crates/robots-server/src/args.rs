@@ -1,0 +1,127 @@
+//! What can be asked for on the command line.
+
+use std::{net::IpAddr, time::Duration};
+
+use clap::{ArgAction, Parser};
+use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
+use netcore::wire::ShortText;
+use rand::{TryRng, rngs::SysRng};
+use robots::{Config, Parameters};
+
+const AFTER_HELP: &str = "\
+Examples:
+  robots-server -c 2 -x 10 -y 10
+      two players on a board of 10 x 10
+  robots-server -c 4 -x 30 -y 20 -d 100 -k 100 -l 600 -p 2022
+      four players, ten turns a second, a minute, many blocks
+
+Exit status: 0 after a signal, 1 when something fails or the usage is wrong.";
+
+/// Host games of robots, one after the other: they walk, put down bombs and blocks, and all act at once
+#[derive(Debug, Parser)]
+#[command(name = "robots-server", version, after_help = AFTER_HELP, disable_help_flag = true,
+          override_usage = "robots-server -c PLAYERS -x COLUMNS -y ROWS [OPTIONS]")]
+pub(crate) struct Args {
+    /// Players in a game; it starts when that many have joined
+    #[arg(short = 'c', long, value_name = "PLAYERS", value_parser = whole_number(1..=u8::MAX, 2),
+          allow_negative_numbers = true)]
+    players_count: u8,
+
+    /// Columns of the board
+    #[arg(short = 'x', long, value_name = "COLUMNS", value_parser = whole_number(1..=u16::MAX, 10),
+          allow_negative_numbers = true)]
+    size_x: u16,
+
+    /// Rows of the board
+    #[arg(short = 'y', long, value_name = "ROWS", value_parser = whole_number(1..=u16::MAX, 10),
+          allow_negative_numbers = true)]
+    size_y: u16,
+
+    /// Turns from placing a bomb to its explosion
+    #[arg(short = 'b', long, value_name = "TURNS", default_value_t = 5, value_parser = whole_number(1..=u16::MAX, 5),
+          allow_negative_numbers = true)]
+    bomb_timer: u16,
+
+    /// Time between two turns
+    #[arg(short = 'd', long, value_name = "MILLISECONDS", default_value_t = 200,
+          value_parser = whole_number(0..=u64::MAX, 200), allow_negative_numbers = true)]
+    turn_duration: u64,
+
+    /// Length of the four arms of an explosion, in fields
+    #[arg(short = 'e', long, value_name = "FIELDS", default_value_t = 4, value_parser = whole_number(0..=u16::MAX, 4),
+          allow_negative_numbers = true)]
+    explosion_radius: u16,
+
+    /// Blocks drawn at the start of a game; those that fall on each other are one
+    #[arg(short = 'k', long, value_name = "BLOCKS", default_value_t = 20,
+          value_parser = whole_number(0..=u16::MAX, 20), allow_negative_numbers = true)]
+    initial_blocks: u16,
+
+    /// Turns of a game after turn 0
+    #[arg(short = 'l', long, value_name = "TURNS", default_value_t = 300,
+          value_parser = whole_number(0..=u16::MAX, 300), allow_negative_numbers = true)]
+    game_length: u16,
+
+    /// What the server is called, at most 255 bytes of UTF-8; without it this machine's name
+    #[arg(short = 'n', long, value_name = "NAME", value_parser = name)]
+    server_name: Option<ShortText>,
+
+    /// TCP port to listen on; 0 is any free one
+    #[arg(short, long, default_value_t = 2022, value_parser = whole_number(0..=u16::MAX, 2022),
+          allow_negative_numbers = true)]
+    pub(crate) port: u16,
+
+    /// Where all random numbers come from; without it another one each time
+    #[arg(short, long, value_parser = whole_number(0..=u32::MAX, 1234), allow_negative_numbers = true)]
+    seed: Option<u32>,
+
+    /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
+    pub(crate) bind: Vec<IpAddr>,
+
+    /// Print help
+    #[arg(short = 'h', long, action = ArgAction::Help)]
+    help: (),
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+impl Args {
+    /// The set-up of the server, checked.
+    ///
+    /// # Errors
+    /// [`UsageError`] when no game can be played so.
+    pub(crate) fn config(&self) -> anyhow::Result<Config> {
+        let server_name = self.server_name.clone().unwrap_or_else(machine_name);
+        let config = Config {
+            parameters: Parameters {
+                server_name,
+                players_count: self.players_count,
+                size_x: self.size_x,
+                size_y: self.size_y,
+                game_length: self.game_length,
+                explosion_radius: self.explosion_radius,
+                bomb_timer: self.bomb_timer,
+            },
+            turn_duration: Duration::from_millis(self.turn_duration),
+            initial_blocks: self.initial_blocks,
+            seed: match self.seed {
+                Some(seed) => seed,
+                None => SysRng.try_next_u32()?,
+            },
+        };
+        config.check().map_err(|error| UsageError(error.to_string()))?;
+        Ok(config)
+    }
+}
+
+fn name(typed: &str) -> Result<ShortText, String> {
+    ShortText::try_from(typed).map_err(|_| format!("a name has at most 255 bytes, and this one has {}", typed.len()))
+}
+
+fn machine_name() -> ShortText {
+    let uname = rustix::system::uname();
+    let name = uname.nodename().to_string_lossy();
+    ShortText::try_from(&*name).unwrap_or_default()
+}
