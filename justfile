@@ -16,7 +16,7 @@ check:
 bench-nuggets:
     cargo bench -p nuggets-server --bench wire
 
-# A minute of fuzzing for one target: client_message, server_message or map.
+# A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":
     cargo fuzz run --sanitizer none {{target}} -- -max_total_time=60
 

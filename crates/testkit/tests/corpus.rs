@@ -36,6 +36,26 @@ fn server_message() {
 }
 
 #[test]
+fn robots_client_message() {
+    for_each_file("robots_client_message", properties::robots::client_message);
+}
+
+#[test]
+fn robots_server_message() {
+    for_each_file("robots_server_message", properties::robots::server_message);
+}
+
+#[test]
+fn robots_draw_message() {
+    for_each_file("robots_draw_message", properties::robots::draw_message);
+}
+
+#[test]
+fn robots_input_message() {
+    for_each_file("robots_input_message", properties::robots::input_message);
+}
+
+#[test]
 fn map() {
     for_each_file("map", properties::map);
 }

@@ -1,0 +1,123 @@
+//! What holds for any bytes that robots programs read off streams and datagrams.
+
+use std::fmt::Debug;
+
+use bytes::BytesMut;
+use netcore::{
+    DecodeError, Framing, Protocol,
+    wire::{Decode, Encode, ShortText, read_datagram},
+};
+use robots::{
+    Bot, Client, ClientMessage, DrawMessage, InputMessage, Parameters, ServerMessage,
+    messages::{MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS},
+    protocol::{Robots, ServerDecoder, encode},
+};
+
+/// What a robots server reads off a client's stream.
+pub fn client_message(bytes: &[u8]) {
+    datagram::<ClientMessage>(bytes, 0);
+    let messages = stream(bytes, |buffer| Robots::decode(&mut (), buffer, Framing::Stream));
+    let mut written = BytesMut::new();
+    for message in &messages {
+        encode(message, &mut written);
+    }
+    assert_eq!(written, bytes[..written.len()], "each message has one form");
+}
+
+/// What a robots client reads off its server's stream, and what it makes of it.
+pub fn server_message(bytes: &[u8]) {
+    datagram::<ServerMessage>(bytes, MAX_SERVER_ITEMS);
+    let messages = stream(bytes, {
+        let mut decoder = ServerDecoder::default();
+        move |buffer: &mut BytesMut| decoder.decode(buffer)
+    });
+    let text = |text| ShortText::try_from(text).expect("a short text");
+    let parameters = Parameters {
+        server_name: text("here"),
+        players_count: 2,
+        size_x: 5,
+        size_y: 4,
+        game_length: 9,
+        explosion_radius: 65_535,
+        bomb_timer: 2,
+    };
+    for greeted in [false, true] {
+        let (mut client, mut bot) = (Client::new(text("a"), None), Bot::new(1));
+        if greeted {
+            assert!(client.message(ServerMessage::Hello(parameters.clone())), "a Hello has a picture");
+        }
+        for message in &messages {
+            let due = client.message(message.clone());
+            assert!(!due || client.picture().is_some());
+            if let Some(Ok(picture)) = client.picture() {
+                let mut datagram = BytesMut::new();
+                encode(&picture, &mut datagram);
+                assert!(datagram.len() <= MAX_DATAGRAM);
+                assert_eq!(read_datagram(&datagram, MAX_PICTURE_ITEMS), Ok(picture));
+            }
+            if let Some(input) = bot.next_input(&client) {
+                let _ = client.input(input);
+            }
+        }
+    }
+}
+
+/// What a robots GUI reads off its client's datagrams.
+pub fn draw_message(bytes: &[u8]) {
+    datagram::<DrawMessage>(bytes, MAX_PICTURE_ITEMS);
+}
+
+/// What a robots client reads off its GUI's datagrams.
+pub fn input_message(bytes: &[u8]) {
+    datagram::<InputMessage>(bytes, 0);
+}
+
+// A message that survives being written, or an error within the bytes.
+fn datagram<T: Encode + Decode + PartialEq + Debug>(bytes: &[u8], max_items: u32) {
+    match read_datagram::<T>(bytes, max_items) {
+        Ok(message) => {
+            let mut written = BytesMut::new();
+            encode(&message, &mut written);
+            assert!(written.len() <= bytes.len(), "maps lose what they say twice, nothing is added");
+            assert_eq!(read_datagram::<T>(&written, max_items), Ok(message));
+        }
+        Err(DecodeError::Incomplete) => {}
+        Err(
+            DecodeError::UnknownTag { at, .. }
+            | DecodeError::NotUtf8 { at }
+            | DecodeError::TooMany { at, .. }
+            | DecodeError::Trailing { at, .. }
+            | DecodeError::Invalid { at, .. },
+        ) => assert!(at < bytes.len()),
+        Err(error) => panic!("no such thing in a datagram: {error}"),
+    }
+}
+
+// The messages of a stream up to the first wrong byte; the same ones whether it comes at once or byte by byte.
+fn stream<T: PartialEq + Debug>(
+    bytes: &[u8],
+    mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,
+) -> Vec<T> {
+    let (mut slowly, mut buffer, mut singles) = (decode.clone(), BytesMut::new(), vec![]);
+    let mut error = None;
+    for byte in bytes {
+        buffer.extend_from_slice(&[*byte]);
+        match slowly(&mut buffer) {
+            Ok(message) => singles.extend(message),
+            Err(why) => {
+                error = Some(why);
+                break;
+            }
+        }
+    }
+    let (mut buffer, mut messages) = (BytesMut::from(bytes), vec![]);
+    let at_once = loop {
+        match decode(&mut buffer) {
+            Ok(Some(message)) => messages.push(message),
+            Ok(None) => break None,
+            Err(why) => break Some(why),
+        }
+    };
+    assert_eq!((&singles, error), (&messages, at_once));
+    messages
+}
