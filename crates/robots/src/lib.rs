@@ -6,8 +6,8 @@
 //!
 //! - [`Board`] has the fields and their blocks, [`Blast`] is what a bomb reaches, [`Game`] has the turns and scores.
 //! - [`messages`] is what goes over the wire, [`protocol`] reads it off streams.
-//! - [`Server`] is the server as an engine, [`Client`] what a client knows and shows, [`Bot`] a player that
-//!   plays by itself.
+//! - [`Server`] is the server as an engine, [`Client`] what a client knows and shows, [`Bot`] a player that plays by
+//!   itself.
 //!
 //! A game of one turn:
 //!
