@@ -1,9 +1,9 @@
 //! The one server loop.
 
-use std::{io, pin::pin};
+use std::{future::poll_fn, io, pin::pin, task::Poll};
 
 use netcore::{Engine, Input, Outbox, Outcome};
-use tokio::time::sleep_until;
+use tokio::{task::yield_now, time::sleep_until};
 
 use crate::Clock;
 
@@ -67,6 +67,15 @@ where
                 let now = clock.now().max(set_for.unwrap_or_default());
                 set_for = None;
                 engine.input(now, Input::Elapsed, &mut out);
+                // Whoever wants to be woken again and again at once still hears its peers in between.
+                if engine.deadline().is_some_and(|deadline| deadline <= now) {
+                    transport.deliver(&clock, &mut out);
+                    yield_now().await;
+                    if let Poll::Ready(ready) = poll_once(transport.ready()).await {
+                        ready?;
+                        transport.pump(&clock, &mut engine, &mut out)?;
+                    }
+                }
             }
             ready = transport.ready() => {
                 ready?;
@@ -88,4 +97,10 @@ where
             return Ok(outcome);
         }
     }
+}
+
+// What a future has to say without being waited for.
+async fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+    let mut future = pin!(future);
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
 }

@@ -45,6 +45,7 @@ struct Parrot {
     events: Sender<String>,
     said: LogWriter,
     tick: Option<Time>,
+    rush: bool,
     outcome: Option<Outcome>,
 }
 
@@ -77,6 +78,8 @@ impl Engine for Parrot {
                     b"history" => (0..100).for_each(|_| {
                         self.said.append(|out| put_nul_frame(&[b'h'; 10_000], out));
                     }),
+                    b"rush" => self.rush = true,
+                    b"halt" => self.rush = false,
                     b"tick" => self.tick = Some(now.plus(Duration::from_millis(20))),
                     b"end" => {
                         out.summary("it was nice".into());
@@ -91,6 +94,7 @@ impl Engine for Parrot {
                 out.close(*peer);
                 format!("{peer} malformed: {why}")
             }
+            Input::Elapsed if self.rush => return,
             Input::Elapsed => {
                 assert!(self.tick.take().is_some_and(|due| now >= due), "never early and never for nothing");
                 self.say(b"tock", out);
@@ -108,7 +112,7 @@ impl Engine for Parrot {
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.tick
+        if self.rush { Some(Time::ZERO) } else { self.tick }
     }
 
     fn outcome(&self) -> Option<Outcome> {
@@ -137,7 +141,7 @@ impl Running {
         let listeners = bind_tcp(&[IpAddr::V4(Ipv4Addr::LOCALHOST)], 0).unwrap();
         let address = listeners[0].local_addr().unwrap();
         let (sender, events) = channel();
-        let parrot = Parrot { events: sender, said: LogWriter::new(), tick: None, outcome: None };
+        let parrot = Parrot { events: sender, said: LogWriter::new(), tick: None, rush: false, outcome: None };
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -335,6 +339,18 @@ fn a_deadline_is_kept_while_somebody_floods() {
     }
     flooder.stream.shutdown(Shutdown::Both).unwrap();
     flood.join().unwrap();
+}
+
+#[test]
+fn peers_are_heard_although_a_deadline_has_always_come() {
+    let server = Running::start();
+    let mut ann = server.peer();
+    ann.say(&["rush", "one"]);
+    assert_eq!(ann.read(), "one");
+    let mut bob = server.peer();
+    assert_eq!(bob.read(), "one");
+    bob.say(&["halt", "two"]);
+    assert_eq!((ann.read(), bob.read()), ("two".to_owned(), "two".to_owned()));
 }
 
 #[test]
