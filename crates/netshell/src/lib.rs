@@ -12,6 +12,7 @@
 //!                                      ^ serve: deadline, signal
 //! ```
 
+mod alarm;
 mod backlog;
 mod bind;
 mod clock;

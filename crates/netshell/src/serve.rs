@@ -3,9 +3,9 @@
 use std::{future::poll_fn, io, pin::pin, task::Poll};
 
 use netcore::{Engine, Input, Outbox, Outcome};
-use tokio::{task::yield_now, time::sleep_until};
+use tokio::task::yield_now;
 
-use crate::Clock;
+use crate::{Clock, alarm::Alarm};
 
 /// A way in which peers reach an engine.
 pub trait Transport<E: Engine> {
@@ -33,7 +33,7 @@ pub trait Transport<E: Engine> {
 /// Each summary of the engine goes to `summary`.
 ///
 /// # Errors
-/// When the transport breaks.
+/// When the transport or the timer breaks.
 pub async fn serve<E, T>(
     mut engine: E,
     mut transport: T,
@@ -48,22 +48,21 @@ where
     let mut out = Outbox::new();
     let mut shutdown = pin!(shutdown);
     // One timer for the whole run, set anew only when the deadline changes: most inputs leave it alone.
-    let mut timer = pin!(sleep_until(clock.instant(netcore::Time::ZERO)));
+    let mut alarm = Alarm::new()?;
     let mut set_for = None;
     loop {
         let deadline = engine.deadline();
         if deadline != set_for {
             set_for = deadline;
-            if let Some(deadline) = deadline {
-                timer.as_mut().reset(clock.instant(deadline));
-            }
+            alarm.set(deadline.map(|deadline| clock.instant(deadline)))?;
         }
         tokio::select! {
             // In this order, so that a flood of messages delays neither the end nor a deadline.
             biased;
             () = &mut shutdown => engine.input(clock.now(), Input::Stop, &mut out),
-            () = &mut timer, if set_for.is_some() => {
-                // The timer counts in milliseconds, the engine does not: never wake it early.
+            rung = alarm.rung() => {
+                rung?;
+                // Whatever the rounding, an engine is not woken early.
                 let now = clock.now().max(set_for.unwrap_or_default());
                 set_for = None;
                 engine.input(now, Input::Elapsed, &mut out);
@@ -80,7 +79,7 @@ where
             ready = transport.ready() => {
                 ready?;
                 transport.pump(&clock, &mut engine, &mut out)?;
-                // The timer hears of the time only when the loop waits, which it does not while peers keep it busy.
+                // The alarm is heard only when the loop waits, which it does not while peers keep it busy.
                 let now = clock.now();
                 if engine.deadline().is_some_and(|deadline| deadline <= now) {
                     transport.deliver(&clock, &mut out);
