@@ -33,7 +33,7 @@ const THICK: &[&str] = &[
     "warp",
 ];
 /// Crates that hold rules and do no I/O.
-const NO_STD: &[&str] = &["netcore", "nuggets"];
+const NO_STD: &[&str] = &["netcore", "nuggets", "robots"];
 
 /// The crates that a package links, by name and version.
 fn linked(package: &str) -> BTreeSet<String> {
@@ -55,8 +55,10 @@ fn check_thin(package: &str, most: usize) {
 }
 
 #[test]
-fn a_nuggets_server_is_thin() {
-    check_thin("nuggets-server", MOST_FOR_A_SERVER);
+fn servers_are_thin() {
+    for server in ["nuggets-server", "robots-server"] {
+        check_thin(server, MOST_FOR_A_SERVER);
+    }
 }
 
 #[test]

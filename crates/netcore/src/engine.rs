@@ -196,6 +196,6 @@ pub trait Engine {
     /// How it ended; `None` while there is something to do. After that no input is wanted.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// A fingerprint of the state, equal for equal states. Cheap: it is kept as the state changes.
+    /// A fingerprint of the game: two runs whose fingerprints differ have gone apart. Cheap: it is kept as the game changes.
     fn digest(&self) -> u64;
 }
