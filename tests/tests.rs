@@ -11,3 +11,5 @@ mod dependencies;
 mod nuggets;
 /// Building the programs and finding them.
 mod programs;
+/// The robots programs.
+mod robots;

@@ -1,0 +1,151 @@
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::Duration,
+};
+
+use robots::{Action, ServerMessage};
+
+use super::{Client, Server};
+use crate::programs::program;
+
+/// Waits until the server has closed the connection.
+fn await_close(mut stream: TcpStream) {
+    stream.set_read_timeout(Some(testkit::PATIENCE)).unwrap();
+    let mut bytes = [0; 4096];
+    loop {
+        match stream.read(&mut bytes) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "it is closed in time");
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn malformed_bytes_drop_that_client_alone() {
+    let server = Server::start("-c 2 -x 5 -y 5 -l 1 -d 0");
+    let mut ann = server.client();
+    for bytes in [&b"\x04"[..], b"\xff", b"\x03\x04", b"\x00\x02\xc3\x28", b"GET / HTTP/1.0\r\n\r\n", b"\x01\x01\x09"] {
+        let mut client = server.client();
+        client.write(bytes);
+        await_close(client.stream);
+    }
+    // What came before them counts: this one plays on as somebody who has left.
+    let mut bob = server.client();
+    bob.write(b"\x00\x03Bob\x07");
+    ann.join("Ann");
+    ann.await_end();
+    assert!(server.process.stderr().contains("7 is no tag"), "{}", server.process.stderr());
+}
+
+#[test]
+fn whoever_never_reads_is_dropped_and_the_others_play_on() {
+    // Turn 0 of each game tells of some fifty thousand blocks: a quarter of a megabyte.
+    let server = Server::start("-c 1 -x 300 -y 300 -l 0 -k 65535 -d 0 --log warn");
+    let stalled = TcpStream::connect(server.v4()).unwrap();
+    let (mut ann, mut watcher) = (server.client(), server.client());
+    let mut games = 0;
+    while !server.process.stderr().contains("does not read") {
+        ann.join("Ann");
+        ann.await_end();
+        watcher.await_end();
+        games += 1;
+        assert!(games < 400, "what waits for one who does not read is bounded");
+    }
+    await_close(stalled);
+    ann.join("Ann");
+    ann.await_end();
+}
+
+#[test]
+fn a_thousand_connections_at_once() {
+    netshell::raise_open_files();
+    let server = Server::start("-c 1 -x 5 -y 5 -l 2 -d 20");
+    let mut crowd: Vec<Client> = (0..1_000).map(|_| Client::connect(server.v4())).collect();
+    for client in &mut crowd {
+        client.hello();
+    }
+    crowd[500].join("Ann");
+    for client in &mut crowd {
+        client.await_end();
+    }
+}
+
+#[test]
+fn resets_in_the_middle_of_everything_are_nobody_else_s_trouble() {
+    let server = Server::start("-c 1 -x 5 -y 5 -l 300 -d 2");
+    let mut ann = server.client();
+    ann.join("Ann");
+    for round in 0..200 {
+        let mut client = Client::connect(server.v4());
+        if round % 2 == 0 {
+            client.write(b"\x00\xffhalf a name");
+        }
+        // Closing with something unread resets the connection.
+        drop(client);
+    }
+    ann.await_end();
+    assert!(server.process.is_running());
+}
+
+#[test]
+fn out_of_descriptors_the_rest_play_on_and_others_get_in_when_somebody_leaves() {
+    // As many as the server keeps for itself, and a dozen connections.
+    let mut command = std::process::Command::new("sh");
+    let binary = program("robots-server");
+    command.args(["-c", "ulimit -n 24; exec \"$0\" \"$@\""]).arg(binary.get_program());
+    command.args("--bind 127.0.0.1 -p 0 -c 1 -x 5 -y 5 -l 65535 -d 2".split(' '));
+    let server = Server::of(&mut command);
+    let mut ann = server.client();
+    ann.join("Ann");
+    let crowd: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(server.v4()).unwrap()).collect();
+    server
+        .process
+        .wait_stderr("that there is no room is said", |log| log.contains("no further connection").then_some(()));
+    // Ann's game goes on meanwhile.
+    ann.await_turn(50);
+    ann.act(Action::PlaceBomb);
+    ann.await_message(|message| match message {
+        ServerMessage::Turn { events, .. } if !events.is_empty() => Some(()),
+        _ => None,
+    });
+    drop(crowd);
+    let mut bob = server.client();
+    bob.await_turn(1);
+}
+
+#[test]
+fn floods_of_actions_hold_up_nobody() {
+    let server = Server::start("-c 1 -x 5 -y 5 -l 200 -d 5");
+    let mut ann = server.client();
+    let floods: Vec<_> = (0..4)
+        .map(|_| {
+            let client = server.client();
+            let mut stream = client.stream.try_clone().unwrap();
+            stream.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
+            let thread = thread::spawn(move || {
+                let actions = vec![1; 1 << 16];
+                // A writer that is made to wait tries again.
+                while stream
+                    .write(&actions)
+                    .map_or_else(|error| error.kind() == std::io::ErrorKind::WouldBlock, |_| true)
+                {}
+            });
+            (client, thread)
+        })
+        .collect();
+    ann.join("Ann");
+    for _ in 0..3 {
+        ann.act(Action::PlaceBomb);
+    }
+    ann.await_end();
+    for (client, thread) in floods {
+        client.leave();
+        thread.join().unwrap();
+    }
+}
