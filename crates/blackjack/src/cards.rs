@@ -1,0 +1,358 @@
+//! The 52 cards and the deck that they are dealt from.
+//!
+//! A card is a number from 1 to 52: `13 * suit + rank`, suits in the order Clubs (0), Diamonds, Hearts, Spades, ranks from
+//! Ace (1) to King (13). So 1 is the Ace of Clubs, 13 the King of Clubs, 40 the Ace of Spades and 52 the King of Spades.
+//!
+//! Source: the implementation page of the course's project, "Cards", whose formula is a sum (as a product it would make
+//! every club a zero).
+
+use core::{fmt, str::FromStr};
+use rand::Rng;
+use thiserror::Error;
+
+/// Cards in a deck.
+pub const DECK: usize = 52;
+/// What an ace counts as long as it does not make a hand bust.
+pub const ACE: u8 = 11;
+
+const RANKS: [&str; 13] =
+    ["Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King"];
+const SUITS: [&str; 4] = ["Clubs", "Diamonds", "Hearts", "Spades"];
+
+// By number; there is no card 0. A look-up is what makes millions of rounds a second possible.
+const VALUES: [u8; DECK + 1] = {
+    let mut values = [0; DECK + 1];
+    let mut number: u8 = 1;
+    while number as usize <= DECK {
+        let rank = (number - 1) % 13 + 1;
+        values[number as usize] = match rank {
+            1 => ACE,
+            2..=9 => rank,
+            _ => 10,
+        };
+        number += 1;
+    }
+    values
+};
+
+macro_rules! names {
+    ($($suit:literal)*) => { [$(
+        concat!("Ace of ", $suit), concat!("Two of ", $suit), concat!("Three of ", $suit), concat!("Four of ", $suit),
+        concat!("Five of ", $suit), concat!("Six of ", $suit), concat!("Seven of ", $suit), concat!("Eight of ", $suit),
+        concat!("Nine of ", $suit), concat!("Ten of ", $suit), concat!("Jack of ", $suit), concat!("Queen of ", $suit),
+        concat!("King of ", $suit),
+    )*] };
+}
+
+const NAMES: [&str; DECK] = names!("Clubs" "Diamonds" "Hearts" "Spades");
+
+/// The suit of a card, in the order of the card numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Suit {
+    /// 1 to 13.
+    Clubs,
+    /// 14 to 26.
+    Diamonds,
+    /// 27 to 39.
+    Hearts,
+    /// 40 to 52.
+    Spades,
+}
+
+/// One of the 52 cards.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Card(u8);
+
+impl Card {
+    /// The card with this number; `None` unless it is 1 to 52.
+    pub const fn new(number: u8) -> Option<Self> {
+        if number >= 1 && number as usize <= DECK { Some(Self(number)) } else { None }
+    }
+
+    /// All cards, by number.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (1..=52).map(Self)
+    }
+
+    /// Its number, 1 to 52.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Its rank: 1 for an ace, 2 to 10, then 11 Jack, 12 Queen, 13 King.
+    pub const fn rank(self) -> u8 {
+        (self.0 - 1) % 13 + 1
+    }
+
+    /// Its suit.
+    pub const fn suit(self) -> Suit {
+        match (self.0 - 1) / 13 {
+            0 => Suit::Clubs,
+            1 => Suit::Diamonds,
+            2 => Suit::Hearts,
+            _ => Suit::Spades,
+        }
+    }
+
+    /// What it counts: 2 to 10, 10 for a picture, 11 for an ace.
+    pub const fn value(self) -> u8 {
+        VALUES[self.0 as usize]
+    }
+
+    /// Its name as it stands on the wire, for instance `Queen of Diamonds`.
+    pub const fn name(self) -> &'static str {
+        NAMES[self.0 as usize - 1]
+    }
+
+    /// The card of exactly this name; `None` for anything else, other case and other spaces included.
+    ///
+    /// ```
+    /// use blackjack::Card;
+    /// assert_eq!(Card::from_name(b"Ace of Spades"), Card::new(40));
+    /// assert_eq!(Card::from_name(b"ace of spades"), None);
+    /// ```
+    pub fn from_name(name: &[u8]) -> Option<Self> {
+        let at = name.iter().position(|&byte| byte == b' ')?;
+        let suit = name[at..].strip_prefix(b" of ")?;
+        let rank = RANKS.iter().position(|word| word.as_bytes() == &name[..at])?;
+        let suit = SUITS.iter().position(|word| word.as_bytes() == suit)?;
+        Self::new(u8::try_from(13 * suit + rank + 1).ok()?)
+    }
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Debug for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that names no card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("no card has that name; a card is '<rank> of <suit>', for instance 'Queen of Diamonds'")]
+pub struct ParseCardError;
+
+impl FromStr for Card {
+    type Err = ParseCardError;
+
+    /// Reads a name as people type it: in any case and with any white space. The wire is stricter, see
+    /// [`Card::from_name`].
+    fn from_str(text: &str) -> Result<Self, ParseCardError> {
+        let mut words = text.split_ascii_whitespace();
+        let found = |list: &[&str], word: &str| list.iter().position(|known| known.eq_ignore_ascii_case(word));
+        let (Some(rank), Some(of), Some(suit), None) = (words.next(), words.next(), words.next(), words.next()) else {
+            return Err(ParseCardError);
+        };
+        let (Some(rank), true, Some(suit)) = (found(&RANKS, rank), of.eq_ignore_ascii_case("of"), found(&SUITS, suit))
+        else {
+            return Err(ParseCardError);
+        };
+        u8::try_from(13 * suit + rank + 1).ok().and_then(Self::new).ok_or(ParseCardError)
+    }
+}
+
+/// All 52 cards are dealt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("all 52 cards are dealt, there is none left to draw")]
+pub struct DeckEmpty;
+
+/// A deck of 52 cards, of which some are dealt and some of the others are mixed.
+///
+/// Mixing is the shuffle of Fisher and Yates from the front, and it can stop early: after `n` places are mixed, the first
+/// `n` cards are a uniform draw without replacement, whatever order the deck was in before. Each random word gives
+/// several places at once; their bias is removed by rejection, so every order is exactly equally likely.
+///
+/// Source of drawing several bounded numbers from one word: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer
+/// Generation", 2024.
+#[derive(Debug, Clone)]
+pub struct Deck {
+    cards: [Card; DECK],
+    dealt: usize,
+    mixed: usize,
+}
+
+impl Default for Deck {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Deck {
+    // Places that one random word mixes. 52 * 51 * .. * 47 is below 2^34, so a word is rejected once in 2^30 times.
+    const BATCH: usize = 6;
+
+    /// A deck in the order of the card numbers, none dealt.
+    pub const fn new() -> Self {
+        let mut cards = [Card(1); DECK];
+        let mut number: u8 = 1;
+        while number as usize <= DECK {
+            cards[number as usize - 1] = Card(number);
+            number += 1;
+        }
+        Self { cards, dealt: 0, mixed: 0 }
+    }
+
+    /// Takes all cards back and mixes all of them, so that the rest of a round needs no more randomness.
+    pub fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        self.gather();
+        while self.mixed < DECK {
+            self.mix(rng);
+        }
+    }
+
+    /// Deals the next card of a deck that was shuffled.
+    ///
+    /// # Errors
+    /// [`DeckEmpty`] when all are dealt.
+    pub fn deal(&mut self) -> Result<Card, DeckEmpty> {
+        let card = *self.cards.get(self.dealt).ok_or(DeckEmpty)?;
+        self.dealt += 1;
+        Ok(card)
+    }
+
+    /// Takes all cards back; they have to be mixed again, by [`Deck::shuffle`] or one by one by [`Deck::draw`].
+    pub const fn gather(&mut self) {
+        self.dealt = 0;
+        self.mixed = 0;
+    }
+
+    /// Deals the next card, and mixes no more of the deck than that takes: what a simulation wants, which has no use for
+    /// the cards that stay in the deck.
+    ///
+    /// # Errors
+    /// [`DeckEmpty`] when all are dealt.
+    #[inline]
+    pub fn draw<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<Card, DeckEmpty> {
+        if self.dealt == self.mixed {
+            self.mix(rng);
+        }
+        self.deal()
+    }
+
+    /// Cards that are not dealt.
+    pub const fn remaining(&self) -> usize {
+        DECK - self.dealt
+    }
+
+    // Mixes the next places, as many as one random word is good for.
+    #[inline]
+    fn mix<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        let start = self.mixed;
+        let end = DECK.min(start + Self::BATCH);
+        // How many ways there are to fill the places.
+        let ways: u64 = (start..end).map(|place| (DECK - place) as u64).product();
+        let mut picks = [0; Self::BATCH];
+        loop {
+            let mut rest = rng.next_u64();
+            for (place, pick) in (start..end).zip(&mut picks) {
+                let wide = u128::from(rest) * (DECK - place) as u128;
+                *pick = place + (wide >> 64) as usize;
+                #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is left of the word")]
+                let lower = wide as u64;
+                rest = lower;
+            }
+            // 2^64 is no multiple of `ways`: the few words that are too many are drawn again.
+            if rest >= ways || rest >= ways.wrapping_neg() % ways {
+                break;
+            }
+        }
+        for (place, pick) in (start..end).zip(picks) {
+            self.cards.swap(place, pick);
+        }
+        self.mixed = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+    use std::{collections::BTreeSet, string::ToString, vec::Vec};
+
+    #[test]
+    fn numbers_names_and_cards_are_one_to_one() {
+        for card in Card::all() {
+            assert_eq!(Card::new(card.number()), Some(card));
+            assert_eq!(Card::from_name(card.name().as_bytes()), Some(card));
+            assert_eq!(card.to_string().parse(), Ok(card));
+            assert_eq!(u8::try_from(card.suit() as usize).unwrap() * 13 + card.rank(), card.number());
+        }
+        assert_eq!(Card::all().map(Card::name).collect::<BTreeSet<_>>().len(), DECK);
+        let named = |number| Card::new(number).map(Card::name);
+        assert_eq!(named(1), Some("Ace of Clubs"));
+        assert_eq!(named(13), Some("King of Clubs"));
+        assert_eq!(named(14), Some("Ace of Diamonds"));
+        assert_eq!(named(40), Some("Ace of Spades"));
+        assert_eq!(named(52), Some("King of Spades"));
+        assert_eq!([named(0), named(53)], [None, None]);
+        assert_eq!(Card::all().map(|card| card.name().len()).max(), Some(17));
+    }
+
+    #[test]
+    fn people_may_type_names_as_they_like_but_programs_may_not() {
+        assert_eq!("  aCE   OF\tspades ".parse(), Ok(Card(40)));
+        for text in ["", "Ace", "Ace of", "Ace Spades", "Ace of Spades x", "One of Spades", "Ace of Stars", "Ace on Spades"]
+        {
+            assert_eq!(text.parse::<Card>(), Err(ParseCardError), "{text}");
+            assert_eq!(Card::from_name(text.as_bytes()), None, "{text}");
+        }
+        for text in ["ace of spades", "Ace  of Spades", "Ace of Spades ", " Ace of Spades", "Ace Of Spades", "Ace of spades"] {
+            assert_eq!(Card::from_name(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_the_rules() {
+        let values: Vec<u8> = Card::all().take(13).map(Card::value).collect();
+        assert_eq!(values, [11, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]);
+        assert!(Card::all().all(|card| card.value() == values[usize::from(card.rank()) - 1]));
+    }
+
+    #[test]
+    fn a_deck_deals_every_card_once_and_then_says_that_it_is_empty() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        let mut deck = Deck::new();
+        for _ in 0..3 {
+            deck.shuffle(&mut rng);
+            let dealt: BTreeSet<Card> = core::iter::from_fn(|| deck.deal().ok()).collect();
+            assert_eq!((dealt.len(), deck.deal(), deck.remaining()), (DECK, Err(DeckEmpty), 0));
+            deck.gather();
+            let drawn: BTreeSet<Card> = core::iter::from_fn(|| deck.draw(&mut rng).ok()).collect();
+            assert_eq!((drawn.len(), deck.draw(&mut rng)), (DECK, Err(DeckEmpty)));
+        }
+    }
+
+    // A generator that gives the words of a list.
+    struct Listed(Vec<u64>);
+
+    impl rand::TryRng for Listed {
+        type Error = core::convert::Infallible;
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            unreachable!("a deck takes whole words")
+        }
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            Ok(self.0.remove(0))
+        }
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+            unreachable!("a deck takes whole words")
+        }
+    }
+
+    #[test]
+    fn the_words_that_are_too_many_are_drawn_again() {
+        // 2^64 mod (52 * 51 * 50 * 49 * 48 * 47) is above 0, so the word 0, which leaves a rest of 0, is one too many.
+        let ways: u64 = (47..=52).product();
+        assert!(ways.wrapping_neg() % ways > 0);
+        let mut deck = Deck::new();
+        let mut words = Listed(std::vec![0, u64::MAX]);
+        // The largest word picks the last card for every place.
+        assert_eq!(deck.draw(&mut words), Ok(Card(52)));
+        assert!(words.0.is_empty());
+    }
+}

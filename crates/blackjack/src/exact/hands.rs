@@ -1,0 +1,237 @@
+//! Every hand that is not bust, and what the deck and the dealer do to it.
+
+use alloc::{collections::BTreeMap, vec, vec::Vec};
+
+use super::Odds;
+use crate::{
+    hand::{BEST, DEALER_STANDS, Points},
+    policy::MIN_UPCARD,
+};
+
+/// Values that a card can have: 2 to 11.
+pub(super) const VALUES: usize = 10;
+/// The reward of a hand that is bust.
+pub(super) const BUST: f64 = -1.0;
+
+/// How many cards of each value, from 2 to 11.
+type Counts = [u8; VALUES];
+
+/// The place of a card value in [`Counts`].
+pub(super) const fn index_of(value: u8) -> usize {
+    (value - MIN_UPCARD) as usize
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "there are ten values")]
+const fn value_of(index: usize) -> u8 {
+    index as u8 + MIN_UPCARD
+}
+
+/// The cards that a round is dealt from, or those of them that are left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deal {
+    counts: Counts,
+    cards: u8,
+    // A hand took more of a value than there were.
+    short: bool,
+}
+
+impl Deal {
+    /// 52 cards: four of each value but 16 of value 10.
+    pub(super) const FULL: Self = Self::of([4, 4, 4, 4, 4, 4, 4, 4, 16, 4]);
+
+    pub(super) const fn of(counts: Counts) -> Self {
+        let (mut cards, mut index) = (0, 0);
+        while index < VALUES {
+            cards += counts[index];
+            index += 1;
+        }
+        Self { counts, cards, short: false }
+    }
+
+    /// The chance of an upcard.
+    pub(super) fn upcard(&self, upcard: usize) -> f64 {
+        f64::from(self.counts[upcard]) / f64::from(self.cards)
+    }
+
+    /// What is left when a hand and an upcard are out.
+    pub(super) fn without(&self, hand: &Node, upcard: usize) -> Self {
+        let mut left = *self;
+        for (index, taken) in hand.counts.iter().enumerate() {
+            left.take(index, *taken);
+        }
+        left.take(upcard, 1);
+        left
+    }
+
+    fn take(&mut self, index: usize, count: u8) {
+        self.short |= self.counts[index] < count;
+        self.counts[index] = self.counts[index].saturating_sub(count);
+        self.cards = self.cards.saturating_sub(count);
+    }
+
+    /// Whether there were enough cards of each value for what was taken.
+    pub(super) const fn is_possible(&self) -> bool {
+        !self.short
+    }
+
+    /// The values that the next card can have, by their places, with their chances.
+    pub(super) fn chances(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
+        let all = f64::from(self.cards);
+        self.counts
+            .into_iter()
+            .enumerate()
+            .filter(|&(_, count)| count > 0)
+            .map(move |(index, count)| (index, f64::from(count) / all))
+    }
+}
+
+/// A hand that is not bust.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) counts: Counts,
+    pub(super) cards: u8,
+    pub(super) points: Points,
+    /// The hand that it becomes with one more card of each value; none if that is bust or not in the deck.
+    pub(super) next: [Option<u16>; VALUES],
+}
+
+// What the dealer has besides its upcard, when that is not enough to stand.
+#[derive(Debug, Clone)]
+struct Drawing {
+    counts: Counts,
+    cards: u8,
+    then: [Then; VALUES],
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Then {
+    // Draws again; the place of what it has then.
+    Draws(u16),
+    // Stands, or is bust, with this total.
+    Ends(u8),
+}
+
+/// All hands, those with fewer cards first, and all ways of the dealer.
+#[derive(Debug, Clone)]
+pub(super) struct Hands {
+    nodes: Vec<Node>,
+    // For each upcard.
+    dealers: Vec<Vec<Drawing>>,
+}
+
+impl Hands {
+    pub(super) fn new(deal: &Deal) -> Self {
+        Self { nodes: nodes(deal), dealers: (0..VALUES).map(|upcard| drawings(deal, upcard)).collect() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn iter(&self) -> core::slice::Iter<'_, Node> {
+        self.nodes.iter()
+    }
+
+    /// The hand without cards.
+    pub(super) fn nothing(&self) -> &Node {
+        &self.nodes[0]
+    }
+
+    /// The hand of these card values.
+    pub(super) fn find(&self, values: &[u8]) -> Option<&Node> {
+        values.iter().try_fold(self.nothing(), |hand, &value| {
+            let card = value.checked_sub(MIN_UPCARD).map(usize::from).filter(|&card| card < VALUES)?;
+            self.next(hand, card)
+        })
+    }
+
+    /// A hand with one more card; none if it is bust by it.
+    pub(super) fn next(&self, hand: &Node, card: usize) -> Option<&Node> {
+        hand.next[card].map(|next| &self.nodes[usize::from(next)])
+    }
+
+    /// The value of a hand with one more card, of the values of all hands.
+    pub(super) fn after(&self, values: &[f64], hand: &Node, card: usize) -> f64 {
+        hand.next[card].map_or(BUST, |next| values[usize::from(next)])
+    }
+
+    /// The odds of standing with a hand against an upcard.
+    pub(super) fn stand(&self, deal: &Deal, hand: &Node, upcard: usize) -> Odds {
+        let left = deal.without(hand, upcard);
+        let total = hand.points.total();
+        let ways = &self.dealers[upcard];
+        let mut chances = vec![0.0; ways.len()];
+        chances[0] = 1.0;
+        let mut odds = Odds::default();
+        for (at, way) in ways.iter().enumerate() {
+            let chance = chances[at] / f64::from(left.cards.saturating_sub(way.cards).max(1));
+            if chance == 0.0 {
+                continue;
+            }
+            for (card, then) in way.then.iter().enumerate() {
+                let count = left.counts[card].saturating_sub(way.counts[card]);
+                let chance = chance * f64::from(count);
+                match *then {
+                    Then::Draws(next) => chances[usize::from(next)] += chance,
+                    Then::Ends(dealer) if dealer > BEST || dealer < total => odds.win += chance,
+                    Then::Ends(dealer) if dealer == total => odds.push += chance,
+                    Then::Ends(_) => odds.lose += chance,
+                }
+            }
+        }
+        odds
+    }
+}
+
+fn nodes(deal: &Deal) -> Vec<Node> {
+    let mut nodes = vec![Node { counts: [0; VALUES], cards: 0, points: Points::EMPTY, next: [None; VALUES] }];
+    let mut places = BTreeMap::new();
+    let mut at = 0;
+    while let Some(node) = nodes.get(at).cloned() {
+        for card in 0..VALUES {
+            let points = node.points.with(value_of(card));
+            if points.is_bust() || node.counts[card] == deal.counts[card] {
+                continue;
+            }
+            let mut counts = node.counts;
+            counts[card] += 1;
+            let place = *places.entry(counts).or_insert_with(|| {
+                nodes.push(Node { counts, cards: node.cards + 1, points, next: [None; VALUES] });
+                nodes.len() - 1
+            });
+            // There are about three thousand.
+            nodes[at].next[card] = u16::try_from(place).ok();
+        }
+        at += 1;
+    }
+    nodes
+}
+
+fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
+    let start = Points::EMPTY.with(value_of(upcard));
+    let open = |counts, cards| Drawing { counts, cards, then: [Then::Ends(0); VALUES] };
+    let mut ways = vec![open([0; VALUES], 0)];
+    let mut places = BTreeMap::new();
+    let mut points = vec![start];
+    let mut at = 0;
+    while let Some(way) = ways.get(at).cloned() {
+        for card in 0..VALUES {
+            let after = points[at].with(value_of(card));
+            let mut counts = way.counts;
+            counts[card] += 1;
+            // What the deck cannot give has no chance later; it ends here so that the list does.
+            ways[at].then[card] = if after.total() >= DEALER_STANDS || counts[card] > deal.counts[card] {
+                Then::Ends(after.total())
+            } else {
+                let place = *places.entry(counts).or_insert_with(|| {
+                    ways.push(open(counts, way.cards + 1));
+                    points.push(after);
+                    ways.len() - 1
+                });
+                u16::try_from(place).map_or(Then::Ends(0), Then::Draws)
+            };
+        }
+        at += 1;
+    }
+    ways
+}

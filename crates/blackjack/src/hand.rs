@@ -1,0 +1,196 @@
+//! What cards count together.
+//!
+//! Source: the requirements of the course's project, "Rules"; an ace counts 11 everywhere.
+
+use crate::cards::{ACE, Card};
+
+/// The best total; more is bust.
+pub const BEST: u8 = 21;
+/// The total from which the dealer takes no more cards, soft or not.
+pub const DEALER_STANDS: u8 = 17;
+
+/// What the cards of a hand count, without the cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Points {
+    // With every ace as 1.
+    low: u8,
+    ace: bool,
+}
+
+impl Points {
+    /// The points of no cards: 0.
+    pub const EMPTY: Self = Self { low: 0, ace: false };
+
+    /// The points with one more card of this value, 2 to 11.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, value: u8) -> Self {
+        let ace = value == ACE;
+        Self { low: self.low.saturating_add(value).saturating_sub(if ace { 10 } else { 0 }), ace: self.ace | ace }
+    }
+
+    /// The total: aces count 11 as long as the hand is not bust by it, at most one of them can.
+    #[inline]
+    pub const fn total(self) -> u8 {
+        if self.is_soft() { self.low + 10 } else { self.low }
+    }
+
+    /// Whether an ace counts 11.
+    #[inline]
+    pub const fn is_soft(self) -> bool {
+        self.ace && self.low <= BEST - 10
+    }
+
+    /// Whether the total is above 21.
+    #[inline]
+    pub const fn is_bust(self) -> bool {
+        self.low > BEST
+    }
+
+    /// Whether a dealer with these points takes another card.
+    #[inline]
+    pub const fn dealer_hits(self) -> bool {
+        self.total() < DEALER_STANDS
+    }
+}
+
+/// The most cards that a hand can hold: even of aces alone no more fit under 21, and the last one makes it bust.
+///
+/// With one deck 12 is the most; other dealers may play with more.
+pub const MAX_HAND: usize = 22;
+
+/// Cards in the order in which they came, and their points.
+#[derive(Clone, Copy)]
+pub struct Hand {
+    cards: [Card; MAX_HAND],
+    count: u8,
+    points: Points,
+}
+
+impl Hand {
+    /// A hand without cards.
+    pub const fn new() -> Self {
+        // What lies behind `count` is never looked at.
+        let Some(filler) = Card::new(1) else { unreachable!() };
+        Self { cards: [filler; MAX_HAND], count: 0, points: Points::EMPTY }
+    }
+
+    /// Takes a card in; `false` and no change if the hand is bust already.
+    pub fn push(&mut self, card: Card) -> bool {
+        if self.points.is_bust() {
+            return false;
+        }
+        let Some(place) = self.cards.get_mut(usize::from(self.count)) else { return false };
+        *place = card;
+        self.count += 1;
+        self.points = self.points.with(card.value());
+        true
+    }
+
+    /// The cards, first to last.
+    pub fn cards(&self) -> &[Card] {
+        &self.cards[..usize::from(self.count)]
+    }
+
+    /// What they count.
+    pub const fn points(&self) -> Points {
+        self.points
+    }
+
+    /// The total.
+    pub const fn total(&self) -> u8 {
+        self.points.total()
+    }
+}
+
+impl Default for Hand {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for Hand {
+    fn eq(&self, other: &Self) -> bool {
+        self.cards() == other.cards()
+    }
+}
+
+impl Eq for Hand {}
+
+impl core::fmt::Debug for Hand {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.cards()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn points(values: &[u8]) -> Points {
+        values.iter().fold(Points::EMPTY, |points, &value| points.with(value))
+    }
+
+    #[test]
+    fn hands_count_as_the_rules_say() {
+        for (values, total, soft) in [
+            (&[][..], 0, false),
+            (&[11], 11, true),
+            (&[11, 11], 12, true),
+            (&[11, 6], 17, true),
+            (&[11, 6, 10], 17, false),
+            (&[11, 11, 9], 21, true),
+            (&[11, 11, 10], 12, false),
+            (&[10, 11], 21, true),
+            (&[10, 9, 5], 24, false),
+            (&[11, 11, 11, 11, 2, 2, 2, 2, 3, 3, 3], 21, false),
+        ] {
+            let points = points(values);
+            assert_eq!((points.total(), points.is_soft(), points.is_bust()), (total, soft, total > 21), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn points_agree_with_counting_aces_down_one_by_one() {
+        // As the rule is told: add all, then take 10 off for an ace as long as the sum is above 21.
+        fn told(values: &[u8]) -> (u8, bool) {
+            let mut sum: u8 = values.iter().sum();
+            let mut aces = values.iter().filter(|&&value| value == 11).count();
+            while sum > 21 && aces > 0 {
+                sum -= 10;
+                aces -= 1;
+            }
+            (sum, aces > 0)
+        }
+        fn go(values: &mut Vec<u8>) {
+            let points = points(values);
+            assert_eq!((points.total(), points.is_soft()), told(values), "{values:?}");
+            if values.len() < 5 && !points.is_bust() {
+                for value in 2..=11 {
+                    values.push(value);
+                    go(values);
+                    values.pop();
+                }
+            }
+        }
+        go(&mut Vec::new());
+    }
+
+    #[test]
+    fn a_hand_takes_no_card_after_it_is_bust_and_always_has_room_before() {
+        let ace = Card::new(1).unwrap();
+        let mut hand = Hand::new();
+        let taken = (0..100).filter(|_| hand.push(ace)).count();
+        assert_eq!((taken, hand.total()), (MAX_HAND, 22));
+    }
+
+    #[test]
+    fn the_dealer_stands_on_every_17() {
+        assert!(points(&[10, 6]).dealer_hits());
+        assert!(points(&[11, 5]).dealer_hits());
+        assert!(!points(&[11, 6]).dealer_hits());
+        assert!(!points(&[10, 7]).dealer_hits());
+        assert!(points(&[11, 5, 10]).dealer_hits());
+    }
+}

@@ -1,0 +1,248 @@
+//! What a player knows when it decides, and rules that decide by it.
+//!
+//! A [`State`] is what the learner looks at: the own total, the dealer's upcard and, if the [`StateSpace`] has it, whether
+//! the hand is soft. A [`Strategy`] says hit or stand for each state.
+//!
+//! Source: the requirements of the course's project, "Q table", whose states are the [`StateSpace::Coarse`] ones.
+
+use core::fmt;
+
+use crate::{
+    hand::{BEST, Points},
+    round::Action,
+};
+
+/// The smallest total that a decision is made on: two deuces.
+pub const MIN_TOTAL: u8 = 4;
+/// The smallest value of an upcard; the largest is the 11 of an ace.
+pub const MIN_UPCARD: u8 = 2;
+/// Values that an upcard can have.
+pub const UPCARDS: usize = 10;
+/// Totals that a decision is made on: 4 to 21.
+const TOTALS: usize = 18;
+/// Places in a table with one place a state, used or not: 18 totals, hard and soft, 10 upcards.
+pub const STATES: usize = TOTALS * 2 * UPCARDS;
+
+/// Which facts make a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum StateSpace {
+    /// Total and upcard: the course's 180 states. A soft hand and a hard hand of the same total are one state.
+    #[default]
+    Coarse,
+    /// Total, whether it is soft, and upcard: 280 states that can be reached.
+    Soft,
+}
+
+impl StateSpace {
+    /// The word for it in table files and on command lines.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Coarse => "coarse",
+            Self::Soft => "soft",
+        }
+    }
+
+    /// The space of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Coarse, Self::Soft].into_iter().find(|space| space.word() == word)
+    }
+
+    /// The states of the space, sorted by total, then hard before soft, then upcard.
+    ///
+    /// ```
+    /// use blackjack::StateSpace;
+    /// assert_eq!(StateSpace::Coarse.states().count(), 180);
+    /// assert_eq!(StateSpace::Soft.states().count(), 280);
+    /// ```
+    pub fn states(self) -> impl Iterator<Item = State> {
+        (MIN_TOTAL..=BEST)
+            .flat_map(|total| [false, true].map(|soft| (total, soft)))
+            .flat_map(|(total, soft)| (MIN_UPCARD..=11).map(move |upcard| (total, soft, upcard)))
+            .filter_map(move |(total, soft, upcard)| State::new(self, total, soft, upcard))
+    }
+}
+
+impl fmt::Display for StateSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One state of a [`StateSpace`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    total: u8,
+    soft: bool,
+    upcard: u8,
+}
+
+impl State {
+    /// The state with these facts; `None` if the space has none such: a total outside 4 to 21, an upcard outside 2 to 11,
+    /// or a soft state in the coarse space or below 12, where an ace makes at least 12.
+    pub fn new(space: StateSpace, total: u8, soft: bool, upcard: u8) -> Option<Self> {
+        let possible = (MIN_TOTAL..=BEST).contains(&total)
+            && (MIN_UPCARD..=11).contains(&upcard)
+            && (!soft || (space == StateSpace::Soft && total >= 12));
+        possible.then_some(Self { total, soft, upcard })
+    }
+
+    /// The state in which a hand of at least two cards, and not bust, decides.
+    #[inline]
+    pub const fn of(space: StateSpace, points: Points, upcard: u8) -> Self {
+        Self { total: points.total(), soft: points.is_soft() && matches!(space, StateSpace::Soft), upcard }
+    }
+
+    /// The own total, 4 to 21.
+    pub const fn total(self) -> u8 {
+        self.total
+    }
+
+    /// Whether an ace counts 11; always `false` in the coarse space.
+    pub const fn is_soft(self) -> bool {
+        self.soft
+    }
+
+    /// The value of the dealer's upcard, 2 to 11.
+    pub const fn upcard(self) -> u8 {
+        self.upcard
+    }
+
+    /// Its place in a table of [`STATES`] places, in the order of [`StateSpace::states`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        let row = (self.total.saturating_sub(MIN_TOTAL) as usize) * 2 + self.soft as usize;
+        row * UPCARDS + self.upcard.saturating_sub(MIN_UPCARD) as usize
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let soft = if self.soft { "soft " } else { "" };
+        write!(f, "{soft}{} against {}", self.total, self.upcard)
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A decision for each state of a space.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Strategy {
+    space: StateSpace,
+    hits: [bool; STATES],
+}
+
+impl Strategy {
+    /// The strategy that hits in the states that `hits` says, and never with 21.
+    pub fn new(space: StateSpace, mut hits: impl FnMut(State) -> bool) -> Self {
+        let mut strategy = Self { space, hits: [false; STATES] };
+        for state in space.states() {
+            strategy.hits[state.index()] = state.total < BEST && hits(state);
+        }
+        strategy
+    }
+
+    /// Does as the dealer has to: hits below 17.
+    pub fn mimic() -> Self {
+        Self::new(StateSpace::Coarse, |state| state.total < crate::hand::DEALER_STANDS)
+    }
+
+    /// Never hits.
+    pub fn stand() -> Self {
+        Self::new(StateSpace::Coarse, |_| false)
+    }
+
+    /// What makes its states.
+    pub const fn space(&self) -> StateSpace {
+        self.space
+    }
+
+    /// What to do in a state.
+    pub const fn action(&self, state: State) -> Action {
+        if self.hits[state.index()] { Action::Hit } else { Action::Stand }
+    }
+
+    /// What to do with a hand that is not bust against an upcard of this value.
+    pub const fn decide(&self, points: Points, upcard: u8) -> Action {
+        self.action(State::of(self.space, points, upcard))
+    }
+
+    /// Changes what to do in a state.
+    pub const fn set(&mut self, state: State, action: Action) {
+        self.hits[state.index()] = matches!(action, Action::Hit);
+    }
+
+    /// The states in which the two differ. A coarse strategy does the same with soft and hard hands, so against one that
+    /// tells them apart it is compared state by state of the latter.
+    pub fn differences(&self, other: &Self) -> impl Iterator<Item = State> {
+        let space = if self.space == other.space { self.space } else { StateSpace::Soft };
+        space.states().filter(move |&state| self.seen(state) != other.seen(state))
+    }
+
+    fn seen(&self, state: State) -> Action {
+        self.action(State { soft: state.soft && self.space == StateSpace::Soft, ..state })
+    }
+}
+
+impl fmt::Debug for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Strategy({}, hits in ", self.space)?;
+        f.debug_list().entries(self.space.states().filter(|state| self.hits[state.index()])).finish()?;
+        f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn states_come_in_the_order_of_their_places() {
+        for space in [StateSpace::Coarse, StateSpace::Soft] {
+            let places: Vec<usize> = space.states().map(State::index).collect();
+            assert!(places.is_sorted_by(|one, next| one < next));
+            assert!(places.iter().all(|&place| place < STATES));
+            assert_eq!(StateSpace::from_word(space.word()), Some(space));
+        }
+        assert_eq!(StateSpace::from_word("fine"), None);
+    }
+
+    #[test]
+    fn there_are_no_other_states() {
+        let state = |total, soft, upcard| State::new(StateSpace::Soft, total, soft, upcard);
+        assert_eq!([state(3, false, 2), state(22, false, 2), state(4, false, 1), state(4, false, 12)], [None; 4]);
+        assert_eq!([state(11, true, 5), State::new(StateSpace::Coarse, 12, true, 5)], [None; 2]);
+        assert!(state(12, true, 11).is_some());
+    }
+
+    #[test]
+    fn a_coarse_state_does_not_tell_soft_from_hard() {
+        let soft = Points::EMPTY.with(11).with(6);
+        let hard = Points::EMPTY.with(10).with(7);
+        assert_eq!(State::of(StateSpace::Coarse, soft, 5), State::of(StateSpace::Coarse, hard, 5));
+        assert_ne!(State::of(StateSpace::Soft, soft, 5), State::of(StateSpace::Soft, hard, 5));
+    }
+
+    #[test]
+    fn nobody_hits_21() {
+        let greedy = Strategy::new(StateSpace::Soft, |_| true);
+        let stands: Vec<State> =
+            StateSpace::Soft.states().filter(|&state| greedy.action(state) == Action::Stand).collect();
+        assert_eq!(stands.len(), 20);
+        assert!(stands.iter().all(|state| state.total() == 21));
+    }
+
+    #[test]
+    fn strategies_of_both_spaces_can_be_compared() {
+        let mimic = Strategy::mimic();
+        let mut soft = Strategy::new(StateSpace::Soft, |state| state.total() < 17);
+        assert_eq!(mimic.differences(&soft).count(), 0);
+        let changed = State::new(StateSpace::Soft, 17, true, 2).unwrap();
+        soft.set(changed, Action::Hit);
+        assert_eq!(soft.differences(&mimic).collect::<Vec<_>>(), [changed]);
+    }
+}

@@ -1,0 +1,313 @@
+//! The Q table: what was learned, as counts.
+//!
+//! For each state and action the table counts how many times the action was taken (`n`) and sums up the final rewards of
+//! those rounds. The value of an action is `sum / n`. Whole numbers lose nothing however long the training is, add up when
+//! tables are merged, and are the same on every machine.
+//!
+//! Source: the requirements of the course's project, "Q table"; updating after the round in every case, and counting
+//! every visit, as its page says.
+
+mod file;
+
+use alloc::{boxed::Box, string::String};
+use core::{cmp::Ordering, fmt::Write};
+use thiserror::Error;
+
+pub use file::{MAX_FILE, ParseTableError, Trouble};
+
+use crate::{
+    hand::{BEST, DEALER_STANDS},
+    policy::{STATES, State, StateSpace, Strategy},
+    round::Action,
+};
+
+/// How an action did in a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// How many times it was taken.
+    pub n: u64,
+    /// The sum of the rewards of those rounds, each +1, 0 or -1; so it lies between `-n` and `n`.
+    pub sum: i64,
+}
+
+impl Tally {
+    /// The mean reward; `None` if the action was never taken.
+    #[expect(clippy::cast_precision_loss, reason = "a mean for people to read; decisions compare whole numbers")]
+    pub fn mean(self) -> Option<f64> {
+        (self.n > 0).then(|| self.sum as f64 / self.n as f64)
+    }
+
+    #[inline]
+    fn add(&mut self, reward: i8) {
+        self.n += 1;
+        self.sum += i64::from(reward);
+    }
+
+    // Compares the means of two actions that were both taken, without rounding.
+    #[inline]
+    fn cmp_mean(self, other: Self) -> Ordering {
+        // Below this the products fit 64 bits, which is most of the time and several times as fast.
+        if (self.n | other.n) >> 31 == 0 {
+            #[expect(clippy::cast_possible_wrap, reason = "both counts are below 2^31 here")]
+            let (ours, theirs) = (self.sum * other.n as i64, other.sum * self.n as i64);
+            ours.cmp(&theirs)
+        } else {
+            (i128::from(self.sum) * i128::from(other.n)).cmp(&(i128::from(other.sum) * i128::from(self.n)))
+        }
+    }
+}
+
+/// Both actions of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// Taking a card.
+    pub hit: Tally,
+    /// Taking none.
+    pub stand: Tally,
+}
+
+impl Entry {
+    /// How one of the actions did.
+    pub const fn of(&self, action: Action) -> Tally {
+        match action {
+            Action::Hit => self.hit,
+            Action::Stand => self.stand,
+        }
+    }
+
+    /// How many decisions were made in the state.
+    pub const fn visits(&self) -> u64 {
+        self.hit.n.saturating_add(self.stand.n)
+    }
+
+    // What to do with a total: HIT only when it is known to be better.
+    #[inline]
+    fn best(&self, total: u8) -> Action {
+        let hit = if self.hit.n > 0 && self.stand.n > 0 {
+            self.hit.cmp_mean(self.stand) == Ordering::Greater && total < BEST
+        } else {
+            total < DEALER_STANDS
+        };
+        if hit { Action::Hit } else { Action::Stand }
+    }
+}
+
+/// Why two tables cannot be added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum MergeError {
+    /// Their states differ.
+    #[error("one table has {one} states and the other {other}; only tables of the same states can be added up")]
+    OtherSpace {
+        /// The states of the table that was to grow.
+        one: StateSpace,
+        /// The states of the table that was to be added.
+        other: StateSpace,
+    },
+    /// A count would not fit.
+    #[error("{state}: the counts add up to more than a table can hold")]
+    TooLarge {
+        /// Where.
+        state: State,
+    },
+}
+
+/// What was learned about each state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QTable {
+    space: StateSpace,
+    entries: Box<[Entry; STATES]>,
+}
+
+impl QTable {
+    /// The largest count of an action; what a file or a merge brings in is held to it, so that training can go on for
+    /// centuries before a count overflows.
+    pub const MAX_COUNT: u64 = 1 << 62;
+
+    /// A table that knows nothing yet.
+    pub fn new(space: StateSpace) -> Self {
+        Self { space, entries: Box::new([Entry::default(); STATES]) }
+    }
+
+    /// What makes its states.
+    pub const fn space(&self) -> StateSpace {
+        self.space
+    }
+
+    /// What it knows about a state.
+    #[inline]
+    pub fn entry(&self, state: State) -> Entry {
+        self.entries[state.index()]
+    }
+
+    /// Counts one decision of a round that ended with `reward`. To be called for every decision of the round, and only
+    /// once the round has ended with a result.
+    #[inline]
+    pub fn learn(&mut self, state: State, action: Action, reward: i8) {
+        let entry = &mut self.entries[state.index()];
+        match action {
+            Action::Hit => entry.hit.add(reward),
+            Action::Stand => entry.stand.add(reward),
+        }
+    }
+
+    /// What the table plays: HIT if both actions were tried and HIT has the greater mean; where one was never tried, HIT
+    /// below 17; never HIT with 21.
+    #[inline]
+    pub fn best(&self, state: State) -> Action {
+        self.entries[state.index()].best(state.total())
+    }
+
+    /// All that it plays.
+    pub fn strategy(&self) -> Strategy {
+        Strategy::new(self.space, |state| self.best(state) == Action::Hit)
+    }
+
+    /// The states that were visited, in order, and what is known about them.
+    pub fn visited(&self) -> impl Iterator<Item = (State, Entry)> {
+        self.space.states().map(|state| (state, self.entry(state))).filter(|(_, entry)| entry.visits() > 0)
+    }
+
+    /// The state and action that was taken least often, and how often.
+    pub fn least_visited(&self) -> Option<(State, Action, u64)> {
+        self.space
+            .states()
+            .flat_map(|state| [Action::Hit, Action::Stand].map(|action| (state, action, self.entry(state).of(action).n)))
+            .min_by_key(|&(_, _, n)| n)
+    }
+
+    /// Adds the counts of another table.
+    ///
+    /// # Errors
+    /// [`MergeError`] if the states differ or a count gets too large; nothing is added then.
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.space != other.space {
+            return Err(MergeError::OtherSpace { one: self.space, other: other.space });
+        }
+        let mut merged = self.entries.clone();
+        for state in self.space.states() {
+            let (entry, more) = (&mut merged[state.index()], other.entry(state));
+            for (tally, more) in [(&mut entry.hit, more.hit), (&mut entry.stand, more.stand)] {
+                tally.n = tally.n.checked_add(more.n).filter(|&n| n <= Self::MAX_COUNT).ok_or(MergeError::TooLarge { state })?;
+                // A sum is no larger than its count.
+                tally.sum += more.sum;
+            }
+        }
+        self.entries = merged;
+        Ok(())
+    }
+
+    /// What this table counted since it was `earlier`: what several learners that started from one table add to it.
+    ///
+    /// Counts that are smaller than they were come out as 0.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut gained = self.clone();
+        for (entry, was) in gained.entries.iter_mut().zip(earlier.entries.iter()) {
+            for (tally, was) in [(&mut entry.hit, was.hit), (&mut entry.stand, was.stand)] {
+                match tally.n.checked_sub(was.n) {
+                    Some(n) => *tally = Tally { n, sum: tally.sum - was.sum },
+                    None => *tally = Tally::default(),
+                }
+            }
+        }
+        gained
+    }
+
+    /// One line a visited state, `total dealer hit_mean hit_n stand_mean stand_n`, with `soft` (0 or 1) behind the total
+    /// where the table tells soft hands apart. A mean that is not known is `-`.
+    pub fn dump(&self) -> String {
+        let mut text = String::new();
+        for (state, entry) in self.visited() {
+            let _ = write!(text, "{} ", state.total());
+            if self.space == StateSpace::Soft {
+                let _ = write!(text, "{} ", u8::from(state.is_soft()));
+            }
+            let _ = write!(text, "{}", state.upcard());
+            for tally in [entry.hit, entry.stand] {
+                let _ = match tally.mean() {
+                    Some(mean) => write!(text, " {mean:.6} {}", tally.n),
+                    None => write!(text, " - 0"),
+                };
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(total: u8, upcard: u8) -> State {
+        State::new(StateSpace::Coarse, total, false, upcard).unwrap()
+    }
+
+    fn table(state: State, hit: (u64, i64), stand: (u64, i64)) -> QTable {
+        let mut table = QTable::new(StateSpace::Coarse);
+        let tally = |(n, sum)| Tally { n, sum };
+        table.entries[state.index()] = Entry { hit: tally(hit), stand: tally(stand) };
+        table
+    }
+
+    #[test]
+    fn play_is_as_the_rules_of_the_table_say() {
+        use Action::{Hit, Stand};
+        for (total, hit, stand, expected) in [
+            (16, (0, 0), (0, 0), Hit),
+            (17, (0, 0), (0, 0), Stand),
+            (16, (0, 0), (9, 9), Hit),
+            (17, (9, 9), (0, 0), Stand),
+            (16, (2, -1), (4, -2), Stand),
+            (12, (3, 1), (4, 1), Hit),
+            (18, (3, 1), (4, 1), Hit),
+            (12, (4, 1), (3, 1), Stand),
+            (12, (4, -1), (3, -1), Hit),
+            (21, (4, 4), (4, -4), Stand),
+            (21, (0, 0), (0, 0), Stand),
+            // Equal but for the last of 18 digits, which floating point does not see.
+            (12, (999_999_999_999_999_999, 1), (1_000_000_000_000_000_000, 1), Hit),
+            (12, (1_000_000_000_000_000_000, 1), (999_999_999_999_999_999, 1), Stand),
+        ] {
+            let state = state(total, 10);
+            let table = table(state, hit, stand);
+            assert_eq!(table.best(state), expected, "{total} {hit:?} {stand:?}");
+            assert_eq!(table.strategy().action(state), expected, "{total} {hit:?} {stand:?}");
+        }
+    }
+
+    #[test]
+    fn every_visit_counts_with_the_reward_of_the_round() {
+        let mut table = QTable::new(StateSpace::Coarse);
+        let at = state(16, 7);
+        for (action, reward) in [(Action::Hit, -1), (Action::Hit, -1), (Action::Stand, 1), (Action::Stand, 0)] {
+            table.learn(at, action, reward);
+        }
+        assert_eq!(table.entry(at), Entry { hit: Tally { n: 2, sum: -2 }, stand: Tally { n: 2, sum: 1 } });
+        assert_eq!((table.entry(at).stand.mean(), table.visited().count()), (Some(0.5), 1));
+        assert_eq!(table.least_visited().map(|(_, _, n)| n), Some(0));
+        assert_eq!(table.dump(), "16 7 -1.000000 2 0.500000 2\n");
+    }
+
+    #[test]
+    fn a_merge_adds_and_since_takes_away() {
+        let at = state(9, 2);
+        let (base, more) = (table(at, (5, 3), (1, -1)), table(at, (2, -2), (7, 7)));
+        let mut sum = base.clone();
+        sum.merge(&more).unwrap();
+        assert_eq!(sum, table(at, (7, 1), (8, 6)));
+        assert_eq!(sum.since(&base), more);
+    }
+
+    #[test]
+    fn a_merge_that_cannot_be_leaves_the_table_alone() {
+        let at = state(9, 2);
+        let full = table(at, (QTable::MAX_COUNT, 0), (0, 0));
+        let mut sum = table(at, (1, 1), (1, 1));
+        assert_eq!(sum.merge(&full), Err(MergeError::TooLarge { state: at }));
+        assert_eq!(sum, table(at, (1, 1), (1, 1)));
+        let other = QTable::new(StateSpace::Soft);
+        let refused = MergeError::OtherSpace { one: StateSpace::Coarse, other: StateSpace::Soft };
+        assert_eq!(sum.merge(&other), Err(refused));
+    }
+}

@@ -1,0 +1,433 @@
+//! Tables as files.
+//!
+//! ```text
+//! 21-qtable 1 coarse
+//! 12 0 10 3 -1 2 0
+//! 13 0 10 0 0 1 -1
+//! end 2 57013465
+//! ```
+//!
+//! The first line has the version and the state space (`coarse` or `soft`). Then comes one line a visited state, sorted:
+//! `total soft dealer hit_n hit_sum stand_n stand_sum`, with 0 or 1 for `soft`, always 0 in the coarse space. The last
+//! line counts those lines and has a CRC-32 (IEEE 802.3) of all bytes before it, in eight hexadecimal digits. Every line
+//! ends with a newline. There is exactly one way to write a table, and only that is read: a file that anything happened to
+//! is an error and never another table.
+
+use alloc::{string::String, vec::Vec};
+use core::{fmt, fmt::Write, str::FromStr};
+use thiserror::Error;
+
+use super::{Entry, QTable, Tally};
+use crate::policy::{State, StateSpace};
+
+const MAGIC: &str = "21-qtable";
+const VERSION: &str = "1";
+/// The longest table file in bytes: header, 280 states with four counts of up to 20 digits, last line.
+pub const MAX_FILE: usize = 32 + 280 * (2 + 1 + 2 + 4 * 20 + 7) + 32;
+
+/// Where a table file is wrong, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: {trouble}")]
+pub struct ParseTableError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub trouble: Trouble,
+}
+
+/// What can be wrong with a line of a table file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// The file is longer than any table.
+    #[error("the file has {length} bytes, and no table has more than {MAX_FILE}")]
+    TooLong {
+        /// Its length.
+        length: usize,
+    },
+    /// The line is not ASCII.
+    #[error("byte {at} of the line is no plain ASCII character")]
+    NotAscii {
+        /// Which byte, counted from 1.
+        at: usize,
+    },
+    /// The file ends within or before the line.
+    #[error("the file ends here, before its line 'end'; it was cut off")]
+    CutOff,
+    /// The first line is that of no table.
+    #[error("'{found}' is not the first line of a table, which is '21-qtable 1 coarse' or '21-qtable 1 soft'")]
+    Header {
+        /// What is there.
+        found: String,
+    },
+    /// A table of another version.
+    #[error("the table has version '{found}', this program reads version 1")]
+    Version {
+        /// Its version.
+        found: String,
+    },
+    /// The line has not seven numbers.
+    #[error("{found} words, where a state has 7: total soft dealer hit_n hit_sum stand_n stand_sum")]
+    Words {
+        /// How many words there are.
+        found: usize,
+    },
+    /// A word is no number of its column.
+    #[error("'{found}' is not a number that {column} can be")]
+    Number {
+        /// Which column.
+        column: &'static str,
+        /// What is there.
+        found: String,
+    },
+    /// The space has no such state.
+    #[error("a {space} table has no state with total {total}, soft {soft}, dealer {dealer}")]
+    NoState {
+        /// The states of the table.
+        space: StateSpace,
+        /// The total.
+        total: u8,
+        /// 0 or 1.
+        soft: u8,
+        /// The upcard.
+        dealer: u8,
+    },
+    /// The line does not come after the one before it.
+    #[error("the state {state} does not come after {before}; lines are sorted and each state stands once")]
+    NotSorted {
+        /// The state of the line.
+        state: State,
+        /// The state of the line before.
+        before: State,
+    },
+    /// A sum that its count cannot have.
+    #[error("{column} {sum} is impossible with {n} rounds of at most 1 each")]
+    Sum {
+        /// Which sum.
+        column: &'static str,
+        /// Its value.
+        sum: i64,
+        /// Its count.
+        n: u64,
+    },
+    /// A state that was never visited has no line.
+    #[error("a state that was never visited stands in no table")]
+    NotVisited,
+    /// The last line does not read as it should.
+    #[error("'{found}' is not the last line of a table, which is 'end <lines> <checksum in 8 hexadecimal digits>'")]
+    End {
+        /// What is there.
+        found: String,
+    },
+    /// States are missing or too many.
+    #[error("{announced} states are announced and {found} are there")]
+    Lines {
+        /// The number in the last line.
+        announced: u64,
+        /// How many lines there are.
+        found: u64,
+    },
+    /// Something was changed.
+    #[error("the checksum is {announced:08x} and that of the lines is {found:08x}; something was changed")]
+    Checksum {
+        /// The checksum in the last line.
+        announced: u32,
+        /// The checksum of what is there.
+        found: u32,
+    },
+    /// Something follows the last line.
+    #[error("something follows the line 'end'")]
+    Trailing,
+}
+
+impl QTable {
+    /// The table as a file.
+    pub fn to_file(&self) -> Vec<u8> {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{MAGIC} {VERSION} {}", self.space);
+        let mut lines = 0;
+        for (state, Entry { hit, stand }) in self.visited() {
+            let (total, soft, dealer) = (state.total(), u8::from(state.is_soft()), state.upcard());
+            let _ = writeln!(text, "{total} {soft} {dealer} {} {} {} {}", hit.n, hit.sum, stand.n, stand.sum);
+            lines += 1;
+        }
+        let checksum = crc32(text.as_bytes());
+        let _ = writeln!(text, "end {lines} {checksum:08x}");
+        text.into_bytes()
+    }
+
+    /// Reads a file; what is read is written again to the same bytes.
+    ///
+    /// # Errors
+    /// [`ParseTableError`] says in which line what is wrong. There is no damage that goes unnoticed but one that the
+    /// checksum misses, one in four thousand million.
+    pub fn from_file(bytes: &[u8]) -> Result<Self, ParseTableError> {
+        if bytes.len() > MAX_FILE {
+            return Err(ParseTableError { line: 1, trouble: Trouble::TooLong { length: bytes.len() } });
+        }
+        let mut lines = Lines { rest: bytes, line: 0 };
+        let mut table = Self::new(lines.read(header)?);
+        let mut before = None;
+        let mut count = 0;
+        loop {
+            let body = bytes.len() - lines.rest.len();
+            let checksum = || crc32(&bytes[..body]);
+            let found = lines.read(|text| match text.strip_prefix("end") {
+                Some(rest) => end(text, rest, count, checksum).map(|()| None),
+                None => state(text, table.space, before).map(Some),
+            })?;
+            let Some((state, entry)) = found else { break };
+            table.entries[state.index()] = entry;
+            before = Some(state);
+            count += 1;
+        }
+        if lines.rest.is_empty() {
+            Ok(table)
+        } else {
+            Err(ParseTableError { line: lines.line + 1, trouble: Trouble::Trailing })
+        }
+    }
+}
+
+struct Lines<'a> {
+    rest: &'a [u8],
+    // The number of the line that was read last, counted from 1.
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    // Takes the next line off and has it read.
+    fn read<T>(&mut self, read: impl FnOnce(&'a str) -> Result<T, Trouble>) -> Result<T, ParseTableError> {
+        self.line += 1;
+        self.next().and_then(read).map_err(|trouble| ParseTableError { line: self.line, trouble })
+    }
+
+    fn next(&mut self) -> Result<&'a str, Trouble> {
+        let end = self.rest.iter().position(|&byte| byte == b'\n');
+        let (line, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        if let Some(at) = line.iter().position(|byte| !matches!(byte, b' '..=b'~')) {
+            return Err(Trouble::NotAscii { at: at + 1 });
+        }
+        // The newline belongs to the line.
+        self.rest = rest.get(1..).ok_or(Trouble::CutOff)?;
+        core::str::from_utf8(line).map_err(|error| Trouble::NotAscii { at: error.valid_up_to() + 1 })
+    }
+}
+
+fn header(text: &str) -> Result<StateSpace, Trouble> {
+    let refused = || Trouble::Header { found: text.into() };
+    let mut words = text.split(' ');
+    if words.next() != Some(MAGIC) {
+        return Err(refused());
+    }
+    match words.next() {
+        Some(VERSION) => {}
+        Some(version) => return Err(Trouble::Version { found: version.into() }),
+        None => return Err(refused()),
+    }
+    match (words.next().and_then(StateSpace::from_word), words.next()) {
+        (Some(space), None) => Ok(space),
+        _ => Err(refused()),
+    }
+}
+
+fn state(text: &str, space: StateSpace, before: Option<State>) -> Result<(State, Entry), Trouble> {
+    let mut words = text.split(' ');
+    let mut next = || words.next().ok_or_else(|| Trouble::Words { found: text.split(' ').count() });
+    let [total, soft, dealer, hit_n, hit_sum, stand_n, stand_sum] =
+        [next()?, next()?, next()?, next()?, next()?, next()?, next()?];
+    if words.next().is_some() {
+        return Err(Trouble::Words { found: text.split(' ').count() });
+    }
+    let (total, soft, dealer) = (number("total", total)?, number("soft", soft)?, number("dealer", dealer)?);
+    let no_state = Trouble::NoState { space, total, soft, dealer };
+    let state = State::new(space, total, soft == 1, dealer).filter(|_| soft <= 1).ok_or(no_state)?;
+    if let Some(before) = before.filter(|&before| before >= state) {
+        return Err(Trouble::NotSorted { state, before });
+    }
+    let tally = |columns: [&'static str; 2], n: &str, sum: &str| {
+        let too_many = || Trouble::Number { column: columns[0], found: n.into() };
+        let tally = Tally { n: number(columns[0], n)?, sum: number(columns[1], sum)? };
+        if tally.n > QTable::MAX_COUNT {
+            Err(too_many())
+        } else if tally.sum.unsigned_abs() > tally.n {
+            Err(Trouble::Sum { column: columns[1], sum: tally.sum, n: tally.n })
+        } else {
+            Ok(tally)
+        }
+    };
+    let hit = tally(["hit_n", "hit_sum"], hit_n, hit_sum)?;
+    let stand = tally(["stand_n", "stand_sum"], stand_n, stand_sum)?;
+    let entry = Entry { hit, stand };
+    if entry.visits() == 0 { Err(Trouble::NotVisited) } else { Ok((state, entry)) }
+}
+
+fn end(text: &str, rest: &str, found: u64, checksum: impl FnOnce() -> u32) -> Result<(), Trouble> {
+    let refused = || Trouble::End { found: text.into() };
+    let (lines, digits) = rest.strip_prefix(' ').and_then(|rest| rest.split_once(' ')).ok_or_else(refused)?;
+    let announced = number("the number of lines", lines)?;
+    let hexadecimal = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if digits.len() != 8 || !digits.bytes().all(hexadecimal) {
+        return Err(refused());
+    }
+    if announced != found {
+        return Err(Trouble::Lines { announced, found });
+    }
+    let announced = u32::from_str_radix(digits, 16).map_err(|_| refused())?;
+    let found = checksum();
+    if announced == found { Ok(()) } else { Err(Trouble::Checksum { announced, found }) }
+}
+
+// A number as it is written here: no plus, no leading zeros, no minus before 0.
+fn number<T: FromStr + fmt::Display>(column: &'static str, word: &str) -> Result<T, Trouble> {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (!digits.starts_with('0') || word == "0");
+    word.parse().ok().filter(|_| plain).ok_or_else(|| Trouble::Number { column, found: word.into() })
+}
+
+// CRC-32 as in IEEE 802.3: reflected, with the polynomial 0x04C11DB7. Bit by bit is fast enough for 30 kB.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::round::Action;
+    use proptest::prelude::*;
+    use std::{format, string::ToString};
+
+    fn sample(space: StateSpace) -> QTable {
+        let mut table = QTable::new(space);
+        for (index, state) in space.states().enumerate().step_by(7) {
+            for visit in 0..=index {
+                let action = if visit % 3 == 0 { Action::Hit } else { Action::Stand };
+                table.learn(state, action, [1, 0, -1, -1][visit % 4]);
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn the_checksum_is_the_common_one() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn a_file_looks_as_documented() {
+        let mut table = QTable::new(StateSpace::Coarse);
+        let state = |total| State::new(StateSpace::Coarse, total, false, 10).unwrap();
+        for (total, action, reward) in [
+            (12, Action::Hit, -1),
+            (12, Action::Hit, -1),
+            (12, Action::Hit, 1),
+            (12, Action::Stand, 1),
+            (12, Action::Stand, -1),
+            (13, Action::Stand, -1),
+        ] {
+            table.learn(state(total), action, reward);
+        }
+        // The lines of the module's documentation, with the checksum as zlib computes it.
+        let file = "21-qtable 1 coarse\n12 0 10 3 -1 2 0\n13 0 10 0 0 1 -1\nend 2 57013465\n";
+        assert_eq!(std::str::from_utf8(&table.to_file()), Ok(file));
+        assert_eq!(QTable::from_file(file.as_bytes()), Ok(table));
+    }
+
+    #[test]
+    fn every_table_comes_back_whole_and_the_fullest_is_within_the_bound() {
+        for space in [StateSpace::Coarse, StateSpace::Soft] {
+            for table in [QTable::new(space), sample(space)] {
+                assert_eq!(QTable::from_file(&table.to_file()), Ok(table));
+            }
+            let mut full = QTable::new(space);
+            let most = Tally { n: QTable::MAX_COUNT, sum: -(1 << 62) };
+            for state in space.states() {
+                full.entries[state.index()] = Entry { hit: most, stand: most };
+            }
+            let file = full.to_file();
+            assert!(file.len() <= MAX_FILE);
+            assert_eq!(QTable::from_file(&file), Ok(full));
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_noticed_in_its_line() {
+        let file = sample(StateSpace::Soft).to_file();
+        let line_of = |at: usize| 1 + file[..at].iter().filter(|&&byte| byte == b'\n').count();
+        let last = line_of(file.len() - 1);
+        for at in 0..file.len() {
+            for bit in 0..8 {
+                let mut damaged = file.clone();
+                damaged[at] ^= 1 << bit;
+                let error = QTable::from_file(&damaged).expect_err("damage is an error");
+                // A digit for a digit shows in the checksum only, and a line that is not sorted in the next one.
+                let line = line_of(at);
+                assert!(error.line >= line && error.line <= last + 1, "byte {at}, bit {bit}: {error}");
+            }
+            let error = QTable::from_file(&file[..at]).expect_err("a part is an error");
+            // A cut in a number may leave a number that its column cannot be, but it is always the last line.
+            assert_eq!((error.line, error.trouble), (line_of(at), Trouble::CutOff), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn damage_is_told_where_it_is() {
+        let check = |text: &str, line, told: &str| {
+            let sealed = text.replace("CRC", &format!("{:08x}", crc32(text.split("end").next().unwrap().as_bytes())));
+            let error = QTable::from_file(sealed.as_bytes()).expect_err(text);
+            assert_eq!(error.line, line, "{error}");
+            let said = error.to_string();
+            assert!(said.contains(told), "'{said}' does not say '{told}'");
+        };
+        check("", 1, "cut off");
+        check("hello\n", 1, "'21-qtable 1 coarse'");
+        check("21-qtable 2 coarse\nend 0 CRC\n", 1, "version '2'");
+        check("21-qtable 1 fine\nend 0 CRC\n", 1, "'21-qtable 1 fine' is not");
+        check("21-qtable 1 coarse\n12 0 10 3 -1 2\nend 1 CRC\n", 2, "6 words");
+        check("21-qtable 1 coarse\n12 0 10 3 -1 2 0 9\nend 1 CRC\n", 2, "8 words");
+        check("21-qtable 1 coarse\n12 1 10 3 -1 2 0\nend 1 CRC\n", 2, "soft 1");
+        check("21-qtable 1 soft\n12 2 10 3 -1 2 0\nend 1 CRC\n", 2, "soft 2");
+        check("21-qtable 1 coarse\n22 0 10 3 -1 2 0\nend 1 CRC\n", 2, "total 22");
+        check("21-qtable 1 coarse\n12 0 10 3 -4 2 0\nend 1 CRC\n", 2, "hit_sum -4 is impossible with 3 rounds");
+        check("21-qtable 1 coarse\n12 0 10 +3 -1 2 0\nend 1 CRC\n", 2, "'+3' is not a number that hit_n can be");
+        check("21-qtable 1 coarse\n12 0 10 3 -1 02 0\nend 1 CRC\n", 2, "'02'");
+        check("21-qtable 1 coarse\n12 0 10 3 -0 2 0\nend 1 CRC\n", 2, "'-0'");
+        check("21-qtable 1 coarse\n12 0 10 0 0 0 0\nend 1 CRC\n", 2, "never visited");
+        check("21-qtable 1 coarse\n12 0 10 9223372036854775808 0 0 0\nend 1 CRC\n", 2, "hit_n");
+        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\n12 0 9 1 1 1 1\nend 2 CRC\n", 3, "does not come after 13 against 9");
+        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\n13 0 9 1 1 1 1\nend 2 CRC\n", 3, "does not come after");
+        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 2 CRC\n", 3, "2 states are announced and 1 are there");
+        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 1 00000000\n", 3, "checksum is 00000000");
+        check("21-qtable 1 coarse\n13 0 9 1 1 1 1\nend 1\n", 3, "'end 1' is not");
+        check("21-qtable 1 coarse\nend 0 CRC\n\n", 3, "something follows");
+        check("21-qtable 1 coarse\r\nend 0 CRC\r\n", 1, "byte 19");
+        check(&"x".repeat(MAX_FILE + 1), 1, "no table has more than");
+    }
+
+    proptest! {
+        #[test]
+        fn any_counts_come_back(counts in prop::collection::vec((0..QTable::MAX_COUNT, -1.0..1.0_f64), 0..560)) {
+            let mut table = QTable::new(StateSpace::Soft);
+            let tallies = counts.iter().map(|&(n, mean)| {
+                #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "any sum below n will do")]
+                let sum = (mean * 0.99 * n as f64) as i64;
+                Tally { n, sum }
+            });
+            let tallies: Vec<Tally> = tallies.collect();
+            for (state, pair) in StateSpace::Soft.states().zip(tallies.chunks_exact(2)) {
+                table.entries[state.index()] = Entry { hit: pair[0], stand: pair[1] };
+            }
+            let file = table.to_file();
+            prop_assert_eq!(QTable::from_file(&file), Ok(table));
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in "[ -~\n]{0,200}") {
+            let _ = QTable::from_file(bytes.as_bytes());
+            let _ = QTable::from_file(format!("21-qtable 1 soft\n{bytes}").as_bytes());
+        }
+    }
+}

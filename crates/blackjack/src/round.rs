@@ -1,0 +1,372 @@
+//! One round: the deal, the players' turns, the dealer's draw and the results.
+//!
+//! A round uses one deck, shuffled before the first card. The order of the deal: a card to each seat, the dealer's hole
+//! card, a second card to each seat, the dealer's upcard. Then each seat in order plays its hand to the end. The dealer
+//! draws only if a hand is left that is not bust.
+//!
+//! What a seat may know is its [`View`]; messages are built from that and nothing else. It has no place for the hole card.
+//!
+//! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament dealer's.
+
+use core::fmt;
+use thiserror::Error;
+
+use crate::{
+    cards::{Card, Deck, DeckEmpty},
+    hand::Hand,
+};
+
+/// The most seats that a table has.
+pub const MAX_SEATS: usize = 6;
+
+/// What a player can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Take a card.
+    Hit,
+    /// Take none.
+    Stand,
+}
+
+/// What a hand came to. The spelling of [`Loose`](Verdict::Loose) is that of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The player has more, or the dealer is bust.
+    Win,
+    /// The dealer has more.
+    Loose,
+    /// The player's total is above 21, whatever the dealer has.
+    Bust,
+    /// Both have the same.
+    Push,
+}
+
+impl Verdict {
+    /// The verdict on a total of the player and one of the dealer.
+    #[inline]
+    pub const fn of(player: u8, dealer: u8) -> Self {
+        if player > 21 {
+            Self::Bust
+        } else if dealer > 21 || player > dealer {
+            Self::Win
+        } else if player == dealer {
+            Self::Push
+        } else {
+            Self::Loose
+        }
+    }
+
+    /// What it is worth: 1, 0 or -1.
+    #[inline]
+    pub const fn reward(self) -> i8 {
+        match self {
+            Self::Win => 1,
+            Self::Push => 0,
+            Self::Loose | Self::Bust => -1,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Win => "WIN",
+            Self::Loose => "LOOSE",
+            Self::Bust => "BUST",
+            Self::Push => "PUSH",
+        })
+    }
+}
+
+/// Why a round cannot be dealt or a decision not be taken; nothing has changed then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum RoundError {
+    /// The deck ran out.
+    #[error(transparent)]
+    DeckEmpty(#[from] DeckEmpty),
+    /// More seats than a table has, or nobody sits there.
+    #[error("a round is dealt to one seat at least and {MAX_SEATS} at most")]
+    Seats,
+    /// It is another seat's turn, or the round is over.
+    #[error("seat {seat} decides out of turn")]
+    NotAsked {
+        /// The seat, counted from 0.
+        seat: usize,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    // Nobody sits there.
+    Absent,
+    // Has its turn or will have it.
+    Playing,
+    Stood,
+    Bust,
+    Forfeited,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    hand: Hand,
+    stage: Stage,
+}
+
+/// What a seat may know of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View<'a> {
+    /// Its own cards, in the order in which they came.
+    pub cards: &'a [Card],
+    /// The dealer's card that lies face up.
+    pub upcard: Card,
+    /// Whether its decision is due.
+    pub asked: bool,
+    /// What its hand came to; known once the round is over.
+    pub verdict: Option<Verdict>,
+}
+
+/// A round from the deal to the results.
+#[derive(Debug, Clone)]
+pub struct Round {
+    deck: Deck,
+    places: [Place; MAX_SEATS],
+    // The hole card first, then the upcard.
+    dealer: Hand,
+    upcard: Card,
+    turn: Option<usize>,
+}
+
+impl Round {
+    /// Deals from a shuffled deck to the seats that are `present`, at most [`MAX_SEATS`].
+    ///
+    /// # Errors
+    /// [`RoundError`] when there is no seat, too many, or too few cards.
+    pub fn deal(mut deck: Deck, present: &[bool]) -> Result<Self, RoundError> {
+        if present.len() > MAX_SEATS || !present.contains(&true) {
+            return Err(RoundError::Seats);
+        }
+        let mut places = [Place { hand: Hand::new(), stage: Stage::Absent }; MAX_SEATS];
+        for (place, _) in places.iter_mut().zip(present).filter(|(_, present)| **present) {
+            place.stage = Stage::Playing;
+        }
+        let mut to_each = |deck: &mut Deck| -> Result<(), DeckEmpty> {
+            places.iter_mut().filter(|place| place.stage == Stage::Playing).try_for_each(|place| {
+                place.hand.push(deck.deal()?);
+                Ok(())
+            })
+        };
+        let mut dealer = Hand::new();
+        to_each(&mut deck)?;
+        dealer.push(deck.deal()?);
+        to_each(&mut deck)?;
+        let upcard = deck.deal()?;
+        dealer.push(upcard);
+        let turn = places.iter().position(|place| place.stage == Stage::Playing);
+        Ok(Self { deck, places, dealer, upcard, turn })
+    }
+
+    /// The seat whose decision is due; none when the round is over.
+    pub const fn turn(&self) -> Option<usize> {
+        self.turn
+    }
+
+    /// Whether every hand is played and the results are known.
+    pub const fn is_over(&self) -> bool {
+        self.turn.is_none()
+    }
+
+    /// Takes in the decision of a seat.
+    ///
+    /// # Errors
+    /// [`RoundError::NotAsked`] when it is not its turn, [`RoundError::DeckEmpty`] when no card is left.
+    pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
+        let Some(place) = self.places.get_mut(seat).filter(|_| self.turn == Some(seat)) else {
+            return Err(RoundError::NotAsked { seat });
+        };
+        match action {
+            Action::Hit => {
+                place.hand.push(self.deck.deal()?);
+                if place.hand.points().is_bust() {
+                    place.stage = Stage::Bust;
+                }
+            }
+            Action::Stand => place.stage = Stage::Stood,
+        }
+        self.go_on();
+        Ok(())
+    }
+
+    /// Ends the hand of a seat as lost, whatever it has: the seat broke the rules of play. No change once the round is over
+    /// or if the seat has no hand.
+    pub fn forfeit(&mut self, seat: usize) {
+        let Some(place) = self.places.get_mut(seat) else { return };
+        if self.turn.is_some() && place.stage != Stage::Absent {
+            place.stage = Stage::Forfeited;
+            self.go_on();
+        }
+    }
+
+    /// What a seat may know; none if it was dealt no cards.
+    pub fn view(&self, seat: usize) -> Option<View<'_>> {
+        let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
+        let verdict = self.is_over().then(|| match place.stage {
+            Stage::Forfeited => Verdict::Loose,
+            _ => Verdict::of(place.hand.total(), self.dealer.total()),
+        });
+        Some(View { cards: place.hand.cards(), upcard: self.upcard, asked: self.turn == Some(seat), verdict })
+    }
+
+    /// Whether a seat still has decisions to make in this round.
+    pub fn is_playing(&self, seat: usize) -> bool {
+        self.places.get(seat).is_some_and(|place| place.stage == Stage::Playing)
+    }
+
+    /// Whether a seat's hand was taken from it.
+    pub fn is_forfeited(&self, seat: usize) -> bool {
+        self.places.get(seat).is_some_and(|place| place.stage == Stage::Forfeited)
+    }
+
+    /// The dealer's hand, the hole card first; none before the round is over.
+    pub fn revealed(&self) -> Option<&Hand> {
+        self.is_over().then_some(&self.dealer)
+    }
+
+    // Passes the turn on if the hand whose turn it was is played; after the last the dealer draws.
+    fn go_on(&mut self) {
+        self.turn = self.places.iter().position(|place| place.stage == Stage::Playing);
+        if self.turn.is_some() || !self.places.iter().any(|place| place.stage == Stage::Stood) {
+            return;
+        }
+        while self.dealer.points().dealer_hits() {
+            // Never out of cards: seven hands of at most 31 points each cannot use up a deck of 340.
+            let Ok(card) = self.deck.deal() else { break };
+            self.dealer.push(card);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+    use std::{collections::BTreeSet, vec::Vec};
+
+    fn deck(seed: u64) -> Deck {
+        let mut deck = Deck::new();
+        deck.shuffle(&mut Pcg64::seed_from_u64(seed));
+        deck
+    }
+
+    #[test]
+    fn verdicts_are_those_of_the_table() {
+        for player in 4..=31 {
+            for dealer in 17..=31 {
+                let expected = match (player, dealer) {
+                    (22.., _) => Verdict::Bust,
+                    (_, 22..) => Verdict::Win,
+                    _ if player > dealer => Verdict::Win,
+                    _ if player == dealer => Verdict::Push,
+                    _ => Verdict::Loose,
+                };
+                let verdict = Verdict::of(player, dealer);
+                assert_eq!(verdict, expected, "{player} against {dealer}");
+                assert!(player != 21 || verdict != Verdict::Loose);
+                assert!(player >= 17 || verdict != Verdict::Push);
+            }
+        }
+        assert_eq!([Verdict::Win, Verdict::Push, Verdict::Loose, Verdict::Bust].map(Verdict::reward), [1, 0, -1, -1]);
+    }
+
+    #[test]
+    fn cards_are_dealt_in_the_order_of_the_rules() {
+        let mut cards = deck(3);
+        let order: Vec<Card> = core::iter::from_fn(|| cards.deal().ok()).collect();
+        let round = Round::deal(deck(3), &[true, false, true]).unwrap();
+        assert_eq!(round.view(0).unwrap().cards, [order[0], order[3]]);
+        assert_eq!(round.view(1), None);
+        assert_eq!(round.view(2).unwrap().cards, [order[1], order[4]]);
+        assert_eq!(round.dealer.cards(), [order[2], order[5]]);
+        assert_eq!(round.view(0).unwrap().upcard, order[5]);
+    }
+
+    #[test]
+    fn seats_are_asked_one_after_the_other_and_nobody_out_of_turn() {
+        let mut round = Round::deal(deck(1), &[true, false, true]).unwrap();
+        for seat in [1, 2, 5, 6, usize::MAX] {
+            assert_eq!(round.apply(seat, Action::Hit), Err(RoundError::NotAsked { seat }));
+        }
+        assert!(round.view(0).unwrap().asked && !round.view(2).unwrap().asked);
+        round.apply(0, Action::Stand).unwrap();
+        assert_eq!(round.turn(), Some(2));
+        assert_eq!(round.view(0).unwrap().verdict, None);
+        round.apply(2, Action::Stand).unwrap();
+        assert!(round.is_over());
+        assert_eq!(round.apply(2, Action::Stand), Err(RoundError::NotAsked { seat: 2 }));
+        assert!(round.view(0).unwrap().verdict.is_some());
+    }
+
+    #[test]
+    fn a_bust_hand_waits_for_its_result_and_the_dealer_does_not_draw_for_it() {
+        for seed in 0..200 {
+            let mut round = Round::deal(deck(seed), &[true, true]).unwrap();
+            while round.turn() == Some(0) {
+                round.apply(0, Action::Hit).unwrap();
+            }
+            assert_eq!(round.view(0).unwrap().verdict, None);
+            let mut everybody_bust = round.clone();
+            while everybody_bust.turn() == Some(1) {
+                everybody_bust.apply(1, Action::Hit).unwrap();
+            }
+            assert_eq!(everybody_bust.revealed().unwrap().cards().len(), 2);
+            assert_eq!(everybody_bust.view(0).unwrap().verdict, Some(Verdict::Bust));
+            round.apply(1, Action::Stand).unwrap();
+            assert!(round.revealed().unwrap().total() >= 17);
+            assert_eq!(round.view(0).unwrap().verdict, Some(Verdict::Bust));
+        }
+    }
+
+    #[test]
+    fn a_forfeited_hand_is_lost_even_when_the_dealer_is_bust() {
+        for seed in 0..200 {
+            let mut round = Round::deal(deck(seed), &[true, true, true]).unwrap();
+            round.forfeit(2);
+            round.apply(0, Action::Stand).unwrap();
+            round.forfeit(0);
+            round.apply(1, Action::Stand).unwrap();
+            assert_eq!([0, 2].map(|seat| round.view(seat).unwrap().verdict), [Some(Verdict::Loose); 2]);
+            let own = round.view(1).unwrap();
+            let total = own.cards.iter().fold(crate::hand::Points::EMPTY, |points, card| points.with(card.value())).total();
+            assert_eq!(own.verdict, Some(Verdict::of(total, round.revealed().unwrap().total())));
+        }
+        let mut round = Round::deal(deck(1), &[true]).unwrap();
+        round.forfeit(0);
+        assert_eq!(round.revealed().unwrap().cards().len(), 2, "nobody is left to draw for");
+    }
+
+    #[test]
+    fn six_greedy_seats_do_not_use_the_deck_up_and_no_card_comes_twice() {
+        for seed in 0..300 {
+            let mut round = Round::deal(deck(seed), &[true; MAX_SEATS]).unwrap();
+            while let Some(seat) = round.turn() {
+                let total = round.places[seat].hand.total();
+                round.apply(seat, if total < 19 { Action::Hit } else { Action::Stand }).unwrap();
+            }
+            let hands = round.places.iter().map(|place| &place.hand).chain([&round.dealer]);
+            let cards: Vec<Card> = hands.flat_map(|hand| hand.cards().to_vec()).collect();
+            assert_eq!(cards.iter().collect::<BTreeSet<_>>().len(), cards.len());
+        }
+    }
+
+    #[test]
+    fn a_round_that_cannot_be_dealt_is_an_error() {
+        assert_eq!(Round::deal(deck(1), &[]).err(), Some(RoundError::Seats));
+        assert_eq!(Round::deal(deck(1), &[false; 3]).err(), Some(RoundError::Seats));
+        assert_eq!(Round::deal(deck(1), &[true; 7]).err(), Some(RoundError::Seats));
+        let mut short = deck(1);
+        while short.remaining() > 3 {
+            short.deal().unwrap();
+        }
+        assert_eq!(Round::deal(short, &[true]).err(), Some(RoundError::DeckEmpty(DeckEmpty)));
+    }
+}
