@@ -1,1 +1,173 @@
-fn main(){}
+//! How fast the learner learns, beside the barest loop that plays rounds.
+//!
+//! The bare loop deals, adds up and compares, and does nothing else: no states, no table, no learning. It has its own
+//! generator (xorshift) and its own deck, as short as they can be written, and decides by a coin or by hitting below 17.
+//! Both take turns, so that a machine whose speed drifts slows both; the ratio is that of the best turns.
+//!
+//! `cargo bench -p blackjack --bench train` prints the table; `-- --rounds N` makes the turns longer or shorter.
+
+#![allow(clippy::print_stdout, reason = "the table is what this program is for")]
+#![allow(clippy::disallowed_methods, reason = "a bench reads the clock and its arguments, and runs two threads")]
+
+use std::{hint::black_box, time::Instant};
+
+use blackjack::{
+    QTable, StateSpace,
+    exact::Solver,
+    learn::{Chance, Explore, Trainer},
+};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+const TURNS: usize = 7;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let value = arguments.iter().position(|word| word == "--rounds").and_then(|at| arguments.get(at + 1));
+    let rounds: u64 = value.map_or(3_000_000, |word| word.parse().expect("a number of rounds"));
+    let epsilon = Explore::Epsilon(Chance::new(0.1).expect("a chance"));
+    println!("{rounds} rounds a turn, best of {TURNS} turns, million rounds a second");
+    println!("{:<24} {:>9} {:>9} {:>7}", "one thread", "learning", "bare", "ratio");
+    for (name, explore, space, bare) in [
+        ("random, coarse", Explore::Random, StateSpace::Coarse, Bare::Coin),
+        ("epsilon 0.1, coarse", epsilon, StateSpace::Coarse, Bare::Below17),
+        ("epsilon 0.1, soft", epsilon, StateSpace::Soft, Bare::Below17),
+        ("doubt, soft", Explore::Doubt, StateSpace::Soft, Bare::Below17),
+    ] {
+        let mut learner = trainer(explore, space, 1);
+        let mut loops = BareLoop::new();
+        let (mut learning, mut barely) = (0.0_f64, 0.0_f64);
+        for _ in 0..TURNS {
+            barely = barely.max(rate(rounds, || black_box(loops.play(bare, rounds))));
+            learning = learning.max(rate(rounds, || learner.play(rounds)));
+        }
+        println!("{name:<24} {learning:>9.1} {barely:>9.1} {:>7.2}", learning / barely);
+    }
+    threads(epsilon, rounds);
+    solver();
+}
+
+fn trainer(explore: Explore, space: StateSpace, seed: u64) -> Trainer<Pcg64> {
+    Trainer::new(QTable::new(space), explore, Pcg64::seed_from_u64(seed))
+}
+
+fn threads(explore: Explore, rounds: u64) {
+    let mut learners = [1, 2].map(|seed| trainer(explore, StateSpace::Coarse, seed));
+    let (mut one, mut two) = (0.0_f64, 0.0_f64);
+    for _ in 0..TURNS {
+        one = one.max(rate(rounds, || learners[0].play(rounds)));
+        two = two.max(rate(2 * rounds, || {
+            std::thread::scope(|scope| {
+                for learner in &mut learners {
+                    scope.spawn(move || learner.play(rounds));
+                }
+            });
+        }));
+    }
+    println!("{:<24} {two:>9.1} {:>9} {:>7.2} of one thread", "two threads, epsilon", "", two / one);
+}
+
+fn solver() {
+    let start = Instant::now();
+    let solver = Solver::new();
+    let value = solver.value(&solver.best(StateSpace::Soft)) + solver.value(&solver.best(StateSpace::Coarse));
+    println!("exact solver with both best tables: {:.3} s ({value:.6})", start.elapsed().as_secs_f64());
+}
+
+// Million rounds a second.
+fn rate<T>(rounds: u64, play: impl FnOnce() -> T) -> f64 {
+    let start = Instant::now();
+    black_box(play());
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+    let rounds = rounds as f64;
+    rounds / start.elapsed().as_secs_f64() / 1e6
+}
+
+#[derive(Clone, Copy)]
+enum Bare {
+    Coin,
+    Below17,
+}
+
+struct BareLoop {
+    deck: [u8; 52],
+    dealt: usize,
+    bits: u64,
+}
+
+impl BareLoop {
+    fn new() -> Self {
+        let mut deck = [10; 52];
+        for (place, card) in deck.iter_mut().enumerate() {
+            *card = [11, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10][place % 13];
+        }
+        Self { deck, dealt: 0, bits: 0x9E37_79B9_7F4A_7C15 }
+    }
+
+    #[inline(always)]
+    fn random(&mut self) -> u64 {
+        self.bits ^= self.bits << 13;
+        self.bits ^= self.bits >> 7;
+        self.bits ^= self.bits << 17;
+        self.bits
+    }
+
+    #[inline(always)]
+    fn draw(&mut self) -> u8 {
+        let left = 52 - self.dealt;
+        // Biased by less than 10^-8, which a learner must not be and a floor may.
+        #[expect(clippy::cast_possible_truncation, reason = "below 52")]
+        let pick = self.dealt + (((self.random() >> 32) * left as u64) >> 32) as usize;
+        self.deck.swap(self.dealt, pick);
+        self.dealt += 1;
+        self.deck[self.dealt - 1]
+    }
+
+    #[inline(always)]
+    fn take(&mut self, hand: &mut (u8, u8)) {
+        let card = self.draw();
+        hand.0 += card;
+        hand.1 += u8::from(card == 11);
+        if hand.0 > 21 && hand.1 > 0 {
+            hand.0 -= 10;
+            hand.1 -= 1;
+        }
+    }
+
+    #[inline(always)]
+    fn round(&mut self, bare: Bare) -> i64 {
+        self.dealt = 0;
+        let (mut player, mut dealer) = ((0, 0), (0, 0));
+        for _ in 0..2 {
+            self.take(&mut player);
+            self.take(&mut dealer);
+        }
+        match bare {
+            Bare::Coin => {
+                while player.0 <= 21 && self.random() >> 63 == 0 {
+                    self.take(&mut player);
+                }
+            }
+            Bare::Below17 => {
+                while player.0 < 17 {
+                    self.take(&mut player);
+                }
+            }
+        }
+        if player.0 > 21 {
+            return -1;
+        }
+        while dealer.0 < 17 {
+            self.take(&mut dealer);
+        }
+        if dealer.0 > 21 { 1 } else { i64::from(player.0 > dealer.0) - i64::from(player.0 < dealer.0) }
+    }
+
+    #[inline(never)]
+    fn play(&mut self, bare: Bare, rounds: u64) -> i64 {
+        match bare {
+            Bare::Coin => (0..rounds).map(|_| self.round(Bare::Coin)).sum(),
+            Bare::Below17 => (0..rounds).map(|_| self.round(Bare::Below17)).sum(),
+        }
+    }
+}

@@ -16,7 +16,7 @@ use rand::Rng;
 
 use crate::{
     cards::{Deck, DeckEmpty},
-    hand::{BEST, Points},
+    hand::{BEST, MAX_HAND, Points},
     policy::{State, StateSpace},
     qtable::{Entry, QTable},
     round::{Action, Verdict},
@@ -59,19 +59,19 @@ impl Explore {
     pub fn choose<R: Rng + ?Sized>(self, table: &QTable, state: State, rng: &mut R) -> Choice {
         let total = state.total();
         match self {
-            Self::Random => Choice { action: coin(rng.next_u64()), counts_before: true },
-            Self::Epsilon(_) | Self::Doubt if total >= BEST => Choice { action: Action::Stand, counts_before: true },
+            Self::Random => Choice::sure(coin(rng.next_u64())),
+            Self::Epsilon(_) | Self::Doubt if total >= BEST => Choice::sure(Action::Stand),
             Self::Epsilon(chance) => {
                 let explores = chance.falls(rng.next_u64());
                 let action = if explores { coin(rng.next_u64()) } else { table.best(state) };
-                Choice { action, counts_before: true }
+                Choice::sure(action)
             }
             Self::Doubt => {
                 let chance = if in_doubt(table.entry(state)) { IN_DOUBT } else { SETTLED };
                 if chance.falls(rng.next_u64()) {
                     Choice { action: coin(rng.next_u64()), counts_before: false }
                 } else {
-                    Choice { action: table.best(state), counts_before: true }
+                    Choice::sure(table.best(state))
                 }
             }
         }
@@ -85,6 +85,13 @@ pub struct Choice {
     pub action: Action,
     /// Whether the decisions of the round before this one still count.
     pub counts_before: bool,
+}
+
+impl Choice {
+    /// An action that is no experiment: everything before it counts.
+    pub const fn sure(action: Action) -> Self {
+        Self { action, counts_before: true }
+    }
 }
 
 // How often a state explores while its better action is in doubt, and after.
@@ -158,8 +165,55 @@ impl core::ops::AddAssign for Score {
     }
 }
 
-// Decisions of the longest round: with one deck 11 cards can be held when the last is made, the first with 2.
-const MAX_DECISIONS: usize = 16;
+/// The decisions of a round, which are learned from once its result is known.
+#[derive(Debug, Clone)]
+pub struct Episode {
+    decisions: [Option<(State, Action)>; MAX_HAND],
+    count: usize,
+    // The first that counts.
+    from: usize,
+}
+
+impl Default for Episode {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Episode {
+    /// No decisions.
+    pub const fn new() -> Self {
+        Self { decisions: [None; MAX_HAND], count: 0, from: 0 }
+    }
+
+    /// Forgets all decisions.
+    #[inline]
+    pub const fn clear(&mut self) {
+        self.count = 0;
+        self.from = 0;
+    }
+
+    /// Takes in the next decision. More than a hand can take are left out.
+    #[inline]
+    pub fn record(&mut self, state: State, choice: Choice) {
+        if !choice.counts_before {
+            self.from = self.count;
+        }
+        if let Some(decision) = self.decisions.get_mut(self.count) {
+            *decision = Some((state, choice.action));
+            self.count += 1;
+        }
+    }
+
+    /// Learns from the decisions that count, in order, each with the reward of the round.
+    #[inline]
+    pub fn teach(&self, table: &mut QTable, verdict: Verdict) {
+        let counted = self.decisions.get(self.from..self.count).unwrap_or_default();
+        for &(state, action) in counted.iter().flatten() {
+            table.learn(state, action, verdict.reward());
+        }
+    }
+}
 
 /// A learner that deals to itself: a table, a deck and a generator of random numbers.
 ///
@@ -169,13 +223,14 @@ pub struct Trainer<R> {
     table: QTable,
     explore: Explore,
     deck: Deck,
+    episode: Episode,
     rng: R,
 }
 
 impl<R: Rng> Trainer<R> {
     /// A learner that goes on from `table`.
     pub const fn new(table: QTable, explore: Explore, rng: R) -> Self {
-        Self { table, explore, deck: Deck::new(), rng }
+        Self { table, explore, deck: Deck::new(), episode: Episode::new(), rng }
     }
 
     /// What is learned so far.
@@ -221,24 +276,19 @@ impl<R: Rng> Trainer<R> {
 
     #[inline(always)]
     fn round(&mut self, space: StateSpace, explore: Explore) -> Result<Verdict, DeckEmpty> {
-        let Self { table, deck, rng, .. } = self;
+        let Self { table, deck, episode, rng, .. } = self;
         deck.gather();
+        episode.clear();
         let first = deck.draw(rng)?.value();
         let hole = deck.draw(rng)?.value();
         let second = deck.draw(rng)?.value();
         let upcard = deck.draw(rng)?.value();
         let mut points = Points::EMPTY.with(first).with(second);
-        let mut decisions = [(State::of(space, points, upcard), Action::Stand); MAX_DECISIONS];
-        let (mut from, mut count) = (0, 0);
         while !points.is_bust() {
             let state = State::of(space, points, upcard);
-            let Choice { action, counts_before } = explore.choose(table, state, rng);
-            if !counts_before {
-                from = count;
-            }
-            decisions[count % MAX_DECISIONS] = (state, action);
-            count += 1;
-            if action == Action::Stand {
+            let choice = explore.choose(table, state, rng);
+            episode.record(state, choice);
+            if choice.action == Action::Stand {
                 break;
             }
             points = points.with(deck.draw(rng)?.value());
@@ -250,9 +300,7 @@ impl<R: Rng> Trainer<R> {
             }
         }
         let verdict = Verdict::of(points.total(), dealer.total());
-        for &(state, action) in decisions[..count.min(MAX_DECISIONS)].iter().skip(from) {
-            table.learn(state, action, verdict.reward());
-        }
+        episode.teach(table, verdict);
         Ok(verdict)
     }
 }

@@ -3,10 +3,12 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 pub mod cards;
+pub mod client;
 pub mod exact;
 pub mod hand;
 pub mod learn;
 pub mod policy;
+pub mod protocol;
 pub mod qtable;
 pub mod round;
 pub use cards::{Card, Deck, DeckEmpty};

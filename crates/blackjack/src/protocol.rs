@@ -1,0 +1,450 @@
+//! What goes over the wire, as text and as binary.
+//!
+//! | message | text, each ended by a NUL | binary: u32 length, then | from |
+//! |---------|---------------------------|--------------------------|------|
+//! | [`PlayerMessage::Join`] | `JOIN <name>` | `01`, version `01`, the name | player |
+//! | [`DealerMessage::Begin`] | `BEGIN` | `02` | dealer |
+//! | [`DealerMessage::Card`] | `CARD <card>` | `03`, card 1 to 52 | dealer |
+//! | [`DealerMessage::Upcard`] | `DEALER <card>` | `04`, card 1 to 52 | dealer |
+//! | [`DealerMessage::Decision`] | `DECISION` | `05` | dealer |
+//! | [`PlayerMessage::Hit`] | `HIT` | `06` | player |
+//! | [`PlayerMessage::Stand`] | `STAND` | `07` | player |
+//! | [`DealerMessage::Result`] | `RESULT WIN`, `LOOSE`, `BUST` or `PUSH` | `08`, 1 to 4 in this order | dealer |
+//! | [`DealerMessage::Quit`] | `QUIT` | `09` | dealer |
+//!
+//! A text is at most 256 bytes of ASCII from space to `~`, one space between words, none around them. The length of a
+//! binary message is big-endian, counts what follows it, and is 1 to 256. `LOSE` is read as `LOOSE`.
+//!
+//! The first byte of a connection chooses its dialect for good: `J` text, `00` binary (a length up to 256 begins with it,
+//! and no text does). Offsets in errors count from the start of the text, or from the kind byte of a binary message.
+//!
+//! Sources: the requirements of the course's project, "Network protocol", for the text; the binary form is our own.
+
+use alloc::string::String;
+use bytes::{BufMut, Bytes, BytesMut};
+use core::fmt;
+use netcore::{
+    DecodeError, Framing, Protocol,
+    framing::{LengthDecoder, NulDecoder, put_length_frame},
+    wire::{Decode, Reader},
+};
+use thiserror::Error;
+
+use crate::{
+    cards::Card,
+    round::{Action, Verdict},
+};
+
+/// The longest message in bytes: a text before its NUL, or a binary message behind its length.
+pub const MAX_MESSAGE: u16 = 256;
+/// The longest name of a player, in bytes.
+pub const MAX_NAME: usize = 64;
+/// The version of the binary dialect.
+pub const VERSION: u8 = 1;
+
+const JOIN: u8 = 1;
+const BEGIN: u8 = 2;
+const CARD: u8 = 3;
+const UPCARD: u8 = 4;
+const DECISION: u8 = 5;
+const HIT: u8 = 6;
+const STAND: u8 = 7;
+const RESULT: u8 = 8;
+const QUIT: u8 = 9;
+
+const NO_CARD: &str = "no card; a card is '<Rank> of <Suit>' as in 'Queen of Diamonds'";
+const NO_PLAYER_WORD: &str = "no message of a player, which are 'JOIN <name>', 'HIT' and 'STAND'";
+const NO_DEALER_WORD: &str = "no message of a dealer, which are 'BEGIN', 'CARD <card>', 'DEALER <card>', 'DECISION', \
+                              'RESULT WIN|LOOSE|BUST|PUSH' and 'QUIT'";
+const NO_NAME: &str = "no name; a name is 1 to 64 printable ASCII characters without a space";
+const NO_VERDICT: &str = "no result; results are WIN, LOOSE, BUST and PUSH";
+
+/// How a connection speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// Words, ended by NUL: the course's protocol.
+    Text,
+    /// Length-prefixed bytes.
+    Binary,
+}
+
+impl Dialect {
+    /// The dialect of a client whose first byte this is.
+    pub const fn of_first_byte(byte: u8) -> Option<Self> {
+        match byte {
+            b'J' => Some(Self::Text),
+            0 => Some(Self::Binary),
+            _ => None,
+        }
+    }
+}
+
+/// A player's name: 1 to 64 printable ASCII characters without a space.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(String);
+
+/// A text that is no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a name is 1 to {MAX_NAME} printable ASCII characters without a space")]
+pub struct NotAName;
+
+impl Name {
+    /// The name of these bytes.
+    ///
+    /// # Errors
+    /// [`NotAName`] if it is empty, longer than [`MAX_NAME`], or has any byte but `!` to `~`.
+    pub fn new(bytes: &[u8]) -> Result<Self, NotAName> {
+        let possible = (1..=MAX_NAME).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+        if possible { Ok(Self(bytes.iter().copied().map(char::from).collect())) } else { Err(NotAName) }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// A message to the dealer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlayerMessage {
+    /// Wants a seat.
+    Join(Name),
+    /// Takes a card.
+    Hit,
+    /// Takes none.
+    Stand,
+}
+
+impl From<Action> for PlayerMessage {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Hit => Self::Hit,
+            Action::Stand => Self::Stand,
+        }
+    }
+}
+
+impl PlayerMessage {
+    /// Reads a text without its NUL.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when it is anything but exactly one of the three forms.
+    pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
+        match text {
+            b"HIT" => Ok(Self::Hit),
+            b"STAND" => Ok(Self::Stand),
+            _ => match text.strip_prefix(b"JOIN ") {
+                Some(name) => Name::new(name).map(Self::Join).map_err(|_| invalid(NO_NAME, 5)),
+                None => Err(invalid(NO_PLAYER_WORD, 0)),
+            },
+        }
+    }
+
+    /// Reads a binary message without its length.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when it is anything but exactly one of the three kinds.
+    pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
+        whole(message, |reader| match u8::decode(reader)? {
+            JOIN => match u8::decode(reader)? {
+                VERSION => {
+                    let name = reader.take(reader.remaining())?;
+                    Name::new(name).map(Self::Join).map_err(|_| invalid(NO_NAME, 2))
+                }
+                _ => Err(invalid("a version of the protocol that is not 1", 1)),
+            },
+            HIT => Ok(Self::Hit),
+            STAND => Ok(Self::Stand),
+            tag => Err(DecodeError::UnknownTag { ty: "the messages of a player (1, 6, 7)", tag, at: 0 }),
+        })
+    }
+
+    /// Appends the wire form to `out`.
+    pub fn encode(&self, dialect: Dialect, out: &mut BytesMut) {
+        match (dialect, self) {
+            (Dialect::Text, Self::Join(name)) => put_text("JOIN ", name.as_str(), out),
+            (Dialect::Text, Self::Hit) => put_text("HIT", "", out),
+            (Dialect::Text, Self::Stand) => put_text("STAND", "", out),
+            (Dialect::Binary, Self::Join(name)) => {
+                put_length_frame(&[&[JOIN, VERSION], name.as_str().as_bytes()].concat(), out);
+            }
+            (Dialect::Binary, Self::Hit) => put_length_frame(&[HIT], out),
+            (Dialect::Binary, Self::Stand) => put_length_frame(&[STAND], out),
+        }
+    }
+
+    /// The wire form.
+    pub fn to_bytes(&self, dialect: Dialect) -> Bytes {
+        let mut out = BytesMut::new();
+        self.encode(dialect, &mut out);
+        out.freeze()
+    }
+}
+
+/// A message to a player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DealerMessage {
+    /// A round begins.
+    Begin,
+    /// A card of the player's own hand.
+    Card(Card),
+    /// The dealer's card that lies face up.
+    Upcard(Card),
+    /// HIT or STAND?
+    Decision,
+    /// How the round ended.
+    Result(Verdict),
+    /// No more rounds.
+    Quit,
+}
+
+impl DealerMessage {
+    /// Reads a text without its NUL.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when it is anything but exactly one of the six forms.
+    pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
+        let card = |name: &[u8], at| Card::from_name(name).ok_or_else(|| invalid(NO_CARD, at));
+        match text {
+            b"BEGIN" => return Ok(Self::Begin),
+            b"DECISION" => return Ok(Self::Decision),
+            b"QUIT" => return Ok(Self::Quit),
+            _ => {}
+        }
+        if let Some(name) = text.strip_prefix(b"CARD ") {
+            return card(name, 5).map(Self::Card);
+        }
+        if let Some(name) = text.strip_prefix(b"DEALER ") {
+            return card(name, 7).map(Self::Upcard);
+        }
+        match text.strip_prefix(b"RESULT ") {
+            Some(b"WIN") => Ok(Self::Result(Verdict::Win)),
+            Some(b"LOOSE" | b"LOSE") => Ok(Self::Result(Verdict::Loose)),
+            Some(b"BUST") => Ok(Self::Result(Verdict::Bust)),
+            Some(b"PUSH") => Ok(Self::Result(Verdict::Push)),
+            Some(_) => Err(invalid(NO_VERDICT, 7)),
+            None => Err(invalid(NO_DEALER_WORD, 0)),
+        }
+    }
+
+    /// Reads a binary message without its length.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when it is anything but exactly one of the six kinds.
+    pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
+        let card = |reader: &mut Reader<'_>| {
+            Card::new(u8::decode(reader)?).ok_or_else(|| invalid("a card is a number from 1 to 52", 1))
+        };
+        whole(message, |reader| match u8::decode(reader)? {
+            BEGIN => Ok(Self::Begin),
+            CARD => card(reader).map(Self::Card),
+            UPCARD => card(reader).map(Self::Upcard),
+            DECISION => Ok(Self::Decision),
+            RESULT => match u8::decode(reader)? {
+                1 => Ok(Self::Result(Verdict::Win)),
+                2 => Ok(Self::Result(Verdict::Loose)),
+                3 => Ok(Self::Result(Verdict::Bust)),
+                4 => Ok(Self::Result(Verdict::Push)),
+                _ => Err(invalid("a result is 1 (WIN), 2 (LOOSE), 3 (BUST) or 4 (PUSH)", 1)),
+            },
+            QUIT => Ok(Self::Quit),
+            tag => Err(DecodeError::UnknownTag { ty: "the messages of a dealer (2 to 5, 8, 9)", tag, at: 0 }),
+        })
+    }
+
+    /// Appends the wire form to `out`.
+    pub fn encode(self, dialect: Dialect, out: &mut BytesMut) {
+        match dialect {
+            Dialect::Text => match self {
+                Self::Begin => put_text("BEGIN", "", out),
+                Self::Card(card) => put_text("CARD ", card.name(), out),
+                Self::Upcard(card) => put_text("DEALER ", card.name(), out),
+                Self::Decision => put_text("DECISION", "", out),
+                Self::Result(Verdict::Win) => put_text("RESULT WIN", "", out),
+                Self::Result(Verdict::Loose) => put_text("RESULT LOOSE", "", out),
+                Self::Result(Verdict::Bust) => put_text("RESULT BUST", "", out),
+                Self::Result(Verdict::Push) => put_text("RESULT PUSH", "", out),
+                Self::Quit => put_text("QUIT", "", out),
+            },
+            Dialect::Binary => match self {
+                Self::Begin => put_length_frame(&[BEGIN], out),
+                Self::Card(card) => put_length_frame(&[CARD, card.number()], out),
+                Self::Upcard(card) => put_length_frame(&[UPCARD, card.number()], out),
+                Self::Decision => put_length_frame(&[DECISION], out),
+                Self::Result(Verdict::Win) => put_length_frame(&[RESULT, 1], out),
+                Self::Result(Verdict::Loose) => put_length_frame(&[RESULT, 2], out),
+                Self::Result(Verdict::Bust) => put_length_frame(&[RESULT, 3], out),
+                Self::Result(Verdict::Push) => put_length_frame(&[RESULT, 4], out),
+                Self::Quit => put_length_frame(&[QUIT], out),
+            },
+        }
+    }
+
+    /// The wire form.
+    pub fn to_bytes(self, dialect: Dialect) -> Bytes {
+        let mut out = BytesMut::new();
+        self.encode(dialect, &mut out);
+        out.freeze()
+    }
+}
+
+const fn invalid(what: &'static str, at: usize) -> DecodeError {
+    DecodeError::Invalid { what, at }
+}
+
+fn put_text(words: &str, rest: &str, out: &mut BytesMut) {
+    out.reserve(words.len() + rest.len() + 1);
+    out.put_slice(words.as_bytes());
+    out.put_slice(rest.as_bytes());
+    out.put_u8(0);
+}
+
+// Reads a binary message to its last byte. It is whole, so that nothing can follow which makes it longer.
+fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
+    let mut reader = Reader::new(message, 0);
+    match read(&mut reader) {
+        Ok(read) => reader.finish().map(|()| read),
+        Err(DecodeError::Incomplete) => Err(invalid("the message is too short for its kind", message.len())),
+        Err(error) => Err(error),
+    }
+}
+
+// Cuts a stream of one dialect into messages.
+#[derive(Debug, Clone)]
+enum Cutter {
+    Text(NulDecoder),
+    Binary(LengthDecoder),
+}
+
+impl Cutter {
+    fn new(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Text => Self::Text(NulDecoder::new(usize::from(MAX_MESSAGE))),
+            Dialect::Binary => Self::Binary(LengthDecoder::new(1, u32::from(MAX_MESSAGE))),
+        }
+    }
+
+    const fn dialect(&self) -> Dialect {
+        match self {
+            Self::Text(_) => Dialect::Text,
+            Self::Binary(_) => Dialect::Binary,
+        }
+    }
+
+    fn cut(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
+        match self {
+            Self::Text(decoder) => decoder.decode(buffer),
+            Self::Binary(decoder) => decoder.decode(buffer),
+        }
+    }
+}
+
+/// What a dealer remembers of a player's stream: its dialect, and whether it ran ahead.
+#[derive(Debug, Clone, Default)]
+pub struct PlayerDecoder {
+    cutter: Option<Cutter>,
+    // Bytes lay behind the last message when it was read.
+    ahead: bool,
+}
+
+impl PlayerDecoder {
+    /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
+    ///
+    /// A player speaks when it is asked, and the dealer has to speak after each of its messages. So bytes that lie behind
+    /// a message were sent before they were asked for, and are refused when the message is out.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are no message of a player, or came too early. Nothing that follows them is one.
+    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Request>, DecodeError> {
+        let Some(&first) = buffer.first() else { return Ok(None) };
+        if self.ahead {
+            return Err(invalid("a message that was sent before it was asked for", 0));
+        }
+        let cutter = match &mut self.cutter {
+            Some(cutter) => cutter,
+            none => {
+                let dialect = Dialect::of_first_byte(first)
+                    .ok_or_else(|| invalid("a connection begins with 'J' (text) or a zero byte (binary)", 0))?;
+                none.insert(Cutter::new(dialect))
+            }
+        };
+        let dialect = cutter.dialect();
+        let Some(message) = cutter.cut(buffer)? else { return Ok(None) };
+        self.ahead = !buffer.is_empty();
+        let message = match dialect {
+            Dialect::Text => PlayerMessage::parse_text(&message),
+            Dialect::Binary => PlayerMessage::parse_binary(&message),
+        }?;
+        Ok(Some(Request { dialect, message }))
+    }
+}
+
+/// What a player remembers of a dealer's stream.
+#[derive(Debug, Clone)]
+pub struct DealerDecoder(Cutter);
+
+impl DealerDecoder {
+    /// A decoder of the dialect that the player has chosen.
+    pub fn new(dialect: Dialect) -> Self {
+        Self(Cutter::new(dialect))
+    }
+
+    /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are no message of a dealer.
+    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
+        let Some(message) = self.0.cut(buffer)? else { return Ok(None) };
+        match self.0.dialect() {
+            Dialect::Text => DealerMessage::parse_text(&message),
+            Dialect::Binary => DealerMessage::parse_binary(&message),
+        }
+        .map(Some)
+    }
+}
+
+/// A player's message and the dialect in which it wants its answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// How the connection speaks.
+    pub dialect: Dialect,
+    /// What it says.
+    pub message: PlayerMessage,
+}
+
+/// The protocol of the game of 21, for whoever drives a dealer.
+#[derive(Debug, Clone, Copy)]
+pub struct Blackjack;
+
+impl Protocol for Blackjack {
+    type Request = Request;
+    type Decoder = PlayerDecoder;
+    // With the length of a binary message, which is longer than a NUL.
+    const MAX_MESSAGE: usize = MAX_MESSAGE as usize + 4;
+
+    fn decode(
+        decoder: &mut PlayerDecoder,
+        buffer: &mut BytesMut,
+        framing: Framing,
+    ) -> Result<Option<Request>, DecodeError> {
+        let request = decoder.decode(buffer)?;
+        match (framing, request) {
+            (Framing::Datagram, None) => Err(DecodeError::Incomplete),
+            (_, request) => Ok(request),
+        }
+    }
+
+    fn encode_request(request: &Request, out: &mut BytesMut) {
+        request.message.encode(request.dialect, out);
+    }
+
+    fn admits(request: &Request) -> bool {
+        matches!(request.message, PlayerMessage::Join(_))
+    }
+}
