@@ -16,8 +16,8 @@ use blackjack::{
     exact::Solver,
     learn::{Chance, Explore, Trainer},
 };
-use rand::SeedableRng;
-use rand_pcg::Pcg64;
+
+use rand_pcg::Pcg64Mcg;
 
 const TURNS: usize = 7;
 
@@ -47,8 +47,8 @@ fn main() {
     solver();
 }
 
-fn trainer(explore: Explore, space: StateSpace, seed: u64) -> Trainer<Pcg64> {
-    Trainer::new(QTable::new(space), explore, Pcg64::seed_from_u64(seed))
+fn trainer(explore: Explore, space: StateSpace, seed: u64) -> Trainer<Pcg64Mcg> {
+    Trainer::seeded(QTable::new(space), explore, seed, 0)
 }
 
 fn threads(explore: Explore, rounds: u64) {

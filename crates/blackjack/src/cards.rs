@@ -297,12 +297,15 @@ mod tests {
     #[test]
     fn people_may_type_names_as_they_like_but_programs_may_not() {
         assert_eq!("  aCE   OF\tspades ".parse(), Ok(Card(40)));
-        for text in ["", "Ace", "Ace of", "Ace Spades", "Ace of Spades x", "One of Spades", "Ace of Stars", "Ace on Spades"]
+        for text in
+            ["", "Ace", "Ace of", "Ace Spades", "Ace of Spades x", "One of Spades", "Ace of Stars", "Ace on Spades"]
         {
             assert_eq!(text.parse::<Card>(), Err(ParseCardError), "{text}");
             assert_eq!(Card::from_name(text.as_bytes()), None, "{text}");
         }
-        for text in ["ace of spades", "Ace  of Spades", "Ace of Spades ", " Ace of Spades", "Ace Of Spades", "Ace of spades"] {
+        for text in
+            ["ace of spades", "Ace  of Spades", "Ace of Spades ", " Ace of Spades", "Ace Of Spades", "Ace of spades"]
+        {
             assert_eq!(Card::from_name(text.as_bytes()), None, "{text}");
         }
     }

@@ -288,10 +288,7 @@ mod tests {
             ("DEAL, STAND, RESULT WIN", "16 3 - 0 1.000000 1"),
             ("DEAL, HIT, CARD Nine of Clubs, RESULT BUST", "16 3 -1.000000 1 - 0"),
             ("DEAL, HIT, CARD Nine of Clubs, RESULT LOOSE", "16 3 -1.000000 1 - 0"),
-            (
-                "DEAL, HIT, CARD Five of Clubs, DECISION, STAND, RESULT PUSH",
-                "16 3 0.000000 1 - 0\n21 3 - 0 0.000000 1",
-            ),
+            ("DEAL, HIT, CARD Five of Clubs, DECISION, STAND, RESULT PUSH", "16 3 0.000000 1 - 0\n21 3 - 0 0.000000 1"),
             ("DEAL, STAND, RESULT WIN, DEAL, STAND, RESULT LOOSE, QUIT", "16 3 - 0 0.000000 2"),
         ] {
             assert_eq!(after(script), (Ok(String::new()), learned.into()), "{script}");

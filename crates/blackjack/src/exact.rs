@@ -151,11 +151,11 @@ impl Solver {
     pub fn best(&self, space: StateSpace) -> Strategy {
         let mut best = Strategy::new(space, |state| state.total() < crate::hand::DEALER_STANDS);
         for upcard in 0..UPCARDS {
-            let value = |strategy: &Strategy| self.value_against(upcard, |points, upcard| certainly(strategy.decide(points, upcard)));
-            let states: Vec<State> = space
-                .states()
-                .filter(|state| index_of(state.upcard()) == upcard && state.total() < BEST)
-                .collect();
+            let value = |strategy: &Strategy| {
+                self.value_against(upcard, |points, upcard| certainly(strategy.decide(points, upcard)))
+            };
+            let states: Vec<State> =
+                space.states().filter(|state| index_of(state.upcard()) == upcard && state.total() < BEST).collect();
             let mut reached = value(&best);
             loop {
                 let before = reached;
@@ -238,7 +238,9 @@ impl Solver {
         for (card, chance) in self.deal.without(hand, upcard).chances() {
             let after = match self.hands.next(hand, card) {
                 None => Odds::LOST,
-                Some(next) if strategy.decide(next.points, card_value(upcard)) == Action::Hit => self.hit(next, upcard, strategy),
+                Some(next) if strategy.decide(next.points, card_value(upcard)) == Action::Hit => {
+                    self.hit(next, upcard, strategy)
+                }
                 Some(next) => self.hands.stand(&self.deal, next, upcard),
             };
             odds.add(chance, after);

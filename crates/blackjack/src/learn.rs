@@ -12,7 +12,8 @@
 //!
 //! Source of the first two: the requirements of the course's project, "Player, training".
 
-use rand::Rng;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 
 use crate::{
     cards::{Deck, DeckEmpty},
@@ -28,7 +29,11 @@ pub struct Chance(u64);
 
 impl Chance {
     /// A chance of `probability`; `None` unless it is from 0 to 1.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked, and 1 saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the range is checked, and 1 saturates"
+    )]
     pub fn new(probability: f64) -> Option<Self> {
         // 2^64 as a float; 1 becomes the largest number, which is off by 2^-64.
         (0.0..=1.0).contains(&probability).then_some(Self((probability * 18_446_744_073_709_551_616.0) as u64))
@@ -227,6 +232,20 @@ pub struct Trainer<R> {
     rng: R,
 }
 
+impl Trainer<Pcg64Mcg> {
+    /// A learner that goes on from `table` with the random numbers of a seed. Each `worker` that learns beside others gets
+    /// numbers of its own, and so does each stretch of training: going on from a table with the seed that it was trained
+    /// with does not play the same rounds again.
+    pub fn seeded(table: QTable, explore: Explore, seed: u64, worker: u32) -> Self {
+        // Odd multipliers spread the worker and the decisions so far over all bits; the generator's own seeding mixes them.
+        let stretch = table.visited().fold(0_u64, |sum, (_, entry)| sum.wrapping_add(entry.visits()));
+        let seed = seed
+            ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            ^ stretch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        Self::new(table, explore, Pcg64Mcg::seed_from_u64(seed))
+    }
+}
+
 impl<R: Rng> Trainer<R> {
     /// A learner that goes on from `table`.
     pub const fn new(table: QTable, explore: Explore, rng: R) -> Self {
@@ -337,11 +356,9 @@ mod tests {
 
     #[test]
     fn only_random_training_hits_21() {
-        for (explore, hits) in [
-            (Explore::Random, true),
-            (Explore::Epsilon(Chance::new(1.0).unwrap()), false),
-            (Explore::Doubt, false),
-        ] {
+        for (explore, hits) in
+            [(Explore::Random, true), (Explore::Epsilon(Chance::new(1.0).unwrap()), false), (Explore::Doubt, false)]
+        {
             let mut trainer = Trainer::new(QTable::new(StateSpace::Coarse), explore, Pcg64::seed_from_u64(1));
             trainer.play(10_000).unwrap();
             let hit_21 = trainer.table().visited().any(|(state, entry)| state.total() == 21 && entry.hit.n > 0);

@@ -171,7 +171,9 @@ impl QTable {
     pub fn least_visited(&self) -> Option<(State, Action, u64)> {
         self.space
             .states()
-            .flat_map(|state| [Action::Hit, Action::Stand].map(|action| (state, action, self.entry(state).of(action).n)))
+            .flat_map(|state| {
+                [Action::Hit, Action::Stand].map(|action| (state, action, self.entry(state).of(action).n))
+            })
             .min_by_key(|&(_, _, n)| n)
     }
 
@@ -187,7 +189,11 @@ impl QTable {
         for state in self.space.states() {
             let (entry, more) = (&mut merged[state.index()], other.entry(state));
             for (tally, more) in [(&mut entry.hit, more.hit), (&mut entry.stand, more.stand)] {
-                tally.n = tally.n.checked_add(more.n).filter(|&n| n <= Self::MAX_COUNT).ok_or(MergeError::TooLarge { state })?;
+                tally.n = tally
+                    .n
+                    .checked_add(more.n)
+                    .filter(|&n| n <= Self::MAX_COUNT)
+                    .ok_or(MergeError::TooLarge { state })?;
                 // A sum is no larger than its count.
                 tally.sum += more.sum;
             }

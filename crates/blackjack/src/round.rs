@@ -336,7 +336,8 @@ mod tests {
             round.apply(1, Action::Stand).unwrap();
             assert_eq!([0, 2].map(|seat| round.view(seat).unwrap().verdict), [Some(Verdict::Loose); 2]);
             let own = round.view(1).unwrap();
-            let total = own.cards.iter().fold(crate::hand::Points::EMPTY, |points, card| points.with(card.value())).total();
+            let total =
+                own.cards.iter().fold(crate::hand::Points::EMPTY, |points, card| points.with(card.value())).total();
             assert_eq!(own.verdict, Some(Verdict::of(total, round.revealed().unwrap().total())));
         }
         let mut round = Round::deal(deck(1), &[true]).unwrap();

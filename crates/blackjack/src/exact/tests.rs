@@ -133,9 +133,8 @@ fn a_small_deck_dealt_card_by_card_gives_the_same_values() {
     // No pictures run out: ten cards that are high enough for every round to end.
     for counts in [[0, 0, 1, 0, 2, 0, 1, 1, 3, 2], [1, 1, 0, 1, 0, 2, 0, 2, 2, 1]] {
         let deal = Deal::of(counts);
-        let mut deck: Vec<u8> = (0..VALUES)
-            .flat_map(|index| core::iter::repeat_n(card_value(index), usize::from(counts[index])))
-            .collect();
+        let mut deck: Vec<u8> =
+            (0..VALUES).flat_map(|index| core::iter::repeat_n(card_value(index), usize::from(counts[index]))).collect();
         let solver = Solver::with(deal);
         let rules: [&dyn Fn(Points, u8) -> bool; 4] = [
             &|_, _| false,
