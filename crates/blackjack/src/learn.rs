@@ -108,13 +108,13 @@ const fn coin(bits: u64) -> Action {
     if bits >> 63 == 0 { Action::Hit } else { Action::Stand }
 }
 
-// Whether the two means are within three standard errors of each other.
+// Whether the two means are within two standard errors of each other.
 #[expect(clippy::cast_precision_loss, reason = "a rule of thumb; which action is better is decided in whole numbers")]
 fn in_doubt(Entry { hit, stand }: Entry) -> bool {
     // A reward varies by 1 at most, so the squared standard error of a mean is at most 1/n.
     let (m, n) = (hit.n as f64, stand.n as f64);
     let difference = hit.sum as f64 * n - stand.sum as f64 * m;
-    hit.n == 0 || stand.n == 0 || difference * difference < 9.0 * (m + n) * m * n
+    hit.n == 0 || stand.n == 0 || difference * difference < 4.0 * (m + n) * m * n
 }
 
 /// How many rounds ended how.
@@ -239,9 +239,8 @@ impl Trainer<Pcg64Mcg> {
     pub fn seeded(table: QTable, explore: Explore, seed: u64, worker: u32) -> Self {
         // Odd multipliers spread the worker and the decisions so far over all bits; the generator's own seeding mixes them.
         let stretch = table.visited().fold(0_u64, |sum, (_, entry)| sum.wrapping_add(entry.visits()));
-        let seed = seed
-            ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            ^ stretch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let seed =
+            seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ stretch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
         Self::new(table, explore, Pcg64Mcg::seed_from_u64(seed))
     }
 }

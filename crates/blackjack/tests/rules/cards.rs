@@ -1,0 +1,140 @@
+//! Shuffles are fair, and the dealer draws by the rules. Seeds are fixed, so these tests always come out the same.
+
+use std::collections::BTreeMap;
+
+use blackjack::{
+    Action, Card, Deck, Round, Seed, StateSpace, Strategy,
+    exact::Solver,
+    learn::{Explore, Trainer},
+};
+use rand::Rng;
+
+// Sum of squared deviations over the expected count, for cells that are equally likely.
+fn chi_square(counts: &[u32]) -> f64 {
+    let expected = f64::from(counts.iter().sum::<u32>()) / f64::from(u32::try_from(counts.len()).unwrap());
+    counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum()
+}
+
+// Chance 10^-4 to be outside, by the normal approximation of Wilson and Hilferty.
+fn assert_plausible(what: &str, counts: &[u32]) {
+    let freedom = f64::from(u32::try_from(counts.len() - 1).unwrap());
+    let bound = |normal: f64| {
+        let spread = 2.0 / (9.0 * freedom);
+        freedom * (1.0 - spread + normal * spread.sqrt()).powi(3)
+    };
+    let value = chi_square(counts);
+    assert!(value > bound(-3.89) && value < bound(3.89), "{what}: {value} with {freedom} degrees of freedom");
+}
+
+fn order(deck: &mut Deck, rng: &mut impl Rng, drawn: bool) -> Vec<u8> {
+    if drawn {
+        deck.gather();
+        std::iter::from_fn(|| deck.draw(rng).ok()).map(Card::number).collect()
+    } else {
+        deck.shuffle(rng);
+        std::iter::from_fn(|| deck.deal().ok()).map(Card::number).collect()
+    }
+}
+
+#[test]
+fn every_card_is_as_likely_in_every_place() {
+    for drawn in [false, true] {
+        let mut rng = Seed::from_number(7).generator(1);
+        let mut deck = Deck::new();
+        let mut places = vec![[0_u32; 52]; 52];
+        // How far two cards that follow each other lie apart in a new deck, going round.
+        let mut distances = [0_u32; 51];
+        for _ in 0..52_000 {
+            let order = order(&mut deck, &mut rng, drawn);
+            for (place, &card) in places.iter_mut().zip(&order) {
+                place[usize::from(card) - 1] += 1;
+            }
+            distances[usize::from((order[1] + 52 - order[0]) % 52) - 1] += 1;
+        }
+        for (place, counts) in places.iter().enumerate() {
+            assert_plausible(&format!("place {place}, drawn {drawn}"), counts);
+        }
+        assert_plausible("distances", &distances);
+    }
+}
+
+#[test]
+fn first_card_second_card_and_upcard_of_rounds_are_fair() {
+    let mut rng = Seed::from_number(3).generator(9);
+    let mut deck = Deck::new();
+    let mut counts = vec![vec![0_u32; 52]; 3];
+    for _ in 0..52_000 {
+        deck.shuffle(&mut rng);
+        let round = Round::deal(deck.clone(), &[true]).unwrap();
+        let view = round.view(0).unwrap();
+        for (counts, card) in counts.iter_mut().zip([view.cards[0], view.cards[1], view.upcard]) {
+            counts[usize::from(card.number()) - 1] += 1;
+        }
+    }
+    for (what, counts) in ["first", "second", "upcard"].iter().zip(&counts) {
+        assert_plausible(what, counts);
+    }
+}
+
+#[test]
+fn dealers_with_other_seeds_deal_other_cards() {
+    let cards = |seed: Seed| order(&mut Deck::new(), &mut seed.generator(1), false);
+    assert_ne!(cards(Seed::from_number(1)), cards(Seed::from_number(2)));
+    assert_ne!(cards(Seed::new([1; 32])), cards(Seed::new([2; 32])));
+    assert_eq!(cards(Seed::from_number(1)), cards(Seed::from_number(1)));
+}
+
+#[test]
+fn the_dealers_totals_agree_with_the_exact_odds() {
+    // What the dealer has when a player of 12 to 21 stands gives win, push and loss; against each upcard.
+    let solver = Solver::new();
+    let stand = Strategy::stand();
+    let mut rng = Seed::from_number(5).generator(1);
+    let mut deck = Deck::new();
+    // For each hand and upcard: rounds, wins, pushes.
+    let mut seen: BTreeMap<(Vec<u8>, u8), [u32; 3]> = BTreeMap::new();
+    let (mut rounds, mut stood_on_soft_17) = (0_u32, 0_u32);
+    for _ in 0..200_000 {
+        deck.shuffle(&mut rng);
+        let mut round = Round::deal(deck.clone(), &[true]).unwrap();
+        round.apply(0, Action::Stand).unwrap();
+        let view = round.view(0).unwrap();
+        let mut values: Vec<u8> = view.cards.iter().map(|card| card.value()).collect();
+        values.sort_unstable();
+        let reward = view.verdict.unwrap().reward();
+        let counts = seen.entry((values, view.upcard.value())).or_default();
+        counts[0] += 1;
+        counts[1] += u32::from(reward == 1);
+        counts[2] += u32::from(reward == 0);
+        let dealer = round.revealed().unwrap();
+        assert!(!dealer.points().dealer_hits());
+        rounds += 1;
+        stood_on_soft_17 += u32::from(dealer.total() == 17 && dealer.points().is_soft());
+    }
+    let mut wins = [0.0; 2];
+    let mut variance = [0.0; 2];
+    for ((values, upcard), [rounds, won, pushed]) in &seen {
+        let (odds, _) = solver.odds(values, *upcard, &stand).unwrap();
+        for (at, (count, chance)) in [(won, odds.win), (pushed, odds.push)].into_iter().enumerate() {
+            let rounds = f64::from(*rounds);
+            let deviation = f64::from(*count) - rounds * chance;
+            wins[at] += deviation;
+            variance[at] += rounds * chance * (1.0 - chance);
+            assert!(deviation.powi(2) <= 30.0 * (rounds * chance * (1.0 - chance)).max(1.0), "{values:?} {upcard}");
+        }
+    }
+    for (sum, variance) in wins.into_iter().zip(variance) {
+        assert!(f64::abs(sum) < 4.0 * f64::sqrt(variance), "{sum} of {}", f64::sqrt(variance));
+    }
+    // A dealer that hits soft 17 has none; one that stands ends with it more than once in a hundred rounds.
+    assert!(stood_on_soft_17 * 100 > rounds, "{stood_on_soft_17}");
+}
+
+#[test]
+fn training_deals_what_the_dealer_deals() {
+    // Random play in process against its exact value: the draws of training are the same game.
+    let mut trainer = Trainer::seeded(blackjack::QTable::new(StateSpace::Coarse), Explore::Random, 11, 0);
+    let score = trainer.play(1_000_000).unwrap();
+    let error = score.mean() - Solver::new().value_of_random();
+    assert!(error.abs() < 3.0 * 0.95 / 1_000.0, "{error}");
+}

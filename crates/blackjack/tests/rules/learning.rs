@@ -1,0 +1,144 @@
+//! Learning, against exact values.
+
+use blackjack::{
+    DealerMessage, Dialect, Name, Player, PlayerMessage, QTable, StateSpace, Strategy,
+    client::Event,
+    dealer::Config,
+    exact::Solver,
+    learn::{Chance, Choice, Explore, Score, Trainer},
+};
+
+use crate::room::{Room, config};
+
+fn epsilon() -> Explore {
+    Explore::Epsilon(Chance::new(0.1).unwrap())
+}
+
+fn train(space: StateSpace, explore: Explore, seed: u64, rounds: u64) -> QTable {
+    let mut trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);
+    trainer.play(rounds).unwrap();
+    trainer.into_table()
+}
+
+#[test]
+fn a_table_of_a_million_epsilon_rounds_plays_well() {
+    let solver = Solver::new();
+    for seed in [1, 2, 3] {
+        let value = solver.value(&train(StateSpace::Coarse, epsilon(), seed, 1_000_000).strategy());
+        assert!(value >= -0.055, "seed {seed}: {value}");
+    }
+}
+
+#[test]
+fn learning_by_doubt_needs_fewer_rounds_for_the_same() {
+    let solver = Solver::new();
+    let mean = |explore, rounds| {
+        let value = |seed| solver.value(&train(StateSpace::Soft, explore, seed, rounds).strategy());
+        (1..=5).map(value).sum::<f64>() / 5.0
+    };
+    let (doubt, epsilon) = (mean(Explore::Doubt, 300_000), mean(epsilon(), 300_000));
+    assert!(doubt > epsilon, "{doubt} by doubt, {epsilon} by epsilon");
+    assert!(doubt > -0.046, "{doubt}");
+}
+
+#[test]
+fn a_randomly_trained_table_approaches_its_limit_and_never_plays_well() {
+    let solver = Solver::new();
+    for space in [StateSpace::Coarse, StateSpace::Soft] {
+        let limit = solver.limit_of_random(space);
+        let table = train(space, Explore::Random, 4, 2_000_000);
+        let mut checked = 0;
+        for (state, entry) in table.visited() {
+            let values = limit.values(state);
+            for (tally, expected) in [(entry.hit, values.hit), (entry.stand, values.stand)] {
+                let Some(mean) = tally.mean() else { continue };
+                #[expect(clippy::cast_precision_loss, reason = "a bound")]
+                let bound = 4.5 / (tally.n as f64).sqrt();
+                assert!((mean - expected).abs() <= bound, "{state}: {mean} after {} is not {expected}", tally.n);
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, 2 * space.states().count(), "every state and action is met");
+        let value = solver.value(&table.strategy());
+        assert!(value < -0.11, "{value}");
+    }
+}
+
+#[test]
+fn workers_that_learn_apart_add_up_to_one_table_and_always_the_same() {
+    let base = train(StateSpace::Coarse, epsilon(), 1, 50_000);
+    let together = || {
+        let mut sum = base.clone();
+        for worker in 0..2 {
+            let mut trainer = Trainer::seeded(base.clone(), epsilon(), 9, worker);
+            trainer.play(50_000).unwrap();
+            sum.merge(&trainer.table().since(&base)).unwrap();
+        }
+        sum
+    };
+    assert_eq!(together(), together());
+    let decisions = |table: &QTable| table.visited().map(|(_, entry)| entry.visits()).sum::<u64>();
+    assert!(decisions(&together()) > 5 * decisions(&base) / 2);
+    // Workers see rounds of their own, and so does the same worker when it goes on.
+    let gained = |table: &QTable, worker| {
+        let mut trainer = Trainer::seeded(table.clone(), epsilon(), 9, worker);
+        trainer.play(1_000).unwrap();
+        trainer.table().since(table)
+    };
+    assert_ne!(gained(&base, 0), gained(&base, 1));
+    assert_ne!(gained(&base, 0), gained(&together(), 0));
+}
+
+// Plays over the wire, every byte of it, until the dealer takes leave.
+fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Player) -> Choice, table: &mut QTable) -> Score {
+    let mut room = Room::new(config);
+    room.connect("Ann");
+    room.say("Ann", dialect, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
+    let mut player = Player::new(table.space());
+    let mut score = Score::default();
+    loop {
+        for message in room.heard("Ann") {
+            let heard = player.hear(message).unwrap();
+            assert_eq!(heard.oddity, None, "our dealer does nothing odd");
+            match heard.event {
+                Event::Asked => {
+                    let answer = player.decide(decide(&player)).unwrap();
+                    room.say("Ann", dialect, &answer);
+                }
+                Event::Ended { verdict, sound } => {
+                    assert!(sound);
+                    score.add(verdict);
+                    player.episode().teach(table, verdict);
+                }
+                Event::Quit => {
+                    assert_eq!(message, DealerMessage::Quit);
+                    return score;
+                }
+                Event::Began | Event::Dealt => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn play_over_the_wire_is_worth_what_the_solver_says() {
+    let solver = Solver::new();
+    for (dialect, strategy, rounds) in [
+        (Dialect::Binary, solver.best(StateSpace::Soft), 100_000),
+        (Dialect::Binary, Strategy::mimic(), 100_000),
+        (Dialect::Text, solver.best(StateSpace::Coarse), 50_000),
+    ] {
+        let decide = |player: &Player| {
+            let upcard = player.upcard().unwrap().value();
+            Choice::sure(strategy.decide(player.points(), upcard))
+        };
+        let mut learned = QTable::new(StateSpace::Coarse);
+        let score = play(config(rounds), dialect, decide, &mut learned);
+        let error = score.mean() - solver.value(&strategy);
+        assert_eq!(score.rounds(), u64::from(rounds));
+        assert!(error.abs() <= 3.0 * 0.95 / f64::from(rounds).sqrt(), "{error}");
+        // One STAND or bust ends each round, so the table has seen every one of them.
+        let stands: u64 = learned.visited().map(|(_, entry)| entry.stand.n).sum();
+        assert_eq!(stands + score.busts, score.rounds());
+    }
+}

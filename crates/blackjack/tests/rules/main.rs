@@ -1,0 +1,24 @@
+//! The rules of the game of 21 as seen from outside, one named test each.
+//!
+//! | module | rules |
+//! |--------|-------|
+//! | [`wire`] | both codecs to the byte; any segmentation; bytes that are no messages |
+//! | [`playing`] | transcripts of a dealer: rounds, tables of several, tables side by side, standings |
+//! | [`pacing`] | who is told what when, and who is given how much time |
+//! | [`trouble`] | clients that misbehave: they lose, and nobody else does |
+//! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
+//! | [`learning`] | training against exact values, and learning over the wire |
+//! | [`anything`] | any bytes from anybody in any order; same inputs, same outputs |
+//!
+//! [`room`] plays the network: it knows clients by name and hands bytes over as the TCP shell does.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+mod anything;
+mod cards;
+mod learning;
+mod pacing;
+mod playing;
+mod room;
+mod trouble;
+mod wire;

@@ -1,0 +1,98 @@
+//! Who is told what when.
+
+use std::time::Duration;
+
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, dealer::Config};
+
+use crate::room::{Room, config};
+
+fn paced(players: usize, rounds: u32) -> Config {
+    Config { players, delay: Duration::from_millis(50), ..config(rounds) }
+}
+
+// What somebody hears in each of the next steps of 10 ms; only the steps in which there is something.
+fn heard(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
+    let mut heard = vec![(0, room.heard(who).len())];
+    for step in (10..=millis).step_by(10) {
+        room.wait(Duration::from_millis(10));
+        heard.push((step, room.heard(who).len()));
+    }
+    heard.retain(|&(_, count)| count > 0);
+    heard
+}
+
+#[test]
+fn text_messages_come_one_by_one_with_a_pause_between() {
+    let mut room = Room::new(paced(1, 2));
+    room.connect("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    assert_eq!(heard(&mut room, "Ann", 1_000), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
+    // The first after an answer goes at once, even when the pause is not over.
+    room.send("Ann", b"STAND\0");
+    assert_eq!(heard(&mut room, "Ann", 250), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1), (250, 1)]);
+    room.send("Ann", b"STAND\0");
+    assert_eq!(heard(&mut room, "Ann", 100), [(0, 1), (50, 1)]);
+    assert!(room.is_closed("Ann"));
+}
+
+#[test]
+fn binary_clients_and_those_of_a_dealer_without_pauses_get_all_at_once() {
+    let mut room = Room::new(paced(1, 1));
+    room.connect("Ann");
+    room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
+    assert_eq!(heard(&mut room, "Ann", 100), [(0, 5)]);
+    let mut room = Room::new(config(1));
+    room.connect("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    assert_eq!(heard(&mut room, "Ann", 100), [(0, 5)]);
+}
+
+#[test]
+fn a_question_is_asked_when_it_leaves_and_not_before() {
+    // 199 ms after the JOIN the question is queued and has not left: an answer was not asked for.
+    for (wait, in_time) in [(0, false), (150, false), (199, false), (200, true)] {
+        let mut room = Room::new(paced(1, 1));
+        room.connect("Ann");
+        room.send("Ann", b"JOIN Ann\0");
+        room.wait(Duration::from_millis(wait));
+        room.send("Ann", b"STAND\0");
+        room.wait(Duration::from_millis(200));
+        assert_eq!(
+            room.heard("Ann").iter().any(|message| matches!(message, DealerMessage::Result(_))),
+            in_time,
+            "{wait}"
+        );
+        assert!(room.is_closed("Ann"));
+    }
+}
+
+#[test]
+fn the_time_limit_runs_from_the_question() {
+    let mut room = Room::new(paced(1, 1));
+    room.connect("Ann");
+    room.wait(Duration::from_millis(20_000));
+    room.send("Ann", b"JOIN Ann\0");
+    room.wait(Duration::from_millis(30_199));
+    assert!(!room.is_closed("Ann"));
+    room.wait(Duration::from_millis(1));
+    assert!(room.is_closed("Ann"));
+    assert!(room.log().iter().any(|line| line.contains("no answer in time")));
+}
+
+#[test]
+fn pauses_of_one_client_do_not_hold_others_up() {
+    let mut room = Room::new(paced(2, 1));
+    room.connect("Ann");
+    room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
+    room.connect("Bob");
+    room.send("Bob", b"JOIN Bob\0");
+    assert_eq!(room.heard("Ann").len(), 5);
+    room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
+    assert_eq!(heard(&mut room, "Bob", 500), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
+    room.send("Bob", b"STAND\0");
+    // Ann has her result while Bob's QUIT still waits for its time.
+    assert!(room.is_closed("Ann") && !room.is_closed("Bob"));
+    assert_eq!(room.dealer().ending(), None);
+    room.wait(Duration::from_millis(50));
+    assert!(room.is_closed("Bob") && room.dealer().ending().is_some());
+}

@@ -1,0 +1,225 @@
+//! Whole games, as transcripts.
+
+use std::time::Duration;
+
+use blackjack::{
+    Card, DealerMessage, Dialect, Name, PlayerMessage, Points, Verdict,
+    dealer::{Config, ConfigError, Ending},
+};
+use netcore::{Engine, Outcome};
+
+use crate::room::{Room, config};
+
+#[test]
+fn one_player_plays_and_is_thanked_with_quit() {
+    Room::new(config(3)).check(
+        "Ann > JOIN Ann
+         Ann < BEGIN, CARD Two of Diamonds, CARD Three of Diamonds, DEALER Eight of Diamonds, DECISION
+         Ann > STAND
+         Ann < RESULT LOOSE, BEGIN, CARD Ace of Hearts, CARD Ten of Clubs, DEALER Jack of Clubs, DECISION
+         Ann > HIT
+         Ann < CARD Queen of Spades, DECISION
+         Ann > STAND
+         Ann < RESULT PUSH, BEGIN, CARD Ten of Hearts, CARD Ten of Clubs, DEALER Ten of Diamonds, DECISION
+         Ann > STAND
+         Ann < RESULT WIN, QUIT
+         Ann closed",
+    );
+}
+
+#[test]
+fn seats_are_asked_in_turn_and_results_come_to_all_at_the_end() {
+    Room::new(Config { players: 3, ..config(1) }).check(
+        "Ann > JOIN Ann
+         Bob > JOIN Bob
+         Cyd > JOIN Cyd
+         Ann < BEGIN, CARD Two of Diamonds, CARD Ten of Hearts, DEALER Queen of Clubs, DECISION
+         Bob < BEGIN, CARD Nine of Diamonds, CARD Eight of Clubs, DEALER Queen of Clubs
+         Cyd < BEGIN, CARD Three of Diamonds, CARD Five of Diamonds, DEALER Queen of Clubs
+         Ann > HIT
+         Ann < CARD Nine of Spades, DECISION
+         Ann > HIT
+         Ann < CARD Jack of Diamonds
+         Bob < DECISION
+         Bob > STAND
+         Cyd < DECISION
+         Cyd > STAND
+         Ann < RESULT BUST, QUIT
+         Bob < RESULT LOOSE, QUIT
+         Cyd < RESULT LOOSE, QUIT
+         Ann closed
+         Bob closed
+         Cyd closed",
+    );
+}
+
+#[test]
+fn the_same_game_in_binary_is_these_bytes() {
+    let mut room = Room::new(config(1));
+    room.connect("Ann");
+    room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
+    let begin = [0, 0, 0, 1, 2];
+    let decision = [0, 0, 0, 1, 5];
+    let bytes = room.bytes("Ann");
+    let (cards, rest) = bytes[5..].split_at(18);
+    assert_eq!((&bytes[..5], rest), (&begin[..], &decision[..]));
+    assert!(matches!(cards, [0, 0, 0, 2, 3, _, 0, 0, 0, 2, 3, _, 0, 0, 0, 2, 4, _]), "{cards:?}");
+    room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
+    let bytes = room.bytes("Ann");
+    assert!(matches!(bytes[..], [0, 0, 0, 2, 8, 1 | 2 | 4, 0, 0, 0, 1, 9]), "{bytes:?}");
+    assert!(room.is_closed("Ann"));
+}
+
+#[test]
+fn both_dialects_may_sit_at_one_table_and_deals_do_not_depend_on_them() {
+    let deal = |dialects: [Dialect; 2]| {
+        let mut room = Room::new(Config { players: 2, ..config(1) });
+        for (who, dialect) in ["Ann", "Bob"].into_iter().zip(dialects) {
+            room.connect(who);
+            room.say(who, dialect, &PlayerMessage::Join(Name::new(b"same-name").unwrap()));
+        }
+        for (who, dialect) in ["Ann", "Bob"].into_iter().zip(dialects) {
+            room.say(who, dialect, &PlayerMessage::Stand);
+        }
+        ["Ann", "Bob"].map(|who| room.heard(who))
+    };
+    let both = deal([Dialect::Text, Dialect::Binary]);
+    assert_eq!(both, deal([Dialect::Text, Dialect::Text]));
+    assert_eq!(both, deal([Dialect::Binary, Dialect::Text]));
+}
+
+#[test]
+fn tables_are_played_side_by_side_with_cards_of_their_own() {
+    let mut room = Room::new(Config { tables: 2, ..config(2) });
+    for who in ["Ann", "Bob", "Cyd"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    let (ann, bob) = (room.heard("Ann"), room.heard("Bob"));
+    assert_eq!((ann.len(), bob.len()), (5, 5));
+    assert_ne!(ann, bob);
+    // There is no third table, but Cyd is not left without a word in the log.
+    assert_eq!(room.heard("Cyd"), []);
+    assert!(room.log().iter().any(|line| line.starts_with("Cyd ") && line.ends_with("waits for a table")));
+    for who in ["Bob", "Bob", "Ann", "Ann"] {
+        room.send(who, b"STAND\0");
+    }
+    assert_eq!(room.heard("Cyd"), [DealerMessage::Quit]);
+    assert_eq!(room.printed().iter().map(|text| &text[..7]).collect::<Vec<_>>(), ["Table 2", "Table 1"]);
+    assert_eq!((room.dealer().ending(), room.dealer().outcome()), (Some(Ending::Played), Some(Outcome::Finished)));
+}
+
+#[test]
+fn a_dealer_for_ever_opens_table_after_table() {
+    let mut room = Room::new(Config { forever: true, ..config(1) });
+    for number in 0..4 {
+        let who = format!("client{number}");
+        room.connect(&who);
+        room.send(&who, format!("JOIN {who}\0").as_bytes());
+    }
+    for number in 0..4 {
+        let who = format!("client{number}");
+        assert_eq!(room.heard(&who).last(), Some(&DealerMessage::Decision));
+        let behind = room.log().iter().filter(|line| line.contains("waits for a table")).count();
+        assert_eq!(behind, 3);
+        room.send(&who, b"STAND\0");
+        assert!(room.is_closed(&who));
+    }
+    assert_eq!((room.printed().len(), room.dealer().outcome()), (4, None));
+    room.stop();
+    assert_eq!(room.dealer().outcome(), Some(Outcome::Stopped));
+}
+
+#[test]
+fn a_dealer_that_is_stopped_takes_leave_and_tells_the_standings() {
+    let mut room = Room::new(Config { delay: Duration::from_millis(50), ..config(9) });
+    room.check(
+        "Ann > JOIN Ann
+         Ann < BEGIN
+         Bob > JOIN Bob
+         stop
+         Ann < QUIT
+         Bob < QUIT
+         Ann closed
+         Bob closed",
+    );
+    assert_eq!((room.printed().len(), room.dealer().ending()), (1, Some(Ending::Stopped)));
+    assert_eq!(room.dealer().deadline(), None);
+}
+
+#[test]
+fn standings_can_be_json_and_a_trace_tells_all() {
+    let mut room = Room::new(Config { json: true, trace: true, ..config(1) });
+    room.connect("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    room.send("Ann", b"STAND\0");
+    assert!(room.printed()[0].starts_with(r#"{"table":1,"seats":[{"rank":1,"seat":1,"name":"Ann","rounds":1,"#));
+    for told in ["Ann (192.0.2.1:4000) > Stand", "< Decision", "table 1 round 1: the dealer had [", "table 1 is over"] {
+        assert!(room.log().iter().any(|line| line.contains(told)), "{told}: {:?}", room.log());
+    }
+}
+
+#[test]
+fn results_are_those_of_the_cards_and_the_hole_card_is_never_told() {
+    let mut room = Room::new(Config { players: 2, trace: true, ..config(300) });
+    for who in ["Ann", "Bob"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    let mut hands: [Vec<Card>; 2] = Default::default();
+    let mut upcards = [None; 2];
+    let mut told = [vec![], vec![]];
+    let mut checked = 0;
+    let mut turn = 0;
+    while room.dealer().ending().is_none() {
+        let who = ["Ann", "Bob"][turn % 2];
+        let action: &[u8] = if total(&hands[turn % 2]) < 15 { b"HIT\0" } else { b"STAND\0" };
+        if told[turn % 2].last() == Some(&DealerMessage::Decision) {
+            told[turn % 2].clear();
+            room.send(who, action);
+        }
+        for (seat, who) in ["Ann", "Bob"].into_iter().enumerate() {
+            let heard = room.heard(who);
+            for message in &heard {
+                match *message {
+                    DealerMessage::Begin => hands[seat].clear(),
+                    DealerMessage::Card(card) => hands[seat].push(card),
+                    DealerMessage::Upcard(card) => upcards[seat] = Some(card),
+                    DealerMessage::Result(verdict) => {
+                        let line = room.log().iter().rfind(|line| line.contains("the dealer had")).unwrap();
+                        let names = line.split_once('[').unwrap().1.trim_end_matches(']');
+                        let dealer: Vec<Card> = names.split(", ").map(|name| name.parse().unwrap()).collect();
+                        let own = &hands[seat];
+                        assert_eq!(verdict, Verdict::of(total(own), total(&dealer)));
+                        assert_eq!(Some(dealer[1]), upcards[seat]);
+                        assert!(!own.iter().any(|card| dealer.contains(card)), "no card lies twice");
+                        checked += 1;
+                    }
+                    DealerMessage::Decision | DealerMessage::Quit => {}
+                }
+            }
+            if !heard.is_empty() {
+                told[seat] = heard;
+            }
+        }
+        if told[turn % 2].last() != Some(&DealerMessage::Decision) {
+            turn += 1;
+        }
+    }
+    assert_eq!(checked, 600);
+}
+
+fn total(cards: &[Card]) -> u8 {
+    cards.iter().fold(Points::EMPTY, |points, card| points.with(card.value())).total()
+}
+
+#[test]
+fn a_dealer_that_cannot_be_set_up_says_why() {
+    let refused = |config| blackjack::Dealer::new(config).err();
+    assert_eq!(refused(Config { players: 0, ..config(1) }), Some(ConfigError::Players(0)));
+    assert_eq!(refused(Config { players: 7, ..config(1) }), Some(ConfigError::Players(7)));
+    assert_eq!(refused(Config { tables: 0, ..config(1) }), Some(ConfigError::Tables(0)));
+    assert_eq!(refused(Config { tables: 4_097, ..config(1) }), Some(ConfigError::Tables(4_097)));
+    assert_eq!(refused(config(0)), Some(ConfigError::Rounds(0)));
+    assert_eq!(refused(config(1_000_000_001)), Some(ConfigError::Rounds(1_000_000_001)));
+}

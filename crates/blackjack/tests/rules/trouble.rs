@@ -1,0 +1,259 @@
+//! Clients that misbehave lose their hand and their seat, and cost nobody else anything.
+
+use std::time::Duration;
+
+use blackjack::{
+    DealerMessage, Dialect, PlayerMessage, Verdict,
+    dealer::{Config, Ending, MAX_CLIENTS},
+};
+use netcore::{Engine, Gone, Outcome};
+
+use crate::room::{Room, config};
+
+fn two(rounds: u32) -> Config {
+    Config { players: 2, ..config(rounds) }
+}
+
+// Ann is asked, Bob waits for his turn.
+fn seated() -> Room {
+    let mut room = Room::new(two(2));
+    for who in ["Ann", "Bob"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    assert_eq!(room.heard("Ann").last(), Some(&DealerMessage::Decision));
+    assert!(!room.heard("Bob").contains(&DealerMessage::Decision));
+    room
+}
+
+// Whoever is alone now plays on to the end, and the other has lost one hand and won none.
+fn assert_lost(room: &mut Room, loser: &str, other: &str) {
+    assert!(room.is_closed(loser), "{loser} is sent away");
+    for _ in 0..20 {
+        if room.is_closed(other) {
+            break;
+        }
+        room.send(other, b"STAND\0");
+    }
+    assert_eq!(room.heard(other).last(), Some(&DealerMessage::Quit));
+    assert_eq!(room.dealer().ending(), Some(Ending::Played));
+    let standings = room.printed().last().unwrap();
+    let row = |who: &str| -> Vec<String> {
+        let line = standings.lines().find(|line| line.contains(who)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    let (lost, played) = (row(loser), row(other));
+    // rank seat name rounds wins pushes losses busts forfeits
+    assert_eq!(lost[3..9], ["1", "0", "0", "1", "0", "1"], "{standings}");
+    assert_eq!((played[3].as_str(), played[8].as_str()), ("2", "0"), "{standings}");
+}
+
+#[test]
+fn whatever_is_no_answer_loses_the_hand() {
+    let long = [b'x'; 300];
+    for bytes in [
+        &b"HIT ME\0"[..],
+        b"hit\0",
+        b"STAND\n\0",
+        b"\0",
+        b"JOIN Ann\0",
+        b"BEGIN\0",
+        b"QUIT\0",
+        b"HIT\0STAND\0",
+        b"STAND\0STAND\0",
+        b"STAND\0S",
+        b"\x00\x00\x00\x01\x07",
+        b"\xff\xff\xff\xff\0",
+        b"ST\x80ND\0",
+        &long,
+    ] {
+        let mut room = seated();
+        room.send("Ann", bytes);
+        assert_eq!(room.heard("Ann").last(), Some(&DealerMessage::Quit), "{bytes:?}");
+        assert_lost(&mut room, "Ann", "Bob");
+    }
+}
+
+#[test]
+fn whoever_speaks_out_of_turn_loses_the_hand() {
+    for bytes in [&b"STAND\0"[..], b"HIT\0", b"x\0", b"JOIN Bob\0"] {
+        let mut room = seated();
+        room.send("Bob", bytes);
+        assert_lost(&mut room, "Bob", "Ann");
+    }
+}
+
+#[test]
+fn a_hand_that_has_stood_is_lost_by_speaking_out_of_turn() {
+    let mut room = seated();
+    room.send("Ann", b"STAND\0");
+    room.send("Ann", b"STAND\0");
+    assert_lost(&mut room, "Ann", "Bob");
+}
+
+#[test]
+fn whoever_leaves_in_a_hand_loses_it() {
+    for why in [Gone::Left, Gone::Broken, Gone::Lagging] {
+        for (loser, other) in [("Ann", "Bob"), ("Bob", "Ann")] {
+            let mut room = seated();
+            room.gone(loser, why);
+            assert_lost(&mut room, loser, other);
+        }
+    }
+}
+
+#[test]
+fn a_half_close_after_the_last_answer_is_harmless() {
+    let mut room = Room::new(two(1));
+    for who in ["Ann", "Bob"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    room.heard("Ann");
+    room.send("Ann", b"STAND\0");
+    room.gone("Ann", Gone::Left);
+    room.send("Bob", b"STAND\0");
+    let heard = room.heard("Ann");
+    assert!(matches!(heard[..], [DealerMessage::Result(_), DealerMessage::Quit]), "{heard:?}");
+    assert!(room.printed()[0].lines().all(|line| !line.contains("Ann") || line.contains("           0  ")));
+    assert_eq!(room.dealer().outcome(), Some(Outcome::Finished));
+}
+
+#[test]
+fn a_half_closed_client_is_dealt_no_more_rounds() {
+    let mut room = seated();
+    room.send("Ann", b"STAND\0");
+    room.gone("Ann", Gone::Left);
+    assert!(!room.is_closed("Ann"));
+    room.heard("Ann");
+    room.send("Bob", b"STAND\0");
+    let heard = room.heard("Ann");
+    assert!(matches!(heard[..], [DealerMessage::Result(_), DealerMessage::Quit]), "{heard:?}");
+    room.send("Bob", b"STAND\0");
+    let ann: Vec<&str> =
+        room.printed()[0].lines().find(|line| line.contains("Ann")).unwrap().split_whitespace().collect();
+    assert_eq!((ann[3], ann[8]), ("1", "0"), "one round, not forfeited");
+}
+
+#[test]
+fn a_silent_client_loses_its_hand_after_the_time_limit_and_delays_nobody_longer() {
+    let mut room = seated();
+    room.wait(Duration::from_millis(29_999));
+    assert!(!room.is_closed("Ann"));
+    room.wait(Duration::from_millis(1));
+    assert_eq!(room.heard("Bob").last(), Some(&DealerMessage::Decision));
+    assert_lost(&mut room, "Ann", "Bob");
+}
+
+#[test]
+fn a_slow_client_that_answers_in_time_loses_nothing() {
+    let mut room = Room::new(config(3));
+    room.connect("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    for _ in 0..3 {
+        room.wait(Duration::from_millis(29_999));
+        for byte in b"STAND\0" {
+            room.send("Ann", &[*byte]);
+        }
+    }
+    assert_eq!(room.dealer().ending(), Some(Ending::Played));
+}
+
+#[test]
+fn whoever_does_not_join_keeps_no_seat_from_others() {
+    let mut room = Room::new(two(1));
+    for (who, bytes) in [("Eve", &b""[..]), ("Mal", b"J"), ("Oz", b"JOIN Oz")] {
+        room.connect(who);
+        room.send(who, bytes);
+    }
+    room.wait(Duration::from_millis(30_000));
+    assert!(["Eve", "Mal", "Oz"].iter().all(|who| room.is_closed(who)));
+    for (who, bytes) in [
+        ("A", &b"HIT\0"[..]),
+        ("B", b"JOIN a b\0"),
+        ("C", b"GET / HTTP/1.1\r\n"),
+        ("D", b"JOIN \0"),
+        ("E", b"\0\0\0\0"),
+    ] {
+        room.connect(who);
+        room.send(who, bytes);
+        assert!(room.is_closed(who), "{who}");
+        assert_eq!(room.bytes(who), b"", "nothing is said to somebody who has not joined");
+    }
+    for who in ["Ann", "Bob"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    assert_eq!(room.heard("Ann").last(), Some(&DealerMessage::Decision));
+}
+
+#[test]
+fn whoever_leaves_before_the_table_begins_frees_the_seat() {
+    for why in [Gone::Left, Gone::Broken] {
+        let mut room = Room::new(two(1));
+        for who in ["Eve", "Ann"] {
+            room.connect(who);
+            if who == "Eve" {
+                room.send(who, b"JOIN Eve\0");
+                room.gone(who, why);
+                assert!(room.is_closed(who));
+            } else {
+                room.send(who, b"JOIN Ann\0");
+                assert_eq!(room.heard(who), []);
+            }
+        }
+        room.connect("Bob");
+        room.send("Bob", b"JOIN Bob\0");
+        assert_eq!(room.heard("Ann").last(), Some(&DealerMessage::Decision));
+    }
+}
+
+#[test]
+fn whoever_speaks_while_it_waits_is_sent_away() {
+    let mut room = Room::new(two(1));
+    room.connect("Eve");
+    room.send("Eve", b"JOIN Eve\0");
+    room.send("Eve", b"HIT\0");
+    assert_eq!(room.heard("Eve"), [DealerMessage::Quit]);
+    assert!(room.is_closed("Eve"));
+}
+
+#[test]
+fn a_dealer_whom_all_players_have_left_says_so() {
+    for why in [Gone::Left, Gone::Broken] {
+        let mut room = Room::new(config(5));
+        room.connect("Ann");
+        room.send("Ann", b"JOIN Ann\0");
+        room.gone("Ann", why);
+        assert_eq!((room.dealer().ending(), room.dealer().outcome()), (Some(Ending::Deserted), Some(Outcome::Stopped)));
+        assert_eq!(room.log().last().unwrap(), "table 1 is deserted: all players have left before the last round");
+    }
+}
+
+#[test]
+fn nothing_can_be_won_by_trouble() {
+    // Many deals: the one who misbehaves loses with every hand, whatever the dealer gets.
+    for number in 0..300 {
+        let mut room = Room::new(Config { seed: blackjack::Seed::from_number(number), ..two(1) });
+        for who in ["Ann", "Bob"] {
+            room.connect(who);
+            room.say(who, Dialect::Binary, &PlayerMessage::Join(blackjack::Name::new(who.as_bytes()).unwrap()));
+        }
+        room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
+        room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
+        room.say("Bob", Dialect::Binary, &PlayerMessage::Stand);
+        assert!(room.heard("Ann").iter().all(|message| !matches!(message, DealerMessage::Result(Verdict::Win))));
+        let ann = room.printed()[0].lines().find(|line| line.contains("Ann")).unwrap();
+        assert!(ann.contains("-1.0000"), "{ann}");
+    }
+}
+
+#[test]
+fn more_clients_than_the_bound_are_turned_away() {
+    let mut room = Room::new(two(1));
+    for number in 0..=MAX_CLIENTS {
+        room.connect(&format!("client{number}"));
+    }
+    assert!(!room.is_closed(&format!("client{}", MAX_CLIENTS - 1)));
+    assert!(room.is_closed(&format!("client{MAX_CLIENTS}")));
+}

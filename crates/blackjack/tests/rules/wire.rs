@@ -1,0 +1,258 @@
+//! Both dialects to the byte.
+
+use blackjack::{
+    Blackjack, Card, DealerMessage, Dialect, Name, PlayerMessage, Request, Verdict,
+    protocol::{DealerDecoder, MAX_NAME, PlayerDecoder},
+};
+use bytes::BytesMut;
+use netcore::{DecodeError, Framing, Protocol};
+use proptest::prelude::*;
+
+fn card(number: u8) -> Card {
+    Card::new(number).unwrap()
+}
+
+fn name(text: &str) -> Name {
+    Name::new(text.as_bytes()).unwrap()
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    text.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
+#[test]
+fn messages_of_a_dealer_are_these_bytes() {
+    for (message, text, binary) in [
+        (DealerMessage::Begin, "BEGIN\0", "00 00 00 01 02"),
+        (DealerMessage::Card(card(1)), "CARD Ace of Clubs\0", "00 00 00 02 03 01"),
+        (DealerMessage::Card(card(52)), "CARD King of Spades\0", "00 00 00 02 03 34"),
+        (DealerMessage::Upcard(card(25)), "DEALER Queen of Diamonds\0", "00 00 00 02 04 19"),
+        (DealerMessage::Decision, "DECISION\0", "00 00 00 01 05"),
+        (DealerMessage::Result(Verdict::Win), "RESULT WIN\0", "00 00 00 02 08 01"),
+        (DealerMessage::Result(Verdict::Loose), "RESULT LOOSE\0", "00 00 00 02 08 02"),
+        (DealerMessage::Result(Verdict::Bust), "RESULT BUST\0", "00 00 00 02 08 03"),
+        (DealerMessage::Result(Verdict::Push), "RESULT PUSH\0", "00 00 00 02 08 04"),
+        (DealerMessage::Quit, "QUIT\0", "00 00 00 01 09"),
+    ] {
+        assert_eq!(message.to_bytes(Dialect::Text), text.as_bytes());
+        assert_eq!(message.to_bytes(Dialect::Binary), hex(binary));
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            let mut bytes = BytesMut::from(&message.to_bytes(dialect)[..]);
+            assert_eq!(DealerDecoder::new(dialect).decode(&mut bytes), Ok(Some(message)));
+            assert!(bytes.is_empty());
+        }
+    }
+    assert_eq!(DealerMessage::parse_text(b"RESULT LOSE"), Ok(DealerMessage::Result(Verdict::Loose)));
+}
+
+#[test]
+fn messages_of_a_player_are_these_bytes() {
+    for (message, text, binary) in [
+        (PlayerMessage::Join(name("Ann")), "JOIN Ann\0", "00 00 00 05 01 01 41 6e 6e"),
+        (PlayerMessage::Hit, "HIT\0", "00 00 00 01 06"),
+        (PlayerMessage::Stand, "STAND\0", "00 00 00 01 07"),
+    ] {
+        assert_eq!(message.to_bytes(Dialect::Text), text.as_bytes());
+        assert_eq!(message.to_bytes(Dialect::Binary), hex(binary));
+    }
+}
+
+#[test]
+fn the_first_byte_chooses_the_dialect_for_good() {
+    let join = |dialect| Request { dialect, message: PlayerMessage::Join(name("Ann")) };
+    let hit = |dialect| Request { dialect, message: PlayerMessage::Hit };
+    for (dialect, other) in [(Dialect::Text, Dialect::Binary), (Dialect::Binary, Dialect::Text)] {
+        let mut decoder = PlayerDecoder::default();
+        let mut decode = |bytes: &[u8]| Blackjack::decode(&mut decoder, &mut BytesMut::from(bytes), Framing::Stream);
+        assert_eq!(decode(&join(dialect).message.to_bytes(dialect)), Ok(Some(join(dialect))));
+        assert_eq!(decode(&hit(dialect).message.to_bytes(dialect)), Ok(Some(hit(dialect))));
+        // A zero byte is an empty text, and a text is a length beyond all bounds.
+        assert!(decode(&hit(other).message.to_bytes(other)).is_err());
+        let mut bytes = BytesMut::new();
+        Blackjack::encode_request(&hit(dialect), &mut bytes);
+        assert_eq!(bytes, hit(dialect).message.to_bytes(dialect));
+    }
+    for byte in (1..=255).filter(|&byte| byte != b'J') {
+        assert!(PlayerDecoder::default().decode(&mut BytesMut::from(&[byte][..])).is_err(), "{byte}");
+    }
+}
+
+#[test]
+fn texts_of_a_player_are_taken_exactly_or_not_at_all() {
+    let long = format!("JOIN {}", "x".repeat(MAX_NAME + 1));
+    for text in [
+        "",
+        "HIT ",
+        " HIT",
+        "hit",
+        "Hit",
+        "HIT\n",
+        "STAND\r",
+        "STAY",
+        "JOIN",
+        "JOIN ",
+        "JOIN  Ann",
+        "JOIN Ann ",
+        "JOIN Ann B",
+        "join Ann",
+        "JOIN A\tB",
+        "JOIN \u{e9}",
+        "BEGIN",
+        "QUIT",
+        "DECISION",
+        &long,
+    ] {
+        assert!(PlayerMessage::parse_text(text.as_bytes()).is_err(), "'{text}'");
+    }
+    let longest = format!("JOIN {}", "x".repeat(MAX_NAME));
+    assert!(PlayerMessage::parse_text(longest.as_bytes()).is_ok());
+}
+
+#[test]
+fn texts_of_a_dealer_are_taken_exactly_or_not_at_all() {
+    for text in [
+        "",
+        "begin",
+        "BEGIN ",
+        "CARD",
+        "CARD ",
+        "CARD Ace",
+        "CARD ace of Clubs",
+        "CARD  Ace of Clubs",
+        "CARD Ace of Clubs ",
+        "CARD Ace  of Clubs",
+        "DEALER",
+        "DEALER 7",
+        "DECISION?",
+        "RESULT",
+        "RESULT win",
+        "RESULT TIE",
+        "RESULT WIN ",
+        "QUIT\n",
+        "HIT",
+        "JOIN Ann",
+    ] {
+        let error = DealerMessage::parse_text(text.as_bytes()).expect_err(text);
+        assert!(matches!(error, DecodeError::Invalid { .. }), "{error}");
+    }
+}
+
+#[test]
+fn binary_messages_have_exactly_their_size() {
+    for bytes in ["06 00", "07 00", "01", "01 01", "01 02 41", "01 01 20", "00", "02", "05", "0a", "ff"] {
+        assert!(PlayerMessage::parse_binary(&hex(bytes)).is_err(), "{bytes}");
+    }
+    for bytes in
+        ["02 00", "03", "03 00", "03 35", "03 01 01", "04", "04 00", "05 05", "08", "08 00", "08 05", "09 01", "06"]
+    {
+        let error = DealerMessage::parse_binary(&hex(bytes)).expect_err(bytes);
+        assert_ne!(error, DecodeError::Incomplete, "{bytes}: nothing more would come");
+    }
+    for (bytes, wrong) in [("00 00 00 00", true), ("00 00 01 01", true), ("00 00 01 00", false), ("00 00 00", false)] {
+        let decoded = PlayerDecoder::default().decode(&mut BytesMut::from(&hex(bytes)[..]));
+        assert_eq!(decoded.is_err(), wrong, "{bytes}");
+    }
+}
+
+#[test]
+fn a_text_that_does_not_end_is_given_up_at_its_bound() {
+    let mut decoder = PlayerDecoder::default();
+    let mut buffer = BytesMut::from(&b"JOIN "[..]);
+    let refused = loop {
+        match decoder.decode(&mut buffer) {
+            Ok(None) => buffer.extend_from_slice(b"x"),
+            other => break other,
+        }
+    };
+    assert_eq!(refused, Err(DecodeError::TooLong { length: 257, max: 256 }));
+}
+
+#[test]
+fn what_was_sent_before_it_was_asked_for_is_refused() {
+    let mut decoder = PlayerDecoder::default();
+    let mut buffer = BytesMut::from(&b"JOIN Ann\0STAND\0"[..]);
+    assert!(decoder.decode(&mut buffer).is_ok_and(|request| request.is_some()));
+    assert!(decoder.decode(&mut buffer).is_err());
+}
+
+fn any_dealer_message() -> impl Strategy<Value = DealerMessage> {
+    let verdict = prop::sample::select(vec![Verdict::Win, Verdict::Loose, Verdict::Bust, Verdict::Push]);
+    prop_oneof![
+        Just(DealerMessage::Begin),
+        (1..=52_u8).prop_map(|number| DealerMessage::Card(card(number))),
+        (1..=52_u8).prop_map(|number| DealerMessage::Upcard(card(number))),
+        Just(DealerMessage::Decision),
+        verdict.prop_map(DealerMessage::Result),
+        Just(DealerMessage::Quit),
+    ]
+}
+
+fn any_player_message() -> impl Strategy<Value = PlayerMessage> {
+    let join = "[!-~]{1,64}".prop_map(|text| PlayerMessage::Join(name(&text)));
+    prop_oneof![join, Just(PlayerMessage::Hit), Just(PlayerMessage::Stand)]
+}
+
+fn any_dialect() -> impl Strategy<Value = Dialect> {
+    prop::sample::select(vec![Dialect::Text, Dialect::Binary])
+}
+
+proptest! {
+    #[test]
+    fn a_dealers_stream_is_read_the_same_however_it_is_cut(
+        messages in prop::collection::vec(any_dealer_message(), 0..30),
+        cuts in prop::collection::vec(1..40_usize, 1..60),
+        dialect in any_dialect(),
+    ) {
+        let mut stream = BytesMut::new();
+        messages.iter().for_each(|message| message.encode(dialect, &mut stream));
+        let (mut decoder, mut buffer, mut got) = (DealerDecoder::new(dialect), BytesMut::new(), vec![]);
+        for &cut in cuts.iter().cycle() {
+            if stream.is_empty() {
+                break;
+            }
+            buffer.extend_from_slice(&stream.split_to(cut.min(stream.len())));
+            while let Some(message) = decoder.decode(&mut buffer).unwrap() {
+                got.push(message);
+            }
+        }
+        prop_assert_eq!(got, messages);
+    }
+
+    #[test]
+    fn a_players_messages_are_read_the_same_however_they_are_cut(
+        messages in prop::collection::vec(any_player_message(), 0..20),
+        step in 1..9_usize,
+        dialect in any_dialect(),
+    ) {
+        // The first message of a stream chooses its dialect, so it is a JOIN.
+        let messages: Vec<_> = [PlayerMessage::Join(name("Ann"))].into_iter().chain(messages).collect();
+        let (mut decoder, mut buffer, mut got) = (PlayerDecoder::default(), BytesMut::new(), vec![]);
+        for message in &messages {
+            // A player never sends more than one at a time.
+            for piece in message.to_bytes(dialect).chunks(step) {
+                buffer.extend_from_slice(piece);
+                while let Some(request) = decoder.decode(&mut buffer).unwrap() {
+                    prop_assert_eq!(request.dialect, dialect);
+                    got.push(request.message);
+                }
+            }
+        }
+        prop_assert_eq!(got, messages);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused_and_what_is_read_is_written_the_same(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        if let Ok(message) = PlayerMessage::parse_text(&bytes) {
+            prop_assert_eq!(message.to_bytes(Dialect::Text), [&bytes[..], &[0]].concat());
+        }
+        if let Ok(message) = PlayerMessage::parse_binary(&bytes) {
+            prop_assert_eq!(&message.to_bytes(Dialect::Binary)[4..], &bytes[..]);
+        }
+        if let Ok(message) = DealerMessage::parse_binary(&bytes) {
+            prop_assert_eq!(&message.to_bytes(Dialect::Binary)[4..], &bytes[..]);
+        }
+        let _ = DealerMessage::parse_text(&bytes);
+        let (mut decoder, mut buffer) = (PlayerDecoder::default(), BytesMut::from(&bytes[..]));
+        while let Ok(Some(_)) = decoder.decode(&mut buffer) {}
+    }
+}
