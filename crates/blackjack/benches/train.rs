@@ -104,7 +104,7 @@ impl BareLoop {
         Self { deck, dealt: 0, bits: 0x9E37_79B9_7F4A_7C15 }
     }
 
-    #[inline(always)]
+    #[inline]
     fn random(&mut self) -> u64 {
         self.bits ^= self.bits << 13;
         self.bits ^= self.bits >> 7;
@@ -112,18 +112,17 @@ impl BareLoop {
         self.bits
     }
 
-    #[inline(always)]
+    #[inline]
     fn draw(&mut self) -> u8 {
         let left = 52 - self.dealt;
         // Biased by less than 10^-8, which a learner must not be and a floor may.
-        #[expect(clippy::cast_possible_truncation, reason = "below 52")]
         let pick = self.dealt + (((self.random() >> 32) * left as u64) >> 32) as usize;
         self.deck.swap(self.dealt, pick);
         self.dealt += 1;
         self.deck[self.dealt - 1]
     }
 
-    #[inline(always)]
+    #[inline]
     fn take(&mut self, hand: &mut (u8, u8)) {
         let card = self.draw();
         hand.0 += card;
@@ -134,7 +133,7 @@ impl BareLoop {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn round(&mut self, bare: Bare) -> i64 {
         self.dealt = 0;
         let (mut player, mut dealer) = ((0, 0), (0, 0));

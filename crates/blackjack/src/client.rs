@@ -320,7 +320,7 @@ mod tests {
                       CARD Two of Clubs, DECISION, STAND, RESULT WIN";
         let steps: Vec<&str> = script.split(", ").collect();
         for length in 0..=steps.len() {
-            let part: String = steps[..length].iter().map(|step| format!("{step}, ")).collect();
+            let part = steps[..length].iter().fold(String::new(), |part, step| part + step + ", ");
             let (odd, learned) = after(&format!("{part}QUIT"));
             assert_eq!((odd, learned.is_empty()), (Ok(String::new()), length < steps.len()), "{part}");
             let (odd, learned) = after(&format!("{part}DEAL, STAND, RESULT WIN, QUIT"));

@@ -202,7 +202,7 @@ impl Solver {
                 let chance = hits(hand.points, value);
                 let mut hit = 0.0;
                 for (card, probability) in draws.chances() {
-                    hit += probability * self.hands.after(&after, hand, card);
+                    hit += probability * hand.after(&after, card);
                     if let Some(next) = hand.next[card] {
                         reach[usize::from(next)] += reach[at] * chance * probability;
                     }
@@ -265,7 +265,7 @@ impl Solver {
                 break;
             }
             let draws = self.deal.without(hand, upcard).chances();
-            let hit = draws.map(|(card, chance)| chance * self.hands.after(&values, hand, card)).sum();
+            let hit = draws.map(|(card, chance)| chance * hand.after(&values, card)).sum();
             values[at] = decide(hand.points, hit, self.stands[upcard][at]);
         }
         values

@@ -274,24 +274,29 @@ impl<R: Rng> Trainer<R> {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "one loop for each way to explore; half the speed is lost otherwise")]
     #[inline(always)]
     fn rounds(&mut self, rounds: u64, explore: Explore) -> Result<Score, DeckEmpty> {
-        let mut score = Score::default();
+        // Counted by place, since how a round ends is what no processor foresees in a branch.
+        let mut counts = [0; 4];
         match self.table.space() {
             StateSpace::Coarse => {
                 for _ in 0..rounds {
-                    score.add(self.round(StateSpace::Coarse, explore)?);
+                    counts[self.round(StateSpace::Coarse, explore)? as usize] += 1;
                 }
             }
             StateSpace::Soft => {
                 for _ in 0..rounds {
-                    score.add(self.round(StateSpace::Soft, explore)?);
+                    counts[self.round(StateSpace::Soft, explore)? as usize] += 1;
                 }
             }
         }
-        Ok(score)
+        let of = |verdict: Verdict| counts[verdict as usize];
+        let [wins, pushes, losses, busts] = [Verdict::Win, Verdict::Push, Verdict::Loose, Verdict::Bust].map(of);
+        Ok(Score { wins, pushes, losses, busts })
     }
 
+    #[expect(clippy::inline_always, reason = "see `rounds`")]
     #[inline(always)]
     fn round(&mut self, space: StateSpace, explore: Explore) -> Result<Verdict, DeckEmpty> {
         let Self { table, deck, episode, rng, .. } = self;
@@ -372,6 +377,6 @@ mod tests {
         let score = trainer.play(20_000).unwrap();
         let stands: u64 = trainer.table().visited().map(|(_, entry)| entry.stand.n).sum();
         assert_eq!(stands + score.busts, score.rounds());
-        assert!((score.mean() + 0.3927).abs() < 4.5 * 0.9 / 20_000_f64.sqrt(), "{}", score.mean());
+        assert!((score.mean() + 0.392_658).abs() < 4.5 * 0.9 / 20_000_f64.sqrt(), "{}", score.mean());
     }
 }

@@ -144,10 +144,11 @@ impl QTable {
     #[inline]
     pub fn learn(&mut self, state: State, action: Action, reward: i8) {
         let entry = &mut self.entries[state.index()];
-        match action {
-            Action::Hit => entry.hit.add(reward),
-            Action::Stand => entry.stand.add(reward),
-        }
+        let tally = match action {
+            Action::Hit => &mut entry.hit,
+            Action::Stand => &mut entry.stand,
+        };
+        tally.add(reward);
     }
 
     /// What the table plays: HIT if both actions were tried and HIT has the greater mean; where one was never tried, HIT

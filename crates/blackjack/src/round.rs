@@ -59,11 +59,8 @@ impl Verdict {
     /// What it is worth: 1, 0 or -1.
     #[inline]
     pub const fn reward(self) -> i8 {
-        match self {
-            Self::Win => 1,
-            Self::Push => 0,
-            Self::Loose | Self::Bust => -1,
-        }
+        // A look-up rather than a match, for the sake of the millions of rounds in training.
+        [1, -1, -1, 0][self as usize]
     }
 }
 

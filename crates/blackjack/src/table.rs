@@ -19,7 +19,7 @@ use crate::{
 /// The most rounds that a table plays.
 pub const MAX_ROUNDS: u32 = 1_000_000_000;
 
-/// Where the cards of a dealer come from: the key of a ChaCha generator, so that cards that were seen do not give away
+/// Where the cards of a dealer come from: the key of a `ChaCha` generator, so that cards that were seen do not give away
 /// those that come.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 32]);

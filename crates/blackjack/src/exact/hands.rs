@@ -95,6 +95,13 @@ pub(super) struct Node {
     pub(super) next: [Option<u16>; VALUES],
 }
 
+impl Node {
+    /// The value of the hand with one more card, of the values of all hands.
+    pub(super) fn after(&self, values: &[f64], card: usize) -> f64 {
+        self.next[card].map_or(BUST, |next| values[usize::from(next)])
+    }
+}
+
 // What the dealer has besides its upcard, when that is not enough to stand.
 #[derive(Debug, Clone)]
 struct Drawing {
@@ -148,11 +155,6 @@ impl Hands {
     /// A hand with one more card; none if it is bust by it.
     pub(super) fn next(&self, hand: &Node, card: usize) -> Option<&Node> {
         hand.next[card].map(|next| &self.nodes[usize::from(next)])
-    }
-
-    /// The value of a hand with one more card, of the values of all hands.
-    pub(super) fn after(&self, values: &[f64], hand: &Node, card: usize) -> f64 {
-        hand.next[card].map_or(BUST, |next| values[usize::from(next)])
     }
 
     /// The odds of standing with a hand against an upcard.

@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn every_flipped_bit_and_every_cut_is_noticed_in_its_line() {
         let file = sample(StateSpace::Soft).to_file();
-        let line_of = |at: usize| 1 + file[..at].iter().filter(|&&byte| byte == b'\n').count();
+        let line_of = |at: usize| file[..at].split(|&byte| byte == b'\n').count();
         let last = line_of(file.len() - 1);
         for at in 0..file.len() {
             for bit in 0..8 {

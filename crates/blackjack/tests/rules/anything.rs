@@ -31,11 +31,11 @@ fn any_input() -> impl Strategy<Value = Came> {
 }
 
 // All bytes that went out, what was printed, and the fingerprint after each input.
-fn play(config: Config, joins: &[bool; 4], came: &[Came]) -> (Vec<Vec<u8>>, Vec<String>, Vec<u64>) {
+fn play(config: Config, joins: [bool; 4], came: &[Came]) -> (Vec<Vec<u8>>, Vec<String>, Vec<u64>) {
     let mut room = Room::new(config);
     for (who, text) in WHO.iter().zip(joins) {
         room.connect(who);
-        room.send(who, if *text { b"JOIN x\0" } else { b"\0\0\0\x03\x01\x01x" });
+        room.send(who, if text { b"JOIN x\0" } else { b"\0\0\0\x03\x01\x01x" });
     }
     let mut digests = vec![];
     for came in came {
@@ -62,6 +62,6 @@ proptest! {
         came in prop::collection::vec(any_input(), 0..80),
     ) {
         let config = Config { players, tables, forever, delay: Duration::from_millis(delay), ..config(3) };
-        prop_assert_eq!(play(config, &joins, &came), play(config, &joins, &came));
+        prop_assert_eq!(play(config, joins, &came), play(config, joins, &came));
     }
 }

@@ -70,7 +70,7 @@ fn a_question_is_asked_when_it_leaves_and_not_before() {
 fn the_time_limit_runs_from_the_question() {
     let mut room = Room::new(paced(1, 1));
     room.connect("Ann");
-    room.wait(Duration::from_millis(20_000));
+    room.wait(Duration::from_secs(20));
     room.send("Ann", b"JOIN Ann\0");
     room.wait(Duration::from_millis(30_199));
     assert!(!room.is_closed("Ann"));

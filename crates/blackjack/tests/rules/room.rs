@@ -184,7 +184,7 @@ impl Room {
                     if !self.wires.contains_key(who) {
                         self.connect(who);
                     }
-                    let text = [line[who.len() + 3..].as_bytes(), &[0]].concat();
+                    let text = [&line.as_bytes()[who.len() + 3..], &[0]].concat();
                     self.send(who, &text);
                 }
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),

@@ -204,7 +204,9 @@ proptest! {
         dialect in any_dialect(),
     ) {
         let mut stream = BytesMut::new();
-        messages.iter().for_each(|message| message.encode(dialect, &mut stream));
+        for message in &messages {
+            message.encode(dialect, &mut stream);
+        }
         let (mut decoder, mut buffer, mut got) = (DealerDecoder::new(dialect), BytesMut::new(), vec![]);
         for &cut in cuts.iter().cycle() {
             if stream.is_empty() {
