@@ -6,6 +6,15 @@
 //! | [`Explore::Epsilon`]: at random with a small chance, else by the table so far | approaches good play, at the price of the random moves it keeps making |
 //! | [`Explore::Doubt`]: at random only while a state's two means cannot be told apart, and credit only for what came after the last random move | the best table in the fewest rounds |
 //!
+//! Exact value of what is played after so many rounds, mean of several seeds; the best is -0.051474 coarse, -0.042806 soft:
+//!
+//! | rounds | epsilon 0.1, coarse | doubt, coarse | epsilon 0.1, soft | doubt, soft |
+//! |--------|---------------------|---------------|-------------------|-------------|
+//! | 10^4   | -0.0800 | -0.0773 | -0.0758 | -0.0786 |
+//! | 10^5   | -0.0578 | -0.0543 | -0.0522 | -0.0487 |
+//! | 10^6   | -0.0521 | -0.0517 | -0.0439 | -0.0433 |
+//! | 10^7   | -0.0516 | -0.0515 | -0.0429 | -0.0428 |
+//!
 //! Why random training never plays well: what it learns about hitting 11 is what hitting is worth *if everything after it
 //! is random too*, which mostly ends in a bust. So it learns to stand on 11 against 2 to 6, and on nearly all of 12 and
 //! more. More rounds only make it more certain of that.
@@ -223,6 +232,8 @@ impl Episode {
 /// A learner that deals to itself: a table, a deck and a generator of random numbers.
 ///
 /// The same generator and the same number of rounds give the same table, whether they are played at once or in parts.
+// Two trainers that lie side by side and are used by two threads would slow each other down in a common cache line.
+#[repr(align(128))]
 #[derive(Debug, Clone)]
 pub struct Trainer<R> {
     table: QTable,

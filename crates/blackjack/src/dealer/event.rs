@@ -55,7 +55,7 @@ pub enum ClientEvent {
     NoAnswer,
     /// It is gone.
     Gone(Gone),
-    /// There are more clients than a dealer takes.
+    /// There are as many clients as a dealer takes, it only wants to look on, or the dealer is about to leave.
     TurnedAway,
     /// It heard this; only when tracing.
     Heard(DealerMessage),
@@ -129,7 +129,7 @@ impl fmt::Display for ClientEvent {
             Self::Gone(Gone::Left) => f.write_str("has left"),
             Self::Gone(Gone::Broken) => f.write_str("is gone: the connection broke"),
             Self::Gone(Gone::Lagging) => f.write_str("is gone: it did not read what was sent to it"),
-            Self::TurnedAway => f.write_str("is sent away: there are too many clients"),
+            Self::TurnedAway => f.write_str("is sent away: there is no place for it"),
             Self::Heard(message) => write!(f, "< {message:?}"),
             Self::Said(message) => write!(f, "> {message:?}"),
         }

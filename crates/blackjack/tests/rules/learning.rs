@@ -30,6 +30,19 @@ fn a_table_of_a_million_epsilon_rounds_plays_well() {
 }
 
 #[test]
+#[ignore = "half a minute in release"]
+fn tables_of_a_hundred_million_rounds_are_at_their_marks() {
+    let solver = Solver::new();
+    let value = |space, explore| solver.value(&train(space, explore, 1, 100_000_000).strategy());
+    let coarse = value(StateSpace::Coarse, epsilon());
+    assert!(coarse >= -0.051_474 - 0.0005, "{coarse}");
+    let soft = value(StateSpace::Soft, epsilon());
+    assert!(soft >= -0.0435, "{soft}");
+    let doubt = value(StateSpace::Soft, Explore::Doubt);
+    assert!(doubt >= soft, "{doubt} by doubt, {soft} by epsilon");
+}
+
+#[test]
 fn learning_by_doubt_needs_fewer_rounds_for_the_same() {
     let solver = Solver::new();
     let mean = |explore, rounds| {
@@ -122,11 +135,21 @@ fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Player) -> Cho
 
 #[test]
 fn play_over_the_wire_is_worth_what_the_solver_says() {
+    play_is_worth_what_the_solver_says(100_000);
+}
+
+#[test]
+#[ignore = "some seconds in release"]
+fn a_million_rounds_over_the_wire_are_worth_what_the_solver_says() {
+    play_is_worth_what_the_solver_says(1_000_000);
+}
+
+fn play_is_worth_what_the_solver_says(rounds: u32) {
     let solver = Solver::new();
     for (dialect, strategy, rounds) in [
-        (Dialect::Binary, solver.best(StateSpace::Soft), 100_000),
-        (Dialect::Binary, Strategy::mimic(), 100_000),
-        (Dialect::Text, solver.best(StateSpace::Coarse), 50_000),
+        (Dialect::Binary, solver.best(StateSpace::Soft), rounds),
+        (Dialect::Binary, Strategy::mimic(), rounds),
+        (Dialect::Text, solver.best(StateSpace::Coarse), rounds / 2),
     ] {
         let decide = |player: &Player| {
             let upcard = player.upcard().unwrap().value();
