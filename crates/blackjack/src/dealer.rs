@@ -2,7 +2,7 @@
 //!
 //! - Clients that have joined wait in order; as soon as there are enough of them for a table, and a table is free, it
 //!   begins. Each table has cards of its own.
-//! - A seat is told what its [`View`] holds and what it was not told yet, so the hole card cannot get into a message.
+//! - A seat is told what its [`View`](crate::round::View) holds and what it was not told yet, so the hole card cannot get into a message.
 //! - To a text client messages go out one by one with a pause between them, since many such clients take whatever one
 //!   read brings for one message. The first after a message of the client goes at once. A question counts as asked when
 //!   it leaves, and only then can it be answered.
@@ -14,138 +14,28 @@
 //!
 //! Sources: the requirements of the course's project, "Dealer"; what happens on trouble is our own.
 
+mod client;
+mod config;
 mod event;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    string::{String, ToString},
+    string::ToString,
     vec::Vec,
 };
 use bytes::BytesMut;
-use core::{mem, time::Duration};
+use core::mem;
 use netcore::{DecodeError, Digest, Engine, Gone, Input, Outbox, Outcome, PeerId, Role, Time};
-use thiserror::Error;
 
+use client::{Client, Place, Told};
+pub use config::{Config, ConfigError, DELAY, Ending, MAX_CLIENTS, TIMEOUT};
 pub use event::{ClientEvent, Event, TableEvent};
 
 use crate::{
-    protocol::{Blackjack, DealerMessage, Dialect, Name, PlayerMessage, Request},
-    round::{Action, MAX_SEATS, View},
-    table::{MAX_ROUNDS, Seed, Table},
+    protocol::{Blackjack, DealerMessage, Dialect, PlayerMessage, Request},
+    round::{Action, MAX_SEATS},
+    table::Table,
 };
-
-/// The most clients that a dealer has to do with at a time, seated, waiting and not yet joined.
-pub const MAX_CLIENTS: usize = 4_096;
-/// The pause between two messages to a text client, if nobody says otherwise.
-pub const DELAY: Duration = Duration::from_millis(50);
-/// How long a client has for JOIN and for an answer, if nobody says otherwise.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How a dealer is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Config {
-    /// Seats at a table, 1 to 6; a table begins when all are taken.
-    pub players: usize,
-    /// Tables at the same time, and in all unless `forever`.
-    pub tables: u32,
-    /// Whether a table that is over is followed by another.
-    pub forever: bool,
-    /// Rounds at each table, 1 to [`MAX_ROUNDS`].
-    pub rounds: u32,
-    /// The pause between two messages to a text client.
-    pub delay: Duration,
-    /// How long a client has for JOIN and for each answer.
-    pub timeout: Duration,
-    /// Where the cards come from.
-    pub seed: Seed,
-    /// Whether standings are put out as JSON.
-    pub json: bool,
-    /// Whether events tell every message and every dealer's hand.
-    pub trace: bool,
-}
-
-impl Config {
-    /// One table for one player, and everything else as if nobody said otherwise.
-    pub const fn new(rounds: u32, seed: Seed) -> Self {
-        Self {
-            players: 1,
-            tables: 1,
-            forever: false,
-            rounds,
-            delay: DELAY,
-            timeout: TIMEOUT,
-            seed,
-            json: false,
-            trace: false,
-        }
-    }
-}
-
-/// Why no dealer can be set up so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum ConfigError {
-    /// The number of seats.
-    #[error("{0} players: a table has 1 to {MAX_SEATS} seats")]
-    Players(usize),
-    /// The number of tables.
-    #[error("{0} tables: 1 is the least, and there are seats for at most {MAX_CLIENTS} players")]
-    Tables(u32),
-    /// The number of rounds.
-    #[error("{0} rounds: a table plays 1 to {MAX_ROUNDS}")]
-    Rounds(u32),
-}
-
-/// How a dealer's work ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// At least one table was played to its end.
-    Played,
-    /// Every table was left by all its players.
-    Deserted,
-    /// It was stopped.
-    Stopped,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    // Has not joined.
-    Stranger,
-    Waiting,
-    Seated { table: u32, seat: usize },
-    // Is sent what is queued for it, the last of which is QUIT.
-    Leaving,
-}
-
-// What a seat was told of its round.
-#[derive(Debug, Clone, Copy, Default)]
-struct Told {
-    begun: bool,
-    cards: usize,
-    // With how many cards it was asked last.
-    asked: usize,
-    verdict: bool,
-}
-
-#[derive(Debug, Clone)]
-struct Client {
-    address: String,
-    name: Option<Name>,
-    // Chosen by its first message.
-    dialect: Dialect,
-    place: Place,
-    told: Told,
-    // At most the messages from a result to the next question, and QUIT: more is not known before an answer came.
-    queue: VecDeque<DealerMessage>,
-    // The question has left and is not answered.
-    asked: bool,
-    // It has closed its sending half, so it cannot answer any more.
-    mute: bool,
-    // When the next message may leave.
-    free_at: Time,
-    // Until when it has to say something.
-    due: Option<Time>,
-    alarm: Option<Time>,
-}
 
 #[derive(Debug)]
 struct Game {
@@ -180,16 +70,7 @@ impl Dealer {
     /// # Errors
     /// [`ConfigError`] when a number is out of its range.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        if !(1..=MAX_SEATS).contains(&config.players) {
-            return Err(ConfigError::Players(config.players));
-        }
-        let seats = usize::try_from(config.tables).unwrap_or(usize::MAX).saturating_mul(config.players);
-        if !(1..=MAX_CLIENTS).contains(&seats) {
-            return Err(ConfigError::Tables(config.tables));
-        }
-        if !(1..=MAX_ROUNDS).contains(&config.rounds) {
-            return Err(ConfigError::Rounds(config.rounds));
-        }
+        config.check()?;
         Ok(Self {
             config,
             clients: BTreeMap::new(),
@@ -228,19 +109,7 @@ impl Dealer {
             self.events.push(Event::Client { address, name: None, what });
             return out.close(peer);
         }
-        let client = Client {
-            address: address.to_string(),
-            name: None,
-            dialect: Dialect::Text,
-            place: Place::Stranger,
-            told: Told::default(),
-            queue: VecDeque::new(),
-            asked: false,
-            mute: false,
-            free_at: now,
-            due: Some(now.plus(self.config.timeout)),
-            alarm: None,
-        };
+        let client = Client::new(address, now, now.plus(self.config.timeout));
         self.clients.insert(peer, client);
         self.arm(peer);
     }
@@ -554,46 +423,6 @@ impl Dealer {
             self.dismiss(now, peer, out);
         }
         self.ending = Some(Ending::Stopped);
-    }
-}
-
-impl Client {
-    fn event(&self, what: ClientEvent) -> Event {
-        Event::Client { address: self.address.clone(), name: self.name.clone(), what }
-    }
-
-    // Queues what a seat may know and was not told.
-    fn tell(&mut self, view: View<'_>) {
-        if self.place == Place::Leaving {
-            return;
-        }
-        if !mem::replace(&mut self.told.begun, true) {
-            self.queue.push_back(DealerMessage::Begin);
-        }
-        for &card in view.cards.get(self.told.cards..).unwrap_or_default() {
-            self.queue.push_back(DealerMessage::Card(card));
-            self.told.cards += 1;
-            if self.told.cards == 2 {
-                self.queue.push_back(DealerMessage::Upcard(view.upcard));
-            }
-        }
-        if view.asked && self.told.asked != view.cards.len() {
-            self.told.asked = view.cards.len();
-            self.queue.push_back(DealerMessage::Decision);
-        }
-        if let Some(verdict) = view.verdict
-            && !mem::replace(&mut self.told.verdict, true)
-        {
-            self.queue.push_back(DealerMessage::Result(verdict));
-        }
-    }
-
-    // Takes leave once what is queued is out.
-    fn leave(&mut self) {
-        self.place = Place::Leaving;
-        self.asked = false;
-        self.due = None;
-        self.queue.push_back(DealerMessage::Quit);
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use super::Odds;
 use crate::{
-    hand::{BEST, DEALER_STANDS, Points},
+    hand::{BEST, Points},
     policy::MIN_UPCARD,
 };
 
@@ -222,7 +222,7 @@ fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
             let mut counts = way.counts;
             counts[card] += 1;
             // What the deck cannot give has no chance later; it ends here so that the list does.
-            ways[at].then[card] = if after.total() >= DEALER_STANDS || counts[card] > deal.counts[card] {
+            ways[at].then[card] = if !after.dealer_hits() || counts[card] > deal.counts[card] {
                 Then::Ends(after.total())
             } else {
                 let place = *places.entry(counts).or_insert_with(|| {

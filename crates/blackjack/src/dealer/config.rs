@@ -1,0 +1,96 @@
+//! How a dealer is set up, and how its work can end.
+
+use core::time::Duration;
+use thiserror::Error;
+
+use crate::{
+    round::MAX_SEATS,
+    table::{MAX_ROUNDS, Seed},
+};
+
+/// The most clients that a dealer has to do with at a time, seated, waiting and not yet joined.
+pub const MAX_CLIENTS: usize = 4_096;
+/// The pause between two messages to a text client, if nobody says otherwise.
+pub const DELAY: Duration = Duration::from_millis(50);
+/// How long a client has for JOIN and for an answer, if nobody says otherwise.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How a dealer is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Seats at a table, 1 to 6; a table begins when all are taken.
+    pub players: usize,
+    /// Tables at the same time, and in all unless `forever`.
+    pub tables: u32,
+    /// Whether a table that is over is followed by another.
+    pub forever: bool,
+    /// Rounds at each table, 1 to [`MAX_ROUNDS`].
+    pub rounds: u32,
+    /// The pause between two messages to a text client.
+    pub delay: Duration,
+    /// How long a client has for JOIN and for each answer.
+    pub timeout: Duration,
+    /// Where the cards come from.
+    pub seed: Seed,
+    /// Whether standings are put out as JSON.
+    pub json: bool,
+    /// Whether events tell every message and every dealer's hand.
+    pub trace: bool,
+}
+
+impl Config {
+    /// One table for one player, and everything else as if nobody said otherwise.
+    pub const fn new(rounds: u32, seed: Seed) -> Self {
+        Self {
+            players: 1,
+            tables: 1,
+            forever: false,
+            rounds,
+            delay: DELAY,
+            timeout: TIMEOUT,
+            seed,
+            json: false,
+            trace: false,
+        }
+    }
+
+    // Whether every number is in its range.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if !(1..=MAX_SEATS).contains(&self.players) {
+            return Err(ConfigError::Players(self.players));
+        }
+        let seats = usize::try_from(self.tables).unwrap_or(usize::MAX).saturating_mul(self.players);
+        if !(1..=MAX_CLIENTS).contains(&seats) {
+            return Err(ConfigError::Tables(self.tables));
+        }
+        if !(1..=MAX_ROUNDS).contains(&self.rounds) {
+            return Err(ConfigError::Rounds(self.rounds));
+        }
+        Ok(())
+    }
+}
+
+/// Why no dealer can be set up so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// The number of seats.
+    #[error("{0} players: a table has 1 to {MAX_SEATS} seats")]
+    Players(usize),
+    /// The number of tables.
+    #[error("{0} tables: 1 is the least, and there are seats for at most {MAX_CLIENTS} players")]
+    Tables(u32),
+    /// The number of rounds.
+    #[error("{0} rounds: a table plays 1 to {MAX_ROUNDS}")]
+    Rounds(u32),
+}
+
+/// How a dealer's work ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// At least one table was played to its end.
+    Played,
+    /// Every table was left by all its players.
+    Deserted,
+    /// It was stopped.
+    Stopped,
+}
