@@ -38,7 +38,8 @@ pub enum Input<'a, R> {
         /// Who is to be told.
         peer: PeerId,
     },
-    /// A peer is gone; nothing can be sent to it any more.
+    /// A peer is gone. If it [`Left`](Gone::Left), it may still read: what is sent to it goes out until the engine closes
+    /// it, which it has to do. Otherwise nothing can be sent to it any more.
     Disconnected {
         /// Who it was.
         peer: PeerId,

@@ -63,10 +63,11 @@ enum Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    // It sent what is no message: nothing more is read, and the engine decides what becomes of it.
-    Deaf,
-    // The engine has closed it: what is queued goes out, then it has until then to close its end.
-    Closing { until: Time },
+    // Nothing more comes from it, because it has closed its end or sent what is no message. The engine decides what
+    // becomes of it, and may still send to it.
+    Deaf { left: bool },
+    // The engine has closed it: what is queued goes out, then it has until then to close its end, unless it has left.
+    Closing { left: bool, until: Time },
 }
 
 #[derive(Debug)]
@@ -237,8 +238,8 @@ impl<P: Protocol> Tcp<P> {
             return self.lose(now, id, why);
         }
         match peer.state {
-            State::Closing { .. } => return self.discard(id),
-            State::Deaf => return,
+            State::Closing { left, .. } => return self.discard(id, left),
+            State::Deaf { .. } => return,
             State::Open => {}
         }
         // It costs a full chunk's tokens only if it sends one, but a chunk must be affordable.
@@ -251,8 +252,15 @@ impl<P: Protocol> Tcp<P> {
         buffer.reserve(CHUNK);
         let read = peer.read(&mut buffer);
         let Ok(Some(count)) = read else {
+            if read == Err(Gone::Left) {
+                // It may have closed its end alone, and still read.
+                peer.state = State::Deaf { left: true };
+                debug!(peer = %id, address = %peer.address, unfinished = buffer.len(), "left");
+                self.gone.push_back((id, Gone::Left));
+                buffer.clear();
+            }
             self.keep(id, buffer);
-            if let Err(why) = read {
+            if let Err(why @ (Gone::Broken | Gone::Lagging)) = read {
                 self.lose(now, id, why);
             }
             return;
@@ -287,7 +295,7 @@ impl<P: Protocol> Tcp<P> {
             match message {
                 Ok(request) => engine.input(now, Input::Request { peer: id, request }, out),
                 Err(why) => {
-                    peer.state = State::Deaf;
+                    peer.state = State::Deaf { left: false };
                     if let Some(held_back) = self.malformed_log.admit(now) {
                         info!(peer = %id, address = %peer.address, %why, held_back, "malformed message");
                     }
@@ -310,8 +318,14 @@ impl<P: Protocol> Tcp<P> {
 
     // Reads what a peer sends that nobody listens to any more, so that its end of the connection is not reset under the
     // last messages, until it closes.
-    fn discard(&mut self, id: PeerId) {
+    fn discard(&mut self, id: PeerId, left: bool) {
         let Some(peer) = self.peers.get_mut(&id) else { return };
+        if left {
+            if peer.queue.is_empty() {
+                self.peers.remove(&id);
+            }
+            return;
+        }
         if peer.queue.is_empty() {
             // The other end sees the end; whether that works is its business.
             let _ = SockRef::from(&peer.stream).shutdown(net::Shutdown::Write);
@@ -330,13 +344,13 @@ impl<P: Protocol> Tcp<P> {
 
     fn lose(&mut self, now: Time, id: PeerId, why: Gone) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        if matches!(peer.state, State::Closing { .. }) {
+        // Of whoever has left or was closed the engine has heard.
+        if matches!(peer.state, State::Closing { .. } | State::Deaf { left: true }) {
             return;
         }
         let address = peer.address;
         match why {
-            Gone::Left => debug!(peer = %id, %address, "left"),
-            Gone::Broken => debug!(peer = %id, %address, "the connection is broken"),
+            Gone::Left | Gone::Broken => debug!(peer = %id, %address, "the connection is broken"),
             Gone::Lagging => {
                 if let Some(held_back) = self.gone_log.admit(now) {
                     warn!(peer = %id, %address, held_back, "does not read what is sent to it and was dropped");
@@ -355,7 +369,7 @@ impl<P: Protocol> Tcp<P> {
         }
         let mut late = vec![];
         for (&id, peer) in &self.peers {
-            let until = if let State::Closing { until } = peer.state { Some(until) } else { None };
+            let until = if let State::Closing { until, .. } = peer.state { Some(until) } else { None };
             if until.is_some_and(|until| now >= until) || peer.queue.lags(now) {
                 late.push(id);
                 continue;
@@ -519,7 +533,8 @@ impl<E: Engine> Transport<E> for Tcp<E::Protocol> {
                 Output::Close { peer: id } => {
                     if let Some(peer) = self.peers.get_mut(&id) {
                         debug!(peer = %id, address = %peer.address, "closed");
-                        peer.state = State::Closing { until: now.plus(LINGER) };
+                        let left = matches!(peer.state, State::Deaf { left: true });
+                        peer.state = State::Closing { left, until: now.plus(LINGER) };
                         self.timed = true;
                         peer.source.wake();
                     }

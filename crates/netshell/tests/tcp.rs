@@ -11,7 +11,7 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    DecodeError, Engine, Framing, Input, Link, LogWriter, Outbox, Outcome, Protocol, Rate, Time,
+    DecodeError, Engine, Framing, Gone, Input, Link, LogWriter, Outbox, Outcome, Protocol, Rate, Time,
     framing::{NulDecoder, put_nul_frame},
 };
 use netshell::{MAX_LAG, Tcp, bind_tcp, serve};
@@ -105,7 +105,13 @@ impl Engine for Parrot {
                 self.outcome = Some(Outcome::Stopped);
                 return;
             }
-            Input::Disconnected { peer, why } => format!("{peer} gone: {why:?}"),
+            Input::Disconnected { peer, why } => {
+                if *why == Gone::Left {
+                    out.send(*peer, "goodbye\0".into());
+                }
+                out.close(*peer);
+                format!("{peer} gone: {why:?}")
+            }
             Input::Refresh { .. } => return,
         };
         let _ = self.events.send(event);
@@ -277,6 +283,7 @@ fn leaving_and_breaking_are_told_apart() {
     let (ann, bob) = (server.peer(), server.peer());
     ann.stream.shutdown(Shutdown::Write).unwrap();
     server.await_event("peer 0 gone: Left");
+    assert_eq!(ann.rest(), b"goodbye\0", "who has only stopped speaking still hears");
     // Closing with something unread resets.
     let mut carol = server.peer();
     carol.say(&["heard by nobody"]);

@@ -522,7 +522,9 @@ impl Engine for Server {
             }
             Input::Refresh { peer } => self.welcome(now, peer, out),
             Input::Disconnected { peer, .. } => {
-                self.strangers.remove(&peer);
+                if self.strangers.remove(&peer).is_some() {
+                    out.close(peer);
+                }
                 match self.seats.get(&peer).map(|seat| seat.role) {
                     Some(Role::Player(player)) => self.quit(now, peer, player, None, out),
                     Some(Role::Spectator | Role::Watcher) => self.leave_seat(peer, out),

@@ -206,7 +206,7 @@ impl Engine for Server {
             }
             Input::Request { peer, request } => self.request(now, peer, request, out),
             // As if it had left: what it said before counts, and its robot stays.
-            Input::Malformed { peer, .. } => {
+            Input::Malformed { peer, .. } | Input::Disconnected { peer, .. } => {
                 if self.peers.remove(&peer).is_some() {
                     out.close(peer);
                 }
@@ -215,9 +215,6 @@ impl Engine for Server {
                 if self.peers.contains_key(&peer) {
                     self.welcome(peer, out);
                 }
-            }
-            Input::Disconnected { peer, .. } => {
-                self.peers.remove(&peer);
             }
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop => {
