@@ -110,8 +110,9 @@ fn floor(observers: usize, turns: usize, frames: &[Vec<u8>]) -> Run {
 
 // Somebody comes when a long history is there: how soon is it told, and does anybody notice?
 fn late_joiner() {
-    let turn = Duration::from_millis(1);
-    let (_process, address) = start(&["-d", "1", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"]);
+    // Long enough for everybody to move in nearly every turn, so that the history is as long as a real one.
+    let turn = Duration::from_millis(2);
+    let (_process, address) = start(&["-d", "2", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"]);
     let mut observer = Observer::connect(address);
     let mut players = join(address);
     observer.watch(HISTORY, |turn| players.act(turn));
