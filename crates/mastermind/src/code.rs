@@ -1,0 +1,359 @@
+//! Pegs, codes, and which codes a game may hide.
+
+use alloc::{string::String, vec::Vec};
+use core::{fmt, str::FromStr};
+use rand::{Rng, RngExt};
+use thiserror::Error;
+
+/// Fewest pegs in a code.
+pub const MIN_LENGTH: usize = 4;
+/// Most pegs in a code.
+pub const MAX_LENGTH: usize = 8;
+/// Fewest colours that a game can have.
+pub const MIN_COLOURS: usize = 2;
+/// Most colours that a game can have; the game as it is known has all of them.
+pub const MAX_COLOURS: usize = 8;
+
+/// One peg: a colour, written `1` to `8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Peg(u8);
+
+impl Peg {
+    /// The peg of the colour with this number, counted from 0; `None` from [`MAX_COLOURS`] on.
+    pub const fn new(index: usize) -> Option<Self> {
+        // The bound keeps the cast from cutting anything.
+        #[expect(clippy::cast_possible_truncation, reason = "below 8")]
+        if index < MAX_COLOURS { Some(Self(index as u8)) } else { None }
+    }
+
+    /// The peg written as this digit, `1` to `8`.
+    pub const fn from_digit(digit: char) -> Option<Self> {
+        match digit {
+            '1'..='8' => Self::new(digit as usize - '1' as usize),
+            _ => None,
+        }
+    }
+
+    /// Number of the colour, counted from 0.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// How the peg is written: `1` to `8`.
+    pub const fn digit(self) -> char {
+        (b'1' + self.0) as char
+    }
+}
+
+const ALL_PEGS: [Peg; MAX_COLOURS] = [Peg(0), Peg(1), Peg(2), Peg(3), Peg(4), Peg(5), Peg(6), Peg(7)];
+
+impl fmt::Display for Peg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.digit())
+    }
+}
+
+/// A row of 4 to 8 pegs: a secret code or a guess at one. Ordered by length, then as numbers are.
+///
+/// ```
+/// let code: mastermind::Code = "8536".parse()?;
+/// assert_eq!(code.len(), 4);
+/// assert_eq!(code.peg(0).unwrap().digit(), '8');
+/// assert_eq!(code.to_string(), "8536");
+/// # Ok::<(), mastermind::ParseCodeError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Code {
+    /// One hexadecimal digit for each peg, which is the digit that it is written as; the last peg is the lowest, and
+    /// places that the code does not have are 0.
+    digits: u32,
+}
+
+impl Code {
+    /// The code of these pegs, first to last.
+    ///
+    /// # Errors
+    /// The number of pegs when it is not [`MIN_LENGTH`] to [`MAX_LENGTH`].
+    pub fn new(pegs: &[Peg]) -> Result<Self, ParseCodeError> {
+        if !(MIN_LENGTH..=MAX_LENGTH).contains(&pegs.len()) {
+            return Err(ParseCodeError::Length { length: pegs.len() });
+        }
+        Ok(Self::of(pegs.iter().copied()))
+    }
+
+    /// The code of at most [`MAX_LENGTH`] pegs; shorter ones than [`MIN_LENGTH`] are what halves of codes are made of.
+    pub(crate) fn of(pegs: impl IntoIterator<Item = Peg>) -> Self {
+        Self { digits: pegs.into_iter().fold(0, |digits, peg| digits << 4 | u32::from(peg.0 + 1)) }
+    }
+
+    /// The code's pegs as one hexadecimal number.
+    pub(crate) const fn digits(self) -> u32 {
+        self.digits
+    }
+
+    /// Number of pegs.
+    #[expect(clippy::len_without_is_empty, reason = "a code has at least four pegs")]
+    pub const fn len(self) -> usize {
+        MAX_LENGTH - self.digits.leading_zeros() as usize / 4
+    }
+
+    /// The peg at a place counted from 0, if the code is that long.
+    pub const fn peg(self, place: usize) -> Option<Peg> {
+        if place >= self.len() {
+            return None;
+        }
+        Some(Peg((self.digits >> (4 * (self.len() - 1 - place)) & 0xf) as u8 - 1))
+    }
+
+    /// The pegs, first to last.
+    pub fn pegs(self) -> impl DoubleEndedIterator<Item = Peg> + Clone {
+        (0..self.len()).rev().map(move |place| Peg((self.digits >> (4 * place) & 0xf) as u8 - 1))
+    }
+
+    /// How often each colour occurs.
+    pub fn counts(self) -> [u8; MAX_COLOURS] {
+        let mut counts = [0; MAX_COLOURS];
+        for peg in self.pegs() {
+            counts[peg.index()] += 1;
+        }
+        counts
+    }
+
+    /// Whether some colour occurs twice.
+    pub fn repeats(self) -> bool {
+        self.counts().iter().any(|&count| count > 1)
+    }
+}
+
+impl PartialOrd for Code {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Code {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        self.digits.cmp(&other.digits)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.digits)
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Code({self})")
+    }
+}
+
+/// A text that is no code.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ParseCodeError {
+    /// Not as many pegs as a code can have.
+    #[error("{length} pegs are no code: {MIN_LENGTH} to {MAX_LENGTH} are")]
+    Length {
+        /// The number of pegs.
+        length: usize,
+    },
+    /// A character that is no colour.
+    #[error("{found:?} at place {place} is no colour: colours are the digits 1 to 8")]
+    Colour {
+        /// What stands there.
+        found: char,
+        /// Where, counted from 1.
+        place: usize,
+    },
+}
+
+impl FromStr for Code {
+    type Err = ParseCodeError;
+
+    /// Reads the digits `1` to `8` without anything between them; digits of other scripts are refused.
+    fn from_str(text: &str) -> Result<Self, ParseCodeError> {
+        let mut pegs = Vec::with_capacity(MAX_LENGTH);
+        for (place, found) in text.chars().enumerate() {
+            // The rest of a long line is counted, not kept.
+            if place == MAX_LENGTH {
+                return Err(ParseCodeError::Length { length: text.chars().count() });
+            }
+            pegs.push(Peg::from_digit(found).ok_or(ParseCodeError::Colour { found, place: place + 1 })?);
+        }
+        Self::new(&pegs)
+    }
+}
+
+/// Which codes a game may hide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rules {
+    length: usize,
+    colours: usize,
+    repeats: bool,
+}
+
+/// Rules that no game can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum RulesError {
+    /// Too few or too many pegs.
+    #[error("a code of {length} pegs is not possible: {MIN_LENGTH} to {MAX_LENGTH} are")]
+    Length {
+        /// The number of pegs.
+        length: usize,
+    },
+    /// Too few or too many colours.
+    #[error("{colours} colours are not possible: {MIN_COLOURS} to {MAX_COLOURS} are")]
+    Colours {
+        /// The number of colours.
+        colours: usize,
+    },
+    /// More pegs than colours, and none may repeat.
+    #[error("{length} pegs of {colours} colours have to repeat one: allow it, or take at most {colours} pegs")]
+    TooFewColours {
+        /// The number of pegs.
+        length: usize,
+        /// The number of colours.
+        colours: usize,
+    },
+}
+
+impl Rules {
+    /// Codes of `length` pegs in `colours` colours, in which a colour may occur more than once if `repeats`.
+    ///
+    /// # Errors
+    /// [`RulesError`] says which bound is broken.
+    pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, RulesError> {
+        if length < MIN_LENGTH || length > MAX_LENGTH {
+            return Err(RulesError::Length { length });
+        }
+        if colours < MIN_COLOURS || colours > MAX_COLOURS {
+            return Err(RulesError::Colours { colours });
+        }
+        if !repeats && colours < length {
+            return Err(RulesError::TooFewColours { length, colours });
+        }
+        Ok(Self { length, colours, repeats })
+    }
+
+    /// Pegs in a code.
+    pub const fn length(self) -> usize {
+        self.length
+    }
+
+    /// Colours that there are.
+    pub const fn colours(self) -> usize {
+        self.colours
+    }
+
+    /// Whether a colour may occur twice in the secret code. Guesses may repeat colours in any case.
+    pub const fn repeats(self) -> bool {
+        self.repeats
+    }
+
+    /// How many codes a game may hide.
+    pub fn codes(self) -> u64 {
+        let colours = self.colours as u64;
+        (0..self.length as u64).map(|taken| if self.repeats { colours } else { colours - taken }).product()
+    }
+
+    /// How many guesses there are, sensible or not.
+    pub fn guesses(self) -> u64 {
+        Self { repeats: true, ..self }.codes()
+    }
+
+    /// Whether this code may be guessed: it has the right length and only colours of the game.
+    pub fn allows_guess(self, guess: Code) -> bool {
+        guess.len() == self.length && guess.pegs().all(|peg| peg.index() < self.colours)
+    }
+
+    /// Whether this code may be the secret.
+    pub fn allows_secret(self, code: Code) -> bool {
+        self.allows_guess(code) && (self.repeats || !code.repeats())
+    }
+
+    /// A secret code, each that the rules allow with the same probability.
+    pub fn draw<R: Rng + ?Sized>(self, rng: &mut R) -> Code {
+        let mut left = ALL_PEGS;
+        Code::of((0..self.length).map(|place| {
+            if self.repeats {
+                left[rng.random_range(0..self.colours)]
+            } else {
+                // What has been drawn is moved to the front.
+                left.swap(place, rng.random_range(place..self.colours));
+                left[place]
+            }
+        }))
+    }
+
+    /// All codes that a game may hide, in numeric order.
+    pub fn all(self) -> Vec<Code> {
+        let mut all = Vec::new();
+        let mut pegs = Vec::with_capacity(self.length);
+        self.extend_all(self.length, &mut pegs, &mut all);
+        all
+    }
+
+    /// All guesses, in numeric order.
+    pub fn all_guesses(self) -> Vec<Code> {
+        Self { repeats: true, ..self }.all()
+    }
+
+    /// Adds every code that begins with `pegs` and has `length` pegs.
+    fn extend_all(self, length: usize, pegs: &mut Vec<Peg>, all: &mut Vec<Code>) {
+        if pegs.len() == length {
+            all.push(Code::of(pegs.iter().copied()));
+            return;
+        }
+        for peg in (0..self.colours).filter_map(Peg::new) {
+            if self.repeats || !pegs.contains(&peg) {
+                pegs.push(peg);
+                self.extend_all(length, pegs, all);
+                pegs.pop();
+            }
+        }
+    }
+
+    /// All rows of so many pegs, fewer than a code may have included, in numeric order.
+    pub(crate) fn rows(self, length: usize) -> Vec<Code> {
+        let mut all = Vec::new();
+        Self { repeats: true, ..self }.extend_all(length, &mut Vec::with_capacity(length), &mut all);
+        all
+    }
+}
+
+impl fmt::Display for Rules {
+    /// `4 pegs, 8 colours, no repeats`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let repeats = if self.repeats { "with repeats" } else { "no repeats" };
+        write!(f, "{} pegs, {} colours, {repeats}", self.length, self.colours)
+    }
+}
+
+/// A partly known code: what the second lifeline has uncovered, `*` for the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HintCode(Vec<Option<Peg>>);
+
+impl HintCode {
+    /// Nothing is known of a code of this length.
+    pub(crate) fn unknown(length: usize) -> Self {
+        Self(alloc::vec![None; length])
+    }
+
+    pub(crate) fn uncover(&mut self, place: usize, peg: Peg) {
+        if let Some(hint) = self.0.get_mut(place) {
+            *hint = Some(peg);
+        }
+    }
+
+    /// What is known, place by place.
+    pub fn pegs(&self) -> &[Option<Peg>] {
+        &self.0
+    }
+}
+
+impl fmt::Display for HintCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(|hint| hint.map_or('*', Peg::digit)).collect::<String>())
+    }
+}

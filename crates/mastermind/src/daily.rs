@@ -1,0 +1,47 @@
+//! One puzzle a day, the same for everybody.
+
+use core::fmt;
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use crate::code::{Code, Rules};
+
+/// A day, as the number of days since 1 January 1970. What day it is, and where, is the program's business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(pub u32);
+
+/// Days in 400 years of the Gregorian calendar.
+const ERA: u64 = 146_097;
+
+impl Day {
+    /// Year, month and day of the month in the Gregorian calendar, the last two counted from 1.
+    pub const fn date(self) -> (u64, u64, u64) {
+        // Years begin in March here, so that the leap day is the last of its year. 1 March of the year 0 is day 0.
+        let days = self.0 as u64 + 719_468;
+        let day_of_era = days % ERA;
+        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        // Months from March on last 153 days in fives.
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+        let year = days / ERA * 400 + year_of_era + (month <= 2) as u64;
+        (year, month, day)
+    }
+
+    /// The day's puzzle: by these rules, which are those of the shortest code with repeats and all colours unless a player
+    /// wants others. Each set of rules has its own puzzle.
+    pub fn puzzle(self, rules: Rules) -> Code {
+        // Rules go into the seed, or the longer code would begin with the shorter one.
+        let kind = (rules.length() << 5 | rules.colours() << 1 | usize::from(rules.repeats())) as u64;
+        rules.draw(&mut Pcg64::seed_from_u64(u64::from(self.0) << 16 | kind))
+    }
+}
+
+impl fmt::Display for Day {
+    /// `2026-01-13`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = self.date();
+        write!(f, "{year:04}-{month:02}-{day:02}")
+    }
+}

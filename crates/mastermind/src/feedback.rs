@@ -1,0 +1,96 @@
+//! What a guess is answered with.
+//!
+//! Red is the number of places at which guess and code agree; white is the number of further pegs that agree in colour
+//! only. Each peg of the code pays for at most one peg of the guess, and exact matches are paid first.
+//!
+//! [`Feedback::of`] compares two codes; [`crate::Planes`] compares one guess with many codes.
+
+use core::fmt;
+
+use crate::code::{Code, MAX_LENGTH};
+
+/// The answer to a guess.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Feedback {
+    /// Places at which the colours agree.
+    pub red: u8,
+    /// Further pegs that agree in colour only.
+    pub white: u8,
+}
+
+/// The lowest bit of each hexadecimal digit.
+const ONES: u32 = 0x1111_1111;
+
+impl Feedback {
+    /// The feedback of a guess at a code. Symmetric; pegs that one has beyond the length of the other match nothing.
+    ///
+    /// ```
+    /// # use mastermind::Feedback;
+    /// let feedback = Feedback::of("1222".parse()?, "2111".parse()?);
+    /// assert_eq!((feedback.red, feedback.white), (0, 2));
+    /// # Ok::<(), mastermind::ParseCodeError>(())
+    /// ```
+    pub fn of(guess: Code, code: Code) -> Self {
+        // A digit of the difference is 0 where the pegs agree, and where neither code has a peg.
+        let difference = guess.digits() ^ code.digits();
+        let different = (difference | difference >> 1 | difference >> 2 | difference >> 3) & ONES;
+        let nowhere = MAX_LENGTH - guess.len().max(code.len());
+        let red = 8 - different.count_ones() as usize - nowhere;
+        let shared = (levels(guess) & levels(code)).count_ones() as usize;
+        Self::from_shared(red, shared)
+    }
+
+    /// The feedback with so many exact matches among so many shared pegs.
+    #[expect(clippy::cast_possible_truncation, reason = "both are at most 8")]
+    pub(crate) const fn from_shared(red: usize, shared: usize) -> Self {
+        Self { red: red as u8, white: shared.saturating_sub(red) as u8 }
+    }
+
+    /// Whether the guess is the code.
+    pub const fn is_win(self, length: usize) -> bool {
+        self.red as usize == length
+    }
+
+    /// Pegs shared in colour, in place or not.
+    pub const fn shared(self) -> usize {
+        self.red as usize + self.white as usize
+    }
+
+    /// Whether a guess of `length` pegs can be answered so.
+    pub const fn is_possible(self, length: usize) -> bool {
+        // With all but one peg in place and the colour of the last one right, it is in place too.
+        self.shared() <= length && !(self.red as usize + 1 == length && self.white == 1)
+    }
+
+    /// All answers that a guess of `length` pegs can get: `(length + 1)(length + 2) / 2 - 1` of them, the win last.
+    pub fn all(length: usize) -> impl Iterator<Item = Self> {
+        (0..=length)
+            .flat_map(|shared| (0..=shared).map(move |red| Self::from_shared(red, shared)))
+            .filter(move |feedback| feedback.is_possible(length))
+    }
+
+    /// A number below [`CLASSES`], another for each feedback: those with fewer shared pegs first.
+    pub(crate) const fn class(self) -> usize {
+        let shared = self.shared();
+        shared * (shared + 1) / 2 + self.red as usize
+    }
+}
+
+/// Bound of [`Feedback::class`].
+pub(crate) const CLASSES: usize = (MAX_LENGTH + 1) * (MAX_LENGTH + 2) / 2;
+
+/// For each colour a byte with as many low bits set as pegs have the colour: what two codes share are the bits that both
+/// have.
+fn levels(code: Code) -> u64 {
+    code.pegs().fold(0, |levels, peg| {
+        let lane = 8 * peg.index();
+        levels | ((levels >> lane & 0x7f) << 1 | 1) << lane
+    })
+}
+
+impl fmt::Display for Feedback {
+    /// `2 red, 1 white`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} red, {} white", self.red, self.white)
+    }
+}

@@ -1,0 +1,371 @@
+//! The rules: ten turns, guesses, lifelines, and when which is allowed.
+
+use alloc::vec::Vec;
+use rand::{Rng, RngExt};
+use thiserror::Error;
+
+use crate::{
+    code::{Code, HintCode, ParseCodeError, Rules},
+    feedback::Feedback,
+    lifeline::{Lifeline, Revealed, Style},
+    solver::Knowledge,
+};
+
+/// Turns in a game.
+pub const TURNS: usize = 10;
+
+/// What a player does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Guesses the code.
+    Guess(Code),
+    /// Asks for a lifeline.
+    Lifeline(Lifeline),
+}
+
+/// A line that is neither a guess nor a lifeline.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ParseActionError {
+    /// It looks like neither.
+    #[error("type a code, or lifeline#1 or lifeline#2: {0}")]
+    Neither(ParseCodeError),
+    /// A lifeline that does not exist.
+    #[error("there are two lifelines: type lifeline#1 or lifeline#2")]
+    NoSuchLifeline,
+}
+
+impl Action {
+    /// Reads what a player has typed: the digits of a guess, or `lifeline#1` or `lifeline#2` in small or capital letters.
+    ///
+    /// # Errors
+    /// [`ParseActionError`] says what would be right.
+    pub fn parse(text: &str) -> Result<Self, ParseActionError> {
+        const WORD: &str = "lifeline#";
+        if let Some((word, number)) = text.split_at_checked(WORD.len())
+            && word.eq_ignore_ascii_case(WORD)
+        {
+            let lifeline = match number {
+                "1" => Lifeline::Colour,
+                "2" => Lifeline::Place,
+                _ => return Err(ParseActionError::NoSuchLifeline),
+            };
+            return Ok(Self::Lifeline(lifeline));
+        }
+        text.parse().map(Self::Guess).map_err(ParseActionError::Neither)
+    }
+}
+
+/// What an action came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The guess is answered.
+    Answered {
+        /// The guess.
+        guess: Code,
+        /// Its feedback.
+        feedback: Feedback,
+    },
+    /// A lifeline has told something.
+    Revealed(Revealed),
+    /// From now on this lifeline, which has not been used, would leave no turn for a guess.
+    OutOfReach(Lifeline),
+    /// The game is over.
+    Ended(Outcome),
+}
+
+/// Why an action is refused. The game stays as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ActionError {
+    /// The game is over.
+    #[error("the game is over")]
+    Over,
+    /// The guess has not as many pegs as the code.
+    #[error("a guess has {expected} pegs in this game, not {found}")]
+    Length {
+        /// Pegs of the guess.
+        found: usize,
+        /// Pegs of the code.
+        expected: usize,
+    },
+    /// The guess has a colour that the game does not have.
+    #[error("{guess} has a colour that is not in this game: there are 1 to {colours}")]
+    Colour {
+        /// The guess.
+        guess: Code,
+        /// Colours of the game.
+        colours: usize,
+    },
+    /// One lifeline has been used, and there is one use in a game.
+    #[error("{lifeline} cannot be used: the one use of a lifeline in this game is spent")]
+    LifelineUsed {
+        /// The lifeline asked for.
+        lifeline: Lifeline,
+    },
+    /// The lifeline would leave no turn for a guess.
+    #[error(
+        "{lifeline} cannot be used now: it takes {cost} turns and {left} are left, so none would remain for a guess"
+    )]
+    LifelineBlocked {
+        /// The lifeline asked for.
+        lifeline: Lifeline,
+        /// Turns that it takes.
+        cost: usize,
+        /// Turns that are left.
+        left: usize,
+    },
+}
+
+/// How a game has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The code was found.
+    Won {
+        /// Turns that it took; those that a lifeline cost count.
+        turns: usize,
+    },
+    /// All turns are gone.
+    Lost {
+        /// What was to be found.
+        code: Code,
+    },
+}
+
+/// Something that took turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// A guess and its answer, one turn.
+    Guess {
+        /// The guess.
+        guess: Code,
+        /// Its feedback.
+        feedback: Feedback,
+    },
+    /// What a lifeline told, and the turns that it took.
+    Lifeline {
+        /// What it told.
+        revealed: Revealed,
+        /// Turns that it took.
+        cost: usize,
+    },
+}
+
+/// Whether a lifeline would be granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Availability {
+    /// It would.
+    Available,
+    /// The one use is spent.
+    Used,
+    /// It would leave no turn for a guess.
+    Blocked,
+}
+
+/// One game. The code is not shown before it is over.
+///
+/// ```
+/// use mastermind::{Rules, Style, game::{Action, Event, Game, Outcome}};
+/// use rand::SeedableRng;
+///
+/// let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
+/// let rules = Rules::new(4, 8, false)?;
+/// let mut game = Game::with_code(rules, Style::Text, "8536".parse()?)?;
+/// let events = game.apply(Action::parse("8563")?, &mut rng)?;
+/// assert!(matches!(events[..], [Event::Answered { feedback, .. }] if feedback.red == 2 && feedback.white == 2));
+/// game.apply(Action::parse("8536")?, &mut rng)?;
+/// assert_eq!(game.outcome(), Some(Outcome::Won { turns: 2 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Game {
+    rules: Rules,
+    style: Style,
+    code: Code,
+    history: Vec<Entry>,
+    /// Turns gone.
+    gone: usize,
+    revealed: Option<Revealed>,
+    hint_code: HintCode,
+    hints: usize,
+    won: bool,
+}
+
+/// A code that the rules of a game do not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{code} cannot be the code of a game with {rules}")]
+pub struct CodeError {
+    /// The code.
+    pub code: Code,
+    /// The rules.
+    pub rules: Rules,
+}
+
+impl Game {
+    /// A game with a random code.
+    pub fn new<R: Rng + ?Sized>(rules: Rules, style: Style, rng: &mut R) -> Self {
+        Self::start(rules, style, rules.draw(rng))
+    }
+
+    /// A game with a code that somebody has set.
+    ///
+    /// # Errors
+    /// [`CodeError`] if the rules do not allow it.
+    pub fn with_code(rules: Rules, style: Style, code: Code) -> Result<Self, CodeError> {
+        if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError { code, rules }) }
+    }
+
+    fn start(rules: Rules, style: Style, code: Code) -> Self {
+        Self {
+            rules,
+            style,
+            code,
+            history: Vec::new(),
+            gone: 0,
+            revealed: None,
+            hint_code: HintCode::unknown(rules.length()),
+            hints: 0,
+            won: false,
+        }
+    }
+
+    /// Does what the player wants.
+    ///
+    /// # Errors
+    /// [`ActionError`] when it is against the rules; then nothing has changed.
+    pub fn apply<R: Rng + ?Sized>(&mut self, action: Action, rng: &mut R) -> Result<Vec<Event>, ActionError> {
+        if self.outcome().is_some() {
+            return Err(ActionError::Over);
+        }
+        match action {
+            Action::Guess(guess) => self.guess(guess),
+            Action::Lifeline(lifeline) => self.lifeline(lifeline, rng),
+        }
+    }
+
+    fn guess(&mut self, guess: Code) -> Result<Vec<Event>, ActionError> {
+        let (found, expected) = (guess.len(), self.rules.length());
+        if found != expected {
+            return Err(ActionError::Length { found, expected });
+        }
+        if !self.rules.allows_guess(guess) {
+            return Err(ActionError::Colour { guess, colours: self.rules.colours() });
+        }
+        let before = Lifeline::ALL.map(|lifeline| self.availability(lifeline));
+        let feedback = Feedback::of(guess, self.code);
+        self.history.push(Entry::Guess { guess, feedback });
+        self.gone += 1;
+        self.won = feedback.is_win(expected);
+        let mut events = alloc::vec![Event::Answered { guess, feedback }];
+        if let Some(outcome) = self.outcome() {
+            events.push(Event::Ended(outcome));
+            return Ok(events);
+        }
+        for (lifeline, before) in Lifeline::ALL.into_iter().zip(before) {
+            if before == Availability::Available && self.availability(lifeline) == Availability::Blocked {
+                events.push(Event::OutOfReach(lifeline));
+            }
+        }
+        Ok(events)
+    }
+
+    fn lifeline<R: Rng + ?Sized>(&mut self, lifeline: Lifeline, rng: &mut R) -> Result<Vec<Event>, ActionError> {
+        let cost = lifeline.cost(self.style);
+        match self.availability(lifeline) {
+            Availability::Available => {}
+            Availability::Used => return Err(ActionError::LifelineUsed { lifeline }),
+            Availability::Blocked => {
+                return Err(ActionError::LifelineBlocked { lifeline, cost, left: TURNS - self.gone });
+            }
+        }
+        let place = rng.random_range(0..self.rules.length());
+        let Some(peg) = self.code.peg(place) else {
+            return Ok(Vec::new());
+        };
+        let revealed = match lifeline {
+            Lifeline::Colour => Revealed::Colour(peg),
+            Lifeline::Place => {
+                self.hint_code.uncover(place, peg);
+                Revealed::Place { place, peg }
+            }
+        };
+        self.revealed = Some(revealed);
+        self.gone += cost;
+        self.history.push(Entry::Lifeline { revealed, cost });
+        Ok(alloc::vec![Event::Revealed(revealed)])
+    }
+
+    /// Whether this lifeline would be granted now: it has not been used, nor the other one, and it leaves a turn for a guess.
+    pub fn availability(&self, lifeline: Lifeline) -> Availability {
+        if self.revealed.is_some() {
+            Availability::Used
+        } else if self.outcome().is_some() || self.gone + lifeline.cost(self.style) >= TURNS {
+            Availability::Blocked
+        } else {
+            Availability::Available
+        }
+    }
+
+    /// How the game has ended, if it has.
+    pub fn outcome(&self) -> Option<Outcome> {
+        if self.won {
+            Some(Outcome::Won { turns: self.gone })
+        } else if self.gone >= TURNS {
+            Some(Outcome::Lost { code: self.code })
+        } else {
+            None
+        }
+    }
+
+    /// The rules.
+    pub const fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// The way the game is played.
+    pub const fn style(&self) -> Style {
+        self.style
+    }
+
+    /// The turn that is to be taken, from 1 on; after the tenth it is 11.
+    pub const fn turn(&self) -> usize {
+        self.gone + 1
+    }
+
+    /// Turns gone.
+    pub const fn turns_gone(&self) -> usize {
+        self.gone
+    }
+
+    /// What has taken turns, in order.
+    pub fn history(&self) -> &[Entry] {
+        &self.history
+    }
+
+    /// What is known of the code by the second lifeline.
+    pub const fn hint_code(&self) -> &HintCode {
+        &self.hint_code
+    }
+
+    /// What a codebreaker can know at this point. It is for hints, so from here on the game counts as [hinted](Self::hints).
+    pub fn ask_hint(&mut self) -> Knowledge {
+        self.hints += 1;
+        self.knowledge()
+    }
+
+    /// How often a hint was asked for.
+    pub const fn hints(&self) -> usize {
+        self.hints
+    }
+
+    /// What the answers and lifelines so far tell.
+    fn knowledge(&self) -> Knowledge {
+        let mut knowledge = Knowledge::new(self.rules);
+        for entry in &self.history {
+            match *entry {
+                Entry::Guess { guess, feedback } => knowledge.answered(guess, feedback),
+                Entry::Lifeline { revealed: Revealed::Colour(peg), .. } => knowledge.has(peg),
+                Entry::Lifeline { revealed: Revealed::Place { place, peg }, .. } => knowledge.has_at(place, peg),
+            }
+        }
+        knowledge
+    }
+}

@@ -1,0 +1,99 @@
+//! Lifelines: a part of the code told for some turns. Using either kind closes both for the rest of the game.
+
+use core::fmt;
+
+use crate::code::Peg;
+
+/// Which lifeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lifeline {
+    /// The first tells one colour of the code, that of a random place, but not the place.
+    Colour,
+    /// The second tells a random place and its colour.
+    Place,
+}
+
+impl Lifeline {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Colour, Self::Place];
+
+    /// Its number, 1 or 2, by which players ask for it.
+    pub const fn number(self) -> usize {
+        match self {
+            Self::Colour => 1,
+            Self::Place => 2,
+        }
+    }
+
+    /// The lifeline that is asked for by this number.
+    pub const fn from_number(number: usize) -> Option<Self> {
+        match number {
+            1 => Some(Self::Colour),
+            2 => Some(Self::Place),
+            _ => None,
+        }
+    }
+
+    /// Turns that it takes altogether.
+    pub const fn cost(self, style: Style) -> usize {
+        match style {
+            Style::Text => self.number() + 1,
+            Style::Panel => self.number(),
+        }
+    }
+}
+
+impl fmt::Display for Lifeline {
+    /// `lifeline#1`, as it is asked for in the text game.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "lifeline#{}", self.number())
+    }
+}
+
+/// The two ways in which the game is played; they differ in what a lifeline costs.
+///
+/// | lifeline | text | panel |
+/// |----------|------|-------|
+/// | first    | 2 turns | 1 turn |
+/// | second   | 3 turns | 2 turns |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Style {
+    /// Line by line: a lifeline costs its penalty and the turn in which it is asked for.
+    Text,
+    /// On panels: a lifeline fills rows of the history.
+    Panel,
+}
+
+/// What a lifeline has told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Revealed {
+    /// The code has this colour somewhere.
+    Colour(Peg),
+    /// The code has this colour at this place.
+    Place {
+        /// The place, counted from 0.
+        place: usize,
+        /// The colour.
+        peg: Peg,
+    },
+}
+
+impl Revealed {
+    /// Which lifeline told it.
+    pub const fn lifeline(self) -> Lifeline {
+        match self {
+            Self::Colour(_) => Lifeline::Colour,
+            Self::Place { .. } => Lifeline::Place,
+        }
+    }
+}
+
+impl fmt::Display for Revealed {
+    /// `the code has a 5`, `place 2 of the code is 5`: places are shown counted from 1.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Colour(peg) => write!(f, "the code has a {peg}"),
+            Self::Place { place, peg } => write!(f, "place {} of the code is {peg}", place + 1),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A result to be pasted: how the game went, without colours or digits of any peg.
+
+use alloc::string::String;
+use core::fmt::Write;
+
+use crate::{
+    daily::Day,
+    game::{Entry, Game, Outcome, TURNS},
+};
+
+/// The result of a game as a few lines of text, without a line end after the last. `None` while the game goes on.
+///
+/// Each guess is a row with a filled circle for each red, an empty one for each white and a dot for each peg that got
+/// nothing; a lifeline is a row that names it. Neither guesses nor the code are shown.
+///
+/// ```text
+/// Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 3/10
+/// ●○··
+/// ●●○○
+/// ●●●●
+/// ```
+pub fn share(game: &Game, day: Option<Day>) -> Option<String> {
+    let result = match game.outcome()? {
+        Outcome::Won { turns } => Some(turns),
+        Outcome::Lost { .. } => None,
+    };
+    let mut text = String::from("Mastermind");
+    // Writing to a string does not fail.
+    if let Some(day) = day {
+        let _ = write!(text, " {day}");
+    }
+    let _ = write!(text, ", {}: ", game.rules());
+    let _ = match result {
+        Some(turns) => write!(text, "{turns}/{TURNS}"),
+        None => write!(text, "X/{TURNS}"),
+    };
+    match game.hints() {
+        0 => {}
+        1 => text.push_str(", with a hint"),
+        hints => {
+            let _ = write!(text, ", with {hints} hints");
+        }
+    }
+    for entry in game.history() {
+        text.push('\n');
+        match entry {
+            Entry::Guess { feedback, .. } => {
+                let rest = game.rules().length() - feedback.shared();
+                for (mark, count) in [('●', feedback.red.into()), ('○', feedback.white.into()), ('·', rest)] {
+                    text.extend(core::iter::repeat_n(mark, count));
+                }
+            }
+            Entry::Lifeline { revealed, cost } => {
+                let turns = if *cost == 1 { "turn" } else { "turns" };
+                let _ = write!(text, "{} ({cost} {turns})", revealed.lifeline());
+            }
+        }
+    }
+    Some(text)
+}

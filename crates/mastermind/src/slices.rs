@@ -1,0 +1,171 @@
+//! How the answers to a guess fall on many codes, for many guesses: counts only, 64 codes to a machine word.
+//!
+//! A set of codes is kept as bits: a word for each place and colour says which codes have that colour there, a word for
+//! each colour and number says which codes have at least so many pegs of it. A guess of `L` pegs picks `L` words of each
+//! kind; the number of bits set across the first `L` is red for each of 64 codes, across the others it is what is shared.
+//! Both sums are made by moving bits up a ladder, and a population count on each pair of steps gives the counts.
+
+use alloc::vec::Vec;
+
+use crate::{
+    code::{Code, MAX_COLOURS, MAX_LENGTH},
+    feedback::CLASSES,
+};
+
+/// The words that a guess picks from a block: first for places, then for shared colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Probe([u8; 2 * MAX_LENGTH]);
+
+impl Probe {
+    #[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
+    pub(crate) fn of(guess: Code) -> Self {
+        let length = guess.len();
+        let mut probe = [0; 2 * MAX_LENGTH];
+        let mut counts = [0; MAX_COLOURS];
+        for (place, peg) in guess.pegs().enumerate() {
+            let colour = peg.index();
+            probe[place] = place_word(place, colour) as u8;
+            probe[length + place] = level_word(length, colour, counts[colour]) as u8;
+            counts[colour] += 1;
+        }
+        Self(probe)
+    }
+}
+
+const fn place_word(place: usize, colour: usize) -> usize {
+    place * MAX_COLOURS + colour
+}
+
+/// The word of codes that have more than `level` pegs of the colour.
+const fn level_word(length: usize, colour: usize, level: usize) -> usize {
+    length * MAX_COLOURS + colour * length + level
+}
+
+/// How many codes of a set give each answer, by [`crate::Feedback::class`].
+pub(crate) type Counts = [u32; CLASSES];
+
+/// A set of codes as bits.
+#[derive(Debug, Clone)]
+pub(crate) struct Slices {
+    length: usize,
+    codes: usize,
+    arch: pulp::Arch,
+    /// Blocks of `16 * length` words.
+    words: Vec<u64>,
+}
+
+/// How a guess is judged by the counts of its answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Judge<'a> {
+    /// The sum of this over the counts; as long as the largest count needs.
+    Sum(&'a [i64]),
+    /// The largest count.
+    Largest,
+}
+
+/// What a guess came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Score {
+    pub(crate) value: i64,
+    /// The guess is one of the codes of the set.
+    pub(crate) member: bool,
+}
+
+impl Slices {
+    pub(crate) fn new(length: usize, codes: &[Code]) -> Self {
+        let mut slices = Self { length, codes: 0, arch: pulp::Arch::new(), words: Vec::new() };
+        slices.refill(codes);
+        slices
+    }
+
+    /// Replaces the set, keeping the memory.
+    pub(crate) fn refill(&mut self, codes: &[Code]) {
+        let stride = 2 * MAX_COLOURS * self.length;
+        self.codes = codes.len();
+        self.words.clear();
+        self.words.resize(codes.len().div_ceil(64) * stride, 0);
+        for (block, codes) in self.words.chunks_exact_mut(stride).zip(codes.chunks(64)) {
+            for (lane, code) in codes.iter().enumerate() {
+                let probe = Probe::of(*code);
+                for word in &probe.0[..2 * self.length] {
+                    block[usize::from(*word)] |= 1 << lane;
+                }
+            }
+        }
+    }
+
+    /// Judges each guess.
+    pub(crate) fn judge(&self, probes: impl Iterator<Item = Probe>, judge: Judge<'_>, mut each: impl FnMut(Score)) {
+        self.arch.dispatch(
+            #[inline(always)]
+            || match self.length {
+                4 => self.judge_all::<4>(probes, judge, &mut each),
+                5 => self.judge_all::<5>(probes, judge, &mut each),
+                6 => self.judge_all::<6>(probes, judge, &mut each),
+                7 => self.judge_all::<7>(probes, judge, &mut each),
+                _ => self.judge_all::<8>(probes, judge, &mut each),
+            },
+        );
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
+    fn judge_all<const L: usize>(
+        &self,
+        probes: impl Iterator<Item = Probe>,
+        judge: Judge<'_>,
+        each: &mut impl FnMut(Score),
+    ) {
+        let win = L * (L + 1) / 2 + L;
+        for probe in probes {
+            let mut counts = [0; CLASSES];
+            self.count::<L>(&probe, &mut counts);
+            let classes = counts[..=win].iter();
+            let value = match judge {
+                Judge::Sum(table) => {
+                    let last = table.len() - 1;
+                    classes.map(|count| table[last.min(*count as usize)]).sum()
+                }
+                Judge::Largest => i64::from(classes.copied().max().unwrap_or(0)),
+            };
+            each(Score { value, member: counts[win] > 0 });
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
+    fn count<const L: usize>(&self, probe: &Probe, counts: &mut Counts) {
+        let stride = 2 * MAX_COLOURS * L;
+        let mut left = self.codes;
+        for block in self.words.chunks_exact(stride) {
+            let valid = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
+            left = left.saturating_sub(64);
+            let red = ladder::<L>(block, &probe.0[..L], valid);
+            let shared = ladder::<L>(block, &probe.0[L..2 * L], valid);
+            let mut class = 0;
+            for sum in 0..=L {
+                let with_sum = shared[sum] & !if sum < L { shared[sum + 1] } else { 0 };
+                for exact in 0..=sum {
+                    let with_red = red[exact] & !if exact < L { red[exact + 1] } else { 0 };
+                    counts[class] += (with_sum & with_red).count_ones();
+                    class += 1;
+                }
+            }
+        }
+    }
+}
+
+/// For each number up to `L` the codes of which at least so many of the picked words have the bit; at 0 all codes.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
+fn ladder<const L: usize>(block: &[u64], picked: &[u8], valid: u64) -> [u64; 9] {
+    let mut steps = [0; 9];
+    steps[0] = valid;
+    for index in 0..L {
+        let word = block[usize::from(picked[index])];
+        for step in (0..=index).rev() {
+            steps[step + 1] |= steps[step] & word;
+        }
+    }
+    steps
+}

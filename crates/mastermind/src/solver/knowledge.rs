@@ -1,0 +1,259 @@
+//! What a codebreaker knows, and which codes that leaves possible.
+
+use alloc::{collections::BTreeMap, vec::Vec};
+use core::iter;
+use rand::{Rng, RngExt};
+
+use crate::{
+    code::{Code, MAX_COLOURS, Peg, Rules},
+    feedback::{CLASSES, Feedback},
+    planes::{Planes, TAIL, Wanted},
+};
+
+/// What has been learned about a code: answers to guesses, and what lifelines have told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Knowledge {
+    rules: Rules,
+    answers: Vec<(Code, Feedback)>,
+    colour: Option<Peg>,
+    place: Option<(usize, Peg)>,
+}
+
+impl Knowledge {
+    /// Nothing but the rules.
+    pub const fn new(rules: Rules) -> Self {
+        Self { rules, answers: Vec::new(), colour: None, place: None }
+    }
+
+    /// The rules of the game.
+    pub const fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// The answers, first to last.
+    pub fn answers(&self) -> &[(Code, Feedback)] {
+        &self.answers
+    }
+
+    /// Adds the answer to a guess. One that the rules do not allow is ignored.
+    pub fn answered(&mut self, guess: Code, feedback: Feedback) {
+        if self.rules.allows_guess(guess) {
+            self.answers.push((guess, feedback));
+        }
+    }
+
+    /// Adds that the code has this colour.
+    pub const fn has(&mut self, peg: Peg) {
+        self.colour = Some(peg);
+    }
+
+    /// Adds that the code has this colour at this place, counted from 0.
+    pub const fn has_at(&mut self, place: usize, peg: Peg) {
+        self.place = Some((place, peg));
+    }
+
+    /// Whether nothing at all has been learned.
+    pub const fn is_empty(&self) -> bool {
+        self.answers.is_empty() && self.colour.is_none() && self.place.is_none()
+    }
+
+    /// Whether this may be the code.
+    pub fn allows(&self, code: Code) -> bool {
+        self.rules.allows_secret(code)
+            && self.answers.iter().all(|(guess, feedback)| Feedback::of(*guess, code) == *feedback)
+            && self.colour.is_none_or(|colour| code.pegs().any(|peg| peg == colour))
+            && self.place.is_none_or(|(place, peg)| code.peg(place) == Some(peg))
+    }
+}
+
+/// The codes that some knowledge leaves possible. They are not kept but found again when they are asked for: codes are
+/// cut in a head and a tail of four pegs, and for one head all tails are compared at once.
+pub(crate) struct Possible<'a> {
+    knowledge: &'a Knowledge,
+    heads: Vec<Code>,
+    tails: Vec<Code>,
+    planes: Planes,
+    /// For each tail a bit for each of its colours.
+    colours: Vec<u8>,
+    /// 255 for each tail that may stand after some head, else 0.
+    sound: Vec<u8>,
+    answers: Vec<Halves>,
+    /// How many codes each head begins.
+    counts: Vec<u32>,
+    total: u64,
+}
+
+/// A guess cut in two. What its tail gets depends on what the head of the code has left to be paid for: that is kept.
+struct Halves {
+    head: Code,
+    tail: Wanted,
+    counts: [u8; MAX_COLOURS],
+    answers: BTreeMap<[u8; MAX_COLOURS], Vec<u8>>,
+}
+
+impl Halves {
+    fn new(guess: Code, head_length: usize) -> Self {
+        let head = Code::of(guess.pegs().take(head_length));
+        let tail = Code::of(guess.pegs().skip(head_length));
+        Self { head, tail: Wanted::of(tail), counts: guess.counts(), answers: BTreeMap::new() }
+    }
+
+    /// Red and shared pegs that this head of a code gets for itself, and what all tails after it answer.
+    fn after(&mut self, head: Code, planes: &Planes) -> (usize, usize, &[u8]) {
+        let red = usize::from(Feedback::of(self.head, head).red);
+        let of_head = head.counts();
+        let left = core::array::from_fn(|colour| self.counts[colour].saturating_sub(of_head[colour]));
+        let paid: u8 = self.counts.iter().zip(&left).map(|(all, left)| all - left).sum();
+        let tail = Wanted { counts: left, ..self.tail };
+        let answers = self.answers.entry(left).or_insert_with(|| {
+            let mut answers = Vec::new();
+            planes.answer_tails(&tail, &mut answers);
+            answers
+        });
+        (red, usize::from(paid), answers)
+    }
+}
+
+impl<'a> Possible<'a> {
+    pub(crate) fn new(knowledge: &'a Knowledge) -> Self {
+        let rules = knowledge.rules;
+        let head_length = rules.length() - TAIL;
+        let tails = rules.rows(TAIL);
+        let place = knowledge.place.and_then(|(place, peg)| Some((place.checked_sub(head_length)?, peg)));
+        let sound = tails.iter().map(|tail| {
+            let sound =
+                (rules.repeats() || !tail.repeats()) && place.is_none_or(|(place, peg)| tail.peg(place) == Some(peg));
+            if sound { u8::MAX } else { 0 }
+        });
+        let mut possible = Self {
+            knowledge,
+            heads: rules.rows(head_length),
+            planes: Planes::new(TAIL, &tails),
+            colours: tails.iter().map(|tail| colours(*tail)).collect(),
+            sound: sound.collect(),
+            answers: knowledge.answers.iter().rev().map(|(guess, _)| Halves::new(*guess, head_length)).collect(),
+            counts: Vec::new(),
+            total: 0,
+            tails,
+        };
+        let (mut counts, mut total) = (Vec::new(), 0);
+        for head in 0..possible.heads.len() {
+            let count = possible.tails_after(head).iter().map(|alive| u32::from(*alive != 0)).sum();
+            counts.push(count);
+            total += u64::from(count);
+        }
+        possible.counts = counts;
+        possible.total = total;
+        possible
+    }
+
+    /// How many codes are possible.
+    pub(crate) const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// For each tail 255 if it makes a possible code after this head.
+    fn tails_after(&mut self, head: usize) -> Vec<u8> {
+        let rules = self.knowledge.rules;
+        let head = self.heads[head];
+        let of_head = colours(head);
+        let wrong_place = self
+            .knowledge
+            .place
+            .is_some_and(|(place, peg)| place + TAIL < rules.length() && head.peg(place) != Some(peg));
+        if wrong_place || !rules.repeats() && head.repeats() {
+            return Vec::new();
+        }
+        let mut alive = self.sound.clone();
+        if !rules.repeats() {
+            keep(&mut alive, &self.colours, |colours| colours & of_head == 0);
+        }
+        if let Some(colour) = self.knowledge.colour.map(|peg| 1 << peg.index()).filter(|colour| colour & of_head == 0) {
+            keep(&mut alive, &self.colours, |colours| colours & colour != 0);
+        }
+        let feedback = self.knowledge.answers.iter().rev().map(|(_, feedback)| feedback);
+        for (halves, feedback) in self.answers.iter_mut().zip(feedback) {
+            let (red, shared, answers) = halves.after(head, &self.planes);
+            let left = (usize::from(feedback.red).checked_sub(red), feedback.shared().checked_sub(shared));
+            let (Some(red), Some(shared)) = left else {
+                return Vec::new();
+            };
+            // What the head has paid for may be in place in the tail, so that red is more than what is left to be shared.
+            keep(&mut alive, answers, |answer| usize::from(answer) == (shared << 4 | red));
+        }
+        alive
+    }
+
+    /// All of them, in numeric order.
+    pub(crate) fn all(&mut self) -> Vec<Code> {
+        self.at_ranks(0..self.total)
+    }
+
+    /// So many of them that are spread evenly, but by chance: one out of each stretch.
+    pub(crate) fn sample<R: Rng + ?Sized>(&mut self, codes: u64, rng: &mut R) -> Vec<Code> {
+        let total = self.total;
+        let ranks = (0..codes).map(|index| {
+            let (from, to) = (index * total / codes, (index + 1) * total / codes);
+            rng.random_range(from..to.max(from + 1))
+        });
+        let ranks: Vec<u64> = ranks.collect();
+        self.at_ranks(ranks)
+    }
+
+    /// The codes at these ranks, which rise.
+    fn at_ranks(&mut self, ranks: impl IntoIterator<Item = u64>) -> Vec<Code> {
+        let mut ranks = ranks.into_iter().peekable();
+        let mut found = Vec::new();
+        let mut rank = 0;
+        for head in 0..self.heads.len() {
+            let end = rank + u64::from(self.counts[head]);
+            if ranks.peek().is_none_or(|next| *next >= end) {
+                rank = end;
+                continue;
+            }
+            let alive = self.tails_after(head);
+            for (tail, _) in self.tails.iter().zip(&alive).filter(|(_, alive)| **alive != 0) {
+                if ranks.next_if_eq(&rank).is_some() {
+                    found.push(Code::of(self.heads[head].pegs().chain(tail.pegs())));
+                }
+                rank += 1;
+            }
+        }
+        found
+    }
+
+    /// How many of them give each answer to a guess, by class.
+    pub(crate) fn counts(&mut self, guess: Code) -> [u64; CLASSES] {
+        let mut halves = Halves::new(guess, self.knowledge.rules.length() - TAIL);
+        let mut by_byte = [0u64; 256];
+        let mut counts = [0; CLASSES];
+        for head in 0..self.heads.len() {
+            if self.counts[head] == 0 {
+                continue;
+            }
+            let alive = self.tails_after(head);
+            let (red, shared, answers) = halves.after(self.heads[head], &self.planes);
+            by_byte.fill(0);
+            for (answer, alive) in iter::zip(answers, &alive) {
+                by_byte[usize::from(*answer)] += u64::from(*alive & 1);
+            }
+            for (byte, count) in (0..=u8::MAX).zip(by_byte).filter(|(_, count)| *count > 0) {
+                let (tail_red, tail_shared) = (usize::from(byte & 15), usize::from(byte >> 4));
+                counts[Feedback::from_shared(red + tail_red, shared + tail_shared).class()] += count;
+            }
+        }
+        counts
+    }
+}
+
+/// A bit for each colour of a row of pegs.
+fn colours(row: Code) -> u8 {
+    row.pegs().fold(0, |colours, peg| colours | 1 << peg.index())
+}
+
+/// Clears what does not fit.
+fn keep(alive: &mut [u8], bytes: &[u8], fits: impl Fn(u8) -> bool + Copy) {
+    for (alive, byte) in iter::zip(alive, bytes) {
+        *alive &= if fits(*byte) { u8::MAX } else { 0 };
+    }
+}

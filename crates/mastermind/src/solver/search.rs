@@ -1,0 +1,410 @@
+//! The search for the codebreaker that needs the fewest turns over all codes.
+//!
+//! The least total of a set is its size (one turn for each code now) and the least totals of the parts that the best guess
+//! splits it into. Every guess has a bound from the sizes of its parts alone; guesses are tried from the best bound on, and
+//! dropped as soon as bounds and what is known of the parts cannot beat the best total so far. Of guesses that are the same
+//! under other names one is tried, and a set that turns up again is not searched again.
+
+use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
+use core::ops::ControlFlow;
+use rand::{Rng, RngExt};
+
+use super::{
+    space::{Pool, Space, split},
+    strategy::{Criterion, Strategy},
+    symmetry::PLAIN,
+    tally::Tally,
+    tree::Stopped,
+};
+use crate::{
+    code::{Code, Rules},
+    feedback::{CLASSES, Feedback},
+    slices::{Judge, Slices},
+};
+
+/// What is known of the least total of a set.
+#[derive(Debug, Clone, Copy)]
+enum Known {
+    /// It is this, by this guess.
+    Exactly(u32, Code),
+    /// It is at least this.
+    AtLeast(u32),
+}
+
+/// How the search goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Sets whose guesses were all judged.
+    pub nodes: u64,
+    /// First guesses that are done with.
+    pub openings_done: usize,
+    /// First guesses that there are, the same under other names counted once.
+    pub openings: usize,
+    /// The best total so far, if there is one.
+    pub best: Option<u32>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The first guess.
+    pub opening: Code,
+    /// Turns that all codes take.
+    pub tally: Tally,
+    /// Sets whose guesses were all judged.
+    pub nodes: u64,
+    /// Whether it is proven that no codebreaker does better in total.
+    pub proven: bool,
+}
+
+/// The search. It keeps what it has learned about sets of codes.
+pub struct Search {
+    space: Space,
+    /// How many guesses are tried on sets of more than [`Self::EXACT`] codes; `None` for all that may be the best.
+    width: Option<usize>,
+    opening: Option<Code>,
+    /// Least conceivable total of a set of so many codes.
+    bounds: Vec<i64>,
+    known: BTreeMap<Vec<Code>, Known>,
+    slices: Slices,
+    criterion: Criterion,
+    progress: Progress,
+}
+
+/// Who is told of the progress.
+type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+
+impl Search {
+    /// Sets of up to so many codes are searched in full width.
+    pub const EXACT: usize = 12;
+
+    /// A search that proves its result.
+    pub fn exhaustive(rules: Rules) -> Self {
+        Self::new(Space::new(rules), None)
+    }
+
+    /// A search that tries only the `width` most promising guesses on all but small sets, for games that are too large to
+    /// search through.
+    pub fn narrow(rules: Rules, width: usize) -> Self {
+        Self::new(Space::new(rules), Some(width))
+    }
+
+    /// The same search with its colours in another order, which must not change what comes out of an exhaustive one.
+    #[must_use]
+    pub fn relabelled<R: Rng + ?Sized>(self, rng: &mut R) -> Self {
+        let mut names = PLAIN;
+        for left in (1..self.space.rules.colours()).rev() {
+            names.swap(left, rng.random_range(0..=left));
+        }
+        Self::new(Space::with_names(self.space.rules, names), self.width)
+    }
+
+    fn new(space: Space, width: Option<usize>) -> Self {
+        let length = space.rules.length();
+        let bounds = bounds(space.codes.len(), Feedback::all(length).count());
+        Self {
+            space,
+            width,
+            bounds,
+            known: BTreeMap::new(),
+            slices: Slices::new(length, &[]),
+            criterion: Criterion::new(Strategy::Entropy),
+            progress: Progress::default(),
+            opening: None,
+        }
+    }
+
+    /// Only searches what follows this first guess. With a search of its own for each of the [openings](Self::openings) the
+    /// work can be shared out between threads; the best of the results is the result.
+    #[must_use]
+    pub fn from_opening(self, opening: Code) -> Self {
+        Self { opening: Some(opening), ..self }
+    }
+
+    /// First guesses, the same under other names counted once.
+    pub fn openings(&self) -> Vec<Code> {
+        let pool = self.space.openings();
+        self.space
+            .of_pool(&pool)
+            .map(|(guess, _)| guess)
+            .filter(|guess| self.opening.is_none_or(|o| o == *guess))
+            .collect()
+    }
+
+    /// Searches. `watch` is told of the progress now and then, and may stop the search.
+    ///
+    /// # Errors
+    /// [`Stopped`] when `watch` breaks.
+    pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<Found, Stopped> {
+        let watch: &mut Watch<'_> = &mut watch;
+        let codes = self.space.codes.clone();
+        let pool = self.space.openings();
+        let mut openings = self.rank(&codes, &pool, u32::MAX);
+        self.narrow_down(&codes, &pool, &mut openings);
+        openings
+            .retain(|(_, number)| self.opening.is_none_or(|only| only == self.space.guess(&pool, *number as usize)));
+        self.progress.openings = openings.len();
+        let mut best = None;
+        for (bound, number) in openings {
+            let opening = self.space.guess(&pool, number as usize);
+            let budget = best.map_or(u32::MAX, |(total, _)| total);
+            if bound < budget {
+                let total = self.solve_guess(&codes, opening, bound, &pool, budget, watch)?;
+                if total < budget {
+                    best = Some((total, opening));
+                    self.progress.best = Some(total);
+                }
+            }
+            self.progress.openings_done += 1;
+        }
+        let opening = best.map_or(codes[0], |(_, opening)| opening);
+        let mut tally = Tally::default();
+        self.play(opening, &codes, &pool, 1, &mut tally, watch)?;
+        Ok(Found { opening, tally, nodes: self.progress.nodes, proven: self.width.is_none() })
+    }
+
+    /// The least total of a set if it is below `budget`, else something between `budget` and it.
+    fn solve(&mut self, codes: &[Code], pool: &Arc<Pool>, budget: u32, watch: &mut Watch<'_>) -> Result<u32, Stopped> {
+        let count = codes.len();
+        if count <= 2 {
+            return Ok([0, 1, 3][count]);
+        }
+        let bound = self.bound(count);
+        if bound >= budget {
+            return Ok(bound);
+        }
+        match self.known.get(codes) {
+            Some(Known::Exactly(total, _)) => return Ok(*total),
+            Some(Known::AtLeast(least)) if *least >= budget => return Ok(*least),
+            _ => {}
+        }
+        let total = match easy(codes) {
+            Easy::Exactly(total, guess) => {
+                self.known.insert(codes.to_vec(), Known::Exactly(total, guess));
+                return Ok(total);
+            }
+            Easy::AtLeast(least) if least >= budget => return Ok(least),
+            Easy::AtLeast(_) => self.solve_hard(codes, pool, budget, watch)?,
+        };
+        Ok(total)
+    }
+
+    fn solve_hard(
+        &mut self,
+        codes: &[Code],
+        pool: &Arc<Pool>,
+        budget: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<u32, Stopped> {
+        let mut ranked = self.rank(codes, pool, budget);
+        if watch(self.progress).is_break() {
+            return Err(Stopped);
+        }
+        self.narrow_down(codes, pool, &mut ranked);
+        let (mut best, mut guess) = (budget, None);
+        for (bound, number) in ranked {
+            if bound >= best {
+                break;
+            }
+            let candidate = self.space.guess(pool, number as usize);
+            let total = self.solve_guess(codes, candidate, bound, pool, best, watch)?;
+            if total < best {
+                (best, guess) = (total, Some(candidate));
+            }
+        }
+        let known = guess.map_or(Known::AtLeast(best), |guess| Known::Exactly(best, guess));
+        self.known.insert(codes.to_vec(), known);
+        Ok(best)
+    }
+
+    /// The least total when this is guessed, if it is below `budget`; else something that is not.
+    fn solve_guess(
+        &mut self,
+        codes: &[Code],
+        guess: Code,
+        bound: u32,
+        pool: &Arc<Pool>,
+        budget: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<u32, Stopped> {
+        let mut parts: Vec<(u32, Vec<Code>)> = Vec::new();
+        for (answer, part) in split(codes, guess) {
+            if !answer.is_win(guess.len()) && part.len() > 2 {
+                parts.push((self.bound(part.len()), part));
+            }
+        }
+        if parts.is_empty() {
+            return Ok(bound);
+        }
+        let after = self.space.pool_after(pool, guess);
+        let mut total = bound;
+        // A cheap look at all parts first: what makes a guess hopeless is often in the last of them.
+        for (bound, part) in &mut parts {
+            let least = self.least(part, &after, budget - (total - *bound));
+            total += least - *bound;
+            *bound = least;
+            if total >= budget {
+                return Ok(total);
+            }
+        }
+        parts.sort_by_key(|(_, part)| part.len());
+        for (bound, part) in &parts {
+            let exact = self.solve(part, &after, budget - (total - *bound), watch)?;
+            total += exact - *bound;
+            if total >= budget {
+                return Ok(total);
+            }
+        }
+        Ok(total)
+    }
+
+    /// A bound of a set's least total from one look ahead.
+    fn least(&mut self, codes: &[Code], pool: &Arc<Pool>, budget: u32) -> u32 {
+        match self.known.get(codes) {
+            Some(Known::Exactly(total, _) | Known::AtLeast(total)) => return *total,
+            None => {}
+        }
+        match easy(codes) {
+            Easy::Exactly(total, guess) => {
+                self.known.insert(codes.to_vec(), Known::Exactly(total, guess));
+                return total;
+            }
+            Easy::AtLeast(least) if least >= budget => return least,
+            Easy::AtLeast(_) => {}
+        }
+        let least = self.rank(codes, pool, u32::MAX).first().map_or(u32::MAX, |(bound, _)| *bound);
+        self.known.insert(codes.to_vec(), Known::AtLeast(least));
+        least
+    }
+
+    fn bound(&self, count: usize) -> u32 {
+        u32::try_from(self.bounds[count]).unwrap_or(u32::MAX)
+    }
+
+    /// The guesses of the pool whose bound is below `budget`, the best bound first.
+    fn rank(&mut self, codes: &[Code], pool: &Pool, budget: u32) -> Vec<(u32, u32)> {
+        self.progress.nodes += 1;
+        self.slices.refill(codes);
+        let (mut ranked, mut number) = (Vec::new(), 0);
+        let count = number_of(codes);
+        self.slices.judge(self.space.of_pool(pool).map(|(_, probe)| probe), Judge::Sum(&self.bounds), |score| {
+            let bound = count + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member);
+            // A guess that everything answers alike leads nowhere.
+            if bound < budget && score.value < self.bounds[codes.len()] {
+                ranked.push((bound, number));
+            }
+            number += 1;
+        });
+        ranked.sort_unstable();
+        ranked
+    }
+
+    /// In a narrow search, keeps the guesses at a large set that tell most; bounds say little about what those are worth.
+    fn narrow_down(&mut self, codes: &[Code], pool: &Pool, ranked: &mut Vec<(u32, u32)>) {
+        let Some(width) = self.width.filter(|_| codes.len() > Self::EXACT) else {
+            return;
+        };
+        let bonus = self.criterion.member_bonus();
+        let mut values = Vec::new();
+        let probes = self.space.of_pool(pool).map(|(_, probe)| probe);
+        self.slices.judge(probes, self.criterion.judge(codes.len()), |score| {
+            values.push((score.value - if score.member { bonus } else { 0 }, !score.member));
+        });
+        ranked.sort_by_key(|(_, number)| (values[*number as usize], *number));
+        ranked.truncate(width);
+        ranked.sort_unstable();
+    }
+
+    /// Plays the codes by what the search has found, and counts the turns.
+    fn play(
+        &mut self,
+        guess: Code,
+        codes: &[Code],
+        pool: &Arc<Pool>,
+        turn: usize,
+        tally: &mut Tally,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Stopped> {
+        tally.guesses += 1;
+        let after = self.space.pool_after(pool, guess);
+        for (answer, part) in split(codes, guess) {
+            if answer.is_win(guess.len()) {
+                tally.found(turn, 1);
+                continue;
+            }
+            let next = match part[..] {
+                [next] | [next, _] => next,
+                _ => {
+                    // Mostly known already; where it was only bounded, the bound was as good as the least total.
+                    self.solve(&part, &after, u32::MAX, watch)?;
+                    match self.known.get(&part) {
+                        Some(Known::Exactly(_, next)) => *next,
+                        _ => part[0],
+                    }
+                }
+            };
+            self.play(next, &part, &after, turn + 1, tally, watch)?;
+        }
+        Ok(())
+    }
+}
+
+/// What can be said of a set without looking at guesses outside of it.
+enum Easy {
+    Exactly(u32, Code),
+    AtLeast(u32),
+}
+
+fn easy(codes: &[Code]) -> Easy {
+    let count = number_of(codes);
+    match most_telling_member(codes) {
+        // Each code is found by the second turn at the latest, one of them by the first.
+        Some((parts, guess)) if parts == count => Easy::Exactly(2 * count - 1, guess),
+        // All others take two turns and one takes three; a guess from outside would not do better.
+        Some((parts, guess)) if parts + 1 == count => Easy::Exactly(2 * count, guess),
+        _ => Easy::AtLeast(2 * count),
+    }
+}
+
+/// The member of the set that has most different answers from the set, and how many.
+fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
+    if codes.len() > CLASSES {
+        return None;
+    }
+    let parts =
+        |guess: Code| codes.iter().fold(0u64, |seen, code| seen | 1 << Feedback::of(guess, *code).class()).count_ones();
+    let mut best = None;
+    for guess in codes {
+        let parts = parts(*guess);
+        if best.is_none_or(|(most, _)| parts > most) {
+            best = Some((parts, *guess));
+            if parts as usize == codes.len() {
+                break;
+            }
+        }
+    }
+    best
+}
+
+/// How many codes there are: at most all codes of a game, which is below 2^24.
+fn number_of(codes: &[Code]) -> u32 {
+    u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
+}
+
+/// For each number of codes up to `codes` the least total if every guess could tell as many answers apart as there are.
+fn bounds(codes: usize, answers: usize) -> Vec<i64> {
+    let mut bounds = alloc::vec![0];
+    // So many codes can be found at this turn.
+    let (mut turn, mut room) = (1, 1);
+    let mut left = room;
+    for _ in 0..codes {
+        if left == 0 {
+            turn += 1;
+            room *= answers - 1;
+            left = room;
+        }
+        left -= 1;
+        bounds.push(bounds[bounds.len() - 1] + turn);
+    }
+    bounds
+}

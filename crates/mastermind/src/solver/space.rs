@@ -1,0 +1,101 @@
+//! All codes and all guesses of a game.
+
+use alloc::{sync::Arc, vec::Vec};
+
+use super::symmetry::{PLAIN, Symmetry, renamed};
+use crate::{
+    code::{Code, MAX_COLOURS, Rules},
+    feedback::{CLASSES, Feedback},
+    slices::Probe,
+};
+
+/// All codes and guesses of a game, in numeric order.
+#[derive(Debug, Clone)]
+pub(crate) struct Space {
+    pub(crate) rules: Rules,
+    pub(crate) codes: Vec<Code>,
+    pub(crate) guesses: Vec<(Code, Probe)>,
+    names: [u8; MAX_COLOURS],
+}
+
+/// The guesses worth trying at some point of a game.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool {
+    symmetry: Symmetry,
+    /// Indices of guesses; `None` for all.
+    some: Option<Vec<u32>>,
+}
+
+impl Space {
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self::with_names(rules, PLAIN)
+    }
+
+    /// The game with its colours renamed; only the order in which guesses are tried depends on it.
+    pub(crate) fn with_names(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
+        let mut guesses = rules.all_guesses();
+        guesses.sort_by_key(|guess| renamed(*guess, names));
+        let guesses = guesses.into_iter().map(|guess| (guess, Probe::of(guess))).collect();
+        Self { rules, codes: rules.all(), guesses, names }
+    }
+
+    /// The guesses worth trying first.
+    pub(crate) fn openings(&self) -> Arc<Pool> {
+        Arc::new(self.pool(Symmetry::new(self.rules, self.names)))
+    }
+
+    /// The guesses worth trying after a further guess.
+    pub(crate) fn pool_after(&self, pool: &Arc<Pool>, guess: Code) -> Arc<Pool> {
+        if pool.some.is_none() { Arc::clone(pool) } else { Arc::new(self.pool(pool.symmetry.after(guess))) }
+    }
+
+    fn pool(&self, symmetry: Symmetry) -> Pool {
+        if symmetry.is_trivial(self.rules.colours()) {
+            return Pool { symmetry, some: None };
+        }
+        let stands = |(index, (guess, _)): (usize, &(Code, Probe))| {
+            symmetry.stands(*guess).then(|| u32::try_from(index).unwrap_or(u32::MAX))
+        };
+        let some = self.guesses.iter().enumerate().filter_map(stands).collect();
+        Pool { symmetry, some: Some(some) }
+    }
+
+    /// The guesses of a pool with their probes.
+    pub(crate) fn of_pool<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = (Code, Probe)> + 'a {
+        let all = pool.some.is_none().then_some(&self.guesses).into_iter().flatten();
+        let some = pool.some.iter().flatten().map(|index| &self.guesses[*index as usize]);
+        all.chain(some).copied()
+    }
+
+    /// The guess of a pool with this number.
+    pub(crate) fn guess(&self, pool: &Pool, number: usize) -> Code {
+        pool.some.as_ref().map_or_else(|| self.guesses[number].0, |some| self.guesses[some[number] as usize].0)
+    }
+}
+
+/// Sorts codes by what they answer to a guess, and in each part keeps their order. The win is the last part, if it is one.
+pub(crate) fn split(codes: &[Code], guess: Code) -> Vec<(Feedback, Vec<Code>)> {
+    let mut parts: [Vec<Code>; CLASSES] = [const { Vec::new() }; CLASSES];
+    for code in codes {
+        parts[Feedback::of(guess, *code).class()].push(*code);
+    }
+    let with_answer =
+        |part: Vec<Code>| part.first().map(|code| Feedback::of(guess, *code)).map(|answer| (answer, part));
+    parts.into_iter().filter_map(with_answer).collect()
+}
+
+/// A code of the set that every code of the set answers differently, the first of them.
+pub(crate) fn telling_member(codes: &[Code]) -> Option<Code> {
+    if codes.len() > CLASSES {
+        return None;
+    }
+    codes.iter().copied().find(|guess| {
+        let mut seen = 0u64;
+        codes.iter().all(|code| {
+            let bit = 1 << Feedback::of(*guess, *code).class();
+            let new = seen & bit == 0;
+            seen |= bit;
+            new
+        })
+    })
+}

@@ -1,0 +1,65 @@
+//! How many turns the codes of a game took.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// How many codes were found in how many turns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Codes found at each turn, the first at index 0.
+    turns: Vec<u64>,
+    /// Guesses that had to be chosen.
+    pub(crate) guesses: u64,
+}
+
+impl Tally {
+    pub(crate) fn found(&mut self, turn: usize, codes: u64) {
+        if self.turns.len() < turn {
+            self.turns.resize(turn, 0);
+        }
+        self.turns[turn - 1] += codes;
+    }
+
+    /// Adds what another piece of the work came to.
+    pub fn add(&mut self, other: &Self) {
+        for (turn, &codes) in (1..).zip(&other.turns) {
+            self.found(turn, codes);
+        }
+        self.guesses += other.guesses;
+    }
+
+    /// Codes found.
+    pub fn codes(&self) -> u64 {
+        self.turns.iter().sum()
+    }
+
+    /// Turns taken for all codes together, the winning ones included.
+    pub fn total(&self) -> u64 {
+        (1..).zip(&self.turns).map(|(turn, codes)| turn * codes).sum()
+    }
+
+    /// Turns that the slowest code took.
+    pub fn longest(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// Codes found at each turn, the first at index 0.
+    pub fn turns(&self) -> &[u64] {
+        &self.turns
+    }
+
+    /// Turns that a code takes on average, in ten-thousandths, rounded.
+    pub fn average(&self) -> u64 {
+        let codes = self.codes().max(1);
+        (self.total() * 10_000 + codes / 2) / codes
+    }
+}
+
+impl fmt::Display for Tally {
+    /// `total 5625 / 1296 = 4.3403, longest 6`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let average = self.average();
+        let (whole, rest) = (average / 10_000, average % 10_000);
+        write!(f, "total {} / {} = {whole}.{rest:04}, longest {}", self.total(), self.codes(), self.longest())
+    }
+}

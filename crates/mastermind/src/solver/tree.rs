@@ -1,0 +1,144 @@
+//! Playing every code of a game with a strategy that looks one step ahead.
+
+use alloc::{sync::Arc, vec::Vec};
+use core::ops::ControlFlow;
+
+use super::{
+    space::{Pool, Space, split, telling_member},
+    strategy::{Criterion, Strategy},
+    tally::Tally,
+};
+use crate::{
+    code::{Code, Rules},
+    slices::Slices,
+};
+
+/// A codebreaker that knows all codes and all guesses of a game. Made for games of up to some 300,000 guesses; the memory
+/// is 24 bytes for each.
+#[derive(Debug, Clone)]
+pub struct Codebreaker {
+    space: Space,
+    strategy: Strategy,
+}
+
+/// Some codes that remain possible after the same answers, as a piece of the whole work.
+#[derive(Debug, Clone)]
+pub struct Job {
+    codes: Vec<Code>,
+    /// Turns taken so far.
+    turns: usize,
+    pool: Arc<Pool>,
+}
+
+impl Job {
+    /// How many codes there are to be found.
+    pub fn codes(&self) -> usize {
+        self.codes.len()
+    }
+}
+
+/// The work was stopped by whoever was told of its progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the search was stopped")]
+pub struct Stopped;
+
+/// What choosing needs again and again.
+struct Bench {
+    criterion: Criterion,
+    slices: Slices,
+}
+
+impl Codebreaker {
+    /// A codebreaker for a game.
+    pub fn new(rules: Rules, strategy: Strategy) -> Self {
+        Self { space: Space::new(rules), strategy }
+    }
+
+    /// The whole work as one piece.
+    pub fn job(&self) -> Job {
+        Job { codes: self.space.codes.clone(), turns: 0, pool: self.space.openings() }
+    }
+
+    /// Takes one turn: what is left to do after each answer, and the codes found by it. Pieces are independent, so that
+    /// each can be [run](Self::run) by another thread; their tallies [add up](Tally::add).
+    pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
+        let mut bench = self.bench();
+        let guess = self.choose(&job.codes, &job.pool, &mut bench);
+        self.divide_by(guess, job)
+    }
+
+    fn divide_by(&self, guess: Code, job: &Job) -> (Tally, Vec<Job>) {
+        let mut tally = Tally::default();
+        tally.guesses += 1;
+        let turns = job.turns + 1;
+        let pool = self.space.pool_after(&job.pool, guess);
+        let jobs = split(&job.codes, guess).into_iter().filter_map(|(answer, codes)| {
+            if answer.is_win(guess.len()) {
+                tally.found(turns, 1);
+                return None;
+            }
+            Some(Job { codes, turns, pool: Arc::clone(&pool) })
+        });
+        let jobs = jobs.collect();
+        (tally, jobs)
+    }
+
+    /// Finds every code of a job, and counts the turns. After each guess chosen, `watch` is told how many codes have been
+    /// found since it was last told, and may stop the work.
+    ///
+    /// # Errors
+    /// [`Stopped`] when `watch` breaks.
+    pub fn run(&self, job: Job, mut watch: impl FnMut(u64) -> ControlFlow<()>) -> Result<Tally, Stopped> {
+        let mut bench = self.bench();
+        let mut tally = Tally::default();
+        let mut jobs = alloc::vec![job];
+        let mut told = 0;
+        while let Some(job) = jobs.pop() {
+            match job.codes[..] {
+                [] => {}
+                [_] => tally.found(job.turns + 1, 1),
+                [_, _] => {
+                    tally.found(job.turns + 1, 1);
+                    tally.found(job.turns + 2, 1);
+                }
+                _ => {
+                    let guess = self.choose(&job.codes, &job.pool, &mut bench);
+                    let (found, further) = self.divide_by(guess, &job);
+                    tally.add(&found);
+                    jobs.extend(further);
+                    let found = tally.codes();
+                    if watch(found - told).is_break() {
+                        return Err(Stopped);
+                    }
+                    told = found;
+                }
+            }
+        }
+        let _ = watch(tally.codes() - told);
+        Ok(tally)
+    }
+
+    fn bench(&self) -> Bench {
+        Bench { criterion: Criterion::new(self.strategy), slices: Slices::new(self.space.rules.length(), &[]) }
+    }
+
+    /// The best guess at the codes; of equally good ones one that may be the code, and then the first.
+    fn choose(&self, codes: &[Code], pool: &Pool, bench: &mut Bench) -> Code {
+        // No guess is better by any measure.
+        if let Some(member) = telling_member(codes) {
+            return member;
+        }
+        bench.slices.refill(codes);
+        let probes = self.space.of_pool(pool).map(|(_, probe)| probe);
+        let bonus = bench.criterion.member_bonus();
+        let (mut best, mut number) = (None, 0);
+        bench.slices.judge(probes, bench.criterion.judge(codes.len()), |score| {
+            let key = (score.value - if score.member { bonus } else { 0 }, !score.member, number);
+            if best.is_none_or(|best| key < best) {
+                best = Some(key);
+            }
+            number += 1;
+        });
+        best.map_or(codes[0], |(_, _, number)| self.space.guess(pool, number))
+    }
+}
