@@ -362,8 +362,7 @@ impl Game {
         for entry in &self.history {
             match *entry {
                 Entry::Guess { guess, feedback } => knowledge.answered(guess, feedback),
-                Entry::Lifeline { revealed: Revealed::Colour(peg), .. } => knowledge.has(peg),
-                Entry::Lifeline { revealed: Revealed::Place { place, peg }, .. } => knowledge.has_at(place, peg),
+                Entry::Lifeline { revealed, cost } => knowledge.revealed(revealed, cost),
             }
         }
         knowledge

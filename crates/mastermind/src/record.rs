@@ -163,6 +163,12 @@ pub enum ParseRecordError {
         /// How it should begin.
         expected: &'static str,
     },
+    /// A line after the last one of a record.
+    #[error("line {line} is one too many")]
+    TooMany {
+        /// The line, counted from 1.
+        line: usize,
+    },
     /// The best streak is shorter than the one that goes on, or longer than there are games won.
     #[error("a streak of {streak} with a best one of {best} and {won} games won is not possible")]
     Streak {
@@ -219,7 +225,7 @@ impl FromStr for Record {
             record.last_daily = Some(Day(day));
             line += 1;
             if lines.next().is_some() {
-                return Err(ParseRecordError::Line { line, expected: "" });
+                return Err(ParseRecordError::TooMany { line });
             }
         }
         let (streak, best) = (record.streak, record.best_streak);

@@ -22,7 +22,7 @@ mod symmetry;
 mod tally;
 mod tree;
 
-pub use hint::{Hint, JUDGED, LISTED};
+pub use hint::{Effort, Hint, JUDGED, LISTED};
 pub use knowledge::Knowledge;
 pub use search::{Found, Progress, Search};
 pub use strategy::{ParseStrategyError, Strategy};

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     code::{Code, Peg, Rules},
     feedback::{CLASSES, Feedback},
+    game::TURNS,
     slices::{Probe, Slices},
 };
 
@@ -24,8 +25,33 @@ const JUDGED_ROUGHLY: usize = 1024;
 /// Most guesses that are tried where not all can be. The best of them are improved step by step, which gains more than
 /// trying more would.
 const MOST_TRIED: usize = 30_000;
-/// How many of the guesses tried are improved.
-const CLIMBS: usize = 12;
+
+/// How much work a hint is worth where not all guesses can be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// For a person who waits.
+    High,
+    /// For many games in a row: a tenth of the guesses, which costs a tenth of a turn or so.
+    Low,
+}
+
+impl Effort {
+    /// How many of the guesses tried are improved.
+    const fn climbs(self) -> usize {
+        match self {
+            Self::High => 12,
+            Self::Low => 2,
+        }
+    }
+
+    /// By what the number of guesses tried is divided.
+    const fn divisor(self) -> usize {
+        match self {
+            Self::High => 1,
+            Self::Low => 10,
+        }
+    }
+}
 
 /// How many possible codes are tried as the guess after the next, before the best of them is improved.
 const NEXT_TRIED: usize = 100;
@@ -54,12 +80,18 @@ pub struct Hint {
 }
 
 impl Hint {
+    /// The codebreaker's hint with [`Effort::High`]: at most some tenth of a second. `None` if no code fits what is known:
+    /// then some answer was wrong.
+    pub fn new<R: Rng + ?Sized>(knowledge: &Knowledge, rng: &mut R) -> Option<Self> {
+        Self::with_effort(knowledge, Effort::High, rng)
+    }
+
     /// The codebreaker's hint. `None` if no code fits what is known: then some answer was wrong.
     ///
     /// Guesses are chosen by what their answer tells. Of more than [`JUDGED`] possible codes a sample stands for all, and
     /// where there are too many guesses to try, as many as are worth waiting for are: possible codes and random ones, which
     /// `rng` chooses.
-    pub fn new<R: Rng + ?Sized>(knowledge: &Knowledge, rng: &mut R) -> Option<Self> {
+    pub fn with_effort<R: Rng + ?Sized>(knowledge: &Knowledge, effort: Effort, rng: &mut R) -> Option<Self> {
         let mut possible = Possible::new(knowledge);
         let remaining = possible.total();
         if remaining == 0 {
@@ -71,19 +103,21 @@ impl Hint {
         let judged = if all_tried || knowledge.is_empty() { JUDGED } else { JUDGED_ROUGHLY };
         let few = usize::try_from(remaining).ok().filter(|remaining| *remaining <= judged.max(LISTED));
         let codes = if few.is_some() { possible.all() } else { possible.sample(judged as u64, rng) };
+        let scarce = !knowledge.is_empty() && is_scarce(rules, remaining, knowledge.turns_gone());
+        let strategy = if scarce { Strategy::Expected } else { Strategy::Entropy };
         let (guess, tried) = match codes[..] {
             [guess] | [guess, _] => (guess, 1),
             _ => telling_member(&codes).filter(|_| few.is_some()).map_or_else(
                 || {
-                    let mut bench = Bench::new(&codes);
+                    let mut bench = Bench::new(&codes, strategy);
                     let best = if knowledge.is_empty() {
                         bench.best(&openings(rules), 1)
                     } else if all_tried {
                         bench.best(&rules.all_guesses(), 1)
                     } else {
-                        let starts = bench.best(&some_guesses(rules, &codes, rng), CLIMBS);
+                        let starts = bench.best(&some_guesses(rules, effort, &codes, rng), effort.climbs());
                         let tops = starts.into_iter().map(|start| bench.climb(rules, start)).collect();
-                        two_ahead(rules, &codes, tops)
+                        two_ahead(rules, &codes, strategy, tops)
                     };
                     (best.into_iter().min().map_or(codes[0], |(_, _, guess)| guess), bench.tried)
                 },
@@ -134,9 +168,9 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(codes: &[Code]) -> Self {
+    fn new(codes: &[Code], strategy: Strategy) -> Self {
         let slices = Slices::new(codes[0].len(), codes);
-        Self { slices, criterion: Criterion::new(Strategy::Entropy), codes: codes.len(), tried: 0 }
+        Self { slices, criterion: Criterion::new(strategy), codes: codes.len(), tried: 0 }
     }
 
     /// The `count` best of these guesses, the best first.
@@ -174,28 +208,52 @@ impl Bench {
     }
 }
 
-/// What the guesses come to when the best next guess after each answer is looked at as well.
-fn two_ahead(rules: Rules, codes: &[Code], mut guesses: Vec<Judged>) -> Vec<Judged> {
+/// What the guesses come to when the best next guess after each answer is looked at as well. When turns are scarce, that is
+/// above all how many codes may be left then.
+fn two_ahead(rules: Rules, codes: &[Code], strategy: Strategy, mut guesses: Vec<Judged>) -> Vec<Judged> {
     guesses.sort_unstable();
     guesses.dedup();
+    let bonus = Criterion::new(strategy).member_bonus();
+    let scarce = strategy == Strategy::Expected;
     for judged in &mut guesses {
-        let mut sum = 0;
+        let (mut sum, mut largest) = (0, 0);
         for (answer, part) in split(codes, judged.2) {
-            let bonus = Criterion::new(Strategy::Entropy).member_bonus();
-            sum -= match part.len() {
-                _ if answer.is_win(rules.length()) => 2 * bonus,
-                1 | 2 => bonus,
-                _ if telling_member(&part).is_some() => bonus,
-                _ => {
-                    let mut bench = Bench::new(&part);
-                    let start = bench.best(&part[..part.len().min(NEXT_TRIED)], 1);
-                    -start.first().map_or(0, |start| bench.climb(rules, *start).0)
+            let (value, left) = match part.len() {
+                _ if answer.is_win(rules.length()) => (-2 * bonus, 0),
+                1 | 2 => (-bonus, 1),
+                _ if telling_member(&part).is_some() => (-bonus, 1),
+                count => {
+                    let mut bench = Bench::new(&part, strategy);
+                    let start = bench.best(&part[..count.min(NEXT_TRIED)], 1);
+                    let next = start.first().map(|start| bench.climb(rules, *start));
+                    let left = next.filter(|_| scarce).map_or(count, |(_, _, next)| {
+                        split(&part, next).iter().map(|(_, part)| part.len()).max().unwrap_or(0)
+                    });
+                    (next.map_or(0, |(value, _, _)| value), left)
                 }
             };
+            sum += value;
+            largest = largest.max(left);
         }
-        judged.0 = sum;
+        judged.0 =
+            if scarce { i64::try_from(largest).unwrap_or(i64::MAX) << 40 | sum.clamp(0, (1 << 40) - 1) } else { sum };
     }
     guesses
+}
+
+/// Whether so many codes with so many turns left ask for care: then large parts are avoided rather than information sought,
+/// which is better on average.
+///
+/// Where all colours of the game are in each code, only red tells anything, and the worst answer leaves almost two fifths
+/// of the codes: of 40,320 there is about one after nine guesses. Other games are far from the limit.
+fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
+    let tenths = if !rules.repeats() && rules.length() == rules.colours() { 33 } else { 60 };
+    let left = TURNS.saturating_sub(turns_gone);
+    let enough = match left {
+        0..=2 => 2,
+        _ => (3..left).fold(10, |codes, _| codes * tenths / 10),
+    };
+    codes > enough
 }
 
 /// The guesses that differ in one peg, or in the places of two.
@@ -242,8 +300,8 @@ fn extend_openings(rules: Rules, most: usize, colour: usize, pegs: &mut Vec<Peg>
     }
 }
 /// As many guesses as can be tried: possible codes and, at least as many, random ones.
-fn some_guesses<R: Rng + ?Sized>(rules: Rules, codes: &[Code], rng: &mut R) -> Vec<Code> {
-    let tried = affordable(rules, codes.len()).min(MOST_TRIED);
+fn some_guesses<R: Rng + ?Sized>(rules: Rules, effort: Effort, codes: &[Code], rng: &mut R) -> Vec<Code> {
+    let tried = affordable(rules, codes.len()).min(MOST_TRIED) / effort.divisor();
     let members = codes.len().min(tried / 2);
     let any = Rules::new(rules.length(), rules.colours(), true).unwrap_or(rules);
     let mut guesses = codes[..members].to_vec();

@@ -7,6 +7,7 @@ use rand::{Rng, RngExt};
 use crate::{
     code::{Code, MAX_COLOURS, Peg, Rules},
     feedback::{CLASSES, Feedback},
+    lifeline::Revealed,
     planes::{Planes, TAIL, Wanted},
 };
 
@@ -17,12 +18,13 @@ pub struct Knowledge {
     answers: Vec<(Code, Feedback)>,
     colour: Option<Peg>,
     place: Option<(usize, Peg)>,
+    turns_gone: usize,
 }
 
 impl Knowledge {
     /// Nothing but the rules.
     pub const fn new(rules: Rules) -> Self {
-        Self { rules, answers: Vec::new(), colour: None, place: None }
+        Self { rules, answers: Vec::new(), colour: None, place: None, turns_gone: 0 }
     }
 
     /// The rules of the game.
@@ -35,21 +37,26 @@ impl Knowledge {
         &self.answers
     }
 
+    /// Turns that the guesses and lifelines have taken.
+    pub const fn turns_gone(&self) -> usize {
+        self.turns_gone
+    }
+
     /// Adds the answer to a guess. One that the rules do not allow is ignored.
     pub fn answered(&mut self, guess: Code, feedback: Feedback) {
         if self.rules.allows_guess(guess) {
             self.answers.push((guess, feedback));
+            self.turns_gone += 1;
         }
     }
 
-    /// Adds that the code has this colour.
-    pub const fn has(&mut self, peg: Peg) {
-        self.colour = Some(peg);
-    }
-
-    /// Adds that the code has this colour at this place, counted from 0.
-    pub const fn has_at(&mut self, place: usize, peg: Peg) {
-        self.place = Some((place, peg));
+    /// Adds what a lifeline has told for so many turns.
+    pub const fn revealed(&mut self, revealed: Revealed, turns: usize) {
+        match revealed {
+            Revealed::Colour(peg) => self.colour = Some(peg),
+            Revealed::Place { place, peg } => self.place = Some((place, peg)),
+        }
+        self.turns_gone += turns;
     }
 
     /// Whether nothing at all has been learned.

@@ -1,1 +1,45 @@
-//! x
+//! The rules of mastermind and its codebreaker, one named test each.
+//!
+//! | module | rules |
+//! |--------|-------|
+//! | [`codes`] | what is a code, what rules a game can have, and how codes are drawn |
+//! | [`answers`] | feedback, against a second definition and for many codes at once |
+//! | [`playing`] | guesses, turns, winning and losing, as transcripts |
+//! | [`lifelines`] | what they tell, what they cost, when they are refused |
+//! | [`days`] | the puzzle of a day |
+//! | [`sharing`] | results to be pasted |
+//! | [`records`] | statistics and the text that they are kept as |
+//! | [`hints`] | what is known, what is possible, what the codebreaker says |
+//! | [`totals`] | how many turns the strategies and the search take over all codes |
+//! | [`proofs`] | the same for large games, which takes minutes: `cargo test --release -p mastermind -- --ignored` |
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![expect(clippy::cast_precision_loss, reason = "means of counts that are far below 2^52")]
+#![expect(clippy::print_stdout, reason = "a proof that takes minutes prints what it has found")]
+
+use mastermind::{Code, Rules};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+mod answers;
+mod codes;
+mod days;
+mod hints;
+mod lifelines;
+mod playing;
+mod proofs;
+mod records;
+mod sharing;
+mod totals;
+
+fn code(text: &str) -> Code {
+    text.parse().unwrap()
+}
+
+fn rng(seed: u64) -> Pcg64 {
+    Pcg64::seed_from_u64(seed)
+}
+
+fn rules(length: usize, colours: usize, repeats: bool) -> Rules {
+    Rules::new(length, colours, repeats).unwrap()
+}

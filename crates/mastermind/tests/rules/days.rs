@@ -1,0 +1,39 @@
+//! The puzzle of a day.
+
+use mastermind::Day;
+
+use super::rules;
+
+#[test]
+fn days_have_dates() {
+    for (day, date) in [
+        (0, "1970-01-01"),
+        (58, "1970-02-28"),
+        (59, "1970-03-01"),
+        (789, "1972-02-29"),
+        (11_016, "2000-02-29"),
+        (11_017, "2000-03-01"),
+        (20_466, "2026-01-13"),
+        (47_540, "2100-02-28"),
+        (47_541, "2100-03-01"),
+        (u32::MAX, "11761191-01-20"),
+    ] {
+        assert_eq!(Day(day).to_string(), date);
+    }
+}
+
+/// Whoever changes these breaks the puzzle of everybody who plays with another version.
+#[test]
+fn the_puzzle_of_a_day_does_not_change() {
+    let puzzles = [(20_466, 4, true), (20_467, 4, true), (20_466, 5, true), (20_466, 4, false), (20_466, 8, false)]
+        .map(|(day, length, repeats)| Day(day).puzzle(rules(length, 8, repeats)).to_string());
+    assert_eq!(puzzles, ["3451", "8788", "34527", "6534", "17643852"]);
+}
+
+#[test]
+fn each_day_and_each_game_has_its_own() {
+    let year: std::collections::BTreeSet<_> = (20_000..20_365).map(|day| Day(day).puzzle(rules(8, 8, true))).collect();
+    assert_eq!(year.len(), 365);
+    let long = Day(20_466).puzzle(rules(8, 8, true)).to_string();
+    assert!(!long.starts_with(&Day(20_466).puzzle(rules(7, 8, true)).to_string()));
+}

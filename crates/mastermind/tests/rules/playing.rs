@@ -1,0 +1,145 @@
+//! Guesses and turns, as transcripts: what is typed, and what comes of it.
+
+use std::fmt::Write;
+
+use mastermind::{
+    Lifeline, Style,
+    game::{Action, ActionError, Availability, Event, Game, Outcome, TURNS},
+};
+
+use super::{code, rng, rules};
+
+/// Plays what is typed, and writes down for each line the turn, what was typed and what came of it.
+pub(crate) fn transcript(game: &mut Game, seed: u64, lines: &[&str]) -> String {
+    let mut rng = rng(seed);
+    let mut text = String::new();
+    for line in lines {
+        let turn = game.turn();
+        let came = match Action::parse(line).map_err(|error| error.to_string()) {
+            Err(error) => error,
+            Ok(action) => match game.apply(action, &mut rng) {
+                Err(error) => error.to_string(),
+                Ok(events) => {
+                    let events: Vec<String> = events
+                        .into_iter()
+                        .map(|event| match event {
+                            Event::Answered { feedback, .. } => feedback.to_string(),
+                            Event::Revealed(revealed) => revealed.to_string(),
+                            Event::OutOfReach(lifeline) => format!("{lifeline} is out of reach"),
+                            Event::Ended(Outcome::Won { turns }) => format!("won in {turns}"),
+                            Event::Ended(Outcome::Lost { code }) => format!("lost, it was {code}"),
+                        })
+                        .collect();
+                    events.join("; ")
+                }
+            },
+        };
+        writeln!(text, "{turn:>2} {line}: {came}").unwrap();
+    }
+    text
+}
+
+pub(crate) fn game(style: Style, secret: &str) -> Game {
+    Game::with_code(rules(secret.len(), 8, true), style, code(secret)).unwrap()
+}
+
+#[test]
+fn the_worked_game() {
+    let mut game = game(Style::Text, "8536");
+    // The seed is one that makes the lifeline choose the second place.
+    let seed =
+        (0..1000).find(|seed| transcript(&mut game.clone(), *seed, &["lifeline#2"]).contains("place 2")).unwrap();
+    let played = transcript(&mut game, seed, &["1111", "LifeLine#2", "lifeline#1", "8563", "8536", "8536"]);
+    assert_eq!(
+        played,
+        " 1 1111: 0 red, 0 white\n \
+          2 LifeLine#2: place 2 of the code is 5\n \
+          5 lifeline#1: lifeline#1 cannot be used: the one use of a lifeline in this game is spent\n \
+          5 8563: 2 red, 2 white\n \
+          6 8536: 4 red, 0 white; won in 6\n \
+          7 8536: the game is over\n"
+    );
+    assert_eq!(game.hint_code().to_string(), "*5**");
+}
+
+#[test]
+fn ten_wrong_guesses_lose() {
+    let mut game = game(Style::Panel, "1234");
+    let played = transcript(&mut game, 1, &["5678"; 10]);
+    assert!(played.ends_with("10 5678: 0 red, 0 white; lost, it was 1234\n"), "{played}");
+    assert_eq!(played.matches("lost").count(), 1);
+    assert_eq!(game.outcome(), Some(Outcome::Lost { code: code("1234") }));
+}
+
+#[test]
+fn the_tenth_guess_may_win() {
+    for style in [Style::Text, Style::Panel] {
+        let mut game = game(style, "12345678");
+        let mut lines = vec!["87654321"; TURNS - 1];
+        lines.push("12345678");
+        let played = transcript(&mut game, 1, &lines);
+        assert!(played.ends_with("10 12345678: 8 red, 0 white; won in 10\n"), "{played}");
+    }
+}
+
+#[test]
+fn what_is_no_move_costs_nothing() {
+    let mut game = game(Style::Text, "1234");
+    let before = format!("{game:?}");
+    let played = transcript(&mut game, 1, &["12345", "", "129a", "lifeline#3", "lifeline", "lifeline#1 "]);
+    assert_eq!(
+        played,
+        " 1 12345: a guess has 4 pegs in this game, not 5\n \
+          1 : type a code, or lifeline#1 or lifeline#2: 0 pegs are no code: 4 to 8 are\n \
+          1 129a: type a code, or lifeline#1 or lifeline#2: '9' at place 3 is no colour: colours are the digits 1 to 8\n \
+          1 lifeline#3: there are two lifelines: type lifeline#1 or lifeline#2\n \
+          1 lifeline: type a code, or lifeline#1 or lifeline#2: 'l' at place 1 is no colour: colours are the digits 1 to 8\n \
+          1 lifeline#1 : there are two lifelines: type lifeline#1 or lifeline#2\n"
+    );
+    assert_eq!(format!("{game:?}"), before);
+}
+
+#[test]
+fn colours_outside_of_the_game_are_refused() {
+    let mut game = Game::with_code(rules(4, 6, true), Style::Text, code("1234")).unwrap();
+    let error = game.apply(Action::Guess(code("1237")), &mut rng(1)).unwrap_err();
+    assert_eq!(error, ActionError::Colour { guess: code("1237"), colours: 6 });
+    assert_eq!(game.turn(), 1);
+}
+
+#[test]
+fn a_code_that_is_set_obeys_the_rules() {
+    let error = Game::with_code(rules(4, 8, false), Style::Text, code("1123")).unwrap_err();
+    assert_eq!(error.to_string(), "1123 cannot be the code of a game with 4 pegs, 8 colours, no repeats");
+    assert!(Game::with_code(rules(4, 8, true), Style::Text, code("12345")).is_err());
+}
+
+#[test]
+fn a_lifeline_that_gets_out_of_reach_is_told_once() {
+    let mut game = game(Style::Text, "1234");
+    let played = transcript(&mut game, 1, &["5678"; 10]);
+    let told: Vec<&str> = played.lines().filter(|line| line.contains("reach")).collect();
+    assert_eq!(
+        told,
+        [" 7 5678: 0 red, 0 white; lifeline#2 is out of reach", " 8 5678: 0 red, 0 white; lifeline#1 is out of reach",]
+    );
+}
+
+#[test]
+fn out_of_reach_is_not_told_after_a_win_or_a_use() {
+    let mut won = game(Style::Text, "1234");
+    let played = transcript(&mut won, 1, &["5678", "5678", "5678", "5678", "5678", "5678", "1234"]);
+    assert!(!played.contains("reach"), "{played}");
+    let mut used = game(Style::Text, "1234");
+    let played =
+        transcript(&mut used, 1, &["lifeline#1", "5678", "5678", "5678", "5678", "5678", "5678", "5678", "5678"]);
+    assert!(played.contains("lost") && !played.contains("reach"), "{played}");
+}
+
+#[test]
+fn new_games_are_fresh() {
+    let game = Game::new(rules(6, 8, false), Style::Panel, &mut rng(9));
+    assert_eq!((game.turn(), game.history().len(), game.hints()), (1, 0, 0));
+    assert_eq!(game.hint_code().to_string(), "******");
+    assert!(Lifeline::ALL.iter().all(|lifeline| game.availability(*lifeline) == Availability::Available));
+}

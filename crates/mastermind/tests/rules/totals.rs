@@ -1,0 +1,152 @@
+//! How many turns the strategies and the search take over all codes. The totals are those of the literature; where ties are
+//! decided differently, they are better.
+
+use core::ops::ControlFlow;
+use std::collections::BTreeMap;
+
+use mastermind::{
+    Code, Feedback,
+    solver::{Codebreaker, Found, Search, Stopped, Strategy, Tally},
+};
+
+use super::{code, rng, rules};
+
+fn total(length: usize, colours: usize, repeats: bool, strategy: Strategy) -> Tally {
+    let breaker = Codebreaker::new(rules(length, colours, repeats), strategy);
+    breaker.run(breaker.job(), |_| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn four_pegs_in_six_colours() {
+    for (strategy, line, turns) in [
+        (Strategy::Minimax, "total 5801 / 1296 = 4.4761, longest 5", vec![1, 6, 62, 533, 694]),
+        (Strategy::Expected, "total 5696 / 1296 = 4.3951, longest 6", vec![1, 10, 54, 645, 583, 3]),
+        (Strategy::Entropy, "total 5719 / 1296 = 4.4128, longest 6", vec![1, 6, 70, 612, 594, 13]),
+        (Strategy::Parts, "total 5668 / 1296 = 4.3735, longest 6", vec![1, 12, 72, 635, 569, 7]),
+    ] {
+        let tally = total(4, 6, true, strategy);
+        assert_eq!((tally.to_string().as_str(), tally.turns()), (line, &turns[..]), "{strategy}");
+    }
+}
+
+#[test]
+fn four_pegs_in_eight_colours() {
+    for (strategy, repeats, turns, longest) in [
+        (Strategy::Expected, true, 20_725, 7),
+        (Strategy::Entropy, true, 20_651, 7),
+        (Strategy::Parts, true, 20_896, 7),
+        (Strategy::Entropy, false, 7_869, 7),
+    ] {
+        let tally = total(4, 8, repeats, strategy);
+        assert_eq!((tally.total(), tally.longest()), (turns, longest), "{strategy}");
+    }
+}
+
+#[test]
+fn work_can_be_shared_out() {
+    let breaker = Codebreaker::new(rules(4, 6, true), Strategy::Parts);
+    let (mut tally, jobs) = breaker.divide(&breaker.job());
+    assert_eq!(jobs.iter().map(mastermind::solver::Job::codes).sum::<usize>(), 1295);
+    let breaker = &breaker;
+    let shares = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            jobs.into_iter().map(|job| scope.spawn(move || breaker.run(job, |_| ControlFlow::Continue(())))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect::<Vec<_>>()
+    });
+    for share in shares {
+        tally.add(&share);
+    }
+    assert_eq!(tally, total(4, 6, true, Strategy::Parts));
+}
+
+#[test]
+fn work_tells_how_far_it_is_and_can_be_stopped() {
+    let breaker = Codebreaker::new(rules(4, 6, true), Strategy::Entropy);
+    let mut found = 0;
+    breaker
+        .run(breaker.job(), |codes| {
+            found += codes;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(found, 1296);
+    let stopped = breaker.run(breaker.job(), |_| ControlFlow::Break(()));
+    assert_eq!(stopped, Err(Stopped));
+    let stopped = Search::exhaustive(rules(4, 6, true))
+        .run(|progress| if progress.nodes > 50 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+    assert_eq!(stopped, Err(Stopped));
+}
+
+pub(crate) fn search(mut search: Search) -> Found {
+    search.run(|_| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn the_best_play_at_four_pegs_in_six_colours() {
+    let found = search(Search::exhaustive(rules(4, 6, true)));
+    assert_eq!(found.tally.to_string(), "total 5625 / 1296 = 4.3403, longest 6");
+    assert!(found.proven && found.nodes > 1000, "{found:?}");
+}
+
+#[test]
+fn names_of_colours_do_not_matter() {
+    let mut openings = std::collections::BTreeSet::new();
+    for seed in 0..3 {
+        let found = search(Search::exhaustive(rules(4, 6, true)).relabelled(&mut rng(seed)));
+        assert_eq!(found.tally.total(), 5625);
+        openings.insert(found.opening);
+    }
+    assert!(openings.len() > 1, "{openings:?}");
+}
+
+#[test]
+fn each_opening_can_be_searched_for_itself() {
+    let openings = Search::exhaustive(rules(4, 5, true)).openings();
+    let names: Vec<String> = openings.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["1111", "1112", "1122", "1123", "1234"]);
+    let totals = openings.iter().map(|opening| {
+        let found = search(Search::exhaustive(rules(4, 5, true)).from_opening(*opening));
+        assert_eq!(found.opening, *opening);
+        found.tally.total()
+    });
+    assert_eq!(totals.min().unwrap(), search(Search::exhaustive(rules(4, 5, true))).tally.total());
+}
+
+/// All ways to play a very small game, without any bound or symmetry; only sets that come up again are remembered.
+fn least(codes: &[Code], guesses: &[Code], known: &mut BTreeMap<Vec<Code>, usize>) -> usize {
+    if codes.len() <= 2 {
+        return [0, 1, 3][codes.len()];
+    }
+    if let Some(total) = known.get(codes) {
+        return *total;
+    }
+    let mut best = usize::MAX;
+    for guess in guesses {
+        let mut parts = BTreeMap::<_, Vec<_>>::new();
+        for code in codes {
+            parts.entry(Feedback::of(*guess, *code)).or_default().push(*code);
+        }
+        if parts.len() > 1 {
+            parts.retain(|answer, _| !answer.is_win(guess.len()));
+            let further: usize = parts.values().map(|part| least(part, guesses, known)).sum();
+            best = best.min(codes.len() + further);
+        }
+    }
+    known.insert(codes.to_vec(), best);
+    best
+}
+
+#[test]
+fn the_search_agrees_with_trying_everything() {
+    for rules in [rules(4, 2, true), rules(4, 4, false)] {
+        let everything = least(&rules.all(), &rules.all_guesses(), &mut BTreeMap::new());
+        assert_eq!(search(Search::exhaustive(rules)).tally.total(), everything as u64, "{rules}");
+    }
+}
+
+#[test]
+fn a_narrow_search_beats_the_strategies() {
+    let found = search(Search::narrow(rules(4, 6, true), 5));
+    assert!((5625..5668).contains(&found.tally.total()) && !found.proven, "{found:?}");
+    assert_eq!(found.opening.len(), code("1123").len());
+}
