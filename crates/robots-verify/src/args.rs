@@ -1,0 +1,77 @@
+//! What can be asked for on the command line.
+
+use std::{net::IpAddr, path::PathBuf};
+
+use clap::{ArgAction, Parser, ValueEnum};
+use cmdkit::{ip_address, whole_number};
+use robots_verify::Kind;
+
+const AFTER_HELP: &str = "\
+Examples:
+  robots-verify -p 2022 -m client
+      stands in for a server: explains what clients send to TCP port 2022
+  robots-verify -p 2024 -m display -u
+      stands in for a GUI: explains the pictures that come to UDP port 2024
+  robots-verify -p 2023 -m input -u
+      stands in for a client: explains what a GUI sends to UDP port 2023
+  nc localhost 2022 | robots-verify -m server --file -
+      explains what the server at port 2022 sends, as it comes
+
+Exit status: 0 after a signal or when every message of a file is right, 1 when
+one is wrong or cut off, when something fails, or when the usage is wrong.";
+
+/// Explain every robots message that comes, byte by byte, up to the first wrong one
+#[derive(Debug, Parser)]
+#[command(name = "robots-verify", version, after_help = AFTER_HELP, disable_help_flag = true,
+          override_usage = "robots-verify -p PORT -m KIND [-u] [OPTIONS]\n       robots-verify --file FILE -m KIND [-u] [OPTIONS]")]
+pub(crate) struct Args {
+    /// Port to listen on; 0 is any free one
+    #[arg(short, long, value_parser = whole_number(0..=u16::MAX, 2022), allow_negative_numbers = true,
+          required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) port: Option<u16>,
+
+    /// Whose messages they are: what a client sends to its server, a server to its client, a client to its GUI
+    /// (display), or a GUI to its client (input)
+    #[arg(short, long, value_name = "KIND")]
+    messages: KindName,
+
+    /// Take datagrams over UDP, one message each, instead of connections over TCP
+    #[arg(short, long)]
+    pub(crate) udp: bool,
+
+    /// Explain this file instead, or with - standard input as it comes; with -u all of it is one datagram
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Write a line of JSON for each message
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address, conflicts_with = "file")]
+    pub(crate) bind: Vec<IpAddr>,
+
+    /// Print help
+    #[arg(short = 'h', long, action = ArgAction::Help)]
+    help: (),
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum KindName {
+    Client,
+    Server,
+    Display,
+    Input,
+}
+
+impl Args {
+    /// Whose messages are explained.
+    pub(crate) const fn kind(&self) -> Kind {
+        match self.messages {
+            KindName::Client => Kind::Client,
+            KindName::Server => Kind::Server,
+            KindName::Display => Kind::Display,
+            KindName::Input => Kind::Input,
+        }
+    }
+}

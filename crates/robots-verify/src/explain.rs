@@ -1,0 +1,527 @@
+//! Walking over bytes along the description of the format.
+
+use crate::{
+    format::{Enum, FieldShape, Kind, Shape, least},
+    sense::{Note, Sense},
+};
+
+/// Items of a list or entries of a map that are shown one by one.
+pub const MAX_SHOWN_ITEMS: u32 = 100;
+/// Lines that are kept of a message.
+pub const MAX_SHOWN_LINES: usize = 2_000;
+/// Bytes that are shown on each side of a wrong one.
+pub const AROUND: usize = 8;
+
+/// What is known of one message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Where it begins, in bytes from the start of the stream.
+    pub at: u64,
+    /// Its length as far as it was read, in bytes.
+    pub length: usize,
+    /// Which message it is; none if its tag is wrong or missing.
+    pub name: Option<&'static str>,
+    /// Its fields, in their order.
+    pub lines: Vec<Line>,
+    /// How many more there were than are kept.
+    pub lines_left_out: usize,
+    /// What is well-formed and cannot be meant.
+    pub notes: Vec<Note>,
+    /// How many more there were than are kept.
+    pub notes_left_out: usize,
+    /// What is wrong, if anything.
+    pub fault: Option<Fault>,
+    /// The bytes around the first wrong one.
+    pub around: Option<Around>,
+}
+
+/// A line of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A field.
+    Field(Field),
+    /// So many items of a list follow that are not shown.
+    LeftOut {
+        /// How many.
+        items: u32,
+        /// How deep they lie, in lists.
+        depth: usize,
+    },
+}
+
+/// A field of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Where it begins, in bytes from the start of the message.
+    pub at: usize,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// How deep it lies, in lists and in the entries of maps.
+    pub depth: usize,
+    /// What it is.
+    pub label: Label,
+    /// What it says.
+    pub value: Value,
+}
+
+/// What a field is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Label {
+    /// The tag of the message.
+    Message,
+    /// A field of that name.
+    Field(&'static str),
+    /// An item of the list of that name, from 1.
+    Item(&'static str, u32),
+    /// The player that an entry of the map of that name belongs to.
+    Key(&'static str),
+}
+
+/// What a field says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A variant of an enumeration.
+    Variant(&'static str),
+    /// A number.
+    Number(u32),
+    /// A player's number.
+    Player(u8),
+    /// A bomb's number.
+    BombId(u32),
+    /// Column and row.
+    Position(u16, u16),
+    /// Column, row and timer of a bomb.
+    Bomb(u16, u16, u16),
+    /// A text.
+    Text(String),
+    /// So many items follow.
+    Items(u32),
+    /// So many entries follow.
+    Entries(u32),
+}
+
+/// What is wrong with a message. Offsets count bytes from its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// A tag that the enumeration does not have.
+    UnknownTag {
+        /// Its offset.
+        at: usize,
+        /// The tag.
+        tag: u8,
+        /// What it should be a tag of.
+        of: &'static Enum,
+    },
+    /// A text that is not UTF-8.
+    NotUtf8 {
+        /// Offset of the first byte that is wrong.
+        at: usize,
+        /// That byte.
+        byte: u8,
+        /// The field.
+        label: Label,
+        /// The text's length in bytes.
+        length: u8,
+    },
+    /// A list that announces too much.
+    TooMany {
+        /// Offset of the count.
+        at: usize,
+        /// The count.
+        count: u32,
+        /// The bound.
+        max: u32,
+        /// The field.
+        label: Label,
+    },
+    /// A message that is longer than what is read.
+    TooLong {
+        /// Offset of the field that does not fit any more.
+        at: usize,
+        /// The bound, in bytes.
+        max: usize,
+    },
+    /// A datagram that goes on behind its message.
+    Trailing {
+        /// Offset of the first byte that is too many.
+        at: usize,
+        /// How many there are.
+        extra: usize,
+    },
+    /// The bytes end before the message does.
+    Unfinished {
+        /// Offset of the first byte that is missing.
+        at: usize,
+        /// The field that is cut off or missing.
+        label: Label,
+        /// Whether part of that field is there.
+        cut: bool,
+        /// How many bytes are missing at least.
+        missing: usize,
+    },
+}
+
+impl Fault {
+    /// Where the first wrong byte is, in bytes from the start of the message.
+    pub const fn at(&self) -> usize {
+        match *self {
+            Self::UnknownTag { at, .. }
+            | Self::NotUtf8 { at, .. }
+            | Self::TooMany { at, .. }
+            | Self::TooLong { at, .. }
+            | Self::Trailing { at, .. }
+            | Self::Unfinished { at, .. } => at,
+        }
+    }
+}
+
+/// Bytes around a wrong one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Around {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Which of them is wrong; their number if it is the one that is missing behind them.
+    pub wrong: usize,
+}
+
+// What is still to be read of a message; the last is the next.
+#[derive(Debug, Clone, Copy)]
+enum Todo {
+    Value { label: Label, shape: &'static Shape, depth: usize, shown: bool },
+    Items { name: &'static str, shape: &'static Shape, done: u32, left: u32, depth: usize, shown: bool },
+    Entries { name: &'static str, value: &'static [FieldShape], done: u32, left: u32, depth: usize, shown: bool },
+}
+
+impl Todo {
+    fn least(&self) -> usize {
+        match self {
+            Self::Value { shape, .. } => shape.least(),
+            Self::Items { shape, left, .. } => shape.least().saturating_mul(*left as usize),
+            Self::Entries { value, left, .. } => (1 + least(value)).saturating_mul(*left as usize),
+        }
+    }
+}
+
+/// Explains the messages of a stream. Its memory is bounded, whatever comes.
+///
+/// It reads each byte once, so a message costs no more in small pieces than at once.
+#[derive(Debug)]
+pub struct Explainer {
+    kind: Kind,
+    // The message that has begun.
+    report: Report,
+    todo: Vec<Todo>,
+    sense: Sense,
+    // The front of a field that has come in part.
+    pending: Vec<u8>,
+    // The last bytes of the message before those.
+    before: Vec<u8>,
+    broken: bool,
+}
+
+impl Explainer {
+    /// Explains messages of that kind.
+    pub fn new(kind: Kind) -> Self {
+        let mut explainer = Self {
+            kind,
+            report: Report::new(0, 0),
+            todo: vec![],
+            sense: Sense::default(),
+            pending: vec![],
+            before: vec![],
+            broken: false,
+        };
+        explainer.begin(1, 0);
+        explainer
+    }
+
+    /// Explains the one message that a datagram should hold; `number` is the datagram's.
+    pub fn datagram(kind: Kind, number: u64, datagram: &[u8]) -> Report {
+        let mut explainer = Self::new(kind);
+        let mut rest = datagram;
+        let mut report = match explainer.next(&mut rest) {
+            Some(report) => report,
+            None => explainer.unfinished(),
+        };
+        if report.fault.is_none() && !rest.is_empty() {
+            let at = report.length;
+            report.fault = Some(Fault::Trailing { at, extra: rest.len() });
+            report.around = Some(around(datagram, at));
+        }
+        report.number = number;
+        report
+    }
+
+    /// Whole messages so far.
+    pub const fn messages(&self) -> u64 {
+        self.report.number - 1
+    }
+
+    /// Where the message that has begun, or the next, begins.
+    pub const fn at(&self) -> u64 {
+        self.report.at
+    }
+
+    /// Whether the stream cannot be read on since a byte was wrong.
+    pub const fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Takes bytes off the front of `bytes`, up to the end of a message; none if they end before it does, or once a
+    /// byte was wrong.
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Report> {
+        if self.broken {
+            return None;
+        }
+        while let Some(todo) = self.todo.pop() {
+            match todo {
+                Todo::Value { label, shape, depth, shown } => match self.value(bytes, label, shape, depth, shown) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.todo.push(todo);
+                        return None;
+                    }
+                    Err(fault) => return Some(self.fail(fault, bytes)),
+                },
+                Todo::Items { name, left: 0, done, depth, shown, .. }
+                | Todo::Entries { name, left: 0, done, depth, shown, .. } => self.end_list(name, done, depth, shown),
+                Todo::Items { name, shape, done, left, depth, shown } => {
+                    self.todo.push(Todo::Items { name, shape, done: done + 1, left: left - 1, depth, shown });
+                    let shown = shown && done < MAX_SHOWN_ITEMS;
+                    self.todo.push(Todo::Value { label: Label::Item(name, done + 1), shape, depth, shown });
+                }
+                Todo::Entries { name, value, done, left, depth, shown } => {
+                    self.todo.push(Todo::Entries { name, value, done: done + 1, left: left - 1, depth, shown });
+                    let shown = shown && done < MAX_SHOWN_ITEMS;
+                    self.fields(value, depth + 1, shown);
+                    self.todo.push(Todo::Value { label: Label::Key(name), shape: &Shape::PlayerId, depth, shown });
+                }
+            }
+        }
+        let (number, at) = (self.report.number, self.report.at);
+        let report = self.take_report();
+        self.begin(number + 1, at + report.length as u64);
+        Some(report)
+    }
+
+    /// What has come of a message that is not whole, at the end of a stream; none if nothing has.
+    pub fn finish(mut self) -> Option<Report> {
+        let nothing = self.report.length == 0 && self.pending.is_empty();
+        if self.broken || nothing { None } else { Some(self.unfinished()) }
+    }
+
+    fn begin(&mut self, number: u64, at: u64) {
+        self.report = Report::new(number, at);
+        self.sense = Sense::default();
+        self.before.clear();
+        let shape = self.kind.message();
+        self.todo.push(Todo::Value { label: Label::Message, shape, depth: 0, shown: true });
+    }
+
+    fn take_report(&mut self) -> Report {
+        let next = Report::new(self.report.number, self.report.at);
+        let mut report = std::mem::replace(&mut self.report, next);
+        (report.notes, report.notes_left_out) = self.sense.take();
+        report
+    }
+
+    fn unfinished(&mut self) -> Report {
+        let missing = self.todo.iter().map(Todo::least).fold(0_usize, usize::saturating_add);
+        let missing = match (self.todo.last(), self.pending.first()) {
+            // Its length is known.
+            (Some(Todo::Value { shape: Shape::Text, .. }), Some(&length)) => missing + usize::from(length),
+            _ => missing,
+        };
+        let label = match self.todo.last() {
+            Some(Todo::Value { label, .. }) => *label,
+            _ => Label::Message,
+        };
+        let (at, cut) = (self.report.length + self.pending.len(), !self.pending.is_empty());
+        let missing = missing.saturating_sub(self.pending.len()).max(1);
+        self.fail(Fault::Unfinished { at, label, cut, missing }, &[])
+    }
+
+    fn fail(&mut self, fault: Fault, rest: &[u8]) -> Report {
+        self.broken = true;
+        let mut bytes = std::mem::take(&mut self.before);
+        let start = self.report.length - bytes.len();
+        bytes.extend_from_slice(&self.pending);
+        bytes.extend_from_slice(&rest[..rest.len().min(AROUND)]);
+        let mut report = self.take_report();
+        report.around = Some(around(&bytes, fault.at() - start));
+        // Those of a field that is cut off or wrong belong to the message as well.
+        report.length += self.pending.len();
+        report.fault = Some(fault);
+        report
+    }
+
+    // Collects the bytes of one value; whether all are there.
+    fn fill(&mut self, bytes: &mut &[u8], length: usize) -> bool {
+        let wanted = length.saturating_sub(self.pending.len()).min(bytes.len());
+        let (taken, rest) = bytes.split_at(wanted);
+        self.pending.extend_from_slice(taken);
+        *bytes = rest;
+        self.pending.len() >= length
+    }
+
+    // Reads one value, and puts what follows it on the list of what is to be read; whether it is there.
+    fn value(
+        &mut self,
+        bytes: &mut &[u8],
+        label: Label,
+        shape: &'static Shape,
+        depth: usize,
+        shown: bool,
+    ) -> Result<bool, Fault> {
+        let at = self.report.length;
+        let room = self.kind.max_message() - at;
+        let fits = |length: usize| {
+            if length <= room { Ok(length) } else { Err(Fault::TooLong { at, max: self.kind.max_message() }) }
+        };
+        let mut length = match shape {
+            // What follows its tag is read apart.
+            Shape::Enum(_) => fits(1)?,
+            shape => fits(shape.least())?,
+        };
+        if !self.fill(bytes, length) {
+            return Ok(false);
+        }
+        if *shape == Shape::Text {
+            length += usize::from(self.pending[0]);
+            if length > room {
+                return Err(Fault::TooLong { at, max: self.kind.max_message() });
+            }
+            if !self.fill(bytes, length) {
+                return Ok(false);
+            }
+        }
+        let value = self.read(at, label, shape)?;
+        self.sense.see(at, label, &value);
+        let taken = std::mem::take(&mut self.pending);
+        self.report.length += taken.len();
+        self.before.extend_from_slice(&taken);
+        self.before.drain(..self.before.len().saturating_sub(AROUND));
+        let follows = self.follow(label, shape, &value, depth, shown);
+        if shown {
+            self.show(Line::Field(Field { at, bytes: taken, depth, label, value }));
+        } else {
+            // Its memory serves the next.
+            self.pending = taken;
+            self.pending.clear();
+        }
+        self.todo.extend(follows);
+        Ok(true)
+    }
+
+    // What the bytes of one value say.
+    fn read(&mut self, at: usize, label: Label, shape: &'static Shape) -> Result<Value, Fault> {
+        let bytes = &self.pending;
+        let short = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+        let long = || u32::from(short(0)) << 16 | u32::from(short(2));
+        Ok(match shape {
+            Shape::U8 => Value::Number(bytes[0].into()),
+            Shape::U16 => Value::Number(short(0).into()),
+            Shape::U32 => Value::Number(long()),
+            Shape::PlayerId => Value::Player(bytes[0]),
+            Shape::BombId => Value::BombId(long()),
+            Shape::Position => Value::Position(short(0), short(2)),
+            Shape::Bomb => Value::Bomb(short(0), short(2), short(4)),
+            Shape::Text => match std::str::from_utf8(&bytes[1..]) {
+                Ok(text) => Value::Text(text.to_owned()),
+                Err(error) => {
+                    let wrong = 1 + error.valid_up_to();
+                    return Err(Fault::NotUtf8 { at: at + wrong, byte: bytes[wrong], label, length: bytes[0] });
+                }
+            },
+            Shape::Enum(of) => match of.variants.get(usize::from(bytes[0])) {
+                Some(variant) => {
+                    if label == Label::Message {
+                        self.report.name = Some(variant.name);
+                    }
+                    Value::Variant(variant.name)
+                }
+                None => return Err(Fault::UnknownTag { at, tag: bytes[0], of }),
+            },
+            Shape::List(_) | Shape::Map(_) => {
+                let (count, max) = (long(), self.kind.max_items());
+                if count > max {
+                    return Err(Fault::TooMany { at, count, max, label });
+                }
+                if matches!(shape, Shape::List(_)) { Value::Items(count) } else { Value::Entries(count) }
+            }
+        })
+    }
+
+    // What a value is followed by, first the last.
+    fn follow(
+        &mut self,
+        label: Label,
+        shape: &'static Shape,
+        value: &Value,
+        depth: usize,
+        shown: bool,
+    ) -> Option<Todo> {
+        let Label::Field(name) = label else {
+            // A message or an event: its fields.
+            if let (Shape::Enum(of), Value::Variant(name)) = (shape, value) {
+                let variant = of.variants.iter().find(|variant| variant.name == *name);
+                self.fields(variant.map_or(&[], |variant| variant.fields), depth + 1, shown);
+            }
+            return None;
+        };
+        let depth = depth + 1;
+        match (shape, value) {
+            (Shape::List(shape), &Value::Items(left)) => Some(Todo::Items { name, shape, done: 0, left, depth, shown }),
+            (Shape::Map(value), &Value::Entries(left)) => {
+                Some(Todo::Entries { name, value, done: 0, left, depth, shown })
+            }
+            _ => None,
+        }
+    }
+
+    fn fields(&mut self, fields: &'static [FieldShape], depth: usize, shown: bool) {
+        let value =
+            |FieldShape { name, shape }: &'static _| Todo::Value { label: Label::Field(name), shape, depth, shown };
+        self.todo.extend(fields.iter().rev().map(value));
+    }
+
+    fn end_list(&mut self, name: &'static str, items: u32, depth: usize, shown: bool) {
+        self.sense.end(name);
+        if shown && items > MAX_SHOWN_ITEMS {
+            self.show(Line::LeftOut { items: items - MAX_SHOWN_ITEMS, depth });
+        }
+    }
+
+    fn show(&mut self, line: Line) {
+        if self.report.lines.len() < MAX_SHOWN_LINES {
+            self.report.lines.push(line);
+        } else {
+            self.report.lines_left_out += 1;
+        }
+    }
+}
+
+impl Report {
+    const fn new(number: u64, at: u64) -> Self {
+        Self {
+            number,
+            at,
+            length: 0,
+            name: None,
+            lines: vec![],
+            lines_left_out: 0,
+            notes: vec![],
+            notes_left_out: 0,
+            fault: None,
+            around: None,
+        }
+    }
+}
+
+fn around(bytes: &[u8], wrong: usize) -> Around {
+    let start = wrong.saturating_sub(AROUND);
+    let end = bytes.len().min(wrong + AROUND + 1);
+    Around { bytes: bytes[start..end].to_vec(), wrong: wrong - start }
+}

@@ -1,0 +1,255 @@
+//! The wire format of robots, as data.
+//!
+//! Integers are big-endian, a text is a length of one byte and that many bytes of UTF-8, a list or a map is a count of
+//! four bytes and the items, an enumeration is a tag of one byte and the fields of that variant.
+
+use robots::messages::{MAX_CLIENT_MESSAGE, MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE};
+
+/// Whose messages are explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What a client sends to a server.
+    Client,
+    /// What a server sends to a client.
+    Server,
+    /// What a client sends to its GUI.
+    Display,
+    /// What a GUI sends to its client.
+    Input,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Client, Self::Server, Self::Display, Self::Input];
+
+    /// The word for it on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Display => "display",
+            Self::Input => "input",
+        }
+    }
+
+    /// How each message lies on the wire.
+    pub const fn message(self) -> &'static Shape {
+        match self {
+            Self::Client => &Shape::Enum(&CLIENT_MESSAGE),
+            Self::Server => &Shape::Enum(&SERVER_MESSAGE),
+            Self::Display => &Shape::Enum(&DRAW_MESSAGE),
+            Self::Input => &Shape::Enum(&INPUT_MESSAGE),
+        }
+    }
+
+    /// The longest message that is read, in bytes.
+    pub const fn max_message(self) -> usize {
+        match self {
+            Self::Client => MAX_CLIENT_MESSAGE,
+            Self::Server => MAX_SERVER_MESSAGE,
+            Self::Display => MAX_DATAGRAM,
+            // A move: its tag and a direction.
+            Self::Input => 2,
+        }
+    }
+
+    /// The most items that a list or a map may have.
+    pub const fn max_items(self) -> u32 {
+        match self {
+            // None of their messages has a list.
+            Self::Client | Self::Input => 0,
+            Self::Server => MAX_SERVER_ITEMS,
+            Self::Display => MAX_PICTURE_ITEMS,
+        }
+    }
+}
+
+/// How a value lies on the wire.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A number of one byte.
+    U8,
+    /// A number of two bytes.
+    U16,
+    /// A number of four bytes.
+    U32,
+    /// A player's number: one byte.
+    PlayerId,
+    /// A bomb's number: four bytes.
+    BombId,
+    /// Column and row of a field, two bytes each.
+    Position,
+    /// Its field, and its timer of two bytes.
+    Bomb,
+    /// Its length in one byte, then UTF-8.
+    Text,
+    /// Its tag in one byte, then the fields of the variant.
+    Enum(&'static Enum),
+    /// The count in four bytes, then the items.
+    List(&'static Shape),
+    /// The count in four bytes, then the number of a player and these fields for each entry.
+    Map(&'static [FieldShape]),
+}
+
+/// A field of a message and how its value lies on the wire.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FieldShape {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value's shape.
+    pub shape: Shape,
+}
+
+/// An enumeration.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Enum {
+    /// Its name.
+    pub name: &'static str,
+    /// Its variants; the tag of each is its index.
+    pub variants: &'static [Variant],
+}
+
+/// A variant of an enumeration.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name.
+    pub name: &'static str,
+    /// What follows its tag.
+    pub fields: &'static [FieldShape],
+}
+
+impl Shape {
+    /// The fewest bytes that a value takes.
+    pub fn least(&self) -> usize {
+        match self {
+            Self::U8 | Self::PlayerId | Self::Text => 1,
+            Self::U16 => 2,
+            Self::U32 | Self::BombId | Self::Position | Self::List(_) | Self::Map(_) => 4,
+            Self::Bomb => 6,
+            Self::Enum(Enum { variants, .. }) => {
+                1 + variants.iter().map(|variant| least(variant.fields)).min().unwrap_or(0)
+            }
+        }
+    }
+}
+
+/// The fewest bytes that these fields take.
+pub fn least(fields: &[FieldShape]) -> usize {
+    fields.iter().map(|field| field.shape.least()).sum()
+}
+
+const fn field(name: &'static str, shape: Shape) -> FieldShape {
+    FieldShape { name, shape }
+}
+
+const fn variant(name: &'static str, fields: &'static [FieldShape]) -> Variant {
+    Variant { name, fields }
+}
+
+const PLAYERS: Shape = Shape::Map(&[field("name", Shape::Text), field("address", Shape::Text)]);
+const SCORES: Shape = Shape::Map(&[field("score", Shape::U32)]);
+const POSITIONS: Shape = Shape::List(&Shape::Position);
+const MOVE: &[FieldShape] = &[field("direction", Shape::Enum(&DIRECTION))];
+
+/// Where a robot goes.
+pub const DIRECTION: Enum = Enum {
+    name: "Direction",
+    variants: &[variant("Up", &[]), variant("Right", &[]), variant("Down", &[]), variant("Left", &[])],
+};
+
+/// From a client to a server.
+pub const CLIENT_MESSAGE: Enum = Enum {
+    name: "ClientMessage",
+    variants: &[
+        variant("Join", &[field("name", Shape::Text)]),
+        variant("PlaceBomb", &[]),
+        variant("PlaceBlock", &[]),
+        variant("Move", MOVE),
+    ],
+};
+
+/// From a GUI to its client.
+pub const INPUT_MESSAGE: Enum = Enum {
+    name: "InputMessage",
+    variants: &[variant("PlaceBomb", &[]), variant("PlaceBlock", &[]), variant("Move", MOVE)],
+};
+
+/// From a server to a client.
+pub const SERVER_MESSAGE: Enum = Enum {
+    name: "ServerMessage",
+    variants: &[
+        variant(
+            "Hello",
+            &[
+                field("server_name", Shape::Text),
+                field("players_count", Shape::U8),
+                field("size_x", Shape::U16),
+                field("size_y", Shape::U16),
+                field("game_length", Shape::U16),
+                field("explosion_radius", Shape::U16),
+                field("bomb_timer", Shape::U16),
+            ],
+        ),
+        variant(
+            "AcceptedPlayer",
+            &[field("id", Shape::PlayerId), field("name", Shape::Text), field("address", Shape::Text)],
+        ),
+        variant("GameStarted", &[field("players", PLAYERS)]),
+        variant("Turn", &[field("turn", Shape::U16), field("events", Shape::List(&Shape::Enum(&EVENT)))]),
+        variant("GameEnded", &[field("scores", SCORES)]),
+    ],
+};
+
+/// What happened in a turn.
+pub const EVENT: Enum = Enum {
+    name: "Event",
+    variants: &[
+        variant("BombPlaced", &[field("id", Shape::BombId), field("position", Shape::Position)]),
+        variant(
+            "BombExploded",
+            &[
+                field("id", Shape::BombId),
+                field("robots_destroyed", Shape::List(&Shape::PlayerId)),
+                field("blocks_destroyed", POSITIONS),
+            ],
+        ),
+        variant("PlayerMoved", &[field("id", Shape::PlayerId), field("position", Shape::Position)]),
+        variant("BlockPlaced", &[field("position", Shape::Position)]),
+    ],
+};
+
+/// From a client to its GUI.
+pub const DRAW_MESSAGE: Enum = Enum {
+    name: "DrawMessage",
+    variants: &[
+        variant(
+            "Lobby",
+            &[
+                field("server_name", Shape::Text),
+                field("players_count", Shape::U8),
+                field("size_x", Shape::U16),
+                field("size_y", Shape::U16),
+                field("game_length", Shape::U16),
+                field("explosion_radius", Shape::U16),
+                field("bomb_timer", Shape::U16),
+                field("players", PLAYERS),
+            ],
+        ),
+        variant(
+            "Game",
+            &[
+                field("server_name", Shape::Text),
+                field("size_x", Shape::U16),
+                field("size_y", Shape::U16),
+                field("game_length", Shape::U16),
+                field("turn", Shape::U16),
+                field("players", PLAYERS),
+                field("player_positions", Shape::Map(&[field("position", Shape::Position)])),
+                field("blocks", POSITIONS),
+                field("bombs", Shape::List(&Shape::Bomb)),
+                field("explosions", POSITIONS),
+                field("scores", SCORES),
+            ],
+        ),
+    ],
+};

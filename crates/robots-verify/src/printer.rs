@@ -1,0 +1,115 @@
+//! Standard output. It is written by a thread of its own: while nobody reads it, those who send wait, and signals are
+//! still heard.
+
+use std::{
+    io::{self, Write},
+    thread,
+    time::Duration,
+};
+
+use robots_verify::{
+    Report, json,
+    text::{self, Carrier},
+};
+use serde_json::{Map, Value as Json};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
+
+/// Texts that wait to be written.
+const WAITING: usize = 64;
+/// How long the last ones may take.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where bytes come from: in words, and in the fields of a line of JSON.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Source {
+    /// May be empty.
+    pub(crate) words: String,
+    /// May be empty.
+    pub(crate) fields: Map<String, Json>,
+}
+
+/// Writes to standard output, each text whole and at once.
+#[derive(Debug, Clone)]
+pub(crate) struct Printer {
+    json: bool,
+    texts: mpsc::Sender<String>,
+}
+
+/// Tells when all is written.
+#[derive(Debug)]
+pub(crate) struct Written(oneshot::Receiver<io::Result<()>>);
+
+impl Printer {
+    /// Starts the thread.
+    pub(crate) fn start(json: bool) -> (Self, Written) {
+        let (texts, mut waiting) = mpsc::channel::<String>(WAITING);
+        let (tell, written) = oneshot::channel();
+        thread::spawn(move || {
+            let mut stdout = io::stdout();
+            let mut result = Ok(());
+            while let Some(text) = waiting.blocking_recv() {
+                result = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+                if result.is_err() {
+                    break;
+                }
+            }
+            let _ = tell.send(result);
+        });
+        (Self { json, texts }, Written(written))
+    }
+
+    /// Writes a report.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::BrokenPipe`] when nothing can be written any more; [`Written::finish`] says why.
+    pub(crate) async fn report(&self, report: &Report, source: &Source, carrier: Carrier) -> io::Result<()> {
+        let text = if self.json {
+            format!("{}\n", json::report(report, &source.fields, carrier))
+        } else {
+            text::report(report, &source.words, carrier)
+        };
+        self.write(text).await
+    }
+
+    /// Writes a line that is no report: the `words` behind the source, or its fields with these.
+    ///
+    /// # Errors
+    /// As [`Printer::report`].
+    pub(crate) async fn say(&self, source: &Source, words: &str, fields: &[(&str, Json)]) -> io::Result<()> {
+        let text = if self.json {
+            let mut line = source.fields.clone();
+            line.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+            format!("{}\n", Json::Object(line))
+        } else {
+            let gap = if source.words.is_empty() { "" } else { "  " };
+            format!("{}{gap}{words}\n\n", source.words)
+        };
+        self.write(text).await
+    }
+
+    /// Waits until nothing can be written any more.
+    pub(crate) async fn broken(&self) {
+        self.texts.closed().await;
+    }
+
+    async fn write(&self, text: String) -> io::Result<()> {
+        self.texts.send(text).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Written {
+    /// Waits, but not for ever, until all is written; every [`Printer`] must be gone.
+    ///
+    /// # Errors
+    /// Why something could not be written.
+    pub(crate) async fn finish(self) -> io::Result<()> {
+        match timeout(PATIENCE, self.0).await {
+            Ok(Ok(result)) => result,
+            // Nobody reads any more.
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Reports for people, in 80 columns.
+
+use crate::explain::{Around, Fault, Field, Label, Line, Report, Value};
+
+/// Columns that a line has.
+const WIDTH: usize = 80;
+/// Bytes in a row.
+const ROW: usize = 8;
+/// Bytes of a field that are shown.
+pub const MAX_SHOWN_BYTES: usize = 32;
+
+/// What kind of bytes a report is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// Messages follow each other: offsets are given in the stream and in the message.
+    Stream,
+    /// One message each.
+    Datagram,
+}
+
+/// Writes a report; `source` says where the bytes come from and may be empty.
+pub fn report(report: &Report, source: &str, carrier: Carrier) -> String {
+    let mut out = String::new();
+    let Report { number, at, length, .. } = report;
+    let from = if source.is_empty() { String::new() } else { format!("{source}  ") };
+    let name = report.name.unwrap_or("unknown");
+    let bytes = counted(*length as u64, "byte");
+    let head = match carrier {
+        Carrier::Stream => format!("{from}message {number}: {name}, {bytes} from byte {at}"),
+        Carrier::Datagram => format!("{from}datagram {number}: {name}, {bytes}"),
+    };
+    wrap(&mut out, "", &head);
+    if !report.lines.is_empty() {
+        out.push_str(match carrier {
+            Carrier::Stream => "   stream message  bytes\n",
+            Carrier::Datagram => "     byte  bytes\n",
+        });
+    }
+    for line in &report.lines {
+        match line {
+            Line::Field(shown) => field(&mut out, shown, report.at, carrier),
+            Line::LeftOut { items, depth } => {
+                out.push_str(&" ".repeat(margin(carrier) + 2 * depth));
+                out.push_str("... and ");
+                out.push_str(&grouped(u64::from(*items)));
+                out.push_str(" more\n");
+            }
+        }
+    }
+    if report.lines_left_out > 0 {
+        wrap(&mut out, "  ", &format!("... and {} lines more", grouped(report.lines_left_out as u64)));
+    }
+    if let Some(fault) = &report.fault {
+        wrap(
+            &mut out,
+            "  ",
+            &format!("WRONG at {}: {}", place(report.at, fault.at(), carrier), explained(fault, report, carrier)),
+        );
+    }
+    if let Some(around) = report.around.as_ref().filter(|around| !around.bytes.is_empty()) {
+        wrap(&mut out, "  ", &format!("around it: {}", marked(around)));
+    }
+    for note in &report.notes {
+        wrap(&mut out, "  ", &format!("note, {}: {}", place(report.at, note.at, carrier), note.text));
+    }
+    if report.notes_left_out > 0 {
+        wrap(&mut out, "  ", &format!("... and {} more", counted(report.notes_left_out as u64, "note")));
+    }
+    out.push('\n');
+    out
+}
+
+/// Says what is wrong and what would be right, without the place.
+pub fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
+    match fault {
+        Fault::UnknownTag { tag, of, .. } => {
+            let mut tags: Vec<String> =
+                of.variants.iter().enumerate().map(|(tag, variant)| format!("{tag} {}", variant.name)).collect();
+            let last = tags.pop().unwrap_or_default();
+            format!("{} {tag}; {} or {last} would be right", of.name, tags.join(", "))
+        }
+        Fault::NotUtf8 { byte, label, length, .. } => {
+            let length = counted(u64::from(*length), "byte");
+            format!("{byte:02x} is not UTF-8 there; {} is a text of {length} of UTF-8", named(*label))
+        }
+        Fault::TooMany { count, max, label, .. } => {
+            let turned = count.swap_bytes();
+            let hint = if turned <= *max {
+                format!("; the high byte comes first: is it meant to be {turned}?")
+            } else {
+                String::new()
+            };
+            format!("{} announces {count} items, and {max} are allowed at most{hint}", named(*label))
+        }
+        Fault::TooLong { max, .. } => {
+            format!("a message of more than {} bytes, the most that is read", grouped(*max as u64))
+        }
+        Fault::Trailing { extra, .. } => {
+            let extra = counted(*extra as u64, "byte");
+            format!(
+                "{extra} behind the end of {}; a datagram holds one message and nothing else",
+                report.name.unwrap_or("the message")
+            )
+        }
+        Fault::Unfinished { label, cut, missing, .. } => {
+            let missing = counted(*missing as u64, "byte");
+            let carrier = match carrier {
+                Carrier::Stream => "stream",
+                Carrier::Datagram => "datagram",
+            };
+            let place = if *cut { "within" } else { "before" };
+            match label {
+                Label::Message => format!("the {carrier} is empty; a message has {missing} at least"),
+                label => {
+                    let length = counted(report.length as u64, "byte");
+                    let name = report.name.unwrap_or("message");
+                    format!(
+                        "the {carrier} ends {place} {}: {length} of an unfinished {name}, {missing} more at least",
+                        named(*label)
+                    )
+                }
+            }
+        }
+    }
+}
+
+/// What a field says, in words.
+pub fn value(value: &Value) -> String {
+    match value {
+        Value::Variant(name) => (*name).to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Player(player) => format!("player {player}"),
+        Value::BombId(bomb) => format!("bomb {bomb}"),
+        Value::Position(x, y) => format!("({x}, {y})"),
+        Value::Bomb(x, y, timer) => format!("({x}, {y}), timer {timer}"),
+        Value::Text(text) => format!("\"{}\"", escaped(text)),
+        Value::Items(count) => counted(u64::from(*count), "item"),
+        Value::Entries(1) => "1 entry".to_owned(),
+        Value::Entries(count) => format!("{} entries", grouped(u64::from(*count))),
+    }
+}
+
+/// A number with its noun.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// Bytes in hexadecimal, with spaces between.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+// What would end the line or the quotes, or is not seen, is written as an escape.
+fn escaped(text: &str) -> String {
+    text.chars().map(|c| if c == '\'' { c.to_string() } else { c.escape_debug().to_string() }).collect()
+}
+
+fn named(label: Label) -> String {
+    match label {
+        Label::Message => "the message".to_owned(),
+        Label::Field(name) => name.to_owned(),
+        Label::Item(list, number) => format!("item {number} of {list}"),
+        Label::Key(map) => format!("the next player of {map}"),
+    }
+}
+
+fn place(start: u64, at: usize, carrier: Carrier) -> String {
+    match carrier {
+        Carrier::Stream => format!("byte {} of the stream, byte {at} of the message", start + at as u64),
+        Carrier::Datagram => format!("byte {at}"),
+    }
+}
+
+// Where the words begin.
+const fn margin(carrier: Carrier) -> usize {
+    let offsets = match carrier {
+        Carrier::Stream => 17,
+        Carrier::Datagram => 9,
+    };
+    offsets + 2 + 3 * ROW - 1 + 2
+}
+
+fn field(out: &mut String, field: &Field, start: u64, carrier: Carrier) {
+    let indent = "  ".repeat(field.depth);
+    let said = value(&field.value);
+    let said = match field.label {
+        Label::Message | Label::Key(_) => said,
+        Label::Field(name) => format!("{name}: {said}"),
+        Label::Item(_, number) => format!("{number}. {said}"),
+    };
+    let room = WIDTH - margin(carrier);
+    let mut words = pieces(&format!("{indent}{said}"), room, &format!("{indent}  ")).into_iter();
+    let mut rows = field.bytes[..field.bytes.len().min(MAX_SHOWN_BYTES)].chunks(ROW);
+    let left_out = field.bytes.len().saturating_sub(MAX_SHOWN_BYTES);
+    let mut more = (left_out > 0).then(|| format!("... and {left_out} more"));
+    for index in 0.. {
+        let (bytes, words) = (rows.next().map(hex).or_else(|| more.take()), words.next());
+        if bytes.is_none() && words.is_none() {
+            break;
+        }
+        let offsets = match (index, carrier) {
+            (0, Carrier::Stream) => format!("{:>9}{:>8}", start + field.at as u64, field.at),
+            (0, Carrier::Datagram) => format!("{:>9}", field.at),
+            (_, Carrier::Stream) => " ".repeat(17),
+            (_, Carrier::Datagram) => " ".repeat(9),
+        };
+        let line = format!("{offsets}  {:<23}  {}", bytes.unwrap_or_default(), words.unwrap_or_default());
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+// Cuts a line into those that fit; all but the first begin with `indent`.
+fn pieces(line: &str, room: usize, indent: &str) -> Vec<String> {
+    let (mut pieces, mut piece, mut length) = (vec![], String::new(), 0);
+    for c in line.chars() {
+        if length == room {
+            pieces.push(std::mem::replace(&mut piece, indent.to_owned()));
+            length = indent.chars().count();
+        }
+        piece.push(c);
+        length += 1;
+    }
+    pieces.push(piece);
+    pieces
+}
+
+// Writes words, in as many lines as they need.
+fn wrap(out: &mut String, indent: &str, words: &str) {
+    let mut line = indent.to_owned();
+    let mut begun = false;
+    for word in words.split(' ') {
+        if begun && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            out.push_str(&line);
+            out.push('\n');
+            line = format!("{indent}    ");
+            begun = false;
+        }
+        if begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+        begun = true;
+    }
+    out.push_str(&line);
+    out.push('\n');
+}
+
+// The wrong byte stands in brackets, or empty brackets where one is missing.
+fn marked(Around { bytes, wrong }: &Around) -> String {
+    let (before, after) = bytes.split_at(*wrong);
+    let (byte, after) =
+        after.split_first().map_or((String::new(), after), |(byte, after)| (format!("{byte:02x}"), after));
+    let parts = [hex(before), format!("[{byte}]"), hex(after)];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
