@@ -84,8 +84,7 @@ impl Printer {
             line.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
             format!("{}\n", Json::Object(line))
         } else {
-            let gap = if source.words.is_empty() { "" } else { "  " };
-            format!("{}{gap}{words}\n\n", source.words)
+            text::line(words, &source.words)
         };
         self.write(text).await
     }

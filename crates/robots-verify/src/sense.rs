@@ -234,7 +234,7 @@ impl Sense {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Explainer, Kind};
+    use crate::{Explainer, Kind, text::hex};
 
     #[track_caller]
     fn notes(kind: Kind, hex: &str) -> Vec<(usize, String)> {
@@ -280,10 +280,8 @@ mod tests {
 
     #[test]
     fn addresses_have_a_port_and_brackets() {
-        let accepted = |address: &str| {
-            let hex: String = address.bytes().map(|byte| format!(" {byte:02x}")).collect();
-            notes(Kind::Server, &format!("01 00 00 {:02x}{hex}", address.len()))
-        };
+        let accepted =
+            |address: &str| notes(Kind::Server, &format!("01 00 00 {:02x} {}", address.len(), hex(address.as_bytes())));
         for right in ["1.2.3.4:5", "[::1]:5", "[::ffff:127.0.0.1]:42704"] {
             assert_eq!(accepted(right), []);
         }
@@ -303,7 +301,7 @@ mod tests {
             01 00 00 00 02 00 00 00 01 03 00 00 00 01 00 01 00 02";
         check(
             Kind::Server,
-            &turn,
+            turn,
             &[(17, "player 3 is already in robots_destroyed"), (26, "(1, 2) is already in blocks")],
         );
     }

@@ -154,7 +154,7 @@ async fn connection(mut stream: TcpStream, kind: Kind, source: &Source, printer:
             Err(error) => break format!("lost ({error})"),
         }
         if explainer.is_broken() {
-            break "closed by us, since behind a wrong byte nothing can be read".to_owned();
+            break "closed by us at a wrong byte".to_owned();
         }
     };
     end(explainer, &why, source, printer).await.map(drop)

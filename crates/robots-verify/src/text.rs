@@ -70,6 +70,15 @@ pub fn report(report: &Report, source: &str, carrier: Carrier) -> String {
     out
 }
 
+/// Writes a line that is no report; `source` is as in [`report`].
+pub fn line(words: &str, source: &str) -> String {
+    let mut out = String::new();
+    let gap = if source.is_empty() { "" } else { "  " };
+    wrap(&mut out, "", &format!("{source}{gap}{words}"));
+    out.push('\n');
+    out
+}
+
 /// Says what is wrong and what would be right, without the place.
 pub fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
     match fault {
