@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    explain::{Fault, Field, Label, Line, Report, Value},
+    report::{Fault, Field, Label, Line, Report, Value},
     text::{self, Carrier},
 };
 

@@ -2,7 +2,7 @@
 //!
 //! - [`format`](mod@format) is the description of the wire format, as data: the one thing that explanations come from. Tests hold it
 //!   against the decoders of the crate `robots`, on whole messages, on their fronts and on damaged ones.
-//! - [`explain`] walks over bytes along that description, in pieces of any size, and gives a [`Report`] for each message.
+//! - [`explain`] walks over bytes along that description, in pieces of any size, and gives a [`Report`] for each message ([`report`](mod@report)).
 //! - [`sense`] finds what is well-formed and still cannot be meant.
 //! - [`text`] writes a report for people, [`json`] for programs.
 //!
@@ -24,8 +24,10 @@
 pub mod explain;
 pub mod format;
 pub mod json;
+pub mod report;
 pub mod sense;
 pub mod text;
 
-pub use explain::{Explainer, Fault, Field, Label, Line, Report, Value};
+pub use explain::Explainer;
 pub use format::Kind;
+pub use report::{Around, Fault, Field, Label, Line, Report, Value};

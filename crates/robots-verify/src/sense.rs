@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
-use crate::explain::{Label, Value};
+use crate::report::{Label, Value};
 
 /// Notes that are kept of a message.
 pub const MAX_NOTES: usize = 20;

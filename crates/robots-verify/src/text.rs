@@ -1,6 +1,6 @@
 //! Reports for people, in 80 columns.
 
-use crate::explain::{Around, Fault, Field, Label, Line, Report, Value};
+use crate::report::{Around, Fault, Field, Label, Line, Report, Value};
 
 /// Columns that a line has.
 const WIDTH: usize = 80;
