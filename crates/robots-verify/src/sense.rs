@@ -7,6 +7,9 @@ use crate::report::{Label, Value};
 /// Notes that are kept of a message.
 pub const MAX_NOTES: usize = 20;
 
+/// Fields, or bombs, that are remembered to find repeated ones: as many as a rule-abiding server can place blocks at once.
+pub const MAX_REMEMBERED: usize = 1 << 16;
+
 /// Something that cannot be meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
@@ -70,7 +73,7 @@ impl Sense {
                 self.unless(new, at, || format!("player {player} is already in {list}; each belongs there once"));
             }
             (Label::Item(list, _), &Value::Position(x, y)) => {
-                let new = self.fields.insert((x, y));
+                let new = is_new(&mut self.fields, (x, y));
                 self.unless(new, at, || format!("({x}, {y}) is already in {list}; each field belongs there once"));
                 self.on_board(at, (x, y));
             }
@@ -81,7 +84,7 @@ impl Sense {
                 }
             }
             (Label::Field("id"), &Value::BombId(id)) => {
-                let new = self.bombs.insert(id);
+                let new = is_new(&mut self.bombs, id);
                 self.unless(new, at, || {
                     format!("bomb {id} is in two events of this turn; each bomb has a number of its own")
                 });
@@ -89,7 +92,7 @@ impl Sense {
             (Label::Field("id"), &Value::Player(player)) if self.event == "PlayerMoved" => self.moved(at, player),
             (Label::Field("position"), &Value::Position(x, y)) => {
                 self.on_board(at, (x, y));
-                if self.event == "BlockPlaced" && !self.blocks.insert((x, y)) {
+                if self.event == "BlockPlaced" && !is_new(&mut self.blocks, (x, y)) {
                     self.note(at, format!("a second block on ({x}, {y}) in this turn; a field holds one at most"));
                 }
             }
@@ -229,6 +232,11 @@ impl Sense {
         }
         self.moved = Some(player);
     }
+}
+
+// Whether it is not among those remembered; it is from now on, if there is room.
+fn is_new<T: Ord>(remembered: &mut BTreeSet<T>, item: T) -> bool {
+    if remembered.len() < MAX_REMEMBERED { remembered.insert(item) } else { !remembered.contains(&item) }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// Connections that are explained at a time; whoever comes then is turned away.
-const MAX_CONNECTIONS: usize = 256;
+const MAX_CONNECTIONS: usize = 64;
 /// The longest datagram that there is, in bytes.
 const MAX_DATAGRAM: usize = 65_535;
 /// Bytes read at a time.

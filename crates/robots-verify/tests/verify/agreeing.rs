@@ -302,3 +302,17 @@ fn a_message_without_end_is_refused_where_the_decoder_refuses_it() {
     let error = ServerDecoder::default().decode(&mut BytesMut::from(&stream[..])).unwrap_err();
     assert!(matches!(error, DecodeError::TooLong { max: MAX_SERVER_MESSAGE, .. }), "{error}");
 }
+
+#[test]
+fn a_text_that_goes_beyond_the_longest_message_is_refused() {
+    // Players with the longest names and addresses, more than fit.
+    let player = [&[255][..], &[b'x'; 255], &[255], &[b'x'; 255]].concat();
+    let players: Vec<u8> = (0..3_000_u16).flat_map(|id| [&id.to_be_bytes()[1..], &player].concat()).collect();
+    let stream = [&crate::bytes("02 00 00 0b b8")[..], &players].concat();
+    let mut explainer = Explainer::new(Kind::Server);
+    let report = explainer.next(&mut &stream[..]).unwrap();
+    let Some(Fault::TooLong { at, max: MAX_SERVER_MESSAGE }) = report.fault else { panic!("{:?}", report.fault) };
+    assert!((MAX_SERVER_MESSAGE - 255..=MAX_SERVER_MESSAGE).contains(&at) && report.length <= MAX_SERVER_MESSAGE);
+    let error = ServerDecoder::default().decode(&mut BytesMut::from(&stream[..])).unwrap_err();
+    assert!(matches!(error, DecodeError::TooLong { max: MAX_SERVER_MESSAGE, .. }), "{error}");
+}
