@@ -13,7 +13,7 @@ use netcore::{
 use crate::{
     config::{Config, ConfigError},
     game::Game,
-    messages::{Action, ClientMessage, Player, PlayerId, ServerMessage},
+    messages::{Action, ClientMessage, Event, Player, PlayerId, ServerMessage},
     protocol::{Robots, encode},
 };
 
@@ -55,8 +55,10 @@ enum Phase {
 #[derive(Debug, Clone)]
 struct Playing {
     game: Game,
-    // When turn 0 left.
+    // When turn 0 left; until then, when it is due.
     start: Time,
+    // The events of turn 0, until it leaves.
+    opening: Option<Vec<Event>>,
     // What each player wants to do in the coming turn, by number. Only the last counts, so no more is kept.
     actions: Vec<Option<Action>>,
 }
@@ -144,15 +146,20 @@ impl Server {
         self.log.clear();
         self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
         let (game, events) = Game::new(&self.config, &mut self.draws);
-        self.record(&ServerMessage::Turn { turn: 0, events }, out);
         let actions = vec![None; self.players.len()];
-        self.phase = Phase::Playing(Box::new(Playing { game, start: now, actions }));
-        self.end_if_over(out);
+        // Turn 0 is due at once, but with a time of its own: telling a thousand who look on that the game starts takes
+        // longer than turns may be off, and all turns are counted from turn 0.
+        self.phase = Phase::Playing(Box::new(Playing { game, start: now, opening: Some(events), actions }));
     }
 
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
         let Some(due) = self.deadline().filter(|&due| due <= now) else { return };
         let Phase::Playing(playing) = &mut self.phase else { return };
+        if let Some(events) = playing.opening.take() {
+            playing.start = now;
+            self.record(&ServerMessage::Turn { turn: 0, events }, out);
+            return self.end_if_over(out);
+        }
         let late = now.since(due);
         if late >= STALL.max(self.config.turn_duration) {
             playing.start = playing.start.plus(late);
@@ -231,7 +238,7 @@ impl Engine for Server {
     /// always due, and each [`Input::Elapsed`] is one turn, so that a shell can take in messages between two of them.
     fn deadline(&self) -> Option<Time> {
         let Phase::Playing(playing) = &self.phase else { return None };
-        let turns = u32::from(playing.game.turn()) + 1;
+        let turns = if playing.opening.is_some() { 0 } else { u32::from(playing.game.turn()) + 1 };
         let due = playing.start.plus(self.config.turn_duration.saturating_mul(turns));
         Some(due).filter(|_| self.outcome.is_none())
     }
@@ -245,7 +252,7 @@ impl Engine for Server {
         let mut digest = self.players_digest;
         digest.toggle(u8::MAX, 0, self.draws.state().into());
         if let Phase::Playing(playing) = &self.phase {
-            digest.toggle(u8::MAX, 1, playing.game.digest());
+            digest.toggle(u8::MAX, 1, playing.game.digest() ^ u64::from(playing.opening.is_some()));
             for (player, &action) in (2..).zip(&playing.actions) {
                 let code = match action {
                     None => continue,

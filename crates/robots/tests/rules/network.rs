@@ -132,6 +132,8 @@ fn a_long_history_is_shared_by_all_who_come_late() {
     let first = connect(&mut server, &mut out, Time::ZERO, 0);
     let request = ClientMessage::Join { name: ShortText::try_from("a").unwrap() };
     server.input(Time::ZERO, Input::Request { peer: first, request }, &mut out);
+    // Turn 0.
+    server.input(Time::ZERO, Input::Elapsed, &mut out);
     for turn in 0..20_000 {
         if turn == 19_998 || turn == 19_999 {
             for peer in 0..100 {

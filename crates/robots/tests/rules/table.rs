@@ -149,7 +149,21 @@ impl Table {
         said
     }
 
+    /// Something happens. Turn 0 is due at once when a game starts, and a shell sees to that.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
+        let lobby = self.server.game().is_none();
+        let mut said = self.input_alone(input);
+        if lobby && self.server.game().is_some() {
+            said.extend(self.input_alone(Input::Elapsed));
+        }
+        if !said.is_empty() {
+            self.assert_clients_agree();
+        }
+        said
+    }
+
+    /// Something happens, and the server is not woken.
+    pub(crate) fn input_alone(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
         let mut said = vec![];
@@ -182,9 +196,6 @@ impl Table {
                 }
                 Output::Summary(text) => panic!("nothing is printed, but {text:?} was"),
             }
-        }
-        if !said.is_empty() {
-            self.assert_clients_agree();
         }
         said
     }

@@ -32,6 +32,20 @@ fn turns_are_due_at_fixed_times_after_turn_0() {
 }
 
 #[test]
+fn turns_are_counted_from_when_turn_0_leaves_although_the_start_was_told_before() {
+    let mut table = Table::new(alone());
+    table.connect("ann", netcore::Role::Player, None);
+    table.now = Time::from_millis(40);
+    let join = robots::ClientMessage::Join { name: crate::table::text("ann") };
+    let request = netcore::Input::Request { peer: netcore::PeerId(0), request: join };
+    assert_eq!(table.input_alone(request).len(), 2, "AcceptedPlayer and GameStarted");
+    assert_eq!(table.server.deadline(), Some(Time::from_millis(40)));
+    table.now = Time::from_millis(47);
+    assert_eq!(table.input_alone(netcore::Input::Elapsed).len(), 1, "turn 0");
+    assert_eq!(table.server.deadline(), Some(Time::from_millis(147)));
+}
+
+#[test]
 fn turns_that_are_late_follow_at_once_one_by_one() {
     let mut table = Table::joined(alone(), &["ann"]);
     table.now = Time::from_millis(250);
