@@ -3,10 +3,12 @@
 //! - [`run`] parses the arguments, prints completions when asked, turns an error into one line on standard error and
 //!   gives the exit code: 0 for success, 1 for a failure at run time, 2 (or what the program's tradition wants) for
 //!   wrong usage.
-//! - [`whole_number`] and [`ip_address`] read the values of options and say what would be right.
+//! - [`whole_number`], [`ip_address`] and [`host_port`] read the values of options and say what would be right; [`resolve`]
+//!   finds the addresses of a host.
 //! - [`Hosted`] and [`command_of`] are how a server says where it is and how to join.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error.
 
+mod host_port;
 mod hosting;
 mod stderr;
 mod values;
@@ -25,6 +27,7 @@ use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
 
 use crate::stderr::Queued;
 pub use crate::{
+    host_port::{HostPort, host_port, is_ipv6, resolve},
     hosting::{Hosted, command_of},
     values::{ip_address, whole_number},
 };

@@ -1,16 +1,12 @@
 //! The command line: what was typed, and what is meant by it.
 
-use std::{
-    net::{Ipv6Addr, SocketAddr},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{
     Parser,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{LogArgs, UsageError, whole_number};
+use cmdkit::{LogArgs, UsageError, is_ipv6, whole_number};
 use nuggets::{Name, Seat};
 
 /// The name by which a client of the course plays by itself, on a screen.
@@ -90,7 +86,6 @@ pub struct Args {
 
 // Without the brackets in which an IPv6 address stands where a port follows it.
 fn parse_host(typed: &str) -> Result<String, &'static str> {
-    let is_ipv6 = |text: &str| text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
     let host = bare.unwrap_or(typed);
     if host.trim().is_empty() {

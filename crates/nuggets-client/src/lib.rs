@@ -62,7 +62,7 @@ use crate::play::{Parting, Player};
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(&args)?;
     start_logs(&args, &plan)?;
-    let addresses = link::resolve(&args.host, args.port)?;
+    let addresses = cmdkit::resolve(&args.host, args.port)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         match plan {

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     future,
     io::{self, ErrorKind},
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
 use anyhow::Context;
@@ -27,19 +27,6 @@ pub(crate) enum Received {
     Refused,
     /// Nothing yet.
     Nothing,
-}
-
-/// The addresses of `host`, in the order in which they are to be tried.
-pub(crate) fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
-    let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
-    let mut addresses: Vec<SocketAddr> = vec![];
-    for address in found {
-        if !addresses.contains(&address) {
-            addresses.push(address);
-        }
-    }
-    anyhow::ensure!(!addresses.is_empty(), "the host '{host}' has no address");
-    Ok(addresses)
 }
 
 /// A socket that talks to one address and hears nobody else, since it is connected.

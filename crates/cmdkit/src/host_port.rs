@@ -1,0 +1,159 @@
+//! Where another program is: a host, by name or address, and a port.
+
+use std::{
+    fmt,
+    net::{Ipv6Addr, SocketAddr, ToSocketAddrs},
+    str::FromStr,
+};
+
+use anyhow::Context;
+
+const RIGHT: &str = "give host:port, as in localhost:2022, 127.0.0.1:2022 or [::1]:2022";
+
+/// A host and a port, as typed: `name:port`, `1.2.3.4:port`, `[::1]:port` or `::1:port`, where the last colon splits.
+///
+/// ```
+/// let there: cmdkit::HostPort = "::1:2022".parse()?;
+/// assert_eq!((&*there.host, there.port), ("::1", 2022));
+/// assert_eq!(there.to_string(), "[::1]:2022");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPort {
+    /// A name or an address, without brackets.
+    pub host: String,
+    /// Never 0, since nobody can be reached there.
+    pub port: u16,
+}
+
+impl HostPort {
+    /// The addresses of the host, each once, in the order in which they are to be tried.
+    ///
+    /// # Errors
+    /// When the system does not know the host.
+    pub fn resolve(&self) -> anyhow::Result<Vec<SocketAddr>> {
+        resolve(&self.host, self.port)
+    }
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+    }
+}
+
+impl FromStr for HostPort {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        host_port(typed)
+    }
+}
+
+/// Reads a [`HostPort`].
+///
+/// # Errors
+/// What would be right, for whoever typed something else.
+pub fn host_port(typed: &str) -> Result<HostPort, String> {
+    let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
+    let bare = bare.unwrap_or(host);
+    if bare.contains(['[', ']', ':']) && !is_ipv6(bare) {
+        // Most likely an IPv6 address, of which the last piece was taken for the port.
+        return Err(format!("'{host}' before the last colon is neither a name nor an address; {RIGHT}"));
+    }
+    if bare.trim().is_empty() {
+        return Err(format!("the host is missing; {RIGHT}"));
+    }
+    let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    match port.parse() {
+        Ok(port) if digits && port > 0 => Ok(HostPort { host: bare.to_owned(), port }),
+        _ if port.is_empty() => Err(format!("the port is missing; {RIGHT}")),
+        _ => Err(format!("'{port}' is no port from 1 to 65535; {RIGHT}")),
+    }
+}
+
+/// The addresses of `host`, each once and with this port, in the order in which they are to be tried.
+///
+/// # Errors
+/// When the system does not know the host.
+pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
+    let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
+    let mut addresses: Vec<SocketAddr> = vec![];
+    for address in found {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    anyhow::ensure!(!addresses.is_empty(), "the host '{host}' has no address");
+    Ok(addresses)
+}
+
+/// Whether `text` is an IPv6 address, with or without the interface that a link-local one needs.
+pub fn is_ipv6(text: &str) -> bool {
+    text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_colon_splits_and_ipv6_may_stand_in_brackets() {
+        for (typed, host, port) in [
+            ("localhost:2022", "localhost", 2022),
+            ("127.0.0.1:1", "127.0.0.1", 1),
+            ("[::1]:65535", "::1", 65535),
+            ("::1:2022", "::1", 2022),
+            ("::1:2", "::1", 2),
+            ("[fe80::1%eth0]:007", "fe80::1%eth0", 7),
+            ("::ffff:1.2.3.4:5", "::ffff:1.2.3.4", 5),
+        ] {
+            assert_eq!(host_port(typed), Ok(HostPort { host: host.to_owned(), port }), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_again() {
+        for typed in ["localhost:2022", "[::1]:9", "1.2.3.4:5"] {
+            assert_eq!(host_port(typed).unwrap().to_string(), typed);
+        }
+    }
+
+    #[test]
+    fn whoever_types_anything_else_is_told_what_is_wrong() {
+        for (typed, wrong) in [
+            ("", "the port is missing"),
+            ("localhost", "the port is missing"),
+            ("localhost:", "the port is missing"),
+            (":2022", "the host is missing"),
+            (" :2022", "the host is missing"),
+            ("[]:2022", "'[]' before the last colon is neither"),
+            ("::1", "':' before the last colon is neither"),
+            ("[::1]", "'[:' before the last colon is neither"),
+            ("[::1:2022", "'[::1' before the last colon is neither"),
+            ("[localhost]:2022", "'[localhost]' before the last colon is neither"),
+            ("a:b:2022", "'a:b' before the last colon is neither"),
+            ("localhost:0", "'0' is no port"),
+            ("localhost:65536", "'65536' is no port"),
+            ("localhost:-1", "'-1' is no port"),
+            ("localhost:+1", "'+1' is no port"),
+            ("localhost:2022x", "'2022x' is no port"),
+            ("localhost:1.5", "'1.5' is no port"),
+            ("localhost: 80", "' 80' is no port"),
+        ] {
+            let said = host_port(typed).unwrap_err();
+            assert!(said.starts_with(wrong) && said.ends_with("or [::1]:2022"), "{typed:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn addresses_come_each_once_and_a_host_that_is_none_is_named() {
+        let addresses = host_port("127.0.0.1:80").unwrap().resolve().unwrap();
+        assert_eq!(addresses, ["127.0.0.1:80".parse().unwrap()]);
+        // A name with an empty part is none, so nobody on the network is asked.
+        let error = host_port("no..host:80").unwrap().resolve().unwrap_err();
+        assert!(format!("{error:#}").starts_with("cannot find the host 'no..host'"), "{error:#}");
+    }
+}
