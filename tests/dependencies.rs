@@ -62,8 +62,10 @@ fn servers_are_thin() {
 }
 
 #[test]
-fn a_nuggets_client_is_thin() {
-    check_thin("nuggets-client", MOST_FOR_A_CLIENT);
+fn clients_are_thin() {
+    for client in ["nuggets-client", "robots-client"] {
+        check_thin(client, MOST_FOR_A_CLIENT);
+    }
 }
 
 #[test]

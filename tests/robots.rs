@@ -1,5 +1,7 @@
 //! The robots programs.
 
+/// The client, between a scripted server and a scripted GUI, and with the real server.
+mod client;
 /// Clients that nobody would want, and what is left for the others.
 mod hostile;
 /// What the server's command line accepts and refuses, where it listens, and what it says.

@@ -5,7 +5,7 @@
 //! - [`Udp`] is the transport for games that speak datagrams. [`Peers`] knows who is who and what strangers may cost; what
 //!   the system cannot take yet waits in a bounded backlog, and whoever has fallen silent waits behind those who speak.
 //! - [`bind_udp`] opens the sockets, [`shutdown`] waits for SIGINT, SIGTERM or SIGHUP, [`raise_open_files`] lifts the soft limit
-//!   on descriptors.
+//!   on descriptors, [`LogLimit`] keeps a log readable.
 //!
 //! ```text
 //! socket -> Udp -> Peers -> Protocol::decode -> Input -> Engine -> Outbox -> Peers -> Udp -> socket
@@ -27,7 +27,7 @@ mod udp;
 
 pub use bind::{BindError, bind_tcp, bind_udp};
 pub use clock::Clock;
-pub use limits::{HOST_RATE, PEER_RATE, STRANGERS_RATE, raise_open_files};
+pub use limits::{HOST_RATE, LogLimit, PEER_RATE, STRANGERS_RATE, raise_open_files};
 pub use peers::{Delivery, Peers, Taken};
 pub use serve::{Transport, serve};
 pub use shutdown::shutdown;

@@ -69,19 +69,19 @@ impl Strangers {
 /// Keeps a log readable when something happens very often: lets ten lines through at once, then one a second, and counts
 /// the others.
 #[derive(Debug)]
-pub(crate) struct LogLimit {
+pub struct LogLimit {
     bucket: TokenBucket,
     held_back: u64,
 }
 
 impl LogLimit {
     /// Nothing is logged yet.
-    pub(crate) fn new(now: Time) -> Self {
+    pub fn new(now: Time) -> Self {
         Self { bucket: TokenBucket::new(Rate { per_second: 1, burst: 10 }, now), held_back: 0 }
     }
 
     /// Whether to write a line; if so, how many were held back since the last one.
-    pub(crate) fn admit(&mut self, now: Time) -> Option<u64> {
+    pub fn admit(&mut self, now: Time) -> Option<u64> {
         if self.bucket.take(now, 1) {
             return Some(std::mem::take(&mut self.held_back));
         }

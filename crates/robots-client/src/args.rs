@@ -1,0 +1,323 @@
+//! The command line: what was typed, and what is meant by it.
+
+use std::{env, net::IpAddr};
+
+use clap::Parser;
+use cmdkit::{HostPort, LogArgs, UsageError, host_port, ip_address, whole_number};
+use netcore::wire::ShortText;
+
+/// More bots than any game has players, for those who want to try a server's patience.
+const MAX_BOTS: u16 = 1_000;
+/// More games than anybody waits for.
+const MAX_GAMES: u32 = 1_000_000_000;
+/// The port at which the GUI is listened to.
+const PORT: u16 = 2023;
+/// The name of a bot, unless it is given another.
+const BOT: &str = "bot";
+/// The name of a person whom the system knows by none.
+const PERSON: &str = "player";
+
+const AFTER_HELP: &str = "\
+Examples:
+  robots-client -s localhost:2022 -d localhost:2024 -n Ann
+      play as Ann with a GUI of your own, which listens at port 2024 and sends its keys to port 2023
+  robots-client -s localhost:2022 -d localhost:2024 --observe
+      look on
+  robots-client -s localhost:2022 --headless 4 --games 1
+      four bots play a game: bot1 to bot4
+
+Exit status: 0 after a signal, or when the bots have played their games; 1 when the server \
+cannot be reached, goes away or says what is no message, when the port is taken or the usage is wrong.";
+
+/// Take part in games of robots: for a GUI, or as bots
+///
+/// It connects to the server at once, tells the GUI what there is to see, and tells the server what the GUI's user does. In
+/// the lobby, any key joins the coming game.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "robots-client", version, after_help = AFTER_HELP,
+          override_usage = "robots-client -s SERVER:PORT -d GUI:PORT [OPTIONS]\n       \
+                            robots-client -s SERVER:PORT --bot|--headless COUNT [OPTIONS]")]
+pub struct Args {
+    /// Where the GUI listens, over UDP
+    #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
+          required_unless_present_any = ["bot", "headless"], conflicts_with = "headless")]
+    pub gui_address: Option<HostPort>,
+
+    /// Where the server listens, over TCP
+    #[arg(short = 's', long, value_name = "HOST:PORT", value_parser = host_port)]
+    pub server_address: HostPort,
+
+    /// What you are called, at most 255 bytes of UTF-8, or nothing; without it your login name, or 'bot' for bots
+    #[arg(short = 'n', long, value_name = "NAME", value_parser = name)]
+    pub player_name: Option<ShortText>,
+
+    /// UDP port at which the GUI is listened to; 0 is any free one [default: 2023]
+    #[arg(short, long, value_parser = whole_number(0..=u16::MAX, PORT), allow_negative_numbers = true,
+          requires = "gui_address")]
+    pub port: Option<u16>,
+
+    /// Address at which the GUI is listened to, may be repeated; without it every address, IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address, requires = "gui_address")]
+    pub bind: Vec<IpAddr>,
+
+    /// Never join, and tell the server nothing
+    #[arg(long, conflicts_with_all = ["bot", "headless"])]
+    pub observe: bool,
+
+    /// Connect again when the server is lost, or not there yet, for as long as it takes
+    #[arg(long)]
+    pub retry: bool,
+
+    /// Play by itself; a GUI only looks on
+    #[arg(long, help_heading = "Bots")]
+    pub bot: bool,
+
+    /// Play as so many bots without a GUI: NAME1, NAME2, ...
+    #[arg(long, value_name = "COUNT", help_heading = "Bots",
+          value_parser = whole_number(1..=MAX_BOTS, 4), allow_negative_numbers = true)]
+    pub headless: Option<u16>,
+
+    /// Leave when each bot has played that many games to their end; without it they go on
+    #[arg(long, value_name = "COUNT", help_heading = "Bots",
+          value_parser = whole_number(1..=MAX_GAMES, 1), allow_negative_numbers = true)]
+    pub games: Option<u32>,
+
+    /// What is logged, and how.
+    #[command(flatten)]
+    pub log: LogArgs,
+}
+
+fn name(typed: &str) -> Result<ShortText, String> {
+    ShortText::try_from(typed).map_err(|_| format!("a name has at most 255 bytes, and this one has {}", typed.len()))
+}
+
+/// What the command line asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Where the server is.
+    pub server: HostPort,
+    /// Whether to connect again and again.
+    pub retry: bool,
+    /// Where the game is shown.
+    pub screen: Screen,
+    /// Who takes part.
+    pub part: Part,
+}
+
+/// Where a game is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Screen {
+    /// Nowhere.
+    None,
+    /// By a GUI, another program.
+    Gui {
+        /// Where it listens.
+        address: HostPort,
+        /// The port at which it is listened to.
+        port: u16,
+        /// The addresses at which it is listened to; none is all.
+        bind: Vec<IpAddr>,
+    },
+}
+
+/// As what a client takes part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Its user plays.
+    Player(ShortText),
+    /// It looks on.
+    Observer,
+    /// It plays by itself.
+    Bots {
+        /// Who plays, each over a connection of its own.
+        names: Vec<ShortText>,
+        /// After how many games each of them leaves.
+        games: Option<u32>,
+    },
+}
+
+impl Plan {
+    /// Reads the plan off the arguments.
+    ///
+    /// # Errors
+    /// [`UsageError`] when they do not fit each other.
+    pub fn of(args: &Args) -> Result<Self, UsageError> {
+        let Args { gui_address, server_address, player_name, port, bind, .. } = args;
+        let screen = match gui_address {
+            Some(address) => Screen::Gui { address: address.clone(), port: port.unwrap_or(PORT), bind: bind.clone() },
+            None => Screen::None,
+        };
+        let bots = args.bot || args.headless.is_some();
+        if args.games.is_some() && !bots {
+            return Err(UsageError("--games is for bots; add --bot or --headless COUNT".to_owned()));
+        }
+        let base = || player_name.clone().unwrap_or_else(|| text(BOT));
+        let part = match args.headless {
+            Some(count) => {
+                let names = (1..=count).map(|number| numbered(&base(), number)).collect();
+                Part::Bots { names, games: args.games }
+            }
+            None if args.bot => Part::Bots { names: vec![base()], games: args.games },
+            None if args.observe => Part::Observer,
+            None => Part::Player(player_name.clone().unwrap_or_else(login_name)),
+        };
+        Ok(Self { server: server_address.clone(), retry: args.retry, screen, part })
+    }
+}
+
+// As much of it as a name can hold.
+fn text(long: &str) -> ShortText {
+    ShortText::try_from(front(long, usize::from(u8::MAX))).unwrap_or_default()
+}
+
+// The longest front of at most so many bytes that does not end within a character.
+fn front(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or_default()]
+}
+
+// The number must survive the cut, or all would have one name.
+fn numbered(base: &str, number: u16) -> ShortText {
+    let number = number.to_string();
+    let kept = front(base, usize::from(u8::MAX) - number.len());
+    text(&format!("{kept}{number}"))
+}
+
+fn login_name() -> ShortText {
+    let known = ["LOGNAME", "USER", "USERNAME"].iter().find_map(env::var_os).filter(|name| !name.is_empty());
+    known.map_or_else(|| text(PERSON), |name| text(&name.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, error::ErrorKind};
+
+    fn parse(line: &str) -> Result<Args, clap::Error> {
+        Args::try_parse_from(std::iter::once("robots-client").chain(line.split_whitespace()))
+    }
+
+    fn plan(line: &str) -> Plan {
+        Plan::of(&parse(line).unwrap()).unwrap()
+    }
+
+    fn there(text: &str) -> HostPort {
+        text.parse().unwrap()
+    }
+
+    fn names(names: &[&str]) -> Vec<ShortText> {
+        names.iter().map(|&name| text(name)).collect()
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn options_are_short_and_long_and_what_is_left_out_has_a_default() {
+        let screen = Screen::Gui { address: there("gui:7"), port: 9, bind: vec![] };
+        let part = Part::Player(text("Ann"));
+        let expected = Plan { server: there("[::1]:5"), retry: false, screen, part };
+        for line in [
+            "-d gui:7 -s ::1:5 -n Ann -p 9",
+            "--gui-address gui:7 --server-address [::1]:5 --player-name Ann --port 9",
+            "--gui-address=gui:7 --server-address=[::1]:5 --player-name=Ann --port=9",
+            "-dgui:7 -s[::1]:5 -nAnn -p9",
+        ] {
+            assert_eq!(plan(line), expected, "{line}");
+        }
+        let Plan { screen, part, .. } = plan("-d g:1 -s s:1 --bind 127.0.0.1 --bind ::1");
+        let bind = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
+        assert_eq!(screen, Screen::Gui { address: there("g:1"), port: 2023, bind });
+        let Part::Player(login) = part else { panic!("{part:?}") };
+        assert!(!login.is_empty());
+    }
+
+    #[test]
+    fn a_name_has_0_to_255_bytes() {
+        for good in ["", " ", "Żółć!", &"x".repeat(255), &"ó".repeat(127)] {
+            let args = Args::try_parse_from(["c", "-s", "h:1", "-d", "h:1", "-n", good]).unwrap();
+            assert_eq!(args.player_name, Some(text(good)));
+        }
+        let error = Args::try_parse_from(["c", "-s", "h:1", "-d", "h:1", "-n", &"ó".repeat(128)]).unwrap_err();
+        assert!(error.to_string().contains("at most 255 bytes, and this one has 256"), "{error}");
+    }
+
+    #[test]
+    fn bots_have_names_and_need_no_gui() {
+        let bots = |list: &[&str], games| Part::Bots { names: names(list), games };
+        assert_eq!(plan("-s h:1 --bot").part, bots(&["bot"], None));
+        assert_eq!(plan("-s h:1 --bot -n Zed --games 3").part, bots(&["Zed"], Some(3)));
+        assert_eq!(plan("-s h:1 --headless 3 --retry").part, bots(&["bot1", "bot2", "bot3"], None));
+        assert_eq!(plan("-s h:1 --bot --headless 1 -n x").part, bots(&["x1"], None));
+        assert_eq!(plan("-s h:1 --headless 3").screen, Screen::None);
+        assert!(matches!(plan("-s h:1 --bot -d g:1").screen, Screen::Gui { .. }));
+        let long = "ó".repeat(127);
+        let Part::Bots { names, .. } = plan(&format!("-s h:1 --headless 12 -n {long}")).part else { panic!() };
+        assert_eq!(&*names[11], format!("{}12", "ó".repeat(126)));
+    }
+
+    #[test]
+    fn what_is_missing_or_not_known_is_refused() {
+        for (line, kind) in [
+            ("", ErrorKind::MissingRequiredArgument),
+            ("-s h:1", ErrorKind::MissingRequiredArgument),
+            ("-d h:1", ErrorKind::MissingRequiredArgument),
+            ("--bot", ErrorKind::MissingRequiredArgument),
+            ("-s h:1 --observe", ErrorKind::MissingRequiredArgument),
+            ("-s h:1 -d h:1 word", ErrorKind::UnknownArgument),
+            ("-s h:1 -d h:1 --no-such", ErrorKind::UnknownArgument),
+            ("-s h:1 -d h:1 -x 3", ErrorKind::UnknownArgument),
+            ("-s h:1 -s h:1 -d h:1", ErrorKind::ArgumentConflict),
+            ("-s h:1 -d h:1 -n a -n a", ErrorKind::ArgumentConflict),
+            ("-s h:1 -d h:1 -p 1 --port 1", ErrorKind::ArgumentConflict),
+            ("-s h:1 -d", ErrorKind::InvalidValue),
+        ] {
+            assert_eq!(parse(line).unwrap_err().kind(), kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused_by_name() {
+        for (line, named) in [
+            ("-s h:1 -d h:1 --headless 2", ["--gui-address", "--headless"]),
+            ("-s h:1 --bot --observe", ["--bot", "--observe"]),
+            ("-s h:1 --headless 2 --observe", ["--headless", "--observe"]),
+            ("-s h:1 --bot -p 5", ["required", "--gui-address"]),
+            ("-s h:1 --bot --bind ::1", ["required", "--gui-address"]),
+        ] {
+            let error = parse(line).unwrap_err().to_string();
+            assert!(named.iter().all(|named| error.contains(named)), "{line}: {error}");
+        }
+        let error = Plan::of(&parse("-s h:1 -d h:1 --games 1").unwrap()).unwrap_err();
+        assert!(error.0.contains("--bot or --headless"), "{error}");
+    }
+
+    #[test]
+    fn values_that_are_none_are_refused_with_what_would_be_right() {
+        let bots = "1 to 1000, as in 4";
+        for (option, wrong, right) in [
+            ("-p", "65536", "0 to 65535, as in 2023"),
+            ("-p", "-1", "0 to 65535, as in 2023"),
+            ("-p", "1.5", "0 to 65535, as in 2023"),
+            ("-p", "80x", "0 to 65535, as in 2023"),
+            ("-p", "", "0 to 65535, as in 2023"),
+            ("-s", "h", "the port is missing"),
+            ("-s", "h:", "the port is missing"),
+            ("-s", "", "the port is missing"),
+            ("-s", "h:65536", "no port from 1 to 65535"),
+            ("-d", "h:http", "no port from 1 to 65535"),
+            ("-d", ":5", "the host is missing"),
+            ("--headless", "0", bots),
+            ("--headless", "1001", bots),
+            ("--games", "0", "1 to 1000000000, as in 1"),
+            ("--bind", "localhost", "as in 127.0.0.1"),
+        ] {
+            let error = Args::try_parse_from(["c", option, wrong]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ValueValidation, "{option} {wrong:?}: {error}");
+            let error = error.to_string();
+            assert!(error.contains(&format!("'{wrong}'")) && error.contains(right), "{option} {wrong:?}: {error}");
+        }
+    }
+}

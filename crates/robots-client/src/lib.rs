@@ -1,0 +1,155 @@
+//! The robots client, as a library so that others can use its parts.
+//!
+//! [`robots::Client`] folds what the server says into what there is to see; this crate adds the world around it: the
+//! command line ([`Args`], [`Plan`]), the server's stream with the place of whatever is wrong in it ([`Incoming`]) and,
+//! not public, the connection, the GUI's datagrams and the bots.
+//!
+//! ```text
+//! server -TCP-> Incoming -> robots::Client -> Gui -UDP-> GUI
+//! server <-TCP- Outgoing <- robots::Client <- Gui <-UDP- GUI
+//!                                          <- Bot
+//! ```
+//!
+//! Neither side is ever waited for: the server is read however slow the GUI is, and a picture that the system has no room
+//! for gives way to the next.
+
+mod args;
+mod gui;
+mod outgoing;
+mod player;
+mod reach;
+mod stream;
+
+use std::{
+    io::{self, Write},
+    net,
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use cmdkit::HostPort;
+use netcore::wire::ShortText;
+use netshell::{Clock, LogLimit, bind_udp, raise_open_files, shutdown};
+use rand::{TryRng, rngs::SysRng};
+use robots::Bot;
+use tokio::{
+    runtime, select,
+    sync::watch,
+    task::{JoinSet, spawn_blocking},
+};
+use tracing::{debug, info, warn};
+
+pub use args::{Args, Part, Plan, Screen};
+pub use stream::{Incoming, Malformed, Place};
+
+use crate::{
+    gui::Gui,
+    player::{Player, Steering},
+};
+
+/// Runs the program.
+///
+/// # Errors
+/// When the server cannot be reached, goes away or says what is no message, or the GUI's port cannot be had.
+#[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let plan = Plan::of(&args)?;
+    args.log.start("info")?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(async {
+        let stop = shutdown().context("cannot listen for signals")?;
+        select! {
+            ended = take_part(plan) => ended,
+            () = stop => {
+                info!("stopped");
+                Ok(())
+            }
+        }
+    });
+    // The system's resolver may still be at work, and nobody waits for it.
+    runtime.shutdown_background();
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+async fn take_part(plan: Plan) -> anyhow::Result<()> {
+    let Plan { server, retry, screen, part } = plan;
+    let gui = match screen {
+        Screen::Gui { address, port, bind } => {
+            let sockets = bind_udp(&bind, port).context("cannot listen to the GUI")?;
+            announce(&sockets, port)?;
+            Some(find_gui(sockets, address).await?)
+        }
+        Screen::None => None,
+    };
+    let (name, steering) = match part {
+        Part::Player(name) => (name, Steering::Gui),
+        Part::Observer => (ShortText::default(), Steering::Nobody),
+        Part::Bots { names, games } => {
+            let mut names = names.into_iter();
+            match (names.next(), names.len()) {
+                (Some(name), 0) => (name, bot(games)?),
+                (first, _) => return headless(&server, retry, first.into_iter().chain(names), games).await,
+            }
+        }
+    };
+    Player { name, steering, gui, own: watch::Sender::default(), log: Some(log()) }.run(&server, retry).await
+}
+
+fn log() -> (Clock, LogLimit) {
+    let clock = Clock::start();
+    (clock, LogLimit::new(clock.now()))
+}
+
+async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Result<Gui> {
+    // The system's resolver waits for the network.
+    let addresses = spawn_blocking(move || address.resolve()).await.context("the resolver broke")?;
+    Gui::new(sockets, &addresses.context("cannot send to the GUI")?)
+}
+
+// One line on standard output, at once even into a pipe.
+fn announce(sockets: &[net::UdpSocket], port: u16) -> anyhow::Result<()> {
+    let port = sockets.first().map(net::UdpSocket::local_addr).transpose()?.map_or(port, |address| address.port());
+    let mut stdout = io::stdout().lock();
+    if let Err(error) = writeln!(stdout, "Waiting for the GUI at port {port}").and_then(|()| stdout.flush()) {
+        warn!(%error, port, "the GUI's port cannot be written to standard output");
+    }
+    Ok(())
+}
+
+fn bot(games: Option<u32>) -> anyhow::Result<Steering> {
+    Ok(Steering::Bot { bot: Bot::new(SysRng.try_next_u32()?), games })
+}
+
+// Bots that nobody watches, until they have played or one cannot go on.
+async fn headless(
+    server: &HostPort,
+    retry: bool,
+    names: impl Iterator<Item = ShortText>,
+    games: Option<u32>,
+) -> anyhow::Result<()> {
+    raise_open_files();
+    let mut bots = JoinSet::new();
+    // All see the same games, so one tells of them.
+    let mut log = Some(log());
+    for name in names {
+        let (server, steering) = (server.clone(), bot(games)?);
+        let player = Player { name, steering, gui: None, own: watch::Sender::default(), log: log.take() };
+        bots.spawn(async move { player.run(&server, retry).await });
+    }
+    let all = bots.len();
+    let mut failures = vec![];
+    while let Some(ended) = bots.join_next().await {
+        match ended.context("a bot broke").and_then(|ended| ended) {
+            Ok(()) => {}
+            Err(error) => {
+                debug!("{error:#}");
+                failures.push(error);
+            }
+        }
+    }
+    let failed = failures.len();
+    match failures.into_iter().next() {
+        None => Ok(()),
+        Some(first) => Err(first.context(format!("{failed} of {all} bots could not go on"))),
+    }
+}

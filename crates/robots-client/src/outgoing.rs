@@ -1,0 +1,94 @@
+//! What goes to the server.
+
+use std::io::{self, ErrorKind};
+
+use bytes::{Buf, BytesMut};
+use robots::{ClientMessage, protocol::encode};
+
+/// Bytes that wait for a server that does not read. Beyond that only the newest message is kept: of a turn's actions
+/// no more counts anyway.
+const MAX_WAITING: usize = 64 << 10;
+
+/// Messages on their way to the server.
+#[derive(Debug, Default)]
+pub(crate) struct Outgoing {
+    bytes: BytesMut,
+    newest: Option<ClientMessage>,
+    // The server takes nothing any more; what it still has to say is worth reading.
+    broken: bool,
+}
+
+impl Outgoing {
+    /// Adds a message.
+    pub(crate) fn push(&mut self, message: ClientMessage) {
+        if self.broken {
+            return;
+        }
+        if self.bytes.len() < MAX_WAITING {
+            encode(&message, &mut self.bytes);
+        } else {
+            self.newest = Some(message);
+        }
+    }
+
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Hands over to `write` as much as it takes. An error ends the writing; reading will tell what became of the
+    /// connection.
+    pub(crate) fn flush(&mut self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
+        while !self.bytes.is_empty() {
+            match write(&self.bytes) {
+                Ok(written) => self.bytes.advance(written),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => {
+                    *self = Self { broken: true, ..Self::default() };
+                    return Err(error);
+                }
+            }
+            if self.bytes.len() < MAX_WAITING
+                && let Some(message) = self.newest.take()
+            {
+                encode(&message, &mut self.bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use robots::{Action, Direction};
+
+    #[test]
+    fn a_server_that_does_not_read_costs_bounded_memory_and_gets_the_newest_message_at_last() {
+        let mut outgoing = Outgoing::default();
+        let messages = [Action::PlaceBomb, Action::Move(Direction::Left)].map(ClientMessage::Action);
+        for message in messages.iter().cycle().take(1_000_000) {
+            outgoing.push(message.clone());
+            outgoing.flush(|_| Err(ErrorKind::WouldBlock.into())).unwrap();
+        }
+        assert!(outgoing.bytes.len() < MAX_WAITING + 300, "{}", outgoing.bytes.len());
+        outgoing.push(ClientMessage::Action(Action::PlaceBlock));
+        let mut heard = vec![];
+        let read = |bytes: &[u8]| {
+            heard.extend_from_slice(&bytes[..bytes.len().min(1_000)]);
+            Ok(bytes.len().min(1_000))
+        };
+        outgoing.flush(read).unwrap();
+        assert_eq!((&heard[..4], heard.last()), (&[1, 3, 3, 1][..], Some(&2)));
+        assert!(outgoing.is_empty());
+    }
+
+    #[test]
+    fn nothing_waits_for_a_server_that_takes_nothing_any_more() {
+        let mut outgoing = Outgoing::default();
+        outgoing.push(ClientMessage::Action(Action::PlaceBomb));
+        assert!(outgoing.flush(|_| Err(ErrorKind::BrokenPipe.into())).is_err());
+        outgoing.push(ClientMessage::Action(Action::PlaceBomb));
+        assert!(outgoing.is_empty());
+    }
+}

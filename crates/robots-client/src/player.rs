@@ -1,0 +1,312 @@
+//! One client: its connection, its GUI, and who steers it.
+
+use std::{collections::BTreeMap, future, io::ErrorKind, net::SocketAddr, pin::pin, time::Duration};
+
+use bytes::BufMut;
+use cmdkit::HostPort;
+use netcore::wire::ShortText;
+use netshell::{Clock, LogLimit};
+use robots::{Bot, Client, Parameters, PlayerId, ServerMessage};
+use tokio::{net::TcpStream, select, sync::watch, task::yield_now, time::sleep};
+use tracing::{debug, info, warn};
+
+use crate::{gui::Gui, outgoing::Outgoing, reach::connect, stream::Incoming};
+
+/// Bytes read from the server at a time.
+const CHUNK: usize = 64 << 10;
+/// Messages of the server after which the GUI is looked at again: each may be a picture of some 65 kB.
+const BATCH: usize = 64;
+/// Players who are named in a line of the log.
+const MOST_NAMED: usize = 10;
+/// How long to wait before the first attempt to connect again, and before each of the later ones at most.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// Who decides what the robot does.
+#[derive(Debug)]
+pub(crate) enum Steering {
+    /// Whoever sits at the GUI.
+    Gui,
+    /// A bot, until it has played so many games to their end; without a number for ever.
+    Bot { bot: Bot, games: Option<u32> },
+    /// Nobody: it looks on.
+    Nobody,
+}
+
+/// A client that takes part over one connection at a time.
+#[derive(Debug)]
+pub(crate) struct Player {
+    pub(crate) name: ShortText,
+    pub(crate) steering: Steering,
+    pub(crate) gui: Option<Gui>,
+    /// Told which of the players this client is.
+    pub(crate) own: watch::Sender<Option<PlayerId>>,
+    /// For what happens in games, if anybody wants to know.
+    pub(crate) log: Option<(Clock, LogLimit)>,
+}
+
+/// Why a connection is over.
+#[derive(Debug)]
+enum End {
+    /// All games are played.
+    Played,
+    /// The server is gone.
+    Lost(anyhow::Error),
+    /// The server says what is no message.
+    Malformed(anyhow::Error),
+}
+
+// What belongs to one connection.
+#[derive(Debug)]
+struct Link {
+    stream: TcpStream,
+    server: SocketAddr,
+    incoming: Incoming,
+    outgoing: Outgoing,
+    client: Client,
+    // Whether whole messages may be left in what was read.
+    more: bool,
+}
+
+impl Player {
+    /// Takes part until all games are played, which only bots ever have done.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or is lost, unless `retry`; and when it says what is no message.
+    pub(crate) async fn run(mut self, server: &HostPort, retry: bool) -> anyhow::Result<()> {
+        let mut backoff = BACKOFF.0;
+        loop {
+            let connected = without_server(self.gui.as_mut(), connect(server)).await;
+            let lost = match connected {
+                Ok((stream, address)) => {
+                    if self.log.is_some() {
+                        info!(server = %address, "connected");
+                    }
+                    let mut link = Link::new(&self.name, stream, address);
+                    let end = self.converse(&mut link).await;
+                    self.own.send_replace(None);
+                    if link.client.parameters().is_some() {
+                        backoff = BACKOFF.0;
+                    }
+                    match end {
+                        End::Played => return Ok(()),
+                        End::Malformed(error) => return Err(error),
+                        End::Lost(error) => error,
+                    }
+                }
+                Err(error) => error,
+            };
+            if !retry {
+                return Err(lost);
+            }
+            warn!(name = %self.name.escape_debug(), again_in = ?backoff, "{lost:#}");
+            without_server(self.gui.as_mut(), sleep(backoff)).await;
+            backoff = (2 * backoff).min(BACKOFF.1);
+        }
+    }
+
+    async fn converse(&mut self, link: &mut Link) -> End {
+        loop {
+            let Link { stream, outgoing, more, .. } = &*link;
+            select! {
+                // An error shows when it is tried.
+                _ = stream.readable(), if !more => {}
+                _ = stream.writable(), if !outgoing.is_empty() => {}
+                () = ready(self.gui.as_ref()) => {}
+                () = yield_now(), if *more => {}
+            }
+            if let Err(end) = self.listen(link) {
+                return end;
+            }
+            self.obey_gui(link);
+            let Link { stream, outgoing, .. } = link;
+            if let Err(error) = outgoing.flush(|bytes| stream.try_write(bytes)) {
+                debug!(%error, "the server takes nothing any more");
+            }
+        }
+    }
+
+    // Takes in what the server says.
+    fn listen(&mut self, link: &mut Link) -> Result<(), End> {
+        if !link.more {
+            let Link { stream, incoming, .. } = &mut *link;
+            match stream.try_read_buf(&mut incoming.buffer().limit(CHUNK)) {
+                Ok(0) => return Err(End::Lost(link.lost("has closed the connection"))),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(End::Lost(link.lost(&format!("is lost: {error}")))),
+            }
+        }
+        link.more = false;
+        let mut news = false;
+        for taken in 0.. {
+            if taken == BATCH {
+                link.more = true;
+                break;
+            }
+            match link.incoming.next_message() {
+                Ok(Some(message)) => news |= self.message(&mut link.client, message)?,
+                Ok(None) => break,
+                Err(wrong) => {
+                    let server = link.server;
+                    return Err(End::Malformed(anyhow::anyhow!(
+                        "the server at {server} sent what is no message: {wrong}"
+                    )));
+                }
+            }
+        }
+        // A bot that lags behind acts on the newest state alone.
+        if let (Steering::Bot { bot, .. }, true, false) = (&mut self.steering, news, link.more)
+            && let Some(input) = bot.next_input(&link.client)
+        {
+            let message = link.client.input(input);
+            link.outgoing.push(message);
+        }
+        Ok(())
+    }
+
+    // Takes in one message; `true` if something new is to be seen.
+    fn message(&mut self, client: &mut Client, message: ServerMessage) -> Result<bool, End> {
+        let before = client.own_player();
+        let played = before.is_some() && client.game().is_some() && matches!(message, ServerMessage::GameEnded { .. });
+        self.narrate(client, &message);
+        let due = client.message(message);
+        let own = client.own_player();
+        if own != before {
+            debug!(name = %self.name.escape_debug(), id = own.map(|id| id.0), "own number");
+            self.own.send_replace(own);
+        }
+        if due
+            && let Some(gui) = &mut self.gui
+            && let Some(picture) = client.picture()
+        {
+            match picture {
+                Ok(picture) => gui.show(&picture),
+                Err(why) => gui.leave_out(why),
+            }
+        }
+        if let (Steering::Bot { games: Some(games), .. }, true) = (&mut self.steering, played) {
+            *games = games.saturating_sub(1);
+            if *games == 0 {
+                return Err(End::Played);
+            }
+        }
+        Ok(due)
+    }
+
+    // Takes in what the user does.
+    fn obey_gui(&mut self, link: &mut Link) {
+        let Some(gui) = &mut self.gui else { return };
+        let obey = matches!(self.steering, Steering::Gui);
+        gui.turn(|input| {
+            if obey {
+                let message = link.client.input(input);
+                debug!(?input, ?message, "from the GUI, to the server");
+                link.outgoing.push(message);
+            }
+        });
+    }
+
+    // Tells the log how games go.
+    fn narrate(&mut self, client: &Client, message: &ServerMessage) {
+        let Some((clock, limit)) = &mut self.log else { return };
+        let happens = match message {
+            ServerMessage::Hello(_) => true,
+            ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => {
+                client.parameters().is_some() && client.game().is_none()
+            }
+            ServerMessage::GameEnded { .. } => client.game().is_some(),
+            ServerMessage::Turn { .. } => false,
+        };
+        if !happens {
+            return;
+        }
+        let Some(held_back) = limit.admit(clock.now()) else { return };
+        let held_back = (held_back > 0).then_some(held_back);
+        match message {
+            ServerMessage::Hello(parameters) => {
+                let Parameters {
+                    server_name,
+                    players_count,
+                    size_x,
+                    size_y,
+                    game_length,
+                    explosion_radius,
+                    bomb_timer,
+                } = parameters;
+                let name = server_name.escape_debug();
+                info!(%name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, held_back, "the server says hello");
+            }
+            ServerMessage::AcceptedPlayer { id, player } => {
+                info!(id = id.0, name = %player.name.escape_debug(), address = %player.address.escape_debug(), held_back, "accepted");
+            }
+            ServerMessage::GameStarted { players } => info!(players = players.len(), held_back, "the game starts"),
+            ServerMessage::GameEnded { scores } => {
+                let standing = standing(client, scores);
+                info!(destroyed = %standing, held_back, "the game is over");
+            }
+            ServerMessage::Turn { .. } => {}
+        }
+    }
+}
+
+impl Link {
+    fn new(name: &ShortText, stream: TcpStream, server: SocketAddr) -> Self {
+        let own = stream.local_addr().ok();
+        Self {
+            stream,
+            server,
+            incoming: Incoming::default(),
+            outgoing: Outgoing::default(),
+            client: Client::new(name.clone(), own),
+            more: false,
+        }
+    }
+
+    fn lost(&self, how: &str) -> anyhow::Error {
+        let Self { server, incoming, .. } = self;
+        let place = incoming.place();
+        let within = if incoming.is_within_message() {
+            format!(" in the middle of {place}, which began at byte {}", place.start)
+        } else {
+            String::new()
+        };
+        anyhow::anyhow!("the server at {server} {how}, after {} bytes{within}", incoming.received())
+    }
+}
+
+// Who was destroyed how often, the best first.
+fn standing(client: &Client, scores: &BTreeMap<PlayerId, u32>) -> String {
+    let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
+    table.sort_unstable();
+    let row = |&(score, id): &(u32, PlayerId)| match client.players().get(&id) {
+        Some(player) => format!("{} {score}", player.name.escape_debug()),
+        None => format!("player {} {score}", id.0),
+    };
+    let mut rows: Vec<String> = table.iter().take(MOST_NAMED).map(row).collect();
+    if table.len() > MOST_NAMED {
+        rows.push(format!("and {} more", table.len() - MOST_NAMED));
+    }
+    rows.join(", ")
+}
+
+// Waits for the GUI, for ever where there is none.
+async fn ready(gui: Option<&Gui>) {
+    match gui {
+        Some(gui) => gui.ready().await,
+        None => future::pending().await,
+    }
+}
+
+// Does something while there is no server. What the user does then is not meant for the next one.
+async fn without_server<T>(mut gui: Option<&mut Gui>, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    loop {
+        select! {
+            done = &mut work => return done,
+            () = ready(gui.as_deref()) => {}
+        }
+        if let Some(gui) = &mut gui {
+            gui.turn(|_| {});
+        }
+    }
+}
