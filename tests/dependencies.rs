@@ -69,6 +69,16 @@ fn clients_are_thin() {
 }
 
 #[test]
+fn a_robots_server_is_thin() {
+    check_thin("robots-server", MOST_FOR_A_SERVER);
+}
+
+#[test]
+fn a_robots_client_is_thin() {
+    check_thin("robots-client", MOST_FOR_A_CLIENT);
+}
+
+#[test]
 fn rules_do_no_io() {
     for package in NO_STD {
         let root = workspace().join("crates").join(package).join("src/lib.rs");

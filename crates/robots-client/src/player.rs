@@ -75,8 +75,8 @@ impl Player {
     pub(crate) async fn run(mut self, server: &HostPort, retry: bool) -> anyhow::Result<()> {
         let mut backoff = BACKOFF.0;
         loop {
-            let connected = without_server(self.gui.as_mut(), connect(server)).await;
-            let lost = match connected {
+            // What comes from the GUI meanwhile waits in its socket: whoever presses a key so early wants to play.
+            let lost = match connect(server).await {
                 Ok((stream, address)) => {
                     if self.log.is_some() {
                         info!(server = %address, "connected");
@@ -99,7 +99,7 @@ impl Player {
                 return Err(lost);
             }
             warn!(name = %self.name.escape_debug(), again_in = ?backoff, "{lost:#}");
-            without_server(self.gui.as_mut(), sleep(backoff)).await;
+            pause(self.gui.as_mut(), backoff).await;
             backoff = (2 * backoff).min(BACKOFF.1);
         }
     }
@@ -297,12 +297,12 @@ async fn ready(gui: Option<&Gui>) {
     }
 }
 
-// Does something while there is no server. What the user does then is not meant for the next one.
-async fn without_server<T>(mut gui: Option<&mut Gui>, work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
+// Waits while there is no server. What the user does then is not meant for the next one.
+async fn pause(mut gui: Option<&mut Gui>, duration: Duration) {
+    let mut over = pin!(sleep(duration));
     loop {
         select! {
-            done = &mut work => return done,
+            () = &mut over => return,
             () = ready(gui.as_deref()) => {}
         }
         if let Some(gui) = &mut gui {

@@ -1,0 +1,493 @@
+use std::{
+    fmt::Write as _,
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+    process::Command,
+};
+
+use netcore::wire::read_datagram;
+use robots::{DrawMessage, GamePicture};
+use testkit::{PATIENCE, process::Process};
+
+use crate::programs::program;
+
+/// A server "s" for two players on 5 x 4 fields, with games of 3 turns, radius 1 and timer 2.
+const HELLO: &str = "00 0173 02 0005 0004 0003 0001 0002";
+const ANN: &str = "00 03416e6e 0178";
+const NOBODY: &str = "01 00 00";
+/// A game of both, and its first turn: they stand at (1,1) and (4,3), a block is at (2,1).
+const STARTED: &str = "02 00000002 010000 0003416e6e0178";
+const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
+/// What Ann's client says to join.
+const JOIN: &str = "00 03416e6e";
+
+/// What a server may say in a row, and the picture that follows each, if one does.
+fn script() -> Vec<(String, Option<String>)> {
+    let hello = HELLO[2..].to_owned();
+    let lobby = |players: &str| Some(format!("00 {hello} {players}"));
+    let both = format!("00000002 {ANN} {NOBODY}");
+    let game = |turn: &str, rest: &str| Some(format!("01 0173 0005 0004 0003 {turn} {both} {rest}"));
+    let places = "00000002 00 00010001 01 00040003";
+    let scores = "00000002 00 00000000 01 00000000";
+    let list = [
+        (HELLO, lobby("00000000")),
+        (&format!("01 {ANN}"), lobby(&format!("00000001 {ANN}"))),
+        (&format!("01 {NOBODY}"), lobby(&both)),
+        (STARTED, None),
+        (TURN_0, game("0000", &format!("{places} 00000001 00020001 00000000 00000000 {scores}"))),
+        // A bomb at (1,1) counts down from 2, and explodes with its robot and the block.
+        (
+            "03 0001 00000001 00 00000007 00010001",
+            game("0001", &format!("{places} 00000001 00020001 00000001 000100010002 00000000 {scores}")),
+        ),
+        (
+            "03 0002 00000000",
+            game("0002", &format!("{places} 00000001 00020001 00000001 000100010001 00000000 {scores}")),
+        ),
+        (
+            "03 0003 00000002 01 00000007 00000001 00 00000001 00020001 02 00 00000000",
+            game(
+                "0003",
+                "00000002 00 00000000 01 00040003 00000000 00000000 \
+                 00000005 00000001 00010000 00010001 00010002 00020001 00000002 00 00000001 01 00000000",
+            ),
+        ),
+        ("04 00000002 00 00000001 01 00000000", lobby("00000000")),
+        (&format!("01 {NOBODY}"), lobby(&format!("00000001 {NOBODY}"))),
+    ];
+    list.map(|(said, shown)| (said.to_owned(), shown)).into()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let pairs = digits.chunks_exact(2).map(|pair| str::from_utf8(pair).unwrap());
+    pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// A GUI: a socket that is told pictures.
+struct Gui(UdpSocket);
+
+impl Gui {
+    fn new() -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(socket)
+    }
+
+    fn address(&self) -> String {
+        self.0.local_addr().unwrap().to_string()
+    }
+
+    /// The next picture.
+    fn seen(&self) -> Vec<u8> {
+        let mut buffer = vec![0; 1 << 16];
+        let length = self.0.recv(&mut buffer).expect("a picture comes");
+        buffer.truncate(length);
+        buffer
+    }
+
+    fn expect(&self, picture: &str) {
+        assert_eq!(hex(&self.seen()), hex(&bytes(picture)));
+    }
+
+    fn picture(&self) -> DrawMessage {
+        read_datagram(&self.seen(), u32::MAX).unwrap()
+    }
+
+    /// The next picture of a game.
+    fn game(&self) -> GamePicture {
+        loop {
+            if let DrawMessage::Game(picture) = self.picture() {
+                return picture;
+            }
+        }
+    }
+
+    fn send(&self, port: u16, input: &[u8]) {
+        self.0.send_to(input, ("127.0.0.1", port)).unwrap();
+    }
+}
+
+/// A server that says what it is told to.
+struct Fake(TcpListener);
+
+impl Fake {
+    fn new() -> Self {
+        Self(TcpListener::bind("127.0.0.1:0").unwrap())
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.0.local_addr().unwrap()
+    }
+
+    fn accept(&self) -> Connection {
+        let (stream, _) = self.0.accept().unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Connection(stream)
+    }
+}
+
+struct Connection(TcpStream);
+
+impl Connection {
+    fn say(&mut self, message: &str) {
+        self.0.write_all(&bytes(message)).unwrap();
+    }
+
+    /// The next bytes that the client says are these.
+    fn hear(&mut self, message: &str) {
+        let mut heard = vec![0; bytes(message).len()];
+        self.0.read_exact(&mut heard).unwrap();
+        assert_eq!(hex(&heard), hex(&bytes(message)));
+    }
+
+    /// What the client says until it ends.
+    fn hear_all(&mut self) -> String {
+        let mut heard = vec![];
+        self.0.read_to_end(&mut heard).unwrap();
+        hex(&heard)
+    }
+}
+
+fn command(server: impl ToString, arguments: &[&str]) -> Command {
+    let mut command = program("robots-client");
+    command.args(["-s", &server.to_string()]).args(arguments);
+    command
+}
+
+/// A client that shows a game to a GUI and listens to it at any free port.
+fn with_gui(server: impl ToString, gui: &str, arguments: &[&str]) -> Process {
+    let mut command = command(server, &["-d", gui, "-p", "0", "--bind", "127.0.0.1"]);
+    Process::start(command.args(arguments))
+}
+
+/// A client called Ann with a GUI, the port at which it waits for that, and its connection to a fake server.
+fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection) {
+    let server = Fake::new();
+    let client = with_gui(server.address(), &gui.address(), &[&["-n", "Ann"], arguments].concat());
+    let (port, connection) = (client.port(), server.accept());
+    (client, port, connection)
+}
+
+/// What a client says that has to give up.
+fn failure(client: Process) -> String {
+    let finished = client.wait();
+    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    let last = finished.stderr.lines().last().unwrap_or_default();
+    last.strip_prefix("robots-client: ").unwrap_or_else(|| panic!("{}", finished.stderr)).to_owned()
+}
+
+#[test]
+fn pictures_follow_messages_to_the_byte_however_those_are_cut() {
+    let whole = |all: &[Vec<u8>]| all.to_vec();
+    let glued = |all: &[Vec<u8>]| vec![all.concat()];
+    let single = |all: &[Vec<u8>]| all.concat().into_iter().map(|byte| vec![byte]).collect();
+    let ways: [&dyn Fn(&[Vec<u8>]) -> Vec<Vec<u8>>; 3] = [&whole, &glued, &single];
+    for cut in ways {
+        let gui = Gui::new();
+        let (client, _, mut connection) = start(&gui, &[]);
+        let messages: Vec<Vec<u8>> = script().iter().map(|(said, _)| bytes(said)).collect();
+        for piece in cut(&messages) {
+            connection.0.write_all(&piece).unwrap();
+        }
+        for (_, shown) in script() {
+            if let Some(shown) = shown {
+                gui.expect(&shown);
+            }
+        }
+        client.terminate();
+        assert_eq!(client.wait().code, Some(0));
+        assert_eq!(connection.hear_all(), "", "nobody pressed a key");
+    }
+}
+
+#[test]
+fn inputs_are_joins_in_the_lobby_and_go_on_to_the_server_in_a_game() {
+    let gui = Gui::new();
+    let (client, port, mut connection) = start(&gui, &[]);
+    let garbage: &[&[u8]] = &[&[], &[3], &[255, 0], &[2], &[2, 4], &[0, 0], &[2, 1, 0], &[1; 2_000]];
+    let press = |gui: &Gui, inputs: &[&[u8]]| {
+        for input in inputs {
+            for garbage in garbage {
+                gui.send(port, garbage);
+            }
+            gui.send(port, input);
+        }
+    };
+    let all: &[&[u8]] = &[&[0], &[1], &[2, 0], &[2, 1], &[2, 2], &[2, 3]];
+    // Before the server has said anything, after its Hello, and from somebody else.
+    press(&gui, all);
+    connection.hear(&JOIN.repeat(all.len()));
+    connection.say(HELLO);
+    gui.seen();
+    press(&gui, all);
+    connection.hear(&JOIN.repeat(all.len()));
+    press(&Gui::new(), &[&[1]]);
+    connection.hear(JOIN);
+    connection.say(&[STARTED, TURN_0].concat());
+    gui.seen();
+    press(&gui, all);
+    press(&Gui::new(), &[&[1]]);
+    connection.hear("01 02 0300 0301 0302 0303 02");
+    connection.say("04 00000000");
+    gui.seen();
+    press(&gui, all);
+    connection.hear(&JOIN.repeat(all.len()));
+    client.interrupt();
+    let finished = client.wait();
+    assert_eq!(finished.code, Some(0));
+    assert!(finished.stderr.contains("a datagram that is no input"), "{}", finished.stderr);
+}
+
+#[test]
+fn an_observer_and_a_bot_do_not_obey_the_gui() {
+    for (argument, said) in [("--observe", ""), ("--bot", JOIN)] {
+        let gui = Gui::new();
+        let (client, port, mut connection) = start(&gui, &[argument]);
+        connection.say(HELLO);
+        gui.seen();
+        for input in [&[0][..], &[1], &[2, 3]] {
+            gui.send(port, input);
+        }
+        // Ann is accepted and somebody else plays.
+        for message in [&format!("01 {ANN}"), &[STARTED, TURN_0].concat(), "03 0001 00000000"] {
+            connection.say(message);
+            gui.seen();
+            gui.send(port, &[1]);
+        }
+        client.hang_up();
+        assert_eq!(client.wait().code, Some(0));
+        // A bot that is known by its name alone plays as that player; only actions of its own come then.
+        let heard = connection.hear_all();
+        let front = hex(&bytes(said));
+        assert!(heard.starts_with(&front) && (argument == "--bot" || heard.is_empty()), "{argument}: {heard}");
+    }
+}
+
+#[test]
+fn a_server_that_is_lost_ends_the_client_with_the_place() {
+    for (said, place) in [
+        ("", "has closed the connection, after 0 bytes"),
+        (HELLO, "has closed the connection, after 14 bytes"),
+        (
+            "00 0173 02 0005 0004 0003 0001 0002 03 0000 00000002 03 0001",
+            "has closed the connection, after 24 bytes in the middle of message 2, a Turn, which began at byte 14",
+        ),
+    ] {
+        let gui = Gui::new();
+        let (client, _, mut connection) = start(&gui, &[]);
+        let server = connection.0.local_addr().unwrap();
+        connection.say(said);
+        drop(connection);
+        assert_eq!(failure(client), format!("the server at {server} {place}"));
+    }
+}
+
+#[test]
+fn a_server_that_goes_mad_ends_the_client_with_the_wrong_byte() {
+    for (said, wrong) in [
+        ("07", "byte 0 of the stream (byte 0 of message 1): 7 is no tag of ServerMessage; right would be 0 (Hello), "),
+        ("04 00000000 00 01 ff", "byte 7 of the stream (byte 2 of message 2, a Hello): the text is not UTF-8"),
+        (
+            "03 0000 00000001 09",
+            "byte 7 of the stream (byte 7 of message 1, a Turn): 9 is no tag of Event; right would be 0 (BombPlaced), ",
+        ),
+    ] {
+        for arguments in [&[][..], &["--retry"]] {
+            let gui = Gui::new();
+            let (client, _, mut connection) = start(&gui, arguments);
+            let server = connection.0.local_addr().unwrap();
+            connection.say(said);
+            let failure = failure(client);
+            let right = format!("the server at {server} sent what is no message: {wrong}");
+            assert!(failure.starts_with(&right), "{failure}");
+        }
+    }
+}
+
+#[test]
+fn who_retries_finds_a_server_that_comes_and_comes_again() {
+    let gui = Gui::new();
+    let address = Fake::new().address();
+    let client = with_gui(address, &gui.address(), &["-n", "Ann", "--retry"]);
+    client.wait_stderr("a vain attempt", |stderr| stderr.contains("cannot connect").then_some(()));
+    // What is pressed before there is a server is not meant for it.
+    gui.send(client.port(), &[0]);
+    client.wait_stderr("another one", |stderr| (stderr.matches("cannot connect").count() > 2).then_some(()));
+    let server = Fake(TcpListener::bind(address).unwrap());
+    for _ in 0..2 {
+        let mut connection = server.accept();
+        connection.say(HELLO);
+        gui.expect(script()[0].1.as_ref().unwrap());
+        gui.send(client.port(), &[1]);
+        connection.hear(JOIN);
+    }
+    client.terminate();
+    assert_eq!(client.wait().code, Some(0));
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_is_named() {
+    let address = Fake::new().address();
+    let said = failure(Process::start(&mut command(address, &["--bot"])));
+    assert!(said.starts_with(&format!("cannot connect to {address} ({address}: ")), "{said}");
+    let said = failure(Process::start(&mut command("no..host:1", &["--bot"])));
+    assert!(said.starts_with("cannot find the host 'no..host'"), "{said}");
+    let said = failure(with_gui(address, "no..gui:1", &[]));
+    assert!(said.starts_with("cannot send to the GUI: cannot find the host 'no..gui'"), "{said}");
+    let said = failure(Process::start(&mut command(address, &["--headless", "3"])));
+    assert!(said.starts_with("3 of 3 bots could not go on: cannot connect to"), "{said}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let gui = Gui::new();
+    let port = gui.0.local_addr().unwrap().port();
+    let arguments = ["-d", &gui.address(), "-p", &port.to_string(), "--bind", "127.0.0.1"];
+    let said = failure(Process::start(&mut command("127.0.0.1:1", &arguments)));
+    assert!(said.contains(&format!("port {port} is in use at 127.0.0.1")), "{said}");
+}
+
+#[test]
+fn wrong_usage_ends_with_1_and_help_with_0() {
+    let long = "n".repeat(256);
+    for (arguments, named) in [
+        (&[][..], "robots-client -- -s localhost:2022"),
+        (&["-s", "localhost:1"], "--gui-address"),
+        (&["-s", "localhost", "-d", "localhost:1"], "the port is missing"),
+        (&["-s", "localhost:1", "-d", "localhost:1", "-n", &long], "at most 255 bytes, and this one has 256"),
+        (&["-s", "localhost:1", "-d", "localhost:1", "-p", "65536"], "0 to 65535"),
+        (&["-s", "localhost:1", "-d", "localhost:1", "stray"], "'stray'"),
+        (&["-s", "localhost:1", "-s", "localhost:1", "--bot"], "cannot be used multiple times"),
+        (&["-s", "localhost:1", "-d", "localhost:1", "--games", "1"], "--games is for bots"),
+    ] {
+        let finished = Process::run(program("robots-client").args(arguments));
+        assert_eq!((finished.code, &*finished.stdout), (Some(1), ""), "{arguments:?}");
+        assert!(finished.stderr.contains(named), "{arguments:?}: {}", finished.stderr);
+    }
+    for help in ["-h", "--help"] {
+        let finished = Process::run(program("robots-client").arg(help));
+        assert!(finished.code == Some(0) && finished.stdout.contains("--gui-address"), "{finished:?}");
+    }
+}
+
+#[test]
+fn a_server_is_found_by_name_and_over_ipv6() {
+    let named = TcpListener::bind("localhost:0").unwrap();
+    let port = named.local_addr().unwrap().port();
+    let mut places = vec![(named, format!("localhost:{port}"))];
+    for form in ["[::1]", "::1"] {
+        if let Ok(six) = TcpListener::bind("[::1]:0") {
+            let port = six.local_addr().unwrap().port();
+            places.push((six, format!("{form}:{port}")));
+        }
+    }
+    for (listener, address) in places {
+        let client = Process::start(&mut command(address, &["--bot", "-n", "Ann"]));
+        let mut connection = Fake(listener).accept();
+        connection.say(HELLO);
+        connection.hear(JOIN);
+        client.terminate();
+        assert_eq!(client.wait().code, Some(0));
+    }
+}
+
+#[test]
+fn a_gui_that_does_not_read_or_is_not_there_delays_nothing() {
+    let silent = Gui::new();
+    let gone = Gui::new().address();
+    for address in [silent.address(), gone] {
+        let server = Fake::new();
+        let client = with_gui(server.address(), &address, &[]);
+        let mut connection = server.accept();
+        // Far more than fits all buffers on the way, and each turn is a picture.
+        let turns = "03 0001 00000001 02 00 00010001".repeat(1 << 16);
+        let all = [HELLO, STARTED, TURN_0, &turns].concat();
+        connection.say(&all);
+        drop(connection);
+        let (failure, received) = (failure(client), bytes(&all).len());
+        assert!(failure.ends_with(&format!("has closed the connection, after {received} bytes")), "{failure}");
+    }
+}
+
+#[test]
+fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
+    let gui = Gui::new();
+    let (client, _, mut connection) = start(&gui, &[]);
+    connection.say("00 0173 02 ffff ffff 0003 0001 0002");
+    gui.seen();
+    let blocks: String = (0..17_000).map(|x| format!("03 {x:04x} 0000")).collect();
+    connection.say(&[STARTED, "03 0000", &format!("{:08x}", 17_000), &blocks].concat());
+    connection.say("04 00000000");
+    assert!(matches!(gui.picture(), DrawMessage::Lobby { .. }), "the game's picture would come before");
+    client.terminate();
+    let finished = client.wait();
+    assert!(finished.stderr.contains("a picture is left out"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("a datagram 65507 at most"), "{}", finished.stderr);
+}
+
+/// A real server, open to this machine only.
+fn server(arguments: &str) -> (Process, String) {
+    let mut command = program("robots-server");
+    command.args("--bind 127.0.0.1 -p 0 -x 10 -y 8".split(' ')).args(arguments.split(' '));
+    let server = Process::start(&mut command);
+    let address = format!("127.0.0.1:{}", server.port());
+    (server, address)
+}
+
+#[test]
+fn bots_play_games_on_the_real_server_and_leave() {
+    let (server, address) = server("-c 2 -d 1 -l 40 -b 3 -e 2");
+    let gui = Gui::new();
+    let ann = with_gui(&address, &gui.address(), &["--bot", "--games", "1", "-n", "Ann"]);
+    let bob = Process::start(&mut command(&address, &["--bot", "--games", "1", "-n", "Bob"]));
+    for turn in 0..=40 {
+        assert_eq!(gui.game().turn, turn);
+    }
+    for bot in [ann, bob] {
+        let finished = bot.wait();
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert!(finished.stderr.contains("the game is over destroyed="), "{}", finished.stderr);
+    }
+    // Two of them play, then the other two, and so on, until each has played twice.
+    let finished = Process::run(&mut command(&address, &["--headless", "4", "--games", "2"]));
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    server.terminate();
+    let finished = server.wait();
+    assert!(finished.stderr.contains("name=bot4"), "{}", finished.stderr);
+    assert!(finished.stderr.matches("the game is over").count() >= 5, "{}", finished.stderr);
+}
+
+#[test]
+fn a_late_joiner_sees_every_turn_and_an_observer_never_plays() {
+    let (server, address) = server("-c 1 -d 5 -l 65535 -b 3 -e 2");
+    let watched = |arguments: &[&str]| {
+        let gui = Gui::new();
+        (with_gui(&address, &gui.address(), arguments), gui)
+    };
+    let (observer, observing) = watched(&["--observe"]);
+    assert!(matches!(observing.picture(), DrawMessage::Lobby { .. }));
+    observing.send(observer.port(), &[0]);
+    let (_ann, playing) = watched(&["--bot", "-n", "Ann"]);
+    while playing.game().turn < 30 {}
+    let (_late, joining) = watched(&["-n", "Bob"]);
+    let DrawMessage::Lobby { players, .. } = joining.picture() else { panic!("the lobby comes first") };
+    assert!(players.is_empty(), "{players:?}");
+    for turn in 0..40 {
+        let DrawMessage::Game(picture) = joining.picture() else { panic!("{turn} is missing") };
+        assert_eq!(picture.turn, turn);
+        assert_eq!(picture.players.values().map(|player| &*player.name).collect::<Vec<_>>(), ["Ann"]);
+        assert_eq!(observing.game(), picture, "one that was there sees the same");
+    }
+    server.kill();
+    assert_eq!(observer.wait().code, Some(1));
+}
