@@ -1,6 +1,6 @@
 //! One client: its connection, its GUI, and who steers it.
 
-use std::{collections::BTreeMap, future, io::ErrorKind, net::SocketAddr, pin::pin, time::Duration};
+use std::{collections::BTreeMap, future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Duration};
 
 use bytes::BufMut;
 use cmdkit::HostPort;
@@ -13,7 +13,7 @@ use tracing::{debug, info, warn};
 use crate::{gui::Gui, outgoing::Outgoing, reach::connect, stream::Incoming};
 
 /// Bytes read from the server at a time.
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 16 << 10;
 /// Messages of the server after which the GUI is looked at again: each may be a picture of some 65 kB.
 const BATCH: usize = 64;
 /// Players who are named in a line of the log.
@@ -65,6 +65,8 @@ struct Link {
     client: Client,
     // Whether whole messages may be left in what was read.
     more: bool,
+    // Whether something happened that a bot has not acted on.
+    news: bool,
 }
 
 impl Player {
@@ -129,6 +131,7 @@ impl Player {
     fn listen(&mut self, link: &mut Link) -> Result<(), End> {
         if !link.more {
             let Link { stream, incoming, .. } = &mut *link;
+            incoming.buffer().reserve(CHUNK);
             match stream.try_read_buf(&mut incoming.buffer().limit(CHUNK)) {
                 Ok(0) => return Err(End::Lost(link.lost("has closed the connection"))),
                 Ok(_) => {}
@@ -137,14 +140,13 @@ impl Player {
             }
         }
         link.more = false;
-        let mut news = false;
         for taken in 0.. {
             if taken == BATCH {
                 link.more = true;
                 break;
             }
             match link.incoming.next_message() {
-                Ok(Some(message)) => news |= self.message(&mut link.client, message)?,
+                Ok(Some(message)) => link.news |= self.message(&mut link.client, message)?,
                 Ok(None) => break,
                 Err(wrong) => {
                     let server = link.server;
@@ -155,11 +157,8 @@ impl Player {
             }
         }
         // A bot that lags behind acts on the newest state alone.
-        if let (Steering::Bot { bot, .. }, true, false) = (&mut self.steering, news, link.more)
-            && let Some(input) = bot.next_input(&link.client)
-        {
-            let message = link.client.input(input);
-            link.outgoing.push(message);
+        if !link.more && take(&mut link.news) {
+            self.let_bot_act(link);
         }
         Ok(())
     }
@@ -191,6 +190,15 @@ impl Player {
             }
         }
         Ok(due)
+    }
+
+    fn let_bot_act(&mut self, link: &mut Link) {
+        let Steering::Bot { bot, .. } = &mut self.steering else { return };
+        if let Some(input) = bot.next_input(&link.client) {
+            let message = link.client.input(input);
+            debug!(?input, ?message, "from the bot, to the server");
+            link.outgoing.push(message);
+        }
     }
 
     // Takes in what the user does.
@@ -259,6 +267,7 @@ impl Link {
             outgoing: Outgoing::default(),
             client: Client::new(name.clone(), own),
             more: false,
+            news: false,
         }
     }
 
