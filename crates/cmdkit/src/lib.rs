@@ -6,10 +6,12 @@
 //! - [`whole_number`], [`ip_address`] and [`host_port`] read the values of options and say what would be right; [`resolve`]
 //!   finds the addresses of a host.
 //! - [`Hosted`] and [`command_of`] are how a server says where it is and how to join.
-//! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error.
+//! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
+//!   that draws on the terminal, which can log to a file.
 
 mod host_port;
 mod hosting;
+mod logs;
 mod stderr;
 mod values;
 
@@ -21,14 +23,13 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum, error::ErrorKind};
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, error::ErrorKind};
 use clap_complete::Shell;
-use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
 
-use crate::stderr::Queued;
 pub use crate::{
     host_port::{HostPort, host_port, is_ipv6, resolve},
     hosting::{Hosted, command_of},
+    logs::{LogArgs, LogFormat, ScreenLogArgs},
     values::{ip_address, whole_number},
 };
 
@@ -132,61 +133,4 @@ fn not_utf8(arguments: impl Iterator<Item = OsString>) -> String {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// A line of text for people.
-    Text,
-    /// A line of JSON for programs.
-    Json,
-}
-
-/// What is logged, and how.
-#[derive(Debug, Clone, Args)]
-pub struct LogArgs {
-    /// What to log on standard error: off, error, warn, info, debug, trace, or a filter as in `RUST_LOG`
-    #[arg(long, value_name = "FILTER", help_heading = "Logging")]
-    pub log: Option<String>,
-
-    /// How log lines look
-    #[arg(long, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", help_heading = "Logging")]
-    pub log_format: LogFormat,
-}
-
-impl LogArgs {
-    /// Starts logging to standard error. Without `--log` the filter is `RUST_LOG`, without that `default`.
-    ///
-    /// # Errors
-    /// [`UsageError`] when the filter cannot be read.
-    pub fn start(&self, default: &str) -> anyhow::Result<()> {
-        let colour =
-            env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && io::IsTerminal::is_terminal(&io::stderr());
-        self.init(default, BoxMakeWriter::new(Queued::start()), colour)
-    }
-
-    /// As [`LogArgs::start`], but to `writer` and without colour: a program that draws on the terminal must not log over its
-    /// own screen.
-    ///
-    /// # Errors
-    /// [`UsageError`] when the filter cannot be read.
-    pub fn start_to(&self, default: &str, writer: BoxMakeWriter) -> anyhow::Result<()> {
-        self.init(default, writer, false)
-    }
-
-    fn init(&self, default: &str, writer: BoxMakeWriter, colour: bool) -> anyhow::Result<()> {
-        let from_environment = env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
-        let wanted = self.log.clone().or(from_environment).unwrap_or_else(|| default.to_owned());
-        let filter = EnvFilter::try_new(&wanted)
-            .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;
-        let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
-        // The alternative is to complain on standard error, which panics when that is what broke.
-        let builder = builder.log_internal_errors(false);
-        match self.log_format {
-            LogFormat::Text => builder.with_target(false).init(),
-            LogFormat::Json => builder.json().init(),
-        }
-        Ok(())
-    }
 }

@@ -1,12 +1,12 @@
 //! The command line: what was typed, and what is meant by it.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use clap::{
     Parser,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{LogArgs, UsageError, is_ipv6, whole_number};
+use cmdkit::{ScreenLogArgs, UsageError, is_ipv6, whole_number};
 use nuggets::{Name, Seat};
 
 /// The name by which a client of the course plays by itself, on a screen.
@@ -75,13 +75,9 @@ pub struct Args {
         value_parser = whole_number(0..=MAX_DELAY_MS, 80), allow_negative_numbers = true)]
     pub delay_ms: Option<u64>,
 
-    /// Write logs to this file; needed to see them while a screen is drawn
-    #[arg(long, value_name = "FILE", help_heading = "Logging")]
-    pub log_file: Option<PathBuf>,
-
-    /// What is logged, and how.
+    /// What is logged, and where.
     #[command(flatten)]
-    pub log: LogArgs,
+    pub logs: ScreenLogArgs,
 }
 
 // Without the brackets in which an IPv6 address stands where a port follows it.

@@ -4,15 +4,11 @@ use std::{collections::BTreeSet, io::Write, net::SocketAddr, process::ExitCode, 
 
 use cmdkit::EXIT_FAILURE;
 use nuggets::{End, Name, Seat};
+use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
 use tracing::{info, warn};
 
-use crate::{
-    bot::Bot,
-    link::Link,
-    session::Session,
-    signals::{Signal, Signals},
-};
+use crate::{bot::Bot, link::Link, session::Session};
 
 struct Outcome {
     end: End,

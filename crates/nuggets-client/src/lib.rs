@@ -25,28 +25,22 @@
 mod args;
 mod bot;
 mod headless;
-mod keyboard;
 pub mod keys;
 mod link;
 mod pace;
 mod play;
 mod seen;
 mod session;
-mod signals;
 mod view;
 
 use std::{
-    fs::File,
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     process::ExitCode,
-    sync::Mutex,
 };
 
-use anyhow::{Context, bail};
-use cmdkit::UsageError;
+use anyhow::bail;
 use nuggets::{End, client::GIVE_UP, client::GOODBYE};
 use tokio::runtime;
-use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 pub use args::{Args, Plan};
 pub use seen::Seen;
@@ -61,7 +55,7 @@ use crate::play::{Parting, Player};
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(&args)?;
-    start_logs(&args, &plan)?;
+    args.logs.start("warn", matches!(plan, Plan::Interactive { .. }))?;
     let addresses = cmdkit::resolve(&args.host, args.port)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -100,29 +94,4 @@ fn tell(args: &Args, parting: &Parting) -> anyhow::Result<ExitCode> {
         }
         End::NoGoodbye => bail!("left, but {host} port {port} said no goodbye within {} s", GOODBYE.as_secs()),
     }
-}
-
-fn start_logs(args: &Args, plan: &Plan) -> anyhow::Result<()> {
-    let writer = match &args.log_file {
-        Some(path) => {
-            let file = File::create(path).with_context(|| format!("cannot write the log file '{}'", path.display()))?;
-            BoxMakeWriter::new(Mutex::new(file))
-        }
-        None if covered(plan) => {
-            if let Some(filter) = &args.log.log {
-                return Err(UsageError(format!(
-                    "--log {filter} would write over the screen; add --log-file FILE, or 2>FILE"
-                ))
-                .into());
-            }
-            BoxMakeWriter::new(io::sink)
-        }
-        None => BoxMakeWriter::new(io::stderr),
-    };
-    args.log.start_to("warn", writer)
-}
-
-// Whether what is written to standard error lands on a screen that is drawn.
-fn covered(plan: &Plan) -> bool {
-    matches!(plan, Plan::Interactive { .. }) && io::stdout().is_terminal() && io::stderr().is_terminal()
 }

@@ -131,7 +131,7 @@ impl Widget for &Picture<'_> {
             let offset = usize::from(y) * (usize::from(grid.width) + 1) + usize::from(x);
             let shown = display.get(offset).copied().unwrap_or(ROCK);
             let visible = u16::try_from(offset).is_ok_and(|offset| view.seen.is_visible(Cell(offset), shown));
-            (shown, view.style(shown, visible))
+            [(shown, view.style(shown, visible))]
         };
         let map_area = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
         GridView::new(grid, view.viewport, cell).render(map_area, buffer);

@@ -11,38 +11,46 @@ use crate::Viewport;
 
 /// Draws the part of a grid that a [`Viewport`] shows.
 ///
-/// `cell` tells what stands in a column and row of the grid: one character of ASCII and its style. It is asked only for
-/// what is drawn. What is not printable is drawn as a blank.
+/// `cell` tells what stands in a column and row of the grid: for each of the `W` columns of the window that a cell takes,
+/// one character of ASCII and its style. It is asked only for what is drawn. What is not printable is drawn as a blank. A
+/// cell that has not got all of its columns is not drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct GridView<F> {
+pub struct GridView<F, const W: usize> {
     grid: Size,
     viewport: Viewport,
     cell: F,
 }
 
-impl<F: Fn(u16, u16) -> (u8, Style)> GridView<F> {
+impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> GridView<F, W> {
     /// A view of a grid of this size.
     pub const fn new(grid: Size, viewport: Viewport, cell: F) -> Self {
         Self { grid, viewport, cell }
     }
 }
 
-impl<F: Fn(u16, u16) -> (u8, Style)> Widget for &GridView<F> {
+impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> Widget for &GridView<F, W> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let corner = self.viewport.corner();
-        for place in area.intersection(buffer.area).positions() {
-            let x = corner.x.saturating_add(place.x - area.x);
-            let y = corner.y.saturating_add(place.y - area.y);
+        let area = area.intersection(buffer.area);
+        let cells = (0..area.height).flat_map(|row| (0..usize::from(area.width) / W).map(move |column| (column, row)));
+        for (column, row) in cells {
+            let x = usize::from(corner.x) + column;
+            let (Ok(x), y) = (u16::try_from(x), corner.y.saturating_add(row)) else { continue };
             if x < self.grid.width && y < self.grid.height {
-                let (byte, style) = (self.cell)(x, y);
-                let shown = if matches!(byte, b' '..=b'~') { char::from(byte) } else { ' ' };
-                buffer[place].set_char(shown).set_style(style);
+                let start = (area.y + row, usize::from(area.x) + column * W);
+                for (offset, (byte, style)) in (self.cell)(x, y).into_iter().enumerate() {
+                    let shown = if matches!(byte, b' '..=b'~') { char::from(byte) } else { ' ' };
+                    if let Some(cell) = u16::try_from(start.1 + offset).ok().and_then(|x| buffer.cell_mut((x, start.0)))
+                    {
+                        cell.set_char(shown).set_style(style);
+                    }
+                }
             }
         }
     }
 }
 
-impl<F: Fn(u16, u16) -> (u8, Style)> Widget for GridView<F> {
+impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> Widget for GridView<F, W> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         Widget::render(&self, area, buffer);
     }
@@ -56,8 +64,8 @@ mod tests {
     const MAP: [&[u8; 5]; 4] = [b"abcde", b"fghij", b"klmno", b"pqrst"];
     const GRID: Size = Size::new(5, 4);
 
-    fn cell(x: u16, y: u16) -> (u8, Style) {
-        (MAP[usize::from(y)][usize::from(x)], Style::new())
+    fn cell(x: u16, y: u16) -> [(u8, Style); 1] {
+        [(MAP[usize::from(y)][usize::from(x)], Style::new())]
     }
 
     fn drawn(area: Rect, columns: i32, rows: i32) -> Buffer {
@@ -92,10 +100,20 @@ mod tests {
     fn styles_are_applied_and_control_bytes_are_not_drawn() {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 1));
-        let cell = |x, _| if x == 0 { (b'@', bold) } else { (0x1b, Style::new()) };
+        let cell = |x, _| [if x == 0 { (b'@', bold) } else { (0x1b, Style::new()) }];
         GridView::new(Size::new(2, 1), Viewport::default(), cell).render(buffer.area, &mut buffer);
         let mut expected = Buffer::with_lines(["@ "]);
         expected[(0, 0)].set_style(bold);
         assert_eq!(buffer, expected);
+    }
+
+    #[test]
+    fn a_cell_may_take_several_columns_and_is_drawn_whole_or_not() {
+        let cell = |x, y| [cell(x, y)[0], (b'_', Style::new())];
+        let mut buffer = Buffer::with_lines(["~~~~~~~"; 3]);
+        let mut viewport = Viewport::default();
+        viewport.scroll(GRID, Size::new(2, 2), 1, 1);
+        GridView::new(GRID, viewport, cell).render(Rect::new(1, 1, 5, 2), &mut buffer);
+        assert_eq!(buffer, Buffer::with_lines(["~~~~~~~", "~g_h_~~", "~l_m_~~"]));
     }
 }

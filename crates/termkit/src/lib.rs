@@ -4,6 +4,8 @@
 //! - [`events::listen`] hands key presses ([`Typed`]) and changes of the window's size to whatever channel a program
 //!   uses, and says when the terminal is gone.
 //! - `stops::listen` tells of the signal that stops a program, so that the terminal is given back before it stops.
+//! - With the feature `tokio`, `Stage` is all of that for an async program: screen, keys and signals, at most sixty frames
+//!   a second.
 //! - [`GridView`] draws a grid of characters of which a [`Viewport`] shows the part around a focus.
 //! - [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
 //! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them.
@@ -15,7 +17,7 @@
 //! use termkit::{GridView, Viewport};
 //!
 //! let map = ["abcde", "fghij", "klmno"];
-//! let cell = |x: u16, y: u16| (map[usize::from(y)].as_bytes()[usize::from(x)], Style::new());
+//! let cell = |x: u16, y: u16| [(map[usize::from(y)].as_bytes()[usize::from(x)], Style::new())];
 //! let (grid, window) = (Size::new(5, 3), Size::new(3, 2));
 //! let mut viewport = Viewport::default();
 //! viewport.follow(grid, window, Some((4, 2).into()));
@@ -29,10 +31,16 @@
 mod decode;
 pub mod events;
 mod grid;
+#[cfg(feature = "tokio")]
+mod inputs;
 mod keys;
 mod overlay;
 mod palette;
 mod screen;
+#[cfg(feature = "tokio")]
+mod signals;
+#[cfg(feature = "tokio")]
+mod stage;
 mod status;
 #[cfg(unix)]
 pub mod stops;
@@ -44,5 +52,9 @@ pub use keys::{Pad, Typed};
 pub use overlay::{Overlay, TooSmall};
 pub use palette::Palette;
 pub use screen::{Keyboard, Screen};
+#[cfg(feature = "tokio")]
+pub use signals::{Signal, Signals};
+#[cfg(feature = "tokio")]
+pub use stage::{Happening, Source, Stage};
 pub use status::StatusLine;
 pub use viewport::Viewport;

@@ -4,6 +4,7 @@
 //!   and reordered by a seed.
 //! - [`seeds`]: runs a test over many seeds and says which one failed, so that it can be played again.
 //! - [`process`]: real programs, with a deadline on everything that is waited for, and none left behind.
+//! - [`terminal`]: real programs in a terminal of their own, and what is on its screen.
 //! - [`measured`]: servers whose cost is measured, for benches.
 //! - [`peer`]: one end of a conversation over a real socket.
 //! - [`hostile`]: what nobody should send.
@@ -38,6 +39,8 @@ pub mod process;
 pub mod properties;
 pub mod seeds;
 mod temp_dir;
+#[cfg(unix)]
+pub mod terminal;
 
 use std::time::Duration;
 

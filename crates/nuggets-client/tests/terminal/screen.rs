@@ -1,7 +1,9 @@
 //! The program in a real terminal, against a server that says what the test wants.
 
-use crate::support::{PROGRAM, Server, Terminal, welcome};
 use rustix::process::Signal;
+use testkit::terminal::Terminal;
+
+use crate::support::{PROGRAM, Server, welcome};
 
 const MAP: &str = "\
 +------------------+
@@ -14,7 +16,7 @@ const MAP: &str = "\
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
 
 fn play(server: &Server, columns: u16, rows: u16) -> Terminal {
-    let terminal = Terminal::start(&["127.0.0.1", &server.port(), "Ann"], columns, rows);
+    let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], columns, rows);
     terminal.wait_for("+--");
     terminal
 }
@@ -55,7 +57,7 @@ fn a_game_from_welcome_to_goodbye() {
 #[test]
 fn a_spectator_looks_on_and_is_told_the_table() {
     let server = Server::with_map(MAP);
-    let terminal = Terminal::start(&["127.0.0.1", &server.port()], 80, 10);
+    let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port()], 80, 10);
     terminal.wait_for_lines(&["Spectator: 250 nuggets unclaimed."]);
     server.say(b"QUIT GAME OVER:\nA          4 Alice\nB        246 Bob");
     terminal.wait_for_lines(&["GAME OVER:", "A          4 Alice", "B        246 Bob"]);
@@ -155,7 +157,7 @@ fn whoever_stops_the_program_gets_the_terminal_back_and_the_game_goes_on_in_the_
     let stops: [fn(&mut Terminal); 2] = [|terminal| terminal.press(b"\x1a"), |terminal| terminal.signal(Signal::TSTP)];
     for stop in stops {
         let server = Server::with_map(MAP);
-        let mut terminal = Terminal::start_in_shell(&["127.0.0.1", &server.port(), "Ann"], 80, 10);
+        let mut terminal = Terminal::start_in_shell(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], 80, 10);
         terminal.wait_for_lines(&[STATUS, "+------------------+"]);
         stop(&mut terminal);
         terminal.wait_for("It stopped.");
@@ -219,7 +221,7 @@ fn a_lost_play_is_sent_again() {
         b"PLAY Ann" => welcome(MAP, true),
         _ => vec![b"QUIT Bye".to_vec()],
     });
-    let mut terminal = Terminal::start(&["127.0.0.1", &server.port(), "Ann"], 80, 10);
+    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], 80, 10);
     terminal.wait_for_lines(&["Waiting for the server to answer (attempt 1)."]);
     // A key before the welcome is neither sent nor the end.
     terminal.press(b"h");
@@ -231,7 +233,7 @@ fn a_lost_play_is_sent_again() {
 #[test]
 fn a_closed_port_is_named_and_can_be_left() {
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut terminal = Terminal::start(&["127.0.0.1", &closed.to_string(), "Ann"], 80, 10);
+    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &closed.to_string(), "Ann"], 80, 10);
     terminal.wait_for_lines(&["Waiting for the server to answer (attempt 1).  The port is closed so far."]);
     terminal.press(b"\x03");
     assert_eq!(terminal.end(), 0);
@@ -278,7 +280,7 @@ fn colours_are_used_unless_no_color_is_set_and_never_alone() {
     let server = Server::with_map(MAP);
     for (value, coloured) in [("", true), ("1", false)] {
         let port = server.port();
-        let terminal = Terminal::start_with(&["127.0.0.1", &port, "Ann"], &[("NO_COLOR", value)], 80, 10);
+        let terminal = Terminal::start_with(PROGRAM, &["127.0.0.1", &port, "Ann"], &[("NO_COLOR", value)], 80, 10);
         terminal.wait_for("*");
         terminal.look(|screen| {
             let [me, gold, other] = [(2, 1), (2, 12), (2, 17)].map(|(row, col)| screen.cell(row, col).unwrap());
@@ -295,7 +297,7 @@ fn colours_are_used_unless_no_color_is_set_and_never_alone() {
 #[test]
 fn a_bot_plays_by_itself_and_can_be_stopped() {
     let server = Server::with_map(MAP);
-    let terminal = Terminal::start(&["127.0.0.1", &server.port(), "bot"], 80, 10);
+    let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "bot"], 80, 10);
     server.wait_for_many("KEY ", 2);
     terminal.wait_for("+--");
     leave(terminal);

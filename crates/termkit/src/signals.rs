@@ -4,8 +4,7 @@ use std::io;
 
 /// A signal that matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(unix), expect(dead_code, reason = "elsewhere there is but one"))]
-pub(crate) enum Signal {
+pub enum Signal {
     /// Leave in order: SIGINT, SIGTERM, SIGQUIT.
     Leave,
     /// The terminal is gone: SIGHUP.
@@ -19,15 +18,14 @@ pub(crate) enum Signal {
 }
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::Signals;
+pub use elsewhere::Signals;
 #[cfg(unix)]
-pub(crate) use unix::Signals;
+pub use unix::Signals;
 
 #[cfg(unix)]
 mod unix {
     use std::future;
 
-    use termkit::stops;
     use tokio::{
         select,
         signal::unix::{Signal as Stream, SignalKind, signal},
@@ -35,10 +33,11 @@ mod unix {
     };
 
     use super::{Signal, io};
+    use crate::stops;
 
     /// The signals that come to this program.
     #[derive(Debug)]
-    pub(crate) struct Signals {
+    pub struct Signals {
         interrupt: Stream,
         terminate: Stream,
         quit: Stream,
@@ -51,12 +50,18 @@ mod unix {
 
     impl Signals {
         /// Listens to what ends a program.
-        pub(crate) fn listen() -> io::Result<Self> {
+        ///
+        /// # Errors
+        /// When the system refuses.
+        pub fn listen() -> io::Result<Self> {
             Self::with_stops(None)
         }
 
         /// Listens to what ends, stops or changes a screen. To be called before any thread is started.
-        pub(crate) fn for_screen() -> io::Result<Self> {
+        ///
+        /// # Errors
+        /// When the system refuses, or there can be no thread.
+        pub fn for_screen() -> io::Result<Self> {
             // One that waits stands for all that came meanwhile.
             let (sender, stops) = mpsc::channel(1);
             stops::listen(move || !matches!(sender.try_send(()), Err(TrySendError::Closed(()))))?;
@@ -75,8 +80,8 @@ mod unix {
             })
         }
 
-        /// Waits for the next one.
-        pub(crate) async fn next(&mut self) -> Signal {
+        /// Waits for the next one. Dropping it before it is done loses nothing.
+        pub async fn next(&mut self) -> Signal {
             select! {
                 _ = self.interrupt.recv() => Signal::Leave,
                 _ = self.terminate.recv() => Signal::Leave,
@@ -108,19 +113,28 @@ mod elsewhere {
 
     /// The signals that come to this program.
     #[derive(Debug)]
-    pub(crate) struct Signals;
+    pub struct Signals;
 
     impl Signals {
-        pub(crate) fn listen() -> io::Result<Self> {
+        /// Listens to what ends a program.
+        ///
+        /// # Errors
+        /// None here.
+        #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
+        pub fn listen() -> io::Result<Self> {
             Ok(Self)
         }
 
-        pub(crate) fn for_screen() -> io::Result<Self> {
+        /// As [`Signals::listen`]: nothing else is told here.
+        ///
+        /// # Errors
+        /// None here.
+        pub fn for_screen() -> io::Result<Self> {
             Self::listen()
         }
 
-        /// Waits for the next one.
-        pub(crate) async fn next(&mut self) -> Signal {
+        /// Waits for the next one. Dropping it before it is done loses nothing.
+        pub async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
                 Ok(()) => Signal::Leave,
                 Err(_) => future::pending().await,

@@ -7,11 +7,12 @@ use std::{
     time::Duration,
 };
 
-use termkit::{Event, events};
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep_until},
 };
+
+use crate::{Event, events};
 
 /// How many keys wait while the program is busy; whoever types more waits too.
 const WAITING: usize = 64;
@@ -31,14 +32,17 @@ pub(crate) enum Input {
 
 /// The one place that keys come from.
 #[derive(Debug)]
-pub(crate) struct Keyboard {
+pub(crate) struct Inputs {
     inputs: Option<mpsc::Receiver<Input>>,
     // When the next byte of a pipe is wanted; a terminal is always listened to.
     next_byte: Option<Instant>,
 }
 
-impl Keyboard {
+impl Inputs {
     /// Keys and events of the terminal, which must be in raw mode.
+    ///
+    /// # Errors
+    /// When standard input is no terminal or there can be no thread.
     pub(crate) fn terminal() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         events::listen(move |event| sender.blocking_send(Input::Event(event)).is_ok())?;
@@ -46,6 +50,9 @@ impl Keyboard {
     }
 
     /// The bytes of standard input.
+    ///
+    /// # Errors
+    /// When there can be no thread.
     pub(crate) fn pipe() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         thread::Builder::new().name("standard input".into()).spawn(move || {
@@ -77,12 +84,12 @@ impl Keyboard {
         Self { inputs: None, next_byte: None }
     }
 
-    /// Waits for the next input. What is in a pipe waits until the client is `joined`, since no key means anything before.
+    /// Waits for the next input. What is in a pipe waits until the program is `ready` for it.
     /// Dropping it before it is done loses nothing.
-    pub(crate) async fn next(&mut self, joined: bool) -> Input {
+    pub(crate) async fn next(&mut self, ready: bool) -> Input {
         let Some(inputs) = &mut self.inputs else { return future::pending().await };
         if let Some(next_byte) = &mut self.next_byte {
-            if !joined {
+            if !ready {
                 return future::pending().await;
             }
             sleep_until(*next_byte).await;

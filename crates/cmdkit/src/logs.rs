@@ -1,0 +1,112 @@
+//! Options about logs.
+
+use std::{
+    env,
+    fs::File,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    sync::Mutex,
+};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
+
+use crate::{UsageError, stderr::Queued};
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// A line of text for people.
+    Text,
+    /// A line of JSON for programs.
+    Json,
+}
+
+/// What is logged, and how.
+#[derive(Debug, Clone, Args)]
+pub struct LogArgs {
+    /// What to log on standard error: off, error, warn, info, debug, trace, or a filter as in `RUST_LOG`
+    #[arg(long, value_name = "FILTER", help_heading = "Logging")]
+    pub log: Option<String>,
+
+    /// How log lines look
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", help_heading = "Logging")]
+    pub log_format: LogFormat,
+}
+
+impl LogArgs {
+    /// Starts logging to standard error. Without `--log` the filter is `RUST_LOG`, without that `default`.
+    ///
+    /// # Errors
+    /// [`UsageError`] when the filter cannot be read.
+    pub fn start(&self, default: &str) -> anyhow::Result<()> {
+        let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && io::stderr().is_terminal();
+        self.init(default, BoxMakeWriter::new(Queued::start()), colour)
+    }
+
+    /// As [`LogArgs::start`], but to `writer` and without colour: a program that draws on the terminal must not log over its
+    /// own screen.
+    ///
+    /// # Errors
+    /// [`UsageError`] when the filter cannot be read.
+    pub fn start_to(&self, default: &str, writer: BoxMakeWriter) -> anyhow::Result<()> {
+        self.init(default, writer, false)
+    }
+
+    fn init(&self, default: &str, writer: BoxMakeWriter, colour: bool) -> anyhow::Result<()> {
+        let from_environment = env::var(EnvFilter::DEFAULT_ENV).ok().filter(|filter| !filter.is_empty());
+        let wanted = self.log.clone().or(from_environment).unwrap_or_else(|| default.to_owned());
+        let filter = EnvFilter::try_new(&wanted)
+            .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;
+        let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
+        // The alternative is to complain on standard error, which panics when that is what broke.
+        let builder = builder.log_internal_errors(false);
+        match self.log_format {
+            LogFormat::Text => builder.with_target(false).init(),
+            LogFormat::Json => builder.json().init(),
+        }
+        Ok(())
+    }
+}
+
+/// What a program that draws on the terminal logs, and how and where: not over its own screen.
+#[derive(Debug, Clone, Args)]
+pub struct ScreenLogArgs {
+    /// Write logs to this file; needed to see them while a screen is drawn
+    #[arg(long, value_name = "FILE", help_heading = "Logging")]
+    pub log_file: Option<PathBuf>,
+
+    /// What is logged, and how.
+    #[command(flatten)]
+    pub log: LogArgs,
+}
+
+impl ScreenLogArgs {
+    /// Starts logging: to the file, else to standard error, else, where a screen will be drawn (`draws`) on the terminal that
+    /// standard error is too, nowhere. Without `--log` the filter is `RUST_LOG`, without that `default`.
+    ///
+    /// # Errors
+    /// [`UsageError`] when the filter cannot be read, or would have logs written over the screen; another error when the
+    /// file cannot be written.
+    pub fn start(&self, default: &str, draws: bool) -> anyhow::Result<()> {
+        let writer = match &self.log_file {
+            Some(path) => {
+                let file =
+                    File::create(path).with_context(|| format!("cannot write the log file '{}'", path.display()))?;
+                BoxMakeWriter::new(Mutex::new(file))
+            }
+            None if draws && io::stdout().is_terminal() && io::stderr().is_terminal() => {
+                if let Some(filter) = &self.log.log {
+                    return Err(UsageError(format!(
+                        "--log {filter} would write over the screen; add --log-file FILE, or 2>FILE"
+                    ))
+                    .into());
+                }
+                BoxMakeWriter::new(io::sink)
+            }
+            None => BoxMakeWriter::new(io::stderr),
+        };
+        self.log.start_to(default, writer)
+    }
+}

@@ -1,0 +1,208 @@
+//! A terminal to run a program in, and to look at.
+
+use std::{
+    io::{Read, Write},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Instant,
+};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::PATIENCE;
+
+/// A value that one thread changes and another waits for.
+pub struct Watched<T> {
+    value: Mutex<T>,
+    changed: Condvar,
+}
+
+impl<T> Watched<T> {
+    /// A value to start with.
+    pub fn new(value: T) -> Arc<Self> {
+        Arc::new(Self { value: Mutex::new(value), changed: Condvar::new() })
+    }
+
+    /// The value as it is now.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the value and wakes who waits.
+    pub fn change(&self, change: impl FnOnce(&mut T)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits until the value is as wanted. `describe` tells what it is when that does not come.
+    pub fn wait(&self, wanted: impl Fn(&T) -> bool, describe: impl Fn(&T) -> String) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut value = self.lock();
+        while !wanted(&value) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "waited in vain; there is only\n{}", describe(&value));
+            value = self.changed.wait_timeout(value, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
+}
+
+/// The program in a terminal of its own.
+pub struct Terminal {
+    parser: Arc<Watched<vt100::Parser>>,
+    master: Box<dyn MasterPty + Send>,
+    keyboard: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    modes: String,
+}
+
+impl Terminal {
+    /// Starts the program with these arguments in a window of this size.
+    pub fn start(program: &str, arguments: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_with(program, arguments, &[], columns, rows)
+    }
+
+    /// As [`Terminal::start`], with something in the environment.
+    pub fn start_with(
+        program: &str,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+        columns: u16,
+        rows: u16,
+    ) -> Self {
+        let mut command = CommandBuilder::new(program);
+        command.args(arguments);
+        Self::spawn(command, environment, columns, rows)
+    }
+
+    /// As [`Terminal::start`], as a job of a shell: when it stops, the shell says so, and goes on with it after a Return.
+    pub fn start_in_shell(program: &str, arguments: &[&str], columns: u16, rows: u16) -> Self {
+        let mut command = CommandBuilder::new("sh");
+        // With -m each job has a process group of its own, which is what can be stopped.
+        command.args(["-c", "set -m; \"$0\" \"$@\"; echo It stopped.; read go; fg >/dev/null", program]);
+        command.args(arguments);
+        Self::spawn(command, &[], columns, rows)
+    }
+
+    fn spawn(mut command: CommandBuilder, environment: &[(&str, &str)], columns: u16, rows: u16) -> Self {
+        let pair = native_pty_system().openpty(size(columns, rows)).expect("the system has terminals");
+        command.env("TERM", "xterm-256color");
+        command.env_remove("NO_COLOR");
+        command.env_remove("RUST_LOG");
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        let modes = modes(&*pair.master);
+        let child = pair.slave.spawn_command(command).expect("the program can be started");
+        let parser = Watched::new(vt100::Parser::new(rows, columns, 0));
+        let mut output = pair.master.try_clone_reader().expect("a terminal can be read");
+        let seen = Arc::clone(&parser);
+        thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            // The end comes as an error once the program is gone.
+            while let Ok(count @ 1..) = output.read(&mut chunk) {
+                seen.change(|parser| parser.process(&chunk[..count]));
+            }
+        });
+        let keyboard = pair.master.take_writer().expect("a terminal has one writer, not taken yet");
+        Self { parser, master: pair.master, keyboard, child, modes }
+    }
+
+    /// Types these bytes.
+    pub fn press(&mut self, bytes: &[u8]) {
+        self.keyboard.write_all(bytes).expect("the terminal takes keys");
+        self.keyboard.flush().expect("the terminal takes keys");
+    }
+
+    /// Gives the window another size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.parser.change(|parser| parser.screen_mut().set_size(rows, columns));
+        self.master.resize(size(columns, rows)).expect("the window can be resized");
+    }
+
+    /// Sends a signal to the program that has the terminal.
+    pub fn signal(&self, signal: Signal) {
+        let id = self.master.process_group_leader().and_then(Pid::from_raw).expect("somebody has the terminal");
+        kill_process(id, signal).expect("whoever has the terminal takes signals");
+    }
+
+    /// Waits until the screen is as wanted.
+    pub fn wait(&self, wanted: impl Fn(&vt100::Screen) -> bool) {
+        self.parser.wait(|parser| wanted(parser.screen()), |parser| parser.screen().contents());
+    }
+
+    /// Waits until the screen shows `text` somewhere.
+    pub fn wait_for(&self, text: &str) {
+        self.wait(|screen| screen.contents().contains(text));
+    }
+
+    /// Waits until the first lines of the screen are these.
+    pub fn wait_for_lines(&self, lines: &[&str]) {
+        self.wait(|screen| {
+            let contents = screen.contents();
+            let mut shown = contents.lines();
+            lines.iter().all(|line| shown.next().unwrap_or("").trim_end() == *line)
+        });
+    }
+
+    /// Looks at the screen.
+    pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        look(self.parser.lock().screen())
+    }
+
+    /// Waits until the program has ended and checks that it left the terminal as it was. Answers its exit code.
+    pub fn end(mut self) -> u32 {
+        let status = self.wait_for_exit();
+        self.wait_for_own_screen();
+        status
+    }
+
+    /// Waits until the terminal is as it was before the program.
+    pub fn wait_for_own_screen(&self) {
+        self.wait(|screen| !screen.alternate_screen() && !screen.hide_cursor());
+        assert_eq!(modes(&*self.master), self.modes, "the modes of the terminal");
+    }
+
+    /// Waits until the program has ended. Answers its exit code.
+    fn wait_for_exit(&mut self) -> u32 {
+        // There is no way to wait for a process with a deadline, so a thread waits and the child is killed if need be.
+        let mut killer = self.child.clone_killer();
+        let ended = Watched::new(false);
+        let watch = Arc::clone(&ended);
+        let watchdog = thread::spawn(move || {
+            let (value, deadline) = (watch.lock(), PATIENCE);
+            let (value, timeout) = watch
+                .changed
+                .wait_timeout_while(value, deadline, |ended| !*ended)
+                .unwrap_or_else(PoisonError::into_inner);
+            drop(value);
+            if timeout.timed_out() {
+                let _ = killer.kill();
+            }
+            timeout.timed_out()
+        });
+        let status = self.child.wait().expect("an own child can be waited for");
+        ended.change(|ended| *ended = true);
+        assert!(
+            !watchdog.join().expect("the watchdog does not panic"),
+            "the program did not end; the screen is\n{}",
+            self.look(vt100::Screen::contents)
+        );
+        status.exit_code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Does nothing if it has ended.
+        let _ = self.child.kill();
+    }
+}
+
+fn modes(master: &(dyn MasterPty + Send)) -> String {
+    format!("{:?}", master.get_termios())
+}
