@@ -1,0 +1,123 @@
+//! The command line.
+
+use std::net::IpAddr;
+
+use clap::{ArgAction, Parser};
+use cmdkit::{HostPort, ScreenLogArgs, host_port, ip_address, whole_number};
+use netcore::wire::ShortText;
+use robots::PlayerId;
+
+use crate::Follow;
+
+const EXAMPLES: &str = "\
+Examples:
+  robots-gui
+      pictures come to port 2024, keys go to a client on this machine
+  robots-gui -c 192.0.2.7:2023 -p 3000 --follow Ann
+      keys go to a client elsewhere; keep Ann's robot in view
+
+F1 or ? shows the keys; Q leaves.
+
+Exit status: 0 when you leave, 1 when something fails or the usage is wrong.";
+
+/// Show games of robots in the terminal, and tell a client which keys you press
+#[derive(Debug, Clone, Parser)]
+#[command(name = "robots-gui", version, after_help = EXAMPLES, disable_help_flag = true,
+          override_usage = "robots-gui [-c CLIENT:PORT] [-p PORT] [OPTIONS]")]
+pub struct Args {
+    /// Where the client listens, as `name:port`, `1.2.3.4:port` or `[::1]:port`
+    #[arg(short, long, value_name = "HOST:PORT", default_value = "localhost:2023", value_parser = host_port,
+          allow_hyphen_values = true)]
+    pub client_address: HostPort,
+
+    /// UDP port on which pictures come; 0 is any free one
+    #[arg(short, long, default_value_t = 2024, value_parser = whole_number(0..=u16::MAX, 2024),
+          allow_negative_numbers = true)]
+    pub port: u16,
+
+    /// Whose robot to keep in view on a board that is larger than the window, by number or name
+    #[arg(long, value_name = "ID|NAME", value_parser = follow)]
+    pub follow: Option<Followed>,
+
+    /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
+    pub bind: Vec<IpAddr>,
+
+    /// Print help
+    #[arg(short = 'h', long, action = ArgAction::Help)]
+    pub help: (),
+
+    /// What is logged, and where.
+    #[command(flatten)]
+    pub logs: ScreenLogArgs,
+}
+
+/// A robot as it can be named on a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Followed {
+    /// By its player's number.
+    Id(PlayerId),
+    /// By its player's name.
+    Name(ShortText),
+}
+
+impl From<Followed> for Follow {
+    fn from(followed: Followed) -> Self {
+        match followed {
+            Followed::Id(id) => Self::Id(id),
+            Followed::Name(name) => Self::Name(name),
+        }
+    }
+}
+
+// What can be a player's number is one.
+fn follow(typed: &str) -> Result<Followed, String> {
+    match typed.parse() {
+        Ok(id) if typed.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Followed::Id(PlayerId(id))),
+        _ => ShortText::try_from(typed)
+            .map(Followed::Name)
+            .map_err(|_| format!("a name has at most 255 bytes, and this one has {}", typed.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn without_arguments_there_are_the_usual_ports() {
+        let args = Args::try_parse_from(["robots-gui"]).unwrap();
+        assert_eq!((args.client_address.to_string(), args.port), ("localhost:2023".into(), 2024));
+        assert!(args.follow.is_none() && args.bind.is_empty());
+    }
+
+    #[test]
+    fn short_and_long_options_say_the_same() {
+        for line in
+            ["-c ::1:7 -p 8", "--client-address [::1]:7 --port 8", "--client-address=[::1]:7 --port=8", "-c[::1]:7 -p8"]
+        {
+            let args = Args::try_parse_from(["robots-gui"].into_iter().chain(line.split(' '))).unwrap();
+            assert_eq!((args.client_address.to_string(), args.port), ("[::1]:7".into(), 8), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_number_follows_a_player_by_number_and_anything_else_by_name() {
+        for (typed, followed) in [
+            ("0", Followed::Id(PlayerId(0))),
+            ("255", Followed::Id(PlayerId(255))),
+            ("256", Followed::Name("256".try_into().unwrap())),
+            ("+1", Followed::Name("+1".try_into().unwrap())),
+            ("Ann", Followed::Name("Ann".try_into().unwrap())),
+        ] {
+            assert_eq!(follow(typed), Ok(followed));
+        }
+        assert!(follow(&"x".repeat(256)).unwrap_err().contains("at most 255 bytes"));
+    }
+}

@@ -1,0 +1,158 @@
+//! What a key means, and when.
+
+use robots::{Direction, InputMessage};
+use termkit::{Pad, Typed};
+
+/// What is to be done about a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Tell the client.
+    Send(InputMessage),
+    /// Leave.
+    Leave,
+    /// Show the keys, or show the game again.
+    ToggleHelp,
+    /// Show another part of the board.
+    Scroll(Direction),
+    /// Keep the next robot in view.
+    FollowNext,
+    /// Draw everything again.
+    Redraw,
+    /// Stop until the shell goes on with the program.
+    Suspend,
+    /// Nothing.
+    Ignore,
+}
+
+/// What the screen shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// A picture, or that there is none yet.
+    Game,
+    /// The keys.
+    Help,
+    /// That the window is too small for anything else.
+    TooSmall,
+}
+
+/// What `typed` means when the screen shows this.
+///
+/// Leaving and drawing again work always. Nobody can steer what is not shown, so a key that is typed at the help or at a
+/// window that is too small is not sent.
+pub const fn action(typed: Typed, shown: Shown) -> Action {
+    match (typed, shown) {
+        (Typed::Interrupt | Typed::EndOfInput | Typed::Byte(b'Q'), _) => Action::Leave,
+        (Typed::Redraw, _) => Action::Redraw,
+        (Typed::Suspend, _) => Action::Suspend,
+        (_, Shown::TooSmall) => Action::Ignore,
+        (_, Shown::Help) | (Typed::Function(1) | Typed::Byte(b'?'), _) => Action::ToggleHelp,
+        (Typed::Byte(byte), Shown::Game) => match byte.to_ascii_lowercase() {
+            b'w' => step(Direction::Up),
+            b's' => step(Direction::Down),
+            b'a' => step(Direction::Left),
+            b'd' => step(Direction::Right),
+            b' ' | b'j' | b'z' => Action::Send(InputMessage::PlaceBomb),
+            b'k' | b'x' => Action::Send(InputMessage::PlaceBlock),
+            b'\t' => Action::FollowNext,
+            _ => Action::Ignore,
+        },
+        (Typed::Pad { key, shift }, Shown::Game) => match (key, shift) {
+            (Pad::Up, false) => step(Direction::Up),
+            (Pad::Down, false) => step(Direction::Down),
+            (Pad::Left, false) => step(Direction::Left),
+            (Pad::Right, false) => step(Direction::Right),
+            (Pad::Up, true) | (Pad::PageUp, _) => Action::Scroll(Direction::Up),
+            (Pad::Down, true) | (Pad::PageDown, _) => Action::Scroll(Direction::Down),
+            (Pad::Left, true) | (Pad::Home, _) => Action::Scroll(Direction::Left),
+            (Pad::Right, true) | (Pad::End, _) => Action::Scroll(Direction::Right),
+        },
+        (Typed::Function(_), Shown::Game) => Action::Ignore,
+    }
+}
+
+const fn step(direction: Direction) -> Action {
+    Action::Send(InputMessage::Move(direction))
+}
+
+/// The keys and signs that the help shows.
+pub const HELP: &[(&str, &str)] = &[
+    ("W A S D", "up, left, down, right; or the arrow keys"),
+    ("Space J Z", "put down a bomb"),
+    ("K X", "put down a block"),
+    ("", "In the lobby, each of these joins."),
+    ("", ""),
+    ("Tab", "keep the next robot in view"),
+    ("Shift+arrow", "look around; or Home, End, PgUp, PgDn"),
+    ("F1 ?", "these keys"),
+    ("Ctrl-L", "draw the screen again"),
+    ("Q", "leave"),
+    ("", ""),
+    ("A b C2", "robots; reversed: the one in view"),
+    ("A&", "several robots"),
+    ("5 12 9+", "a bomb and the turns it has left"),
+    ("A5 A+", "a robot on a bomb; on one with more than 9 turns"),
+    ("#", "a block"),
+    ("*", "an explosion (reversed)"),
+    ("", ""),
+    ("", "Any key goes back."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_of_the_game() {
+        let arrow = |key| Typed::Pad { key, shift: false };
+        let table = [
+            (&b"wW"[..], Some(Pad::Up), InputMessage::Move(Direction::Up)),
+            (b"sS", Some(Pad::Down), InputMessage::Move(Direction::Down)),
+            (b"aA", Some(Pad::Left), InputMessage::Move(Direction::Left)),
+            (b"dD", Some(Pad::Right), InputMessage::Move(Direction::Right)),
+            (b" jJzZ", None, InputMessage::PlaceBomb),
+            (b"kKxX", None, InputMessage::PlaceBlock),
+        ];
+        let mut sent = vec![];
+        for (bytes, pad, message) in table {
+            let keys = bytes.iter().copied().map(Typed::Byte).chain(pad.map(arrow));
+            for typed in keys {
+                assert_eq!(action(typed, Shown::Game), Action::Send(message), "{typed:?}");
+            }
+            sent.extend_from_slice(bytes);
+        }
+        // Nothing else is sent.
+        for byte in (0..=0x7f).filter(|byte| !sent.contains(byte)) {
+            assert!(!matches!(action(Typed::Byte(byte), Shown::Game), Action::Send(_)), "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn looking_around_has_keys_of_its_own() {
+        let pad = |key, shift| action(Typed::Pad { key, shift }, Shown::Game);
+        assert_eq!(pad(Pad::Up, true), Action::Scroll(Direction::Up));
+        assert_eq!(pad(Pad::Right, true), Action::Scroll(Direction::Right));
+        assert_eq!(pad(Pad::Home, false), Action::Scroll(Direction::Left));
+        assert_eq!(pad(Pad::PageDown, false), Action::Scroll(Direction::Down));
+        assert_eq!(action(Typed::Byte(b'\t'), Shown::Game), Action::FollowNext);
+    }
+
+    #[test]
+    fn leaving_works_always_and_nobody_steers_blindly() {
+        for shown in [Shown::Game, Shown::Help, Shown::TooSmall] {
+            for typed in [Typed::Byte(b'Q'), Typed::Interrupt, Typed::EndOfInput] {
+                assert_eq!(action(typed, shown), Action::Leave);
+            }
+            assert_eq!(action(Typed::Redraw, shown), Action::Redraw);
+            assert_eq!(action(Typed::Suspend, shown), Action::Suspend);
+        }
+        assert_eq!(action(Typed::Byte(b'w'), Shown::Help), Action::ToggleHelp);
+        assert_eq!(action(Typed::Byte(b'w'), Shown::TooSmall), Action::Ignore);
+        assert_eq!(action(Typed::Function(1), Shown::Game), Action::ToggleHelp);
+        assert_eq!(action(Typed::Byte(b'?'), Shown::Game), Action::ToggleHelp);
+    }
+
+    #[test]
+    fn the_help_fits_the_usual_terminal() {
+        assert!(HELP.len() + 2 <= 24);
+    }
+}

@@ -1,0 +1,68 @@
+//! The GUI of robots in a terminal, as a library so that a client can have it in the same program.
+//!
+//! It remembers nothing of a game: a client sends whole pictures as datagrams ([`robots::DrawMessage`]), and keys go back as
+//! datagrams ([`robots::InputMessage`]).
+//!
+//! - [`View`] draws a picture into a buffer and knows neither sockets nor clocks; [`keys`] says what a key means.
+//! - [`Window`] is all of it: the terminal, the sockets, the loop.
+//! - [`Args`] and [`run`] are the program.
+//!
+//! ```
+//! use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+//! use robots::DrawMessage;
+//! use robots_gui::{Contact, Follow, View};
+//! use termkit::Palette;
+//!
+//! // A game on a board of 2 x 3: robot 0 at (1, 2), a block at (0, 0), a bomb at (1, 1).
+//! let datagram = b"\x01\x01s\0\x02\0\x03\0\x04\0\x01\0\0\0\x01\0\x01a\x01b\0\0\0\x01\0\0\x01\0\x02\
+//!                  \0\0\0\x01\0\0\0\0\0\0\0\x01\0\x01\0\x01\0\x06\0\0\0\0\0\0\0\x01\0\0\0\0\0";
+//! let picture: DrawMessage = netcore::wire::read_datagram(datagram, robots::messages::MAX_PICTURE_ITEMS)?;
+//! let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 5));
+//! let mut view = View::new(Palette::MONO, Follow::Nobody);
+//! view.show(picture);
+//! view.prepare(buffer.area.as_size());
+//! view.picture(&Contact::default()).render(buffer.area, &mut buffer);
+//! let rows: Vec<String> = buffer.content.chunks(12).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect();
+//! assert_eq!(rows, ["1/4  s      ", ".  A        ", ".    6      ", "###.        ", "            "]);
+//! # Ok::<(), netcore::DecodeError>(())
+//! ```
+
+mod args;
+mod contact;
+pub mod keys;
+mod looks;
+mod roster;
+mod scene;
+mod sender;
+#[cfg(test)]
+mod testing;
+mod view;
+mod window;
+
+use std::process::ExitCode;
+
+use tokio::runtime;
+use tracing::info;
+
+pub use args::{Args, Followed};
+pub use view::{Contact, Follow, Picture, View};
+pub use window::{End, Window};
+
+/// Runs the program.
+///
+/// # Errors
+/// When the client's host cannot be found, the port cannot be had, or there is no terminal.
+#[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    args.logs.start("warn", true)?;
+    let client = args.client_address.resolve()?;
+    let sockets = netshell::bind_udp(&args.bind, args.port)?;
+    let follow = args.follow.clone().map_or(Follow::Nobody, Follow::from);
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let window = Window::new(sockets, client, follow)?.with_client_name(args.client_address.to_string());
+        let end = window.run().await?;
+        info!(?end, "left");
+        Ok(ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,280 @@
+//! Screens as lines of text.
+
+use super::*;
+use crate::testing::{at, bomb, game, lines, player};
+
+fn view(follow: Follow) -> View {
+    View::new(Palette::MONO, follow)
+}
+
+fn contact() -> Contact {
+    Contact { client: "localhost:2023".into(), port: 2024, ..Contact::default() }
+}
+
+fn drawn(view: &mut View, contact: &Contact, width: u16, height: u16) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    view.prepare(buffer.area.as_size());
+    view.picture(contact).render(buffer.area, &mut buffer);
+    buffer
+}
+
+fn screen(view: &mut View, width: u16, height: u16) -> Vec<String> {
+    lines(&drawn(view, &contact(), width, height))
+}
+
+fn showing(picture: DrawMessage, follow: Follow) -> View {
+    let mut view = view(follow);
+    view.show(picture);
+    view
+}
+
+fn lobby(names: &[&str], players_count: u8) -> DrawMessage {
+    let players = (0..).map(PlayerId).zip(names).map(|(id, name)| (id, player(name))).collect();
+    let parameters = Parameters {
+        server_name: "here".try_into().unwrap(),
+        players_count,
+        size_x: 10,
+        size_y: 8,
+        game_length: 300,
+        explosion_radius: 4,
+        bomb_timer: 5,
+    };
+    DrawMessage::Lobby { parameters, players }
+}
+
+fn small() -> DrawMessage {
+    let mut game = game(6, 4, &[("Ann", 0, 0), ("Bob", 5, 3), ("Cid", 2, 1)]);
+    game.blocks = vec![at(1, 0), at(1, 1)];
+    game.bombs = vec![bomb(3, 3, 5), bomb(0, 0, 12)];
+    game.explosions = vec![at(5, 1), at(5, 2)];
+    game.scores = [(PlayerId(0), 2), (PlayerId(1), 0), (PlayerId(2), 2)].into();
+    DrawMessage::Game(game)
+}
+
+fn id(number: u8) -> Follow {
+    Follow::Id(PlayerId(number))
+}
+
+#[test]
+fn a_lobby_has_the_parameters_the_players_and_what_is_missing() {
+    assert_eq!(
+        screen(&mut showing(lobby(&["Ann", "Bob"], 4), Follow::Nobody), 60, 14),
+        [
+            "Lobby of here",
+            "Players           2 of 4, 2 more to come",
+            "Board             10 x 8",
+            "Length            300 turns",
+            "Explosion radius  4",
+            "Bomb timer        5 turns",
+            "",
+            "    id name   address",
+            " A   0 Ann    127.0.0.1:4000",
+            " B   1 Bob    127.0.0.1:4000",
+            "",
+            "",
+            "",
+            "Any game key joins, such as Space. ?: keys  Q: leave"
+        ]
+    );
+}
+
+#[test]
+fn a_low_window_has_a_lobby_in_few_lines() {
+    assert_eq!(
+        screen(&mut showing(lobby(&["Ann", "Bob", "Cid"], 4), id(1)), 42, 7),
+        [
+            "Lobby of here",
+            "Players 3 of 4, 1 more to come",
+            "Board 10 x 8, 300 turns, radius 4, bombs 5",
+            "    id name   address",
+            ">B   1 Bob    127.0.0.1:4000",
+            " and 2 more",
+            "You are in. ?: keys  Q: leave"
+        ]
+    );
+    let lowest = screen(&mut showing(lobby(&["Ann"], 4), Follow::Nobody), 20, 3);
+    assert_eq!(lowest, ["Lobby of here", "Players 1 of 4, 3 mo", " A   0 Ann"]);
+}
+
+#[test]
+fn a_game_has_its_turn_its_board_with_y_upwards_and_sorted_scores() {
+    assert_eq!(
+        screen(&mut showing(small(), id(0)), 66, 8),
+        [
+            "Turn 12 of 300 [--------------------]  here",
+            "┌──────────────────┐     id name                            deaths",
+            "│.  .  .    5.  B  │  B   1 Bob                                  0",
+            "│.  .  .  .  .  ***│ >A   0 Ann                                  2",
+            "│.  ###C  .  .  ***│  C   2 Cid                                  2",
+            "│A +###.  .  .  .  │",
+            "└──────────────────┘",
+            "You are A.  Move: WASD/arrows  Bomb: Space  Block: K  ?: keys  Q:"
+        ]
+    );
+}
+
+#[test]
+fn a_small_window_first_loses_columns_of_fields_then_the_scores_then_rows() {
+    assert_eq!(
+        screen(&mut showing(small(), Follow::Nobody), 36, 8),
+        [
+            "12/300  here",
+            "┌────────────┐     id name    deaths",
+            "│. . .  5. B │  B   1 Bob          0",
+            "│. . . . . **│  A   0 Ann          2",
+            "│. ##C . . **│  C   2 Cid          2",
+            "│A+##. . . . │",
+            "└────────────┘",
+            "Move: WASD/arrows  Bomb: Space  Bloc"
+        ]
+    );
+    assert_eq!(
+        screen(&mut showing(small(), id(0)), 18, 5),
+        ["12/300  here", ". . .  5. B", ". . . . . **", ". ##C . . **", "A+##. . . ."]
+    );
+    assert_eq!(screen(&mut showing(small(), id(0)), 12, 3), ["12/300  here", ". ##C . . **", "A+##. . . ."]);
+}
+
+#[test]
+fn a_window_that_is_too_small_says_so_and_keys_are_not_for_the_game() {
+    let mut view = showing(small(), Follow::Nobody);
+    for (width, height) in [(11, 3), (12, 2), (1, 1), (0, 0)] {
+        assert!(!screen(&mut view, width, height).concat().contains("here"), "{width} {height}");
+        assert_eq!(view.shown(), Shown::TooSmall);
+    }
+    assert_eq!(screen(&mut view, 40, 2)[0], "Needs 3 rows, 12 cols; has 2, 40");
+    screen(&mut view, 12, 3);
+    assert_eq!(view.shown(), Shown::Game);
+}
+
+#[test]
+fn on_a_huge_board_the_followed_robot_is_in_view_and_marks_say_where_the_board_goes_on() {
+    let mut game = game(65_535, 65_535, &[("Ann", 65_534, 0), ("Bob", 30_000, 40_000)]);
+    game.blocks = vec![at(65_533, 0), at(29_999, 40_001)];
+    let mut view = showing(DrawMessage::Game(game), id(0));
+    assert_eq!(
+        screen(&mut view, 16, 5),
+        ["12/300  here  <^", ". . . . . . . .", ". . . . . . . .", ". . . . . . . .", ". . . . . . ##A"]
+    );
+    view.follow_next();
+    let shown = screen(&mut view, 16, 5);
+    let row = shown.iter().position(|row| row.contains('B')).unwrap();
+    assert!(shown[row - 1].contains("##. ") && !shown.concat().contains('A'), "{shown:#?}");
+    view.follow_next();
+    assert!(screen(&mut view, 16, 5)[4].ends_with('A'));
+}
+
+#[test]
+fn who_follows_nobody_looks_around_and_comes_back_with_tab() {
+    let mut game = game(40, 40, &[("Ann", 0, 39), ("Bob", 39, 0)]);
+    game.blocks = vec![at(39, 39)];
+    let mut view = showing(DrawMessage::Game(game), Follow::Name("Bob".try_into().unwrap()));
+    assert!(screen(&mut view, 30, 9)[7].ends_with('B'));
+    for _ in 0..10 {
+        view.scroll(Direction::Up);
+    }
+    let shown = screen(&mut view, 30, 9);
+    assert!(shown[1].ends_with("##") && !shown.concat().contains('B'), "{shown:#?}");
+    view.follow_next();
+    assert!(screen(&mut view, 30, 9)[7].ends_with('B'));
+    view.follow_next();
+    assert!(screen(&mut view, 30, 9)[1].starts_with('A'));
+}
+
+#[test]
+fn whom_a_client_tells_to_follow_is_followed_from_then_on() {
+    let (tell, told) = watch::channel(None);
+    let mut view = showing(small(), Follow::Told(told));
+    assert!(!screen(&mut view, 66, 8)[7].starts_with("You are"));
+    tell.send(Some(PlayerId(2))).unwrap();
+    assert!(screen(&mut view, 66, 8)[7].starts_with("You are C."));
+    // Somebody who does not play is nobody.
+    tell.send(Some(PlayerId(7))).unwrap();
+    assert!(!screen(&mut view, 66, 8)[7].starts_with("You are"));
+}
+
+#[test]
+fn many_players_are_counted_and_names_cannot_break_the_screen() {
+    let names: Vec<(String, u16, u16)> = (0..=254).map(|number| (format!("日本\x1b[2J\n{number}"), 0, 0)).collect();
+    let robots: Vec<(&str, u16, u16)> = names.iter().map(|(name, x, y)| (&**name, *x, *y)).collect();
+    let mut game = game(3, 3, &robots);
+    game.server_name = "日本\r\x07\u{202e}".try_into().unwrap();
+    game.scores.insert(PlayerId(9), 1);
+    game.scores.remove(&PlayerId(8));
+    let mut view = showing(DrawMessage::Game(game), id(9));
+    let shown = screen(&mut view, 60, 8);
+    assert_eq!(shown[0], "Turn 12 of 300 [--------------------]  日 本 \\r\\u{7}\\u{202e}");
+    assert_eq!(shown[2], "│.  .  .  │  A    0 日 本 \\u{1b}[2J\\n0                   0");
+    assert_eq!(shown[4], "│J& .  .  │  C    2 日 本 \\u{1b}[2J\\n2                   0");
+    assert_eq!(shown[5], "└─────────┘ >J    9 日 本 \\u{1b}[2J\\n9                   1");
+    assert_eq!(shown[6], "             and 251 more");
+    let high = screen(&mut view, 60, 280);
+    assert_eq!(high[256], "             I    8 日 本 \\u{1b}[2J\\n8                   -", "without a score, last");
+}
+
+#[test]
+fn a_board_without_fields_and_a_game_without_turns_are_shown() {
+    for (x, y) in [(0, 0), (0, 9), (9, 0)] {
+        let mut game = game(x, y, &[("Ann", 0, 0)]);
+        (game.game_length, game.turn) = (0, 65_535);
+        for (width, height) in [(12, 3), (60, 12), (200, 60)] {
+            let shown = screen(&mut showing(DrawMessage::Game(game.clone()), id(0)), width, height);
+            assert!(shown[0].contains("here"), "{shown:#?}");
+        }
+    }
+}
+
+#[test]
+fn the_bar_grows_with_the_turns() {
+    let bar = |turn, game_length| {
+        let game = GamePicture { turn, game_length, ..game(3, 3, &[]) };
+        title(&game, 80)
+    };
+    assert_eq!(bar(0, 300), "Turn 0 of 300 [--------------------]  here");
+    assert_eq!(bar(150, 300), "Turn 150 of 300 [##########----------]  here");
+    assert_eq!(bar(300, 300), "Turn 300 of 300 [####################]  here");
+    assert_eq!(bar(65_535, 1), "Turn 65535 of 1 [####################]  here");
+}
+
+#[test]
+fn trouble_with_the_client_is_told_on_every_screen() {
+    let mut waiting = view(Follow::Nobody);
+    assert_eq!(
+        screen(&mut waiting, 60, 4),
+        [
+            "Waiting for pictures on UDP port 2024.",
+            "Keys go to the client at localhost:2023.",
+            "? shows the keys, Q leaves.",
+            ""
+        ]
+    );
+    let silent = Contact { silence: Some(Duration::from_millis(7_900)), ..contact() };
+    let refused = Contact { refused: true, unreadable: 3, ..silent.clone() };
+    let said = |view: &mut View, contact: &Contact, height| lines(&drawn(view, contact, 90, height)).concat();
+    let mut game = showing(small(), id(0));
+    let mut lobby = showing(lobby(&["Ann"], 2), Follow::Nobody);
+    for height in [4, 5, 12] {
+        for view in [&mut waiting, &mut game] {
+            let shown = said(view, &silent, height);
+            assert!(shown.contains("No picture for 7 s: is the client running at localhost:2023?"), "{shown}");
+        }
+        assert!(said(&mut lobby, &silent, height).contains("No picture for 7 s; in the lobby one comes when"));
+        for view in [&mut waiting, &mut game, &mut lobby] {
+            let shown = said(view, &refused, height);
+            assert!(shown.contains("Nobody listens at localhost:2023: is the client running there?"), "{shown}");
+        }
+    }
+    assert!(said(&mut game, &refused, 12).ends_with("3 unreadable"));
+}
+
+#[test]
+fn the_help_covers_the_game_and_goes_away() {
+    let mut view = showing(small(), id(0));
+    view.toggle_help();
+    let shown = screen(&mut view, 80, 24);
+    assert!(shown.iter().any(|row| row.contains("┌ Robots ─")), "{shown:#?}");
+    assert!(shown.iter().any(|row| row.contains("Space J Z    put down a bomb")), "{shown:#?}");
+    assert_eq!(view.shown(), Shown::Help);
+    view.toggle_help();
+    assert!(!screen(&mut view, 80, 24).concat().contains("put down"));
+}
