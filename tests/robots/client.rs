@@ -9,7 +9,8 @@ use std::{
 
 use netcore::wire::read_datagram;
 use robots::{DrawMessage, GamePicture};
-use testkit::{PATIENCE, process::Process};
+use rustix::process::Signal;
+use testkit::{PATIENCE, process::Process, terminal::Terminal};
 
 use crate::programs::program;
 
@@ -327,10 +328,11 @@ fn who_retries_finds_a_server_that_comes_and_comes_again() {
     let server = Fake(TcpListener::bind(address).unwrap());
     for _ in 0..2 {
         let mut connection = server.accept();
-        connection.say(HELLO);
+        connection.say(&[HELLO, STARTED, TURN_0].concat());
         gui.expect(script()[0].1.as_ref().unwrap());
+        assert_eq!(gui.game().turn, 0);
         gui.send(client.port(), &[1]);
-        connection.hear(JOIN);
+        connection.hear("02");
     }
     client.terminate();
     assert_eq!(client.wait().code, Some(0));
@@ -462,6 +464,52 @@ fn a_picture_that_does_not_fit_a_datagram_is_left_out_and_logged() {
     let finished = client.wait();
     assert!(finished.stderr.contains("a picture is left out"), "{}", finished.stderr);
     assert!(finished.stderr.contains("a datagram 65507 at most"), "{}", finished.stderr);
+}
+
+/// The client with the GUI in a terminal of its own, and its connection to a fake server.
+fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
+    let (server, command) = (Fake::new(), program("robots-client"));
+    let address = server.address().to_string();
+    let all = [&["-s", &address, "--gui", "-n", "Ann"], arguments].concat();
+    let terminal = Terminal::start(command.get_program().to_str().unwrap(), &all, 80, 24);
+    (terminal, server.accept())
+}
+
+#[test]
+fn a_terminal_is_client_and_gui_in_one() {
+    let (mut terminal, mut connection) = in_terminal(&[]);
+    connection.say(HELLO);
+    terminal.wait_for("5 x 4");
+    terminal.press(b"w");
+    connection.hear(JOIN);
+    connection.say(&format!("01 {ANN}"));
+    terminal.wait_for("You are in");
+    connection.say(&[STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    terminal.press(b" k\x1b[D");
+    connection.hear("01 02 0303");
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(connection.hear_all(), "");
+}
+
+#[test]
+fn a_terminal_is_given_back_before_it_is_said_why() {
+    let (terminal, mut connection) = in_terminal(&[]);
+    connection.say(&[HELLO, STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    connection.say("09");
+    terminal.wait_for("robots-client: the server at ");
+    terminal.wait_for("message 4): 9 is no tag of ServerMessage");
+    assert_eq!(terminal.end(), 1);
+    let (terminal, mut connection) = in_terminal(&["--observe"]);
+    connection.say(HELLO);
+    terminal.wait_for("5 x 4");
+    terminal.signal(Signal::TERM);
+    assert_eq!(terminal.end(), 0);
+    let finished = Process::run(&mut command(&connection.0.local_addr().unwrap(), &["--gui"]));
+    assert_eq!(finished.code, Some(1));
+    assert!(finished.stderr.contains("standard output is not a terminal"), "{}", finished.stderr);
 }
 
 /// A real server, open to this machine only.

@@ -3,7 +3,7 @@
 use std::{env, net::IpAddr};
 
 use clap::Parser;
-use cmdkit::{HostPort, LogArgs, UsageError, host_port, ip_address, whole_number};
+use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, ip_address, whole_number};
 use netcore::wire::ShortText;
 
 /// More bots than any game has players, for those who want to try a server's patience.
@@ -19,28 +19,32 @@ const PERSON: &str = "player";
 
 const AFTER_HELP: &str = "\
 Examples:
+  robots-client -s localhost:2022 --gui
+      play in this terminal
   robots-client -s localhost:2022 -d localhost:2024 -n Ann
       play as Ann with a GUI of your own, which listens at port 2024 and sends its keys to port 2023
-  robots-client -s localhost:2022 -d localhost:2024 --observe
+  robots-client -s localhost:2022 --gui --observe
       look on
   robots-client -s localhost:2022 --headless 4 --games 1
       four bots play a game: bot1 to bot4
 
-Exit status: 0 after a signal, or when the bots have played their games; 1 when the server \
+Exit status: 0 after a signal, when you leave the terminal's window or the bots have played their games; 1 when the server \
 cannot be reached, goes away or says what is no message, when the port is taken or the usage is wrong.";
 
-/// Take part in games of robots: for a GUI, or as bots
+/// Take part in games of robots: for a GUI, in this terminal, or as bots
 ///
 /// It connects to the server at once, tells the GUI what there is to see, and tells the server what the GUI's user does. In
 /// the lobby, any key joins the coming game.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "robots-client", version, after_help = AFTER_HELP,
           override_usage = "robots-client -s SERVER:PORT -d GUI:PORT [OPTIONS]\n       \
+                            robots-client -s SERVER:PORT --gui [OPTIONS]\n       \
                             robots-client -s SERVER:PORT --bot|--headless COUNT [OPTIONS]")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Args {
     /// Where the GUI listens, over UDP
     #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
-          required_unless_present_any = ["bot", "headless"], conflicts_with = "headless")]
+          required_unless_present_any = ["gui", "bot", "headless"], conflicts_with_all = ["gui", "headless"])]
     pub gui_address: Option<HostPort>,
 
     /// Where the server listens, over TCP
@@ -53,12 +57,17 @@ pub struct Args {
 
     /// UDP port at which the GUI is listened to; 0 is any free one [default: 2023]
     #[arg(short, long, value_parser = whole_number(0..=u16::MAX, PORT), allow_negative_numbers = true,
-          requires = "gui_address")]
+          requires = "gui_address", conflicts_with_all = ["gui", "headless"])]
     pub port: Option<u16>,
 
     /// Address at which the GUI is listened to, may be repeated; without it every address, IPv4 and IPv6
-    #[arg(long, value_name = "ADDRESS", value_parser = ip_address, requires = "gui_address")]
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address, requires = "gui_address",
+          conflicts_with_all = ["gui", "headless"])]
     pub bind: Vec<IpAddr>,
+
+    /// Play in this terminal: client and GUI in one
+    #[arg(long, conflicts_with = "headless")]
+    pub gui: bool,
 
     /// Never join, and tell the server nothing
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
@@ -82,9 +91,9 @@ pub struct Args {
           value_parser = whole_number(1..=MAX_GAMES, 1), allow_negative_numbers = true)]
     pub games: Option<u32>,
 
-    /// What is logged, and how.
+    /// What is logged, and how and where.
     #[command(flatten)]
-    pub log: LogArgs,
+    pub logs: ScreenLogArgs,
 }
 
 fn name(typed: &str) -> Result<ShortText, String> {
@@ -118,6 +127,8 @@ pub enum Screen {
         /// The addresses at which it is listened to; none is all.
         bind: Vec<IpAddr>,
     },
+    /// In this terminal.
+    Terminal,
 }
 
 /// As what a client takes part.
@@ -145,6 +156,7 @@ impl Plan {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
         let screen = match gui_address {
             Some(address) => Screen::Gui { address: address.clone(), port: port.unwrap_or(PORT), bind: bind.clone() },
+            None if args.gui => Screen::Terminal,
             None => Screen::None,
         };
         let bots = args.bot || args.headless.is_some();
@@ -252,6 +264,7 @@ mod tests {
         assert_eq!(plan("-s h:1 --headless 3 --retry").part, bots(&["bot1", "bot2", "bot3"], None));
         assert_eq!(plan("-s h:1 --bot --headless 1 -n x").part, bots(&["x1"], None));
         assert_eq!(plan("-s h:1 --headless 3").screen, Screen::None);
+        assert_eq!(plan("-s h:1 --bot --gui").screen, Screen::Terminal);
         assert!(matches!(plan("-s h:1 --bot -d g:1").screen, Screen::Gui { .. }));
         let long = "ó".repeat(127);
         let Part::Bots { names, .. } = plan(&format!("-s h:1 --headless 12 -n {long}")).part else { panic!() };
@@ -284,6 +297,12 @@ mod tests {
             ("-s h:1 -d h:1 --headless 2", ["--gui-address", "--headless"]),
             ("-s h:1 --bot --observe", ["--bot", "--observe"]),
             ("-s h:1 --headless 2 --observe", ["--headless", "--observe"]),
+            ("-s h:1 --gui -d h:1", ["--gui", "--gui-address"]),
+            ("-s h:1 --gui --headless 2", ["--gui", "--headless"]),
+            ("-s h:1 --gui --gui", ["--gui", "multiple times"]),
+            ("-s h:1 --gui -p 5", ["--gui", "--port"]),
+            ("-s h:1 --gui --bind ::1", ["--gui", "--bind"]),
+            ("-s h:1 --headless 2 --port 5", ["--headless", "--port"]),
             ("-s h:1 --bot -p 5", ["required", "--gui-address"]),
             ("-s h:1 --bot --bind ::1", ["required", "--gui-address"]),
         ] {

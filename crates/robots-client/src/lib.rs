@@ -22,7 +22,7 @@ mod stream;
 
 use std::{
     io::{self, Write},
-    net,
+    net::{self, Ipv4Addr},
     process::ExitCode,
 };
 
@@ -31,7 +31,8 @@ use cmdkit::HostPort;
 use netcore::wire::ShortText;
 use netshell::{Clock, LogLimit, bind_udp, raise_open_files, shutdown};
 use rand::{TryRng, rngs::SysRng};
-use robots::Bot;
+use robots::{Bot, PlayerId};
+use robots_gui::{Follow, Window};
 use tokio::{
     runtime, select,
     sync::watch,
@@ -54,7 +55,11 @@ use crate::{
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(&args)?;
-    args.log.start("info")?;
+    if plan.screen == Screen::Terminal || args.logs.log_file.is_some() {
+        args.logs.start("info", plan.screen == Screen::Terminal)?;
+    } else {
+        args.logs.log.start("info")?;
+    }
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         let stop = shutdown().context("cannot listen for signals")?;
@@ -73,13 +78,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 async fn take_part(plan: Plan) -> anyhow::Result<()> {
     let Plan { server, retry, screen, part } = plan;
-    let gui = match screen {
+    let (own, told) = watch::channel(None);
+    let (gui, window) = match screen {
         Screen::Gui { address, port, bind } => {
             let sockets = bind_udp(&bind, port).context("cannot listen to the GUI")?;
             announce(&sockets, port)?;
-            Some(find_gui(sockets, address).await?)
+            (Some(find_gui(sockets, address).await?), None)
         }
-        Screen::None => None,
+        Screen::Terminal => {
+            let (gui, window) = in_terminal(told)?;
+            (Some(gui), Some(window))
+        }
+        Screen::None => (None, None),
     };
     let (name, steering) = match part {
         Part::Player(name) => (name, Steering::Gui),
@@ -92,7 +102,27 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
             }
         }
     };
-    Player { name, steering, gui, own: watch::Sender::default(), log: Some(log()) }.run(&server, retry).await
+    let playing = Player { name, steering, gui, own, log: Some(log()) }.run(&server, retry);
+    let Some(window) = window else { return playing.await };
+    // Whichever ends first ends the other, and the terminal is given back before anything is said.
+    select! {
+        ended = playing => ended,
+        left = window.run() => {
+            info!(why = ?left?, "left");
+            Ok(())
+        }
+    }
+}
+
+// A GUI in this terminal, and the way to it. To be called before any thread is started.
+fn in_terminal(own: watch::Receiver<Option<PlayerId>>) -> anyhow::Result<(Gui, Window)> {
+    let open = || bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0);
+    let (ours, theirs) = (open()?, open()?);
+    let addresses =
+        |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
+    let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
+    let gui = Gui::new(ours, &window)?;
+    Ok((gui, Window::new(theirs, client, Follow::Told(own))?))
 }
 
 fn log() -> (Clock, LogLimit) {

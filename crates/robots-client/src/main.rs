@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use cmdkit::{EXIT_FAILURE, Usage};
 
 /// The course's check starts the programs without arguments and wants 1.
-const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-s localhost:2022 -d localhost:2024" };
+const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-s localhost:2022 --gui" };
 
 fn main() -> ExitCode {
     cmdkit::run::<robots_client::Args>(USAGE, robots_client::run)
