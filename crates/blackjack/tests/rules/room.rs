@@ -141,6 +141,7 @@ impl Room {
                     wire.incoming.extend_from_slice(&frame);
                 }
                 Output::Send { to: To::Everyone, .. } => panic!("a dealer speaks to each alone"),
+                Output::Replay { .. } => unreachable!("nobody is told what was before"),
                 Output::Close { peer } => self.wires.get_mut(&self.names[&peer]).unwrap().closed = true,
                 Output::Summary(text) => self.printed.push(text),
             }
