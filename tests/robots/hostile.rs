@@ -40,7 +40,7 @@ fn malformed_bytes_drop_that_client_alone() {
     bob.write(b"\x00\x03Bob\x07");
     ann.join("Ann");
     ann.await_end();
-    assert!(server.process.stderr().contains("7 is no tag"), "{}", server.process.stderr());
+    server.process.wait_stderr("what was wrong", |log| log.contains("7 is no tag").then_some(()));
 }
 
 #[test]
