@@ -374,8 +374,11 @@ impl Picture<'_> {
             0 => String::new(),
             count => format!("{count} unreadable"),
         };
-        let text = trouble.unwrap_or_else(|| usual.to_owned());
-        StatusLine::new(&text).right(&unreadable).render(area, buffer);
+        match trouble {
+            Some(trouble) => StatusLine::new(&trouble).right(&unreadable).render(area, buffer),
+            None if unreadable.is_empty() => StatusLine::new(usual).render(area, buffer),
+            None => StatusLine::new(&format!("{unreadable}.  {usual}")).render(area, buffer),
+        }
     }
 
     // What the user should know about the other program.

@@ -1,0 +1,74 @@
+//! The program without a terminal.
+
+use std::{net::UdpSocket, process::Command};
+
+use testkit::process::{Finished, Process};
+
+use crate::support::PROGRAM;
+
+fn run(arguments: &[&str]) -> Finished {
+    Process::run(Command::new(PROGRAM).args(arguments))
+}
+
+#[test]
+fn wrong_usage_names_what_is_wrong_and_exits_with_1() {
+    let cases: [(&[&str], &str); 20] = [
+        (&["-p", "65536"], "'65536' for '--port <PORT>': give a whole number from 0 to 65535, as in 2024"),
+        (&["-p", "-1"], "'-1' for '--port <PORT>'"),
+        (&["-p", "1.5"], "'1.5'"),
+        (&["-p", "12x"], "'12x'"),
+        (&["-p", ""], "--port"),
+        (&["-p"], "--port"),
+        (&["-p", "1", "-p", "2"], "cannot be used multiple times"),
+        (&["-c", "localhost"], "'localhost' for '--client-address <HOST:PORT>': the port is missing; give host:port"),
+        (&["-c", "localhost:"], "the port is missing"),
+        (&["-c", ":2023"], "the host is missing"),
+        (&["-c", "localhost:0"], "'0' is no port from 1 to 65535"),
+        (&["-c", "localhost:99999"], "'99999' is no port"),
+        (&["-c", "localhost:-5"], "'-5' is no port"),
+        (&["-c", "::1"], "neither a name nor an address"),
+        (&["-c", "a:1", "-c", "a:1"], "cannot be used multiple times"),
+        (&["--bind", "localhost"], "give an IP address without a port"),
+        (&["--colour"], "'--colour'"),
+        (&["word"], "'word'"),
+        (&["--follow", &"x".repeat(256)], "at most 255 bytes, and this one has 256"),
+        (&["--log", "a=b=c"], "cannot read the log filter"),
+    ];
+    for (arguments, said) in cases {
+        let finished = run(arguments);
+        assert_eq!(finished.code, Some(1), "{arguments:?}");
+        assert!(finished.stderr.contains(said), "{arguments:?}: {}", finished.stderr);
+        assert_eq!(finished.stdout, "");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_a_host_that_is_none_and_a_missing_terminal_are_told() {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (arguments, said) in [
+        (&["--bind", "127.0.0.1", "-p", &port][..], format!("port {port} is in use at 127.0.0.1")),
+        (&["-p", &port], format!("port {port} is in use")),
+        (&["-c", "no..host:2023", "-p", "0"], "cannot find the host 'no..host'".into()),
+        (&["-p", "0"], "standard output is not a terminal".into()),
+    ] {
+        let finished = run(arguments);
+        assert_eq!(finished.code, Some(1), "{arguments:?}");
+        assert!(finished.stderr.starts_with(&format!("robots-gui: {said}")), "{arguments:?}: {}", finished.stderr);
+        assert_eq!(finished.stderr.lines().count(), 1);
+    }
+}
+
+#[test]
+fn help_version_and_completions_are_answered() {
+    for (flag, said) in [
+        ("-h", "robots-gui -c 192.0.2.7:2023"),
+        ("--help", "[default: localhost:2023]"),
+        ("--version", "robots-gui 0.1.0"),
+        ("--completions=bash", "complete"),
+    ] {
+        let finished = run(&[flag]);
+        assert_eq!((finished.code, &*finished.stderr), (Some(0), ""), "{flag}");
+        assert!(finished.stdout.contains(said), "{flag}: {}", finished.stdout);
+    }
+}

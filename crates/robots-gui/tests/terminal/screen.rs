@@ -1,0 +1,241 @@
+//! The program in a real terminal.
+
+use std::net::UdpSocket;
+
+use rustix::process::Signal;
+use testkit::{TempDir, terminal::Terminal};
+
+use crate::support::{Client, PROGRAM, encoded, game, lobby};
+
+fn leave(mut terminal: Terminal) {
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn from_lobby_to_game_and_back() {
+    let (client, terminal) = Client::with_gui(&["--follow", "Ann"], 66, 14);
+    client.show(&lobby(&["Ann"]));
+    terminal.wait_for_lines(&["Lobby of here", "Players           1 of 2, 1 more to come"]);
+    terminal.wait_for(">A   0 Ann    127.0.0.1:4000");
+    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    client.show(&game(5));
+    terminal.wait_for_lines(&[
+        "Turn 5 of 20 [#####---------------]  here",
+        "┌────────────┐     id name                           deaths",
+        "│.    7.  B  │  B   1 Bob                                 1",
+        "│###.  ***.  │ >A   0 Ann                                 3",
+        "│.  A  .  .  │",
+        "└────────────┘",
+    ]);
+    client.show(&lobby(&[]));
+    terminal.wait_for_lines(&["Lobby of here", "Players           0 of 2, 2 more to come"]);
+    leave(terminal);
+}
+
+#[test]
+fn each_key_is_one_datagram() {
+    let (client, mut terminal) = Client::with_gui(&[], 60, 12);
+    // Before the first picture too: it may be that nobody has joined and nothing has come.
+    let typed: [(&[u8], &[u8]); 14] = [
+        (b"w", &[2, 0]),
+        (b"D", &[2, 1]),
+        (b"s", &[2, 2]),
+        (b"A", &[2, 3]),
+        (b"\x1b[A", &[2, 0]),
+        (b"\x1bOC", &[2, 1]),
+        (b"\x1b[B", &[2, 2]),
+        (b"\x1b[D", &[2, 3]),
+        (b" ", &[0]),
+        (b"J", &[0]),
+        (b"z", &[0]),
+        (b"k", &[1]),
+        (b"X", &[1]),
+        // What is no key of the game is not sent, and what is behind it is.
+        (b"\ty0\x1b[1;2Aq\xc3\xa9\x1b[3~z", &[0]),
+    ];
+    let mut expected = vec![];
+    for (bytes, message) in typed {
+        terminal.press(bytes);
+        expected.push(message);
+        client.wait_for(&expected);
+    }
+    client.show(&game(0));
+    terminal.wait_for("Turn 0 of 20");
+    // At the help nothing is sent.
+    terminal.press(b"?");
+    terminal.wait_for("put down a bomb");
+    terminal.press(b"w");
+    terminal.wait(|screen| !screen.contents().contains("put down a bomb"));
+    terminal.press(b"x");
+    expected.push(&[1]);
+    client.wait_for(&expected);
+    leave(terminal);
+}
+
+#[test]
+fn what_is_no_picture_is_counted_logged_and_ignored() {
+    let directory = TempDir::new();
+    let log = directory.path().join("log");
+    let (client, terminal) = Client::with_gui(&["--log-file", log.to_str().unwrap()], 70, 10);
+    client.show(&game(3));
+    terminal.wait_for("Turn 3 of 20");
+    let picture = encoded(&game(4));
+    let mut longer = picture.clone();
+    longer.push(0);
+    let mut not_utf8 = picture.clone();
+    not_utf8[2] = 0xff;
+    let garbage: [&[u8]; 7] =
+        [b"", b"\x02", b"\xff\xff", &picture[..picture.len() - 1], &longer, &not_utf8, b"\x01\x00\xff\xff\xff\xff"];
+    for datagram in garbage {
+        client.send(datagram);
+    }
+    terminal.wait_for("7 unreadable.  Move:");
+    terminal.wait_for("Turn 3 of 20");
+    client.show(&game(5));
+    terminal.wait_for("Turn 5 of 20");
+    leave(terminal);
+    let logged = std::fs::read_to_string(log).unwrap();
+    assert_eq!(logged.matches("a datagram is no picture and is ignored").count(), 7, "{logged}");
+}
+
+#[test]
+fn a_flood_of_pictures_ends_with_the_newest_and_keys_have_their_turn() {
+    let (client, mut terminal) = Client::with_gui(&[], 60, 10);
+    terminal.press(b"w");
+    for turn in 0..2_000 {
+        client.show(&game(turn % 20));
+    }
+    client.show(&game(20));
+    client.wait_for(&[&[2, 0]]);
+    terminal.press(b"d");
+    client.wait_for(&[&[2, 0], &[2, 1]]);
+    // The system may have lost the last of a flood; what comes after it is shown.
+    client.show(&game(20));
+    terminal.wait_for("Turn 20 of 20");
+    leave(terminal);
+}
+
+#[test]
+fn a_window_that_changes_its_size_is_used_as_it_is() {
+    let (client, mut terminal) = Client::with_gui(&[], 66, 10);
+    client.show(&game(1));
+    terminal.wait_for_lines(&["Turn 1 of 20 [#-------------------]  here"]);
+    terminal.resize(12, 4);
+    terminal.wait_for_lines(&["1/20  here", ".  7. B", "##. **.", ". A . ."]);
+    terminal.resize(10, 2);
+    terminal.wait_for("3x12 >");
+    terminal.press(b"w");
+    terminal.resize(66, 10);
+    terminal.wait_for_lines(&["Turn 1 of 20 [#-------------------]  here"]);
+    terminal.press(b"d");
+    client.wait_for(&[&[2, 1]]);
+    leave(terminal);
+}
+
+#[test]
+fn signals_and_control_keys_leave_and_give_the_terminal_back() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let (client, terminal) = Client::with_gui(&[], 60, 10);
+        client.show(&game(1));
+        terminal.wait_for("Turn 1");
+        terminal.signal(signal);
+        assert_eq!(terminal.end(), 0, "{signal:?}");
+    }
+    for key in [b"\x03", b"\x04"] {
+        let (_client, mut terminal) = Client::with_gui(&[], 60, 10);
+        terminal.press(key);
+        assert_eq!(terminal.end(), 0);
+    }
+}
+
+#[test]
+fn whoever_stops_the_program_gets_the_terminal_back_and_the_newest_picture_afterwards() {
+    let (client, mut terminal) = Client::start(|place| {
+        let place: Vec<&str> = place.iter().map(String::as_str).collect();
+        Terminal::start_in_shell(PROGRAM, &place, 60, 10)
+    });
+    client.show(&game(1));
+    terminal.wait_for("Turn 1 of 20");
+    terminal.press(b"\x1a");
+    terminal.wait_for("It stopped.");
+    terminal.wait_for_own_screen();
+    client.show(&game(2));
+    terminal.press(b"\n");
+    terminal.wait_for("Turn 2 of 20");
+    leave(terminal);
+}
+
+#[test]
+fn a_client_that_is_not_there_is_told_from_one_that_is_silent() {
+    let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut terminal = Terminal::start(PROGRAM, &["-c", &closed.to_string(), "-p", "0", "--bind", "127.0.0.1"], 90, 10);
+    terminal.wait_for(&format!("Keys go to the client at {closed}."));
+    terminal.press(b" ");
+    terminal.wait_for(&format!("Nobody listens at {closed}: is the client running there?"));
+    leave(terminal);
+
+    let (client, terminal) = Client::with_gui(&[], 90, 10);
+    client.show(&game(1));
+    terminal.wait_for("No picture for 3 s: is the client running at 127.0.0.1:");
+    client.show(&game(2));
+    terminal.wait_for("Turn 2 of 20");
+    terminal.wait(|screen| !screen.contents().contains("No picture"));
+    leave(terminal);
+}
+
+#[test]
+fn a_name_with_two_addresses_reaches_the_client_at_the_one_where_it_listens() {
+    let client = UdpSocket::bind("127.0.0.1:0").unwrap();
+    client.set_read_timeout(Some(testkit::PATIENCE)).unwrap();
+    let address = format!("localhost:{}", client.local_addr().unwrap().port());
+    let mut terminal = Terminal::start(PROGRAM, &["-c", &address, "-p", "0"], 60, 10);
+    terminal.wait_for(&format!("Keys go to the client at {address}."));
+    terminal.press(b"k");
+    let mut buffer = [0; 9];
+    assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, 1));
+    leave(terminal);
+}
+
+#[test]
+fn pictures_come_over_ipv4_and_ipv6() {
+    let mut terminal = Terminal::start(PROGRAM, &["-p", "0"], 60, 10);
+    terminal.wait_for("Waiting for pictures on UDP port");
+    let contents = terminal.look(vt100::Screen::contents);
+    let port: u16 = contents.split_once("UDP port ").unwrap().1.split('.').next().unwrap().parse().unwrap();
+    let send = |from: &str, to: &str, turn| {
+        UdpSocket::bind(from).unwrap().send_to(&encoded(&game(turn)), (to, port)).unwrap();
+        terminal.wait_for(&format!("Turn {turn} of 20"));
+    };
+    send("127.0.0.1:0", "127.0.0.1", 6);
+    // Not every machine has IPv6.
+    if UdpSocket::bind("[::1]:0").is_ok() {
+        send("[::1]:0", "::1", 7);
+    }
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn colours_are_used_unless_no_color_is_set_and_never_alone() {
+    for (value, coloured) in [("", true), ("1", false)] {
+        let (client, terminal) = Client::start(|place| {
+            let place: Vec<&str> = place.iter().map(String::as_str).chain(["--follow", "0"]).collect();
+            Terminal::start_with(PROGRAM, &place, &[("NO_COLOR", value)], 66, 10)
+        });
+        client.show(&game(5));
+        terminal.wait_for("Turn 5");
+        terminal.look(|screen| {
+            let [own, other, bomb, explosion] =
+                [(4, 4), (2, 10), (2, 6), (3, 7)].map(|(row, column)| screen.cell(row, column).unwrap());
+            let shown = [own, other, bomb, explosion].map(|cell| cell.contents().to_owned());
+            assert_eq!(shown, ["A", "B", "7", "*"]);
+            for cell in [own, other, bomb, explosion] {
+                assert_eq!(cell.fgcolor() != vt100::Color::Default, coloured);
+            }
+            assert!(own.inverse() && explosion.inverse() && !other.inverse() && !bomb.inverse());
+            assert!(!coloured || own.fgcolor() != other.fgcolor());
+        });
+        leave(terminal);
+    }
+}

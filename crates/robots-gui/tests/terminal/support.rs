@@ -1,0 +1,115 @@
+//! A client that sends what a test wants it to send.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, UdpSocket},
+    sync::Arc,
+    thread,
+};
+
+use bytes::BytesMut;
+use netcore::wire::{Encode, Writer};
+use robots::{Bomb, DrawMessage, GamePicture, Parameters, Player, PlayerId, Position};
+use testkit::terminal::{Terminal, Watched};
+
+/// The program under test.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robots-gui");
+
+/// A client without a server, and the GUI that it has.
+pub(crate) struct Client {
+    socket: UdpSocket,
+    gui: SocketAddr,
+    heard: Arc<Watched<Vec<Vec<u8>>>>,
+}
+
+impl Client {
+    /// Starts the GUI in a window of this size, with these arguments besides those that say where it and the client are,
+    /// and waits until it listens.
+    pub(crate) fn with_gui(arguments: &[&str], columns: u16, rows: u16) -> (Self, Terminal) {
+        Self::start(|place| {
+            let place: Vec<&str> = place.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
+            Terminal::start(PROGRAM, &place, columns, rows)
+        })
+    }
+
+    /// As [`Client::with_gui`], where `start` gets the arguments that say where GUI and client are.
+    pub(crate) fn start(start: impl FnOnce(&[String]) -> Terminal) -> (Self, Terminal) {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let client = socket.local_addr().unwrap();
+        let place = ["-c", &client.to_string(), "--bind", "127.0.0.1", "-p", "0"].map(str::to_owned);
+        let terminal = start(&place);
+        terminal.wait_for("Waiting for pictures on UDP port");
+        let contents = terminal.look(vt100::Screen::contents);
+        let port = contents.split_once("UDP port ").unwrap().1.split('.').next().unwrap().parse::<u16>().unwrap();
+        let listener = socket.try_clone().unwrap();
+        let heard = Watched::new(vec![]);
+        let log = Arc::clone(&heard);
+        // Ends with the test program: nothing else would wake it.
+        thread::spawn(move || {
+            let mut buffer = [0; 1024];
+            loop {
+                // Errors are about GUIs that are gone.
+                let Ok(count) = listener.recv(&mut buffer) else { continue };
+                log.change(|log| log.push(buffer[..count].to_vec()));
+            }
+        });
+        (Self { socket, gui: (Ipv4Addr::LOCALHOST, port).into(), heard }, terminal)
+    }
+
+    /// Sends a datagram to the GUI.
+    pub(crate) fn send(&self, datagram: &[u8]) {
+        self.socket.send_to(datagram, self.gui).unwrap();
+    }
+
+    /// Sends a picture to the GUI.
+    pub(crate) fn show(&self, picture: &DrawMessage) {
+        self.send(&encoded(picture));
+    }
+
+    /// Waits until these are all the messages that came.
+    pub(crate) fn wait_for(&self, messages: &[&[u8]]) {
+        self.heard.wait(|heard| heard == messages, |heard| format!("{heard:?}"));
+    }
+}
+
+pub(crate) fn encoded(picture: &DrawMessage) -> Vec<u8> {
+    let mut datagram = BytesMut::new();
+    picture.encode(&mut Writer::new(&mut datagram));
+    datagram.to_vec()
+}
+
+fn players(names: &[&str]) -> impl Iterator<Item = (PlayerId, Player)> {
+    let player =
+        |name: &&str| Player { name: (*name).try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() };
+    (0..).map(PlayerId).zip(names.iter().map(player).collect::<Vec<_>>())
+}
+
+/// A lobby for two with these players.
+pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
+    let parameters = Parameters {
+        server_name: "here".try_into().unwrap(),
+        players_count: 2,
+        size_x: 4,
+        size_y: 3,
+        game_length: 20,
+        explosion_radius: 1,
+        bomb_timer: 5,
+    };
+    DrawMessage::Lobby { parameters, players: players(names).collect() }
+}
+
+/// A turn of a game of Ann and Bob in which Ann stands in column `turn % 4` of the lowest row.
+pub(crate) fn game(turn: u16) -> DrawMessage {
+    DrawMessage::Game(GamePicture {
+        server_name: "here".try_into().unwrap(),
+        size_x: 4,
+        size_y: 3,
+        game_length: 20,
+        turn,
+        players: players(&["Ann", "Bob"]).collect(),
+        player_positions: [(PlayerId(0), Position::new(turn % 4, 0)), (PlayerId(1), Position::new(3, 2))].into(),
+        blocks: vec![Position::new(0, 1)],
+        bombs: vec![Bomb { position: Position::new(1, 2), timer: 7 }],
+        explosions: vec![Position::new(2, 1)],
+        scores: [(PlayerId(0), 3), (PlayerId(1), 1)].into(),
+    })
+}
