@@ -27,14 +27,15 @@ const SMALLEST: Size = Size::new(12, 3);
 const HINTS_FROM: u16 = 6;
 /// A narrower window has no score board.
 const SCORES_FROM: u16 = 36;
-/// What the score board has at least and at most, in columns, and what sets it off.
+/// What the score board has beside a large board, in columns, as a part of the window and within bounds.
+const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
+const SCORES_LARGE: u16 = 32;
+/// What it has at most where the board leaves room, and what sets it off.
 const SCORES_MOST: u16 = 44;
 const GAP: u16 = 1;
-/// A narrower window has no bar beside the number of the turn.
-const BAR_FROM: u16 = 40;
-/// Characters of the bar.
-const BAR: usize = 20;
+/// The bar beside the number of the turn: from which width of the window on it has how many characters.
+const BARS: [(u16, usize); 2] = [(60, 20), (40, 10)];
 /// How many columns and rows of fields a key moves the board.
 const SCROLL: (i32, i32) = (6, 4);
 
@@ -212,7 +213,8 @@ impl Layout {
         let hints = (window.height >= HINTS_FROM).then(|| Rect::new(0, window.height - 1, window.width, 1));
         let height = window.height.saturating_sub(1 + u16::from(hints.is_some()));
         let with_scores = window.width >= SCORES_FROM && !game.players.is_empty();
-        let room = if with_scores { window.width - SCORES_LEAST - GAP } else { window.width };
+        let scores = (window.width / SCORES_PART).clamp(SCORES_LEAST, SCORES_LARGE);
+        let room = if with_scores { window.width - scores - GAP } else { window.width };
         let columns = |field: u16| u32::from(game.size_x) * u32::from(field) + 2;
         let long = game.players.keys().chain(game.player_positions.keys()).any(|&id| id >= FIRST_LONG_LABEL);
         let wide = long || columns(3) <= u32::from(room);
@@ -296,9 +298,8 @@ impl Picture<'_> {
                 String::new(),
             ]
         } else {
-            let rest = format!(
-                "Board {size_x} x {size_y}, {game_length} turns, radius {explosion_radius}, bombs {bomb_timer} turns"
-            );
+            let rest =
+                format!("{size_x} x {size_y}, {game_length} turns, radius {explosion_radius}, bombs {bomb_timer}");
             // The list needs a line or two as well.
             [format!("Players {joined}"), rest].into_iter().take(usize::from(area.height / 3)).collect()
         };
@@ -365,6 +366,9 @@ impl Picture<'_> {
                 )
             });
             let keys = format!("{who}Move: WASD/arrows  Bomb: Space  Block: K  ?: keys  Q: leave");
+            let fits = keys.len() <= usize::from(hints.width);
+            // Whoever knows how to see the keys knows them all.
+            let keys = if fits { keys } else { format!("{who}?: keys  Q: leave") };
             self.hints(trouble, &keys, on_screen(hints), buffer);
         }
     }
@@ -402,13 +406,13 @@ impl Picture<'_> {
 fn title(game: &GamePicture, width: u16) -> String {
     let GamePicture { turn, game_length, server_name, .. } = game;
     let name = printable(server_name);
-    if width < BAR_FROM {
+    let Some(&(_, bar)) = BARS.iter().find(|&&(from, _)| width >= from) else {
         return format!("{turn}/{game_length}  {name}");
-    }
+    };
     // A game of no turns is over at once.
-    let parts = usize::from(*turn) * BAR;
-    let done = parts.checked_div(usize::from(*game_length)).map_or(BAR, |done| done.min(BAR));
-    format!("Turn {turn} of {game_length} [{:-<BAR$}]  {name}", "#".repeat(done))
+    let parts = usize::from(*turn) * bar;
+    let done = parts.checked_div(usize::from(*game_length)).map_or(bar, |done| done.min(bar));
+    format!("Turn {turn} of {game_length} [{:-<bar$}]  {name}", "#".repeat(done))
 }
 
 // Fewest deaths first. Whoever has no score yet comes last.
