@@ -120,7 +120,7 @@ fn out_of_descriptors_the_rest_play_on_and_others_get_in_when_somebody_leaves() 
 }
 
 #[test]
-fn floods_of_actions_hold_up_nobody() {
+fn a_game_goes_on_through_floods_of_actions() {
     let server = Server::start("-c 1 -x 5 -y 5 -l 200 -d 5");
     let mut ann = server.client();
     let floods: Vec<_> = (0..4)

@@ -29,7 +29,7 @@ fn a_short_game_from_hello_to_the_scores() {
     assert_eq!(ann.next(), started);
     let place = Position::new(4, 3);
     assert_eq!(ann.next(), turn(0, vec![moved(0, 4, 3)]));
-    // An impossible move displaces the bomb, and a second Join displaces nothing.
+    // The last one counts, and a second Join displaces nothing.
     ann.act(Action::PlaceBlock);
     ann.act(Action::PlaceBomb);
     ann.join("Ann again");
@@ -150,10 +150,9 @@ fn messages_count_however_they_are_cut() {
     ann.await_end();
 }
 
-/// Turn t is due at t times the duration after turn 0. A machine that is busy may make one late, but none comes early and
-/// lateness does not add up.
+/// That lateness does not add up is for the engine's own tests, which have the clock in their hands.
 #[test]
-fn turns_do_not_drift() {
+fn no_turn_comes_early() {
     let server = Server::start("-c 1 -l 100 -x 5 -y 5 -d 10");
     let mut ann = server.client();
     ann.join("Ann");

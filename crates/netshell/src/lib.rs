@@ -31,5 +31,5 @@ pub use limits::{HOST_RATE, LogLimit, PEER_RATE, STRANGERS_RATE, raise_open_file
 pub use peers::{Delivery, Peers, Taken};
 pub use serve::{Transport, serve};
 pub use shutdown::shutdown;
-pub use tcp::{MAX_CONNECTIONS, MAX_LAG, MAX_STALL, OVERHEAD, PROGRESS, Tcp};
+pub use tcp::{MAX_CATCH_UP, MAX_CONNECTIONS, MAX_FROM_A_HOST, MAX_LAG, MAX_OWN, MAX_STALL, OVERHEAD, PROGRESS, Tcp};
 pub use udp::Udp;

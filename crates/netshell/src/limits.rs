@@ -21,8 +21,9 @@ const MAX_HOSTS: usize = 4_096;
 /// How often hosts that have been quiet are forgotten to make room for others.
 const CLEARING: Duration = Duration::from_secs(1);
 
+/// Who is told apart from others by where they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Host {
+pub(crate) enum Host {
     V4([u8; 4]),
     V6Network(u64),
 }

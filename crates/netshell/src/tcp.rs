@@ -25,15 +25,21 @@ use tokio::{
 };
 use tracing::{debug, info, warn};
 
-pub use self::queue::{MAX_LAG, MAX_STALL, OVERHEAD, PROGRESS};
+pub use self::queue::{MAX_CATCH_UP, MAX_LAG, MAX_OWN, MAX_STALL, OVERHEAD, PROGRESS};
 use self::{
-    queue::{Queue, Written},
+    queue::{Queue, Shared, Written},
     ready::{ReadyList, Source},
 };
-use crate::{Clock, Transport, limits::LogLimit, peers::plain};
+use crate::{
+    Clock, Transport,
+    limits::{Host, LogLimit},
+    peers::plain,
+};
 
 /// Connections that are kept at a time; whoever comes then is turned away.
 pub const MAX_CONNECTIONS: usize = 8_192;
+/// Connections from one host, an IPv4 address or an IPv6 network of 64 bits, so that none keeps all others away.
+pub const MAX_FROM_A_HOST: usize = MAX_CONNECTIONS / 2;
 
 /// Bytes read from a connection at a time.
 const CHUNK: usize = 4 << 10;
@@ -47,6 +53,8 @@ const ACCEPTS: usize = 32;
 const LINGER: Duration = Duration::from_secs(2);
 /// How long the last messages may take to go out at the end.
 const FLUSH: Duration = Duration::from_secs(1);
+/// Chunks of what lies unread that are thrown away at the very end, for each connection.
+const LAST_CHUNKS: usize = 16;
 /// How often what needs time alone is looked at: who lags, lingers or has to pause, and listeners that had to.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a listener pauses when the system has no room for another connection.
@@ -79,6 +87,8 @@ struct Peer<D> {
     decoder: D,
     // The front of an unfinished message; holds no memory when there is none.
     unread: BytesMut,
+    // A deadline came before all messages in there were taken in.
+    held: bool,
     queue: Queue,
     rate: TokenBucket,
     // It has used up its rate.
@@ -95,9 +105,10 @@ struct Listener {
 
 /// A transport over TCP listeners. Each connection is a peer from its first moment.
 ///
-/// Nobody waits for a peer: what it does not take is queued within [`MAX_LAG`] (while it is told a history: for as long
-/// as it makes progress, see [`MAX_STALL`]), and beyond that it is dropped. What it sends is read at a bounded rate, and
-/// never more of it kept than one message.
+/// Nobody waits for a peer. What is sent to everybody is kept once for all who have not taken it yet; whoever lags by more
+/// than [`MAX_LAG`] (while it is told a history: by [`MAX_CATCH_UP`], or without progress for [`MAX_STALL`]) is dropped.
+/// What a peer sends is read at a bounded rate, and never more of it kept than one message. A deadline is looked for
+/// between any two pieces of work.
 #[derive(Debug)]
 pub struct Tcp<P: Protocol> {
     listeners: Vec<Listener>,
@@ -105,11 +116,18 @@ pub struct Tcp<P: Protocol> {
     next_id: u32,
     link: Link,
     rate: Rate,
+    // What everybody is sent, as far as somebody has not taken it.
+    shared: Shared,
+    // Connections from each host.
+    hosts: BTreeMap<Host, usize>,
     ready: ReadyList<Key>,
     tick: Interval,
     // Whether something changes by the passing of time alone, and whether a tick has come.
     timed: bool,
     ticked: bool,
+    last_tick: Option<Time>,
+    // The engine wants to be woken all the time, so that there is no use in hurrying.
+    relaxed: bool,
     // How often in a row there was something to do without waiting for it.
     busy: u32,
     // Who is gone and whom the engine has still to be told of.
@@ -144,10 +162,14 @@ impl<P: Protocol> Tcp<P> {
             next_id: 0,
             link,
             rate: Rate { burst: rate.burst.max(u32::try_from(CHUNK).unwrap_or(u32::MAX)), ..rate },
+            shared: Shared::default(),
+            hosts: BTreeMap::new(),
             ready,
             tick,
             timed: false,
             ticked: false,
+            last_tick: None,
+            relaxed: false,
             busy: 0,
             gone: VecDeque::new(),
             summaries: VecDeque::new(),
@@ -158,9 +180,14 @@ impl<P: Protocol> Tcp<P> {
         })
     }
 
+    // Whether a deadline has come in the middle of a batch.
+    fn must_hurry<E: Engine>(&self, engine: &E, clock: &Clock) -> bool {
+        !self.relaxed && is_overdue(engine, clock.now())
+    }
+
     fn accept<E: Engine<Protocol = P>>(&mut self, index: usize, clock: &Clock, engine: &mut E, out: &mut Outbox) {
-        let now = clock.now();
         for _ in 0..ACCEPTS {
+            let now = clock.now();
             let Some(Listener { socket, source, paused }) = self.listeners.get_mut(index) else { return };
             if paused.is_some_and(|until| now < until) {
                 return;
@@ -181,6 +208,9 @@ impl<P: Protocol> Tcp<P> {
                 }
             }
             Transport::<E>::deliver(self, clock, out);
+            if self.must_hurry(engine, clock) {
+                break;
+            }
         }
         if let Some(listener) = self.listeners.get(index) {
             listener.source.wake();
@@ -196,12 +226,17 @@ impl<P: Protocol> Tcp<P> {
         address: SocketAddr,
     ) {
         let address = plain(address);
-        if self.peers.len() >= MAX_CONNECTIONS {
+        let host = Host::from(address);
+        let full = self.peers.len() >= MAX_CONNECTIONS;
+        if full || self.hosts.get(&host).is_some_and(|&count| count >= MAX_FROM_A_HOST) {
             if let Some(held_back) = self.accept_log.admit(now) {
-                warn!(%address, held_back, "all {MAX_CONNECTIONS} connections are in use, one was turned away");
+                let most = if full { MAX_CONNECTIONS } else { MAX_FROM_A_HOST };
+                let whose = if full { "all" } else { "of this host" };
+                warn!(%address, most, whose, held_back, "too many connections, one was turned away");
             }
             return;
         }
+        *self.hosts.entry(host).or_default() += 1;
         // A connection that is slower or outlives its machine is still a connection.
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
@@ -217,7 +252,8 @@ impl<P: Protocol> Tcp<P> {
             state: State::Open,
             decoder: P::Decoder::default(),
             unread: BytesMut::new(),
-            queue: Queue::new(),
+            held: false,
+            queue: Queue::new(&self.shared),
             rate: TokenBucket::new(self.rate, now),
             paused: false,
         };
@@ -232,15 +268,18 @@ impl<P: Protocol> Tcp<P> {
     fn attend<E: Engine<Protocol = P>>(&mut self, id: PeerId, clock: &Clock, engine: &mut E, out: &mut Outbox) {
         let now = clock.now();
         let Some(peer) = self.peers.get_mut(&id) else { return };
-        if !peer.queue.is_empty()
-            && let Err(why) = peer.write(now)
-        {
+        if let Err(why) = peer.write(&self.shared, now) {
             return self.lose(now, id, why);
         }
         match peer.state {
-            State::Closing { left, .. } => return self.discard(id, left),
+            State::Closing { left: true, .. } => {
+                if peer.queue.is_empty(&self.shared) {
+                    self.remove(id);
+                }
+                return;
+            }
             State::Deaf { .. } => return,
-            State::Open => {}
+            State::Closing { left: false, .. } | State::Open => {}
         }
         // It costs a full chunk's tokens only if it sends one, but a chunk must be affordable.
         peer.paused = peer.rate.ready_at(now, u32::try_from(CHUNK).unwrap_or(u32::MAX)) > Some(now);
@@ -248,9 +287,13 @@ impl<P: Protocol> Tcp<P> {
             self.timed = true;
             return;
         }
+        if peer.state != State::Open {
+            return self.discard(now, id);
+        }
         let mut buffer = std::mem::take(if peer.unread.is_empty() { &mut self.buffer } else { &mut peer.unread });
         buffer.reserve(CHUNK);
-        let read = peer.read(&mut buffer);
+        // What was held comes first.
+        let read = if std::mem::take(&mut peer.held) { Ok(Some(0)) } else { peer.read(&mut buffer) };
         let Ok(Some(count)) = read else {
             if read == Err(Gone::Left) {
                 // It may have closed its end alone, and still read.
@@ -303,30 +346,34 @@ impl<P: Protocol> Tcp<P> {
                 }
             }
             Transport::<E>::deliver(self, clock, out);
+            if self.must_hurry(engine, clock) {
+                // The rest has its turn when the peer is attended to again, which it is: it was read from just now.
+                if let Some(peer) = self.peers.get_mut(&id) {
+                    peer.held = true;
+                }
+                return;
+            }
         }
     }
 
-    // Puts what is left in a buffer where it belongs.
+    // Puts what is left in a buffer where it belongs: an unfinished message is kept in as little memory as it needs.
     fn keep(&mut self, id: PeerId, mut buffer: BytesMut) {
-        if buffer.is_empty() {
-            buffer.clear();
+        if !buffer.is_empty()
+            && let Some(peer) = self.peers.get_mut(&id)
+        {
+            peer.unread = BytesMut::from(&buffer[..]);
+        }
+        buffer.clear();
+        if buffer.capacity() > self.buffer.capacity() {
             self.buffer = buffer;
-        } else if let Some(peer) = self.peers.get_mut(&id) {
-            peer.unread = buffer;
         }
     }
 
     // Reads what a peer sends that nobody listens to any more, so that its end of the connection is not reset under the
     // last messages, until it closes.
-    fn discard(&mut self, id: PeerId, left: bool) {
+    fn discard(&mut self, now: Time, id: PeerId) {
         let Some(peer) = self.peers.get_mut(&id) else { return };
-        if left {
-            if peer.queue.is_empty() {
-                self.peers.remove(&id);
-            }
-            return;
-        }
-        if peer.queue.is_empty() {
+        if peer.queue.is_empty(&self.shared) {
             // The other end sees the end; whether that works is its business.
             let _ = SockRef::from(&peer.stream).shutdown(net::Shutdown::Write);
         }
@@ -334,21 +381,33 @@ impl<P: Protocol> Tcp<P> {
         let read = peer.read(&mut self.buffer);
         self.buffer.clear();
         match read {
-            Ok(Some(_)) => peer.source.wake(),
+            Ok(Some(count)) => {
+                peer.rate.take(now, u32::try_from(count).unwrap_or(u32::MAX));
+                peer.source.wake();
+            }
             Ok(None) => {}
-            Err(_) => {
-                self.peers.remove(&id);
+            Err(_) => self.remove(id),
+        }
+    }
+
+    fn remove(&mut self, id: PeerId) {
+        let Some(peer) = self.peers.remove(&id) else { return };
+        let host = Host::from(peer.address);
+        if let Some(count) = self.hosts.get_mut(&host) {
+            *count -= 1;
+            if *count == 0 {
+                self.hosts.remove(&host);
             }
         }
     }
 
     fn lose(&mut self, now: Time, id: PeerId, why: Gone) {
-        let Some(peer) = self.peers.remove(&id) else { return };
+        let Some(&Peer { state, address, .. }) = self.peers.get(&id) else { return };
+        self.remove(id);
         // Of whoever has left or was closed the engine has heard.
-        if matches!(peer.state, State::Closing { .. } | State::Deaf { left: true }) {
+        if matches!(state, State::Closing { .. } | State::Deaf { left: true }) {
             return;
         }
-        let address = peer.address;
         match why {
             Gone::Left | Gone::Broken => debug!(peer = %id, %address, "the connection is broken"),
             Gone::Lagging => {
@@ -362,15 +421,19 @@ impl<P: Protocol> Tcp<P> {
 
     // What time alone has changed.
     fn elapsed(&mut self, now: Time) {
+        // A tick that comes very late found the whole server stopped; its peers are not to blame.
+        let stopped = self.last_tick.map_or(Duration::ZERO, |last| now.since(last)).saturating_sub(20 * TICK);
         self.timed = false;
         for listener in self.listeners.iter().filter(|listener| listener.paused.is_some()) {
             self.timed = true;
             listener.source.wake();
         }
         let mut late = vec![];
-        for (&id, peer) in &self.peers {
+        for (&id, peer) in &mut self.peers {
+            peer.queue.forgive(stopped);
+            let lost = peer.queue.lags(&self.shared, now);
             let until = if let State::Closing { until, .. } = peer.state { Some(until) } else { None };
-            if until.is_some_and(|until| now >= until) || peer.queue.lags(now) {
+            if lost || until.is_some_and(|until| now >= until) {
                 late.push(id);
                 continue;
             }
@@ -382,16 +445,25 @@ impl<P: Protocol> Tcp<P> {
         for id in late {
             self.lose(now, id, Gone::Lagging);
         }
+        // Without ticks in between, the next is no later than it should be.
+        self.last_tick = self.timed.then_some(now);
     }
 
-    // Sends to one peer, and notes who cannot be kept.
-    fn send(now: Time, id: PeerId, peer: &mut Peer<P::Decoder>, frame: &Bytes, lost: &mut Vec<(PeerId, Gone)>) {
-        if matches!(peer.state, State::Closing { .. }) {
+    // Sends to everybody, and notes who cannot be kept.
+    fn send_everyone(&mut self, now: Time, frame: &Bytes, lost: &mut Vec<(PeerId, Gone)>) {
+        if frame.is_empty() {
             return;
         }
-        if let Err(why) = peer.send(now, frame) {
-            lost.push((id, why));
+        self.shared.push(frame.clone());
+        let mut needed = self.shared.end();
+        for (&id, peer) in &mut self.peers {
+            if let Err(why) = peer.hear(&self.shared, now, frame) {
+                lost.push((id, why));
+            } else if !peer.queue.is_empty(&self.shared) {
+                needed = needed.min(peer.queue.place());
+            }
         }
+        self.shared.forget(needed);
     }
 }
 
@@ -415,26 +487,45 @@ impl<D> Peer<D> {
         }
     }
 
-    // Sends a live message now, or later behind what waits.
-    fn send(&mut self, now: Time, frame: &Bytes) -> Result<(), Gone> {
-        if !self.queue.is_empty() {
-            self.queue.push(frame.clone());
-            return if self.queue.lags(now) { Err(Gone::Lagging) } else { Ok(()) };
+    // Sends a message to this one alone now, or later behind what waits.
+    fn send(&mut self, shared: &Shared, now: Time, frame: &Bytes) -> Result<(), Gone> {
+        if matches!(self.state, State::Closing { .. }) {
+            return Ok(());
         }
+        let written = if self.queue.is_empty(shared) { self.try_write(frame)? } else { 0 };
+        if written == frame.len() {
+            return Ok(());
+        }
+        self.queue.push(shared, frame.slice(written..));
+        self.write(shared, now)?;
+        if self.queue.lags(shared, now) { Err(Gone::Lagging) } else { Ok(()) }
+    }
+
+    // Sends the newest message to everybody now, or later.
+    fn hear(&mut self, shared: &Shared, now: Time, frame: &Bytes) -> Result<(), Gone> {
+        if self.queue.is_next(shared) {
+            let written = self.try_write(frame)?;
+            self.queue.took(shared, written);
+            // Unless that was all, the system has to say when it goes on.
+            return self.write(shared, now);
+        }
+        if self.queue.lags(shared, now) { Err(Gone::Lagging) } else { Ok(()) }
+    }
+
+    // What the system takes of a message at once.
+    fn try_write(&self, frame: &[u8]) -> Result<usize, Gone> {
         match self.stream.try_write(frame) {
-            Ok(written) if written == frame.len() => return Ok(()),
-            Ok(written) => self.queue.push(frame.slice(written..)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.queue.push(frame.clone()),
-            Err(_) => return Err(Gone::Broken),
+            Ok(written) => Ok(written),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(0),
+            Err(_) => Err(Gone::Broken),
         }
-        self.write(now)
     }
 
     // Writes what waits, as far as the connection takes it, and sees to it that it goes on from there.
-    fn write(&mut self, now: Time) -> Result<(), Gone> {
+    fn write(&mut self, shared: &Shared, now: Time) -> Result<(), Gone> {
         let Self { stream, queue, source, .. } = self;
         loop {
-            match queue.write(now, |slices| stream.try_write_vectored(slices)) {
+            match queue.write(shared, now, |slices| stream.try_write_vectored(slices)) {
                 Ok(Written::All) => return Ok(()),
                 Ok(Written::Some) => {
                     source.wake();
@@ -449,6 +540,11 @@ impl<D> Peer<D> {
             }
         }
     }
+}
+
+// Whether the engine wants to be woken rather than hear more.
+fn is_overdue<E: Engine>(engine: &E, now: Time) -> bool {
+    engine.deadline().is_some_and(|deadline| deadline <= now)
 }
 
 // Errors that concern the connection that was to be taken in, not the next one.
@@ -486,9 +582,11 @@ impl<E: Engine> Transport<E> for Tcp<E::Protocol> {
             engine.input(clock.now(), Input::Disconnected { peer, why }, out);
             Transport::<E>::deliver(self, clock, out);
         }
+        let now = clock.now();
         if std::mem::take(&mut self.ticked) {
-            self.elapsed(clock.now());
+            self.elapsed(now);
         }
+        self.relaxed = is_overdue(engine, now);
         for _ in 0..self.ready.len().min(BATCH) {
             if engine.outcome().is_some() {
                 return Ok(());
@@ -499,6 +597,9 @@ impl<E: Engine> Transport<E> for Tcp<E::Protocol> {
                 None => break,
             }
             Transport::<E>::deliver(self, clock, out);
+            if self.must_hurry(engine, clock) {
+                break;
+            }
         }
         Ok(())
     }
@@ -512,22 +613,21 @@ impl<E: Engine> Transport<E> for Tcp<E::Protocol> {
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(id), frame } => {
-                    if let Some(peer) = self.peers.get_mut(&id) {
-                        Self::send(now, id, peer, &frame, &mut lost);
+                    if let Some(peer) = self.peers.get_mut(&id)
+                        && let Err(why) = peer.send(&self.shared, now, &frame)
+                    {
+                        lost.push((id, why));
                     }
                 }
-                Output::Send { to: To::Everyone, frame } => {
-                    for (&id, peer) in &mut self.peers {
-                        Self::send(now, id, peer, &frame, &mut lost);
-                    }
-                }
+                Output::Send { to: To::Everyone, frame } => self.send_everyone(now, &frame, &mut lost),
                 Output::Replay { to, log } => {
-                    if let Some(peer) = self.peers.get_mut(&to) {
-                        peer.queue.replay(now, &log);
+                    if let Some(peer) = self.peers.get_mut(&to)
+                        && !matches!(peer.state, State::Closing { .. })
+                    {
+                        // Written when it is this peer's turn: many who come at once hold up nobody.
+                        peer.queue.replay(&self.shared, now, &log);
+                        peer.source.wake();
                         self.timed = true;
-                        if let Err(why) = peer.write(now) {
-                            lost.push((to, why));
-                        }
                     }
                 }
                 Output::Close { peer: id } => {
@@ -535,6 +635,7 @@ impl<E: Engine> Transport<E> for Tcp<E::Protocol> {
                         debug!(peer = %id, address = %peer.address, "closed");
                         let left = matches!(peer.state, State::Deaf { left: true });
                         peer.state = State::Closing { left, until: now.plus(LINGER) };
+                        peer.queue.close(&self.shared);
                         self.timed = true;
                         peer.source.wake();
                     }
@@ -554,12 +655,12 @@ impl<E: Engine> Transport<E> for Tcp<E::Protocol> {
             while let Some(key) = self.ready.next() {
                 if let Key::Peer(id) = key
                     && let Some(peer) = self.peers.get_mut(&id)
-                    && peer.write(clock.now()).is_err()
+                    && peer.write(&self.shared, clock.now()).is_err()
                 {
-                    self.peers.remove(&id);
+                    self.remove(id);
                 }
             }
-            if self.peers.values().all(|peer| peer.queue.is_empty()) {
+            if self.peers.values().all(|peer| peer.queue.is_empty(&self.shared)) {
                 return Poll::Ready(());
             }
             self.ready.poll(context)
@@ -570,10 +671,12 @@ impl<E: Engine> Transport<E> for Tcp<E::Protocol> {
         for peer in self.peers.values() {
             let _ = SockRef::from(&peer.stream).shutdown(net::Shutdown::Write);
             // What lies unread would reset the connection under the last messages.
-            self.buffer.reserve(CHUNK);
-            while matches!(peer.stream.try_read_buf(&mut self.buffer), Ok(1..)) {
+            for _ in 0..LAST_CHUNKS {
                 self.buffer.clear();
                 self.buffer.reserve(CHUNK);
+                if !matches!(peer.stream.try_read_buf(&mut self.buffer), Ok(1..)) {
+                    break;
+                }
             }
         }
     }

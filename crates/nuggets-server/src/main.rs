@@ -76,8 +76,9 @@ fn announce(sockets: &[UdpSocket], args: &Args, seed: u64) -> anyhow::Result<()>
     let addresses = sockets.iter().map(UdpSocket::local_addr).collect::<io::Result<Vec<SocketAddr>>>()?;
     let port = addresses.first().map_or(args.port, SocketAddr::port);
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "Ready to play, waiting at port {port}")?;
-    stdout.flush()?;
+    writeln!(stdout, "Ready to play, waiting at port {port}")
+        .and_then(|()| stdout.flush())
+        .context("cannot write the port to standard output")?;
 
     let map = map::name(args.map.as_deref());
     if args.log.log_format == LogFormat::Json {

@@ -18,9 +18,9 @@ use tracing::{info, warn};
 
 use crate::{args::Args, narrator::Narrator};
 
-/// Bytes a second that are read from one connection: far above what keys and bots send, and a second of any flood costs
-/// less than a millisecond or so.
-const READ_RATE: Rate = Rate { per_second: 64 << 10, burst: 64 << 10 };
+/// Bytes that are read from one connection: thousands of actions at once, and then as many a second, of which only the last
+/// before each turn counts.
+const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 
 /// The course's check starts the programs without arguments and wants 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-c 2 -x 10 -y 10" };
@@ -59,8 +59,9 @@ fn announce(listeners: &[TcpListener], args: &Args, config: &Config) -> anyhow::
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<SocketAddr>>>()?;
     let port = addresses.first().map_or(args.port, SocketAddr::port);
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "Ready to play, waiting at port {port}")?;
-    stdout.flush()?;
+    writeln!(stdout, "Ready to play, waiting at port {port}")
+        .and_then(|()| stdout.flush())
+        .context("cannot write the port to standard output")?;
 
     let Config { parameters, turn_duration, initial_blocks, seed } = config;
     let Parameters { server_name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer } =

@@ -1,4 +1,7 @@
-//! What one connection has not taken yet.
+//! What connections have not taken yet.
+//!
+//! What is sent to everybody is kept once, in [`Shared`], for as long as somebody has not taken it; a connection that is
+//! behind is a place in there. Only what is sent to one alone waits in a [`Queue`] of its own, at the place where it came.
 
 use std::{
     collections::VecDeque,
@@ -9,8 +12,13 @@ use std::{
 use bytes::{Buf, Bytes};
 use netcore::{Log, Time};
 
-/// How far a connection may lag behind what is sent live, in bytes; each message counts [`OVERHEAD`] more.
+/// How far a connection may lag behind what is sent to everybody, in bytes; each message counts [`OVERHEAD`] more.
 pub const MAX_LAG: usize = 4 << 20;
+/// How far one may lag that is still being told a history, which takes as long as it takes.
+pub const MAX_CATCH_UP: usize = 32 << 20;
+/// How much may wait that was sent to one connection alone, in bytes; each message counts [`OVERHEAD`] more. Histories do
+/// not count.
+pub const MAX_OWN: usize = 1 << 20;
 /// What a message costs beyond its bytes while it waits.
 pub const OVERHEAD: usize = 64;
 /// How long a connection that is still being told a history may take for each [`PROGRESS`] bytes of it.
@@ -21,20 +29,78 @@ pub const PROGRESS: usize = 64 << 10;
 /// Pieces handed to the system at once.
 const SLICES: usize = 32;
 /// Bytes written to one connection before the others have their turn.
-const BURST: usize = 256 << 10;
+const BURST: usize = 64 << 10;
 
-#[derive(Debug)]
-struct Piece {
+/// What was sent to everybody, from the place of whoever is furthest behind.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    // Each with the cost of all messages up to it, itself included.
+    frames: VecDeque<(Bytes, u64)>,
+    // The number of the first of them, and the cost of all before it.
+    first: u64,
+    before: u64,
+}
+
+impl Shared {
+    /// The number that the next message will have: the place of whoever has taken everything.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.frames.len() as u64
+    }
+
+    /// Keeps a message, which is not empty.
+    pub(crate) fn push(&mut self, frame: Bytes) {
+        let before = self.frames.back().map_or(self.before, |&(_, cost)| cost);
+        let cost = before + (frame.len() + OVERHEAD) as u64;
+        self.frames.push_back((frame, cost));
+    }
+
+    /// Forgets the messages before `place`, which nobody needs any more.
+    pub(crate) fn forget(&mut self, place: u64) {
+        while self.first < place
+            && let Some((_, cost)) = self.frames.pop_front()
+        {
+            self.first += 1;
+            self.before = cost;
+        }
+    }
+
+    // What the messages from `place` on cost.
+    fn cost_from(&self, place: u64) -> u64 {
+        let all = self.frames.back().map_or(self.before, |&(_, cost)| cost);
+        let before =
+            place.checked_sub(self.first + 1).and_then(|index| self.get(index)).map_or(self.before, |(_, cost)| *cost);
+        all - before
+    }
+
+    fn get(&self, index: u64) -> Option<&(Bytes, u64)> {
+        self.frames.get(usize::try_from(index).ok()?)
+    }
+
+    // The message with this number.
+    fn at(&self, place: u64) -> Option<&Bytes> {
+        self.get(place.checked_sub(self.first)?).map(|(frame, _)| frame)
+    }
+}
+
+// Something that was sent to one alone, when everybody had been sent the messages before `place`.
+#[derive(Debug, Clone)]
+struct Own {
+    place: u64,
     bytes: Bytes,
     history: bool,
 }
 
-/// Bytes that wait for a connection to take them, oldest first.
-#[derive(Debug)]
+/// How far one connection is.
+#[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    pieces: VecDeque<Piece>,
-    // Live messages, at their cost.
-    lag: usize,
+    // The next message to everybody, and how many of its bytes are taken.
+    place: u64,
+    taken: usize,
+    // The first one that is not for it any more, once it is closed.
+    end: Option<u64>,
+    own: VecDeque<Own>,
+    // What waits of its own, at its cost, without histories.
+    own_cost: usize,
     // Bytes of histories.
     history: usize,
     // How many bytes of history were left, and when, at the last sign of progress.
@@ -42,13 +108,35 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Nothing waits.
-    pub(crate) fn new() -> Self {
-        Self { pieces: VecDeque::new(), lag: 0, history: 0, progress: (0, Time::ZERO) }
+    /// A connection that has to be told nothing of what everybody was told so far.
+    pub(crate) fn new(shared: &Shared) -> Self {
+        let (place, own) = (shared.end(), VecDeque::new());
+        Self { place, taken: 0, end: None, own, own_cost: 0, history: 0, progress: (0, Time::ZERO) }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self, shared: &Shared) -> bool {
+        self.own.is_empty() && self.place >= self.end.unwrap_or_else(|| shared.end())
+    }
+
+    /// Nothing that comes from now on is for this connection.
+    pub(crate) fn close(&mut self, shared: &Shared) {
+        self.end.get_or_insert_with(|| shared.end());
+    }
+
+    /// Whether nothing waited before the newest message to everybody, which is still to be written.
+    pub(crate) fn is_next(&self, shared: &Shared) -> bool {
+        self.own.is_empty() && self.end.is_none() && self.taken == 0 && self.place + 1 == shared.end()
+    }
+
+    // The message to everybody with this number, if it is for this connection.
+    fn frame<'a>(&self, shared: &'a Shared, place: u64) -> Option<&'a Bytes> {
+        shared.at(place).filter(|_| self.end.is_none_or(|end| place < end))
+    }
+
+    /// The first message to everybody that it still needs.
+    pub(crate) const fn place(&self) -> u64 {
+        self.place
     }
 
     /// Whether part of a history waits, so that [`Queue::lags`] changes as time passes.
@@ -56,51 +144,69 @@ impl Queue {
         self.history > 0
     }
 
-    /// Puts a live message behind what waits.
-    pub(crate) fn push(&mut self, bytes: Bytes) {
+    /// Puts a message to this one alone behind what waits.
+    pub(crate) fn push(&mut self, shared: &Shared, bytes: Bytes) {
         if !bytes.is_empty() {
-            self.lag += bytes.len() + OVERHEAD;
-            self.pieces.push_back(Piece { bytes, history: false });
+            self.own_cost += bytes.len() + OVERHEAD;
+            self.own.push_back(Own { place: shared.end(), bytes, history: false });
         }
     }
 
     /// Puts a history behind what waits.
-    pub(crate) fn replay(&mut self, now: Time, log: &Log) {
+    pub(crate) fn replay(&mut self, shared: &Shared, now: Time, log: &Log) {
         self.history += log.len();
         self.progress = (self.history, now);
-        self.pieces.extend(log.segments().map(|bytes| Piece { bytes: bytes.clone(), history: true }));
+        let place = shared.end();
+        self.own.extend(log.segments().map(|bytes| Own { place, bytes: bytes.clone(), history: true }));
     }
 
-    /// Whether the connection is too slow to be kept. While it is told a history it has its time, however much is sent
-    /// live meanwhile; after that it has its bytes.
-    pub(crate) fn lags(&self, now: Time) -> bool {
-        if self.catches_up() { now.since(self.progress.1) >= MAX_STALL } else { self.lag > MAX_LAG }
+    /// Forgives the time for which nothing was written because the server itself stood still.
+    pub(crate) fn forgive(&mut self, time: Duration) {
+        self.progress.1 = self.progress.1.plus(time);
     }
 
-    /// Writes what the connection takes, within a bound; `true` if that was all, `false` if something is left.
+    /// Takes note that the newest message to everybody, which came when nothing waited, is taken up to `written` bytes.
+    pub(crate) fn took(&mut self, shared: &Shared, written: usize) {
+        self.taken = written;
+        if shared.at(self.place).is_some_and(|frame| written >= frame.len()) {
+            self.place += 1;
+            self.taken = 0;
+        }
+    }
+
+    /// Whether the connection is too slow to be kept. While it is told a history it has its time; after that, or if it is
+    /// too slow even for that, it has its bytes. One that is closed is not kept for long anyway.
+    pub(crate) fn lags(&self, shared: &Shared, now: Time) -> bool {
+        if self.end.is_some() {
+            return false;
+        }
+        let most = if self.catches_up() { MAX_CATCH_UP } else { MAX_LAG };
+        let stalls = self.catches_up() && now.since(self.progress.1) >= MAX_STALL;
+        stalls || self.own_cost > MAX_OWN || shared.cost_from(self.place) > most as u64
+    }
+
+    /// Writes what the connection takes, within a bound.
     ///
     /// # Errors
     /// What `write` fails with, unless that is that it would block.
     pub(crate) fn write(
         &mut self,
+        shared: &Shared,
         now: Time,
         mut write: impl FnMut(&[IoSlice<'_>]) -> io::Result<usize>,
     ) -> io::Result<Written> {
         let mut left = BURST;
-        while !self.pieces.is_empty() {
+        while !self.is_empty(shared) {
             if left == 0 {
                 return Ok(Written::Some);
             }
             let mut slices = [IoSlice::new(&[]); SLICES];
-            let count = self.pieces.len().min(SLICES);
-            for (slice, piece) in slices.iter_mut().zip(&self.pieces) {
-                *slice = IoSlice::new(&piece.bytes);
-            }
+            let count = self.gather(shared, left, &mut slices);
             match write(&slices[..count]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(written) => {
                     left = left.saturating_sub(written);
-                    self.advance(now, written);
+                    self.advance(shared, now, written);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Written::Blocked),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -110,19 +216,51 @@ impl Queue {
         Ok(Written::All)
     }
 
-    fn advance(&mut self, now: Time, mut written: usize) {
+    // Lays out what comes next, at most `room` bytes of it; gives how many slices that are.
+    fn gather<'a>(&'a self, shared: &'a Shared, mut room: usize, slices: &mut [IoSlice<'a>]) -> usize {
+        let (mut place, mut taken, mut own) = (self.place, self.taken, self.own.iter().peekable());
+        let mut count = 0;
+        while count < slices.len() && room > 0 {
+            let piece = if let Some(next) = own.next_if(|own| own.place <= place) {
+                &next.bytes[..]
+            } else if let Some(frame) = self.frame(shared, place) {
+                place += 1;
+                &frame[std::mem::take(&mut taken)..]
+            } else {
+                break;
+            };
+            let piece = &piece[..piece.len().min(room)];
+            room -= piece.len();
+            slices[count] = IoSlice::new(piece);
+            count += 1;
+        }
+        count
+    }
+
+    fn advance(&mut self, shared: &Shared, now: Time, mut written: usize) {
         while written > 0 {
-            let Some(piece) = self.pieces.front_mut() else { return };
-            let step = written.min(piece.bytes.len());
-            written -= step;
-            piece.bytes.advance(step);
-            let cost = if piece.history { &mut self.history } else { &mut self.lag };
-            *cost -= step;
-            if piece.bytes.is_empty() {
-                if !piece.history {
-                    self.lag -= OVERHEAD;
+            if let Some(own) = self.own.front_mut().filter(|own| own.place <= self.place) {
+                let step = written.min(own.bytes.len());
+                written -= step;
+                own.bytes.advance(step);
+                let cost = if own.history { &mut self.history } else { &mut self.own_cost };
+                *cost -= step;
+                if own.bytes.is_empty() {
+                    if !own.history {
+                        self.own_cost -= OVERHEAD;
+                    }
+                    self.own.pop_front();
                 }
-                self.pieces.pop_front();
+            } else if let Some(frame) = self.frame(shared, self.place) {
+                let step = written.min(frame.len() - self.taken);
+                written -= step;
+                self.taken += step;
+                if self.taken == frame.len() {
+                    self.place += 1;
+                    self.taken = 0;
+                }
+            } else {
+                return;
             }
         }
         if self.progress.0.saturating_sub(self.history) >= PROGRESS {
@@ -171,89 +309,161 @@ mod tests {
         writer.snapshot()
     }
 
+    fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
     proptest! {
         #[test]
         fn everything_goes_out_in_order_whatever_the_pieces(
-            parts in prop::collection::vec((any::<bool>(), 0..40_000usize), 0..8),
+            parts in prop::collection::vec((0..3u8, 0..40_000usize), 0..12),
             rooms in prop::collection::vec(0..30_000usize, 0..60),
+            slow in prop::collection::vec(0..9_000usize, 0..20),
         ) {
-            let (mut queue, mut sent, mut taken) = (Queue::new(), vec![], vec![]);
-            let mut rooms = rooms.into_iter();
-            for (index, (live, length)) in parts.into_iter().enumerate() {
-                if live {
-                    let frame = vec![u8::try_from(index).unwrap(); length];
-                    sent.extend_from_slice(&frame);
-                    queue.push(frame.into());
-                } else {
-                    let log = history(length);
-                    sent.extend(log.segments().flatten());
-                    queue.replay(Time::ZERO, &log);
+            // Two connections, of which the first is told everything and the second what is for all.
+            let mut shared = Shared::default();
+            let mut queues = [Queue::new(&shared), Queue::new(&shared)];
+            let (mut sent, mut taken) = ([vec![], vec![]], [vec![], vec![]]);
+            let mut rooms = [rooms.into_iter(), slow.into_iter()];
+            for (index, (kind, length)) in parts.into_iter().enumerate() {
+                let frame = vec![u8::try_from(index).unwrap(); length];
+                match kind {
+                    0 if length > 0 => {
+                        for sent in &mut sent {
+                            sent.extend_from_slice(&frame);
+                        }
+                        shared.push(frame.into());
+                    }
+                    0 => {}
+                    1 => {
+                        sent[0].extend_from_slice(&frame);
+                        queues[0].push(&shared, frame.into());
+                    }
+                    _ => {
+                        let log = history(length);
+                        sent[0].extend(log.segments().flatten());
+                        queues[0].replay(&shared, Time::ZERO, &log);
+                    }
                 }
-                queue.write(Time::ZERO, taker(&mut rooms, &mut taken)).unwrap();
-                prop_assert_eq!(&sent[..taken.len()], &taken[..]);
+                for (who, queue) in queues.iter_mut().enumerate() {
+                    queue.write(&shared, Time::ZERO, taker(&mut rooms[who], &mut taken[who])).unwrap();
+                    prop_assert_eq!(&sent[who][..taken[who].len()], &taken[who][..]);
+                }
+                shared.forget(queues[0].place().min(queues[1].place()));
             }
-            while queue.write(Time::ZERO, taker(&mut std::iter::repeat(7_777), &mut taken)).unwrap() != Written::All {}
-            prop_assert_eq!(sent, taken);
-            prop_assert_eq!((queue.lag, queue.history), (0, 0));
+            for (who, queue) in queues.iter_mut().enumerate() {
+                let mut endless = std::iter::repeat(7_777);
+                while queue.write(&shared, Time::ZERO, taker(&mut endless, &mut taken[who])).unwrap() != Written::All {}
+                prop_assert_eq!(&sent[who], &taken[who]);
+                prop_assert_eq!((queue.own_cost, queue.history, shared.cost_from(queue.place)), (0, 0, 0));
+            }
+            shared.forget(shared.end());
+            prop_assert!(shared.frames.is_empty());
         }
+    }
+
+    #[test]
+    fn a_message_that_came_when_nothing_waited_is_taken_up_to_where_it_was_written() {
+        let mut shared = Shared::default();
+        let mut queue = Queue::new(&shared);
+        shared.push(Bytes::from_static(b"all of it"));
+        assert!(queue.is_next(&shared));
+        queue.took(&shared, 9);
+        assert!(queue.is_empty(&shared));
+        shared.push(Bytes::from_static(b"part of it"));
+        queue.took(&shared, 4);
+        let mut taken = vec![];
+        queue.write(&shared, Time::ZERO, taker(&mut [100].into_iter(), &mut taken)).unwrap();
+        assert_eq!(taken, b" of it");
     }
 
     #[test]
     fn a_connection_that_takes_nothing_lags_once_the_bound_is_passed() {
-        let mut queue = Queue::new();
-        let frame = Bytes::from_static(&[7; 1_000]);
+        let mut shared = Shared::default();
+        let (queue, frame) = (Queue::new(&shared), Bytes::from_static(&[7; 1_000]));
         let mut count = 0;
-        while !queue.lags(Time::ZERO) {
-            queue.push(frame.clone());
+        while !queue.lags(&shared, Time::ZERO) {
+            shared.push(frame.clone());
             count += 1;
         }
         assert_eq!(count, MAX_LAG / (1_000 + OVERHEAD) + 1);
+        assert!(!Queue::new(&shared).lags(&shared, Time::ZERO), "one who comes then does not");
     }
 
     #[test]
     fn short_messages_count_what_they_cost() {
-        let mut queue = Queue::new();
-        (0..=MAX_LAG / OVERHEAD).for_each(|_| queue.push(Bytes::from_static(b"x")));
-        assert!(queue.lags(Time::ZERO));
+        let mut shared = Shared::default();
+        let mut queue = Queue::new(&shared);
+        (0..=MAX_OWN / OVERHEAD).for_each(|_| queue.push(&shared, Bytes::from_static(b"x")));
+        assert!(queue.lags(&shared, Time::ZERO));
+        let queue = Queue::new(&shared);
+        (0..=MAX_LAG / OVERHEAD).for_each(|_| shared.push(Bytes::from_static(b"x")));
+        assert!(queue.lags(&shared, Time::ZERO));
     }
 
     #[test]
-    fn whoever_catches_up_has_time_and_not_bytes() {
-        let mut queue = Queue::new();
-        queue.replay(Time::ZERO, &history(3 * PROGRESS));
-        // Meanwhile more comes live than one who is up to date could leave lying.
-        (0..=MAX_LAG / 1_000).for_each(|_| queue.push(Bytes::from_static(&[7; 1_000])));
-        let late = |queue: &Queue, seconds: u64| queue.lags(Time::from_millis(seconds * 1_000));
-        assert!(!late(&queue, 9));
-        assert!(late(&queue, 10));
+    fn whoever_catches_up_has_time_and_many_bytes() {
+        let mut shared = Shared::default();
+        let mut queue = Queue::new(&shared);
+        queue.replay(&shared, Time::ZERO, &history(3 * PROGRESS));
+        // Meanwhile more comes than one who is up to date could leave lying.
+        (0..=MAX_LAG / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
+        assert!(!queue.lags(&shared, at(9_999)));
+        assert!(queue.lags(&shared, at(10_000)));
         // A trickle is no progress.
         let mut taken = vec![];
-        queue.write(Time::from_millis(9_000), taker(&mut [PROGRESS - 1].into_iter(), &mut taken)).unwrap();
-        assert!(late(&queue, 10));
-        queue.write(Time::from_millis(9_500), taker(&mut [1].into_iter(), &mut taken)).unwrap();
-        assert!(!late(&queue, 19));
-        assert!(late(&queue, 20));
-        queue.write(Time::from_millis(19_000), taker(&mut [2 * PROGRESS].into_iter(), &mut taken)).unwrap();
+        queue.write(&shared, at(9_000), taker(&mut [PROGRESS - 1].into_iter(), &mut taken)).unwrap();
+        assert!(queue.lags(&shared, at(10_000)));
+        queue.write(&shared, at(9_500), taker(&mut [1].into_iter(), &mut taken)).unwrap();
+        assert!(!queue.lags(&shared, at(19_000)));
+        assert!(queue.lags(&shared, at(20_000)));
+        let mut forgiven = queue.clone();
+        forgiven.forgive(Duration::from_secs(3));
+        assert!(!forgiven.lags(&shared, at(22_000)));
+        // What comes meanwhile is bounded as well.
+        (0..=MAX_CATCH_UP / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
+        assert!(queue.lags(&shared, at(9_500)));
+        queue.write(&shared, at(19_000), taker(&mut std::iter::repeat(BURST), &mut taken)).unwrap();
+        queue.write(&shared, at(19_000), taker(&mut std::iter::repeat(BURST), &mut taken)).unwrap();
         assert!(!queue.catches_up());
-        assert!(late(&queue, 19), "once it has caught up its bytes count");
+        assert!(queue.lags(&shared, at(19_000)), "once it has caught up fewer bytes are too many");
     }
 
     #[test]
     fn one_connection_does_not_hold_up_the_others() {
-        let mut queue = Queue::new();
-        queue.replay(Time::ZERO, &history(4 * BURST));
+        let shared = Shared::default();
+        let mut queue = Queue::new(&shared);
+        queue.replay(&shared, Time::ZERO, &history(4 * BURST));
         let mut taken = vec![];
         let mut endless = std::iter::repeat(usize::MAX);
-        assert_eq!(queue.write(Time::ZERO, taker(&mut endless, &mut taken)).unwrap(), Written::Some);
-        assert!((BURST..3 * BURST).contains(&taken.len()));
-        while queue.write(Time::ZERO, taker(&mut endless, &mut taken)).unwrap() != Written::All {}
+        for round in 1..=3 {
+            assert_eq!(queue.write(&shared, Time::ZERO, taker(&mut endless, &mut taken)).unwrap(), Written::Some);
+            assert_eq!(taken.len(), round * BURST);
+        }
+        queue.write(&shared, Time::ZERO, taker(&mut endless, &mut taken)).unwrap();
+        assert!(queue.is_empty(&shared));
+    }
+
+    #[test]
+    fn what_comes_after_it_was_closed_is_not_for_it() {
+        let mut shared = Shared::default();
+        let mut queue = Queue::new(&shared);
+        shared.push(Bytes::from_static(b"before"));
+        queue.close(&shared);
+        shared.push(Bytes::from_static(b"after"));
+        queue.close(&shared);
+        let mut taken = vec![];
+        let written = queue.write(&shared, Time::ZERO, taker(&mut std::iter::repeat(100), &mut taken)).unwrap();
+        assert_eq!((written, &taken[..]), (Written::All, &b"before"[..]));
+        assert!(queue.is_empty(&shared) && !queue.is_next(&shared));
     }
 
     #[test]
     fn a_broken_connection_is_an_error() {
-        let mut queue = Queue::new();
-        queue.push(Bytes::from_static(b"x"));
-        assert!(queue.write(Time::ZERO, |_| Err(io::ErrorKind::BrokenPipe.into())).is_err());
-        assert!(queue.write(Time::ZERO, |_| Ok(0)).is_err());
+        let shared = Shared::default();
+        let mut queue = Queue::new(&shared);
+        queue.push(&shared, Bytes::from_static(b"x"));
+        assert!(queue.write(&shared, Time::ZERO, |_| Err(io::ErrorKind::BrokenPipe.into())).is_err());
+        assert!(queue.write(&shared, Time::ZERO, |_| Ok(0)).is_err());
     }
 }
