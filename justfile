@@ -4,6 +4,10 @@
 play-nuggets:
     cargo run -p nuggets-server
 
+# Host games of robots.
+play-robots:
+    cargo run -p robots-server -- -c 2 -x 10 -y 10
+
 # All tests.
 test:
     cargo test --workspace
@@ -15,6 +19,10 @@ check:
 # What a move costs on nuggets, against a bare loop in the same run.
 bench-nuggets:
     cargo bench -p nuggets-server --bench wire
+
+# Whether turns of robots leave on time and what they cost, against bare loops in the same run.
+bench-robots:
+    cargo bench -p robots -p robots-server --bench turn --bench turns
 
 # A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":

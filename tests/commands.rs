@@ -1,10 +1,11 @@
-use std::fs;
+use std::{fs, thread, time::Instant};
 
-use testkit::{TempDir, process::Process};
+use testkit::{PATIENCE, TempDir, process::Process};
 
 use crate::{
     nuggets::{HALL, Server},
     programs::{program, workspace},
+    robots,
 };
 
 /// The documents that say what to type to start a program.
@@ -31,7 +32,7 @@ impl Typed {
             example.map_or(word, |(_, real)| real).to_owned()
         });
         let first = words.next()?;
-        if first.starts_with("nuggets-") {
+        if ["nuggets-", "robots-"].iter().any(|game| first.starts_with(game)) {
             return Some(Self { program: first, arguments: words.collect() });
         }
         if first != "cargo" || words.next()? != "run" {
@@ -74,8 +75,59 @@ impl Typed {
                 let server = Server::start(&[&maps.file("hall.txt", HALL)]);
                 self.check_client(&server);
             }
+            "robots-server" => {
+                let server = Process::start(program(&self.program).args(&self.arguments).args(["--bind", "127.0.0.1"]));
+                self.await_start(server, "Hosting", 0);
+            }
+            "robots-client" => self.check_robots_client(&robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0")),
+            // Nothing is drawn where there is no terminal, which is said once the arguments are understood.
+            "robots-gui" => {
+                self.await_start(Process::start(program(&self.program).args(&self.arguments)), "not a terminal", 1);
+            }
+            "robots-verify" => {
+                let mut verifier = Process::start_with_stdin(program(&self.program).args(&self.arguments));
+                verifier.close_stdin();
+                let ends = self.arguments.iter().any(|argument| argument == "--file");
+                self.await_start(verifier, if ends { "the end" } else { "waiting at" }, 0);
+            }
             other => panic!("{self:?}: no test knows what {other} should do"),
         }
+    }
+
+    // Waits until a program says that its arguments are good and ends it. Somebody may have its port, which is said by
+    // programs that have understood their arguments.
+    fn await_start(&self, process: Process, said: &str, code: i32) {
+        let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
+        let until = Instant::now() + PATIENCE;
+        while process.is_running() && !text(&process).contains(said) && Instant::now() < until {
+            thread::yield_now();
+        }
+        let in_use = text(&process).contains("in use");
+        // Where there is no terminal a program ends by itself.
+        if code == 0 && process.is_running() {
+            process.terminate();
+        }
+        let finished = process.wait();
+        let all = format!("{}{}", finished.stdout, finished.stderr);
+        assert!(in_use || all.contains(said), "{self:?} did not say {said:?} but {all}");
+        assert_eq!(finished.code, Some(if in_use { 1 } else { code }), "{self:?}: {all}");
+    }
+
+    // Joins or looks on, until it has said hello or that there is no terminal to draw on.
+    fn check_robots_client(&self, server: &robots::Server) {
+        let address = format!("127.0.0.1:{}", server.port);
+        let mut arguments: Vec<String> = self.arguments.clone();
+        for argument in &mut arguments {
+            if argument.starts_with("localhost:202") && !argument.ends_with("2024") {
+                argument.clone_from(&address);
+            }
+        }
+        let (said, code) = if self.arguments.iter().any(|argument| argument == "--gui") {
+            ("not a terminal", 1)
+        } else {
+            ("connected", 0)
+        };
+        self.await_start(Process::start(program(&self.program).args(arguments)), said, code);
     }
 
     // Plays, or looks on, until its input or the game ends.
@@ -117,21 +169,21 @@ fn what_the_documents_say_to_type_works() {
             programs.push(typed.program);
         }
     }
-    for program in ["nuggets-server", "nuggets-client"] {
-        assert!(programs.iter().filter(|typed| *typed == program).count() >= 3, "{programs:?}");
+    for (program, times) in [("nuggets-server", 3), ("nuggets-client", 3), ("robots-server", 1), ("robots-client", 3)] {
+        assert!(programs.iter().filter(|typed| *typed == program).count() >= times, "{programs:?}");
     }
 }
 
 #[test]
 fn the_examples_of_the_help_work() {
-    for name in ["nuggets-server", "nuggets-client"] {
+    for name in ["nuggets-server", "nuggets-client", "robots-server", "robots-client", "robots-gui", "robots-verify"] {
         let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
         let (_, examples) = help.split_once("\nExamples:\n").unwrap();
         let (examples, _) = examples.split_once("\n\n").unwrap();
         // What a command does stands below it, further to the right.
         let commands = examples.lines().filter(|line| !line.starts_with("   "));
         let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
-        assert!(typed.len() >= 3 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
+        assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
         typed.iter().for_each(Typed::check);
     }
 }
@@ -150,6 +202,16 @@ fn what_a_server_says_to_type_lets_one_join_it() {
         typed.check_client(&server);
     }
     assert_eq!(server.process.wait().code, Some(0));
+
+    let server = robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0");
+    let typed = |line: &str| Typed::read(line.split_once(": ")?.1.trim());
+    let lines: Vec<Typed> = server.process.wait_stderr("how to join", |stderr| {
+        Some(stderr.lines().filter_map(typed).collect::<Vec<_>>()).filter(|lines| lines.len() == 3)
+    });
+    for typed in &lines {
+        assert_eq!(typed.program, "robots-client");
+        typed.check_robots_client(&server);
+    }
 }
 
 #[test]

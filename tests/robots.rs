@@ -30,14 +30,14 @@ fn text(text: &str) -> ShortText {
 }
 
 /// A robots server that runs.
-struct Server {
-    process: Process,
-    port: u16,
+pub(crate) struct Server {
+    pub(crate) process: Process,
+    pub(crate) port: u16,
 }
 
 impl Server {
     /// Starts a server with these arguments, separated by blanks, that is open to this machine only.
-    fn start(arguments: &str) -> Self {
+    pub(crate) fn start(arguments: &str) -> Self {
         let mut command = program("robots-server");
         command.args(["--bind", "127.0.0.1", "-p", "0"]).args(arguments.split_whitespace());
         Self::of(&mut command)
