@@ -121,7 +121,7 @@ impl Player {
                 self.hung_up = true;
                 self.leave();
             }
-            Happening::Byte(_) | Happening::Frame => {}
+            Happening::Byte(_) | Happening::Mouse(_) | Happening::Frame => {}
         }
     }
 

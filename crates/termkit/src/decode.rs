@@ -1,9 +1,10 @@
-//! Bytes of a terminal, read as keys.
+//! Bytes of a terminal, read as keys and as what the mouse does.
 //!
 //! | bytes | key |
 //! |-------|-----|
 //! | one byte of ASCII | that byte; CR is Enter, `\n`; some control bytes have a meaning of their own |
 //! | `ESC [` parameters final | cursor pad and function keys; a second parameter of 2 is Shift |
+//! | `ESC [ <` button `;` column `;` row, then `M` or `m` | the mouse, pressed or released; columns and rows count from 1 |
 //! | `ESC [ [` letter | function keys of the Linux console |
 //! | `ESC O` final | cursor pad, function keys, number pad in application mode |
 //! | `ESC` and anything else | a key with Alt, which means nothing here |
@@ -14,13 +15,18 @@
 //!
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
-use crate::keys::{Pad, Typed};
+use crate::{
+    events::Event,
+    keys::{Pad, Typed},
+    mouse::{Gesture, Mouse},
+};
 
 const ESC: u8 = 0x1b;
+const ESC_KEY: Event = Event::Typed(Typed::Byte(ESC));
 /// Longer than any sequence that means something; what goes on longer is no sequence.
 const LONGEST: usize = 32;
 
-/// Reads keys off a stream of bytes that may be cut anywhere.
+/// Reads events off a stream of bytes that may be cut anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     // The beginning of a sequence; empty, or it begins with ESC.
@@ -31,9 +37,9 @@ enum Step {
     // The byte was taken in and the sequence goes on.
     More,
     // The sequence is complete with this byte.
-    Done(Option<Typed>),
+    Done(Option<Event>),
     // The sequence ended before this byte, which is to be looked at on its own.
-    Before(Option<Typed>),
+    Before(Option<Event>),
 }
 
 impl Decoder {
@@ -43,13 +49,13 @@ impl Decoder {
     }
 
     /// Takes in that nothing followed for a while: what has begun is all there is.
-    pub(crate) fn timeout(&mut self) -> Option<Typed> {
+    pub(crate) fn timeout(&mut self) -> Option<Event> {
         let pending = std::mem::take(&mut self.pending);
-        (pending == [ESC]).then_some(Typed::Byte(ESC))
+        (pending == [ESC]).then_some(ESC_KEY)
     }
 
-    /// Takes in a byte. Most often that is one key or none; an Esc that turns out to be one comes with the key behind it.
-    pub(crate) fn byte(&mut self, byte: u8) -> [Option<Typed>; 2] {
+    /// Takes in a byte. Most often that is one event or none; an Esc that turns out to be one comes with the key behind it.
+    pub(crate) fn byte(&mut self, byte: u8) -> [Option<Event>; 2] {
         if self.pending.is_empty() {
             return [self.fresh(byte), None];
         }
@@ -61,29 +67,29 @@ impl Decoder {
                 }
                 [None, None]
             }
-            Step::Done(typed) => {
+            Step::Done(event) => {
                 self.pending.clear();
-                [typed, None]
+                [event, None]
             }
-            Step::Before(typed) => {
+            Step::Before(event) => {
                 self.pending.clear();
-                [typed, self.fresh(byte)]
+                [event, self.fresh(byte)]
             }
         }
     }
 
-    fn fresh(&mut self, byte: u8) -> Option<Typed> {
+    fn fresh(&mut self, byte: u8) -> Option<Event> {
         if byte == ESC {
             self.pending.push(byte);
             return None;
         }
-        Typed::from_byte(byte)
+        Typed::from_byte(byte).map(Event::Typed)
     }
 
     fn step(&self, byte: u8) -> Step {
         // Two Esc in a row are one key and perhaps the beginning of another; a sequence that breaks off was none.
         if byte == ESC {
-            return Step::Before((self.pending == [ESC]).then_some(Typed::Byte(ESC)));
+            return Step::Before((self.pending == [ESC]).then_some(ESC_KEY));
         }
         match self.pending.get(1..).unwrap_or_default() {
             [] if matches!(byte, b'[' | b'O') => Step::More,
@@ -91,16 +97,17 @@ impl Decoder {
             // A control byte in the middle: the sequence was cut off, and this is a key.
             _ if byte < b' ' => Step::Before(None),
             b"[" if byte == b'[' => Step::More,
-            b"[[" => Step::Done(matches!(byte, b'A'..=b'E').then(|| Typed::Function(byte - b'A' + 1))),
+            b"[[" => Step::Done(matches!(byte, b'A'..=b'E').then(|| Event::Typed(Typed::Function(byte - b'A' + 1)))),
+            [b'[', b'<', parameters @ ..] if !matches!(byte, b' '..=b'?') => Step::Done(mouse(parameters, byte)),
             [b'[', parameters @ ..] => match byte {
                 // Some programs end Home with Shift by a dollar sign, which is no proper end.
-                b'$' if !parameters.is_empty() => Step::Done(control(parameters, byte)),
+                b'$' if !parameters.is_empty() => Step::Done(control(parameters, byte).map(Event::Typed)),
                 b' '..=b'?' => Step::More,
-                _ => Step::Done(control(parameters, byte)),
+                _ => Step::Done(control(parameters, byte).map(Event::Typed)),
             },
             [_, parameters @ ..] => match byte {
                 b'0'..=b'9' | b';' => Step::More,
-                _ => Step::Done(single(parameters, byte)),
+                _ => Step::Done(single(parameters, byte).map(Event::Typed)),
             },
         }
     }
@@ -151,6 +158,20 @@ fn control(parameters: &[u8], end: u8) -> Option<Typed> {
     }
 }
 
+// ESC [ < button ; column ; row end
+fn mouse(parameters: &[u8], end: u8) -> Option<Event> {
+    let mut numbers = parameters.split(|&byte| byte == b';').map(number::<u16>);
+    let (button, column, row) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    // A release says nothing new. Shift, Alt and Ctrl are 4, 8 and 16; a move has 32.
+    let gesture = match (end, button & !(4 | 8 | 16)) {
+        (b'M', 0) => Gesture::Press,
+        (b'M', 64) => Gesture::WheelUp,
+        (b'M', 65) => Gesture::WheelDown,
+        _ => return None,
+    };
+    Some(Event::Mouse(Mouse { gesture, column: column.checked_sub(1)?, row: row.checked_sub(1)? }))
+}
+
 // ESC O end
 fn single(parameters: &[u8], end: u8) -> Option<Typed> {
     let modifier = parameters.rsplit(|&byte| byte == b';').next().and_then(number);
@@ -179,7 +200,7 @@ const fn cursor(end: u8) -> Option<Pad> {
     })
 }
 
-fn number(digits: &[u8]) -> Option<u8> {
+fn number<T: std::str::FromStr>(digits: &[u8]) -> Option<T> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
@@ -189,9 +210,15 @@ mod tests {
 
     fn typed(bytes: &[u8]) -> Vec<Typed> {
         let mut decoder = Decoder::default();
-        let mut keys: Vec<Typed> = bytes.iter().flat_map(|&byte| decoder.byte(byte)).flatten().collect();
-        keys.extend(decoder.timeout());
-        keys
+        let mut events: Vec<Event> = bytes.iter().flat_map(|&byte| decoder.byte(byte)).flatten().collect();
+        events.extend(decoder.timeout());
+        let key = |event| if let Event::Typed(typed) = event { typed } else { panic!("{event:?} is no key") };
+        events.into_iter().map(key).collect()
+    }
+
+    fn moused(bytes: &[u8]) -> Vec<Event> {
+        let mut decoder = Decoder::default();
+        bytes.iter().flat_map(|&byte| decoder.byte(byte)).flatten().collect()
     }
 
     fn pad(key: Pad, shift: bool) -> Vec<Typed> {
@@ -237,13 +264,13 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_skipped_whole() {
-        // Delete, F5, Alt-h, Alt-arrow, a report of the mouse, of the cursor, of the focus, an accent.
+        // Delete, F5, Alt-h, Alt-arrow, a release of the mouse, a report of the cursor, of the focus, an accent.
         for bytes in [
             &b"\x1b[3~"[..],
             b"\x1b[24~",
             b"\x1bh",
             b"\x1b[1;3D",
-            b"\x1b[<0;3;4M",
+            b"\x1b[<0;3;4m",
             b"\x1b[2;5R",
             b"\x1b[I",
             b"\xc3\xa9",
@@ -262,8 +289,23 @@ mod tests {
         let mut decoder = Decoder::default();
         decoder.byte(ESC);
         assert!(decoder.is_waiting());
-        assert_eq!(decoder.timeout(), Some(esc));
+        assert_eq!(decoder.timeout(), Some(Event::Typed(esc)));
         assert!(!decoder.is_waiting());
+    }
+
+    #[test]
+    fn the_mouse_presses_and_turns_its_wheel() {
+        let mouse = |gesture, column, row| vec![Event::Mouse(Mouse { gesture, column, row })];
+        assert_eq!(moused(b"\x1b[<0;1;1M\x1b[<0;1;1m"), mouse(Gesture::Press, 0, 0));
+        assert_eq!(moused(b"\x1b[<4;300;70M"), mouse(Gesture::Press, 299, 69), "with Shift, far to the right");
+        assert_eq!(moused(b"\x1b[<64;3;4M"), mouse(Gesture::WheelUp, 2, 3));
+        assert_eq!(moused(b"\x1b[<65;3;4M"), mouse(Gesture::WheelDown, 2, 3));
+        // Other buttons, moves, what is cut short, what counts from 0, what is out of all bounds.
+        for nothing in
+            ["2;3;4M", "1;3;4M", "32;3;4M", "35;3;4M", "0;3M", "M", "0;0;4M", "0;3;0M", "0;99999;1M", "0;3;4~"]
+        {
+            assert_eq!(moused(format!("\x1b[<{nothing}").as_bytes()), [], "{nothing}");
+        }
     }
 
     #[test]

@@ -5,13 +5,15 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use crate::Typed;
+use crate::{Mouse, Typed};
 
 /// Something that happened at the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A key was pressed.
     Typed(Typed),
+    /// The mouse did something; only told to who has entered the screen with [`crate::Keyboard::KeysAndMouse`].
+    Mouse(Mouse),
     /// The window has another size.
     Resized,
     /// The terminal is gone; nothing more will come.
@@ -98,7 +100,7 @@ mod source {
             let mut waited = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.resized, PollFlags::IN)];
             let timeout = self.decoder.is_waiting().then_some(&SEQUENCE);
             match poll(&mut waited, timeout) {
-                Ok(0) => self.ready.extend(self.decoder.timeout().map(Event::Typed)),
+                Ok(0) => self.ready.extend(self.decoder.timeout()),
                 Ok(_) => {}
                 Err(Errno::INTR) => return Ok(()),
                 Err(error) => return Err(error.into()),
@@ -116,8 +118,8 @@ mod source {
                 match read(&stdin, &mut bytes) {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                     Ok(count) => {
-                        let typed = bytes[..count].iter().flat_map(|&byte| self.decoder.byte(byte));
-                        self.ready.extend(typed.flatten().map(Event::Typed));
+                        let events = bytes[..count].iter().flat_map(|&byte| self.decoder.byte(byte));
+                        self.ready.extend(events.flatten());
                     }
                     Err(Errno::INTR | Errno::AGAIN) => {}
                     Err(error) => return Err(error.into()),
@@ -138,10 +140,10 @@ mod source {
 mod source {
     use std::io;
 
-    use ratatui::crossterm::event::{self, Event as Raw};
+    use ratatui::crossterm::event::{self, Event as Raw, MouseButton, MouseEvent, MouseEventKind};
 
     use super::Event;
-    use crate::Typed;
+    use crate::{Gesture, Mouse, Typed};
 
     pub(super) struct Source;
 
@@ -155,9 +157,20 @@ mod source {
         pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
             Ok(match event::read()? {
                 Raw::Key(key) => Typed::from_event(&key).map(Event::Typed),
+                Raw::Mouse(event) => mouse(event).map(Event::Mouse),
                 Raw::Resize(..) => Some(Event::Resized),
                 _ => None,
             })
         }
+    }
+
+    fn mouse(MouseEvent { kind, column, row, .. }: MouseEvent) -> Option<Mouse> {
+        let gesture = match kind {
+            MouseEventKind::Down(MouseButton::Left) => Gesture::Press,
+            MouseEventKind::ScrollUp => Gesture::WheelUp,
+            MouseEventKind::ScrollDown => Gesture::WheelDown,
+            _ => return None,
+        };
+        Some(Mouse { gesture, column, row })
     }
 }

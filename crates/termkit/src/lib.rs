@@ -1,14 +1,15 @@
 //! What the terminal programs share.
 //!
 //! - [`Screen`] takes the terminal over and gives it back on every way out, a panic included.
-//! - [`events::listen`] hands key presses ([`Typed`]) and changes of the window's size to whatever channel a program
+//! - [`events::listen`] hands key presses ([`Typed`]), what the mouse does ([`Mouse`]) and changes of the window's size to whatever channel a program
 //!   uses, and says when the terminal is gone.
 //! - `stops::listen` tells of the signal that stops a program, so that the terminal is given back before it stops.
 //! - With the feature `tokio`, `Stage` is all of that for an async program: screen, keys and signals, at most sixty frames
 //!   a second.
 //! - [`GridView`] draws a grid of characters of which a [`Viewport`] shows the part around a focus.
 //! - [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
-//! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them.
+//! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them. [`Depth`] says how
+//!   many colours a terminal has.
 //!
 //! Widgets are drawn by reference and change nothing, so a test draws them into a buffer and compares lines:
 //!
@@ -34,6 +35,7 @@ mod grid;
 #[cfg(feature = "tokio")]
 mod inputs;
 mod keys;
+mod mouse;
 mod overlay;
 mod palette;
 mod screen;
@@ -49,8 +51,9 @@ mod viewport;
 pub use events::Event;
 pub use grid::GridView;
 pub use keys::{Pad, Typed};
+pub use mouse::{Gesture, Mouse};
 pub use overlay::{Overlay, TooSmall};
-pub use palette::Palette;
+pub use palette::{Depth, Palette};
 pub use screen::{Keyboard, Screen};
 #[cfg(feature = "tokio")]
 pub use signals::{Signal, Signals};

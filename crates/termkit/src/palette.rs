@@ -36,9 +36,48 @@ impl Palette {
     }
 }
 
+/// How many colours a terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// None, or the user wants none.
+    None,
+    /// Sixteen, of which the terminal decides how they look.
+    Sixteen,
+    /// All there are.
+    True,
+}
+
+impl Depth {
+    /// What the environment says: as for [`Palette::from_environment`], and all colours if `COLORTERM` is `truecolor` or
+    /// `24bit` or `TERM` ends in `-direct`.
+    pub fn from_environment() -> Self {
+        let set = |name| env::var_os(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
+        Self::from_settings(Palette::from_environment(), &set("COLORTERM"), &set("TERM"))
+    }
+
+    fn from_settings(palette: Palette, colorterm: &str, term: &str) -> Self {
+        match palette {
+            Palette::MONO => Self::None,
+            _ if matches!(colorterm, "truecolor" | "24bit") || term.ends_with("-direct") => Self::True,
+            _ => Self::Sixteen,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn terminals_say_how_many_colours_they_have() {
+        let depth = |colorterm, term| Depth::from_settings(Palette::COLOUR, colorterm, term);
+        assert_eq!(depth("truecolor", "xterm"), Depth::True);
+        assert_eq!(depth("24bit", ""), Depth::True);
+        assert_eq!(depth("", "xterm-direct"), Depth::True);
+        assert_eq!(depth("", "xterm-256color"), Depth::Sixteen);
+        assert_eq!(depth("yes", "linux"), Depth::Sixteen);
+        assert_eq!(Depth::from_settings(Palette::MONO, "truecolor", "xterm"), Depth::None);
+    }
 
     #[test]
     fn without_colour_the_modifier_remains() {

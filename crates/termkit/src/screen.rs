@@ -9,6 +9,8 @@ use std::{
     },
 };
 
+#[cfg(unix)]
+use ratatui::crossterm::style::Print;
 use ratatui::{
     Frame, Terminal, TerminalOptions, Viewport,
     backend::{Backend, CrosstermBackend},
@@ -22,6 +24,14 @@ use ratatui::{
 /// What is taken for the size of a terminal that does not know its own.
 const USUAL: Size = Size::new(80, 24);
 
+/// Asks for presses and the wheel, but not for every move as crossterm does, in the form that knows any column.
+#[cfg(unix)]
+const MOUSE_ON: Print<&str> = Print("\x1b[?1000h\x1b[?1006h");
+#[cfg(unix)]
+const MOUSE_OFF: Print<&str> = Print("\x1b[?1006l\x1b[?1000l");
+#[cfg(not(unix))]
+use ratatui::crossterm::event::{DisableMouseCapture as MOUSE_OFF, EnableMouseCapture as MOUSE_ON};
+
 /// Whether the terminal is in our hands. What is drawn while it is not goes nowhere.
 static HELD: AtomicBool = AtomicBool::new(false);
 
@@ -30,6 +40,8 @@ static HELD: AtomicBool = AtomicBool::new(false);
 pub enum Keyboard {
     /// Keys come one by one and unechoed (raw mode).
     Keys,
+    /// The same, and the mouse is told of. Selecting text then takes Shift in most terminals.
+    KeysAndMouse,
     /// Keys are not read, so the terminal keeps its mode, Ctrl-C included.
     Unread,
 }
@@ -125,17 +137,21 @@ impl Drop for Screen {
 }
 
 fn take_over(keyboard: Keyboard) -> io::Result<()> {
-    if keyboard == Keyboard::Keys {
+    if keyboard != Keyboard::Unread {
         terminal::enable_raw_mode()?;
     }
     HELD.store(true, Ordering::SeqCst);
-    execute!(io::stdout(), terminal::EnterAlternateScreen, Hide).inspect_err(|_| give_back())
+    execute!(io::stdout(), terminal::EnterAlternateScreen, Hide).inspect_err(|_| give_back())?;
+    if keyboard == Keyboard::KeysAndMouse {
+        execute!(io::stdout(), MOUSE_ON).inspect_err(|_| give_back())?;
+    }
+    Ok(())
 }
 
 fn give_back() {
     if HELD.swap(false, Ordering::SeqCst) {
         // When the terminal is gone there is nothing to restore and nobody to tell.
-        let _ = execute!(io::stdout(), terminal::LeaveAlternateScreen, Show);
+        let _ = execute!(io::stdout(), MOUSE_OFF, terminal::LeaveAlternateScreen, Show);
         let _ = terminal::disable_raw_mode();
     }
 }

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    Event, Keyboard, Screen, Typed,
+    Event, Keyboard, Mouse, Screen, Typed,
     inputs::{Input, Inputs},
     signals::{Signal, Signals},
 };
@@ -26,6 +26,8 @@ const FRAME: Duration = Duration::from_millis(16);
 pub enum Source {
     /// The terminal, key by key.
     Terminal,
+    /// The terminal, key by key, and its mouse.
+    TerminalAndMouse,
     /// The bytes of standard input.
     Pipe,
     /// Nowhere.
@@ -37,6 +39,8 @@ pub enum Source {
 pub enum Happening {
     /// A key of the terminal.
     Typed(Typed),
+    /// The mouse of [`Source::TerminalAndMouse`].
+    Mouse(Mouse),
     /// A byte of a pipe or file.
     Byte(u8),
     /// The end of the pipe or file.
@@ -72,10 +76,14 @@ impl Stage {
     /// When the terminal or the system refuses; the terminal is then as it was.
     pub fn enter(drawn: bool, source: Source) -> io::Result<Self> {
         let signals = if drawn { Signals::for_screen()? } else { Signals::listen()? };
-        let mode = if source == Source::Terminal { Keyboard::Keys } else { Keyboard::Unread };
+        let mode = match source {
+            Source::Terminal => Keyboard::Keys,
+            Source::TerminalAndMouse => Keyboard::KeysAndMouse,
+            Source::Pipe | Source::Nothing => Keyboard::Unread,
+        };
         let screen = if drawn { Some(Screen::enter(mode)?) } else { None };
         let inputs = match source {
-            Source::Terminal => Inputs::terminal()?,
+            Source::Terminal | Source::TerminalAndMouse => Inputs::terminal()?,
             Source::Pipe => Inputs::pipe()?,
             Source::Nothing => Inputs::none(),
         };
@@ -132,6 +140,7 @@ impl Stage {
     fn input(&mut self, input: Input) -> Option<Happening> {
         match input {
             Input::Event(Event::Typed(typed)) => return Some(Happening::Typed(typed)),
+            Input::Event(Event::Mouse(mouse)) => return Some(Happening::Mouse(mouse)),
             Input::Event(Event::Resized) => self.changed = true,
             Input::Event(Event::Gone) => self.lose(ErrorKind::BrokenPipe.into()),
             Input::Byte(byte) => return Some(Happening::Byte(byte)),
