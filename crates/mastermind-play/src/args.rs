@@ -1,0 +1,311 @@
+//! The command line: what was typed, and what is meant by it.
+
+use std::num::NonZeroUsize;
+
+use clap::{Parser, Subcommand};
+use cmdkit::{UsageError, whole_number};
+use mastermind::{
+    Code, Rules,
+    code::{MAX_COLOURS, MAX_LENGTH, MIN_COLOURS, MIN_LENGTH},
+};
+
+use crate::solve::{How, Task};
+
+/// More threads than any machine has use for here.
+const MOST_THREADS: usize = 1_024;
+
+const EXAMPLES: &str = "\
+Examples:
+  mastermind-play
+      the text game; the length and whether colours may repeat are asked for
+  mastermind-play --length 4 --repeats no --seed 42
+      one certain puzzle, to be shared
+  mastermind-play --panel
+      the panel game, with arrow keys, digits and the mouse
+  mastermind-play --panel --daily
+      the puzzle of the day
+  mastermind-play solve --length 4 --colours 6 --strategy optimal --all
+      how many turns the best play takes over all codes
+  printf '4\\nyes\\n1122\\n' | mastermind-play --seed 1
+      the text game through a pipe; it ends with its input
+
+Past games are counted in a small file in the user's data directory (XDG_DATA_HOME, or what the system has for it).
+
+Exit status: 0 when the game is over, left or at the end of its input, 1 when something fails or a search is stopped, 2 for \
+wrong usage.";
+
+/// Mastermind: find a code of 4 to 8 digits in ten turns
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
+#[derive(Debug, Clone, Parser)]
+#[command(name = "mastermind-play", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Args {
+    /// Play on panels, in a window of 90 columns and 26 rows
+    #[arg(long)]
+    panel: bool,
+
+    /// Pegs in a code, 4 to 8; without it you are asked
+    #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
+    length: Option<usize>,
+
+    /// Whether a colour may occur twice in the code, yes or no; without it you are asked
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
+    repeats: Option<bool>,
+
+    /// Colours that there are, 2 to 8 [default: 8]
+    #[arg(long, value_name = "COLOURS", value_parser = whole_number(MIN_COLOURS..=MAX_COLOURS, 6),
+          allow_negative_numbers = true)]
+    colours: Option<usize>,
+
+    /// Where the code comes from: the same number and rules are the same puzzle
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 42), allow_negative_numbers = true)]
+    seed: Option<u64>,
+
+    /// Say on each turn what the codebreaker would guess; in the panel game press h
+    #[arg(long, conflicts_with = "panel")]
+    hint: bool,
+
+    /// The puzzle of the day, the same for everybody: 4 pegs in 8 colours with repeats unless you want other rules
+    #[arg(long, conflicts_with = "seed")]
+    daily: bool,
+
+    /// Two people at one terminal: each sets a code for the other
+    #[arg(long, conflicts_with_all = ["seed", "daily", "panel"])]
+    duel: bool,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What there is beside playing.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Let the codebreaker play: every code, or one
+    Solve(Solve),
+    /// Show the statistics of past games
+    Statistics,
+}
+
+/// Options of `solve`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Solve {
+    /// Pegs in a code, 4 to 8
+    #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
+    length: usize,
+
+    /// Colours that there are, 2 to 8
+    #[arg(long, value_name = "COLOURS", value_parser = whole_number(MIN_COLOURS..=MAX_COLOURS, 6),
+          allow_negative_numbers = true)]
+    colours: usize,
+
+    /// No colour occurs twice in a code
+    #[arg(long)]
+    no_repeats: bool,
+
+    /// What makes a guess good: minimax, expected, entropy or parts look one step ahead; optimal searches for the best play
+    #[arg(long, required_unless_present = "code", conflicts_with = "code")]
+    strategy: Option<How>,
+
+    /// Play every code
+    #[arg(long, required_unless_present = "code", conflicts_with = "code")]
+    all: bool,
+
+    /// Play this code only, and say why each guess is made
+    #[arg(long)]
+    code: Option<Code>,
+
+    /// Threads of the strategies that look one step ahead [default: one for each core]; optimal has one
+    #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=MOST_THREADS, 4), allow_negative_numbers = true)]
+    threads: Option<usize>,
+
+    /// Puts the colours of the optimal search in another order, which must not change the total
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 42), allow_negative_numbers = true)]
+    seed: Option<u64>,
+}
+
+fn yes_or_no(typed: &str) -> Result<bool, &'static str> {
+    crate::text::yes_or_no(typed).ok_or("give yes or no")
+}
+
+/// Rules as far as they are given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Pegs in a code.
+    pub length: Option<usize>,
+    /// Whether a colour may occur twice in a code.
+    pub repeats: Option<bool>,
+    /// Colours that there are; all if none are given.
+    pub colours: Option<usize>,
+}
+
+impl Wanted {
+    /// Colours that there are.
+    pub fn colours(self) -> usize {
+        self.colours.unwrap_or(MAX_COLOURS)
+    }
+
+    /// The rules if nothing is asked: the shortest code and repeats where nothing else is given.
+    ///
+    /// # Errors
+    /// [`UsageError`] when no game can have what is given.
+    pub fn without_asking(self) -> Result<Rules, UsageError> {
+        let (length, repeats) = (self.length.unwrap_or(MIN_LENGTH), self.repeats.unwrap_or(true));
+        Rules::new(length, self.colours(), repeats).map_err(|error| UsageError(error.to_string()))
+    }
+}
+
+/// What the command line asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// The text game.
+    Text {
+        /// Rules that are given.
+        wanted: Wanted,
+        /// Where the codes come from, if that is given.
+        seed: Option<u64>,
+        /// The puzzle of the day.
+        daily: bool,
+        /// Hints on each turn.
+        hints: bool,
+    },
+    /// Two people.
+    Duel {
+        /// Rules that are given.
+        wanted: Wanted,
+        /// Hints on each turn.
+        hints: bool,
+    },
+    /// The panel game.
+    Panel {
+        /// Rules that are given.
+        wanted: Wanted,
+        /// Where the codes come from, if that is given.
+        seed: Option<u64>,
+        /// The puzzle of the day.
+        daily: bool,
+    },
+    /// The codebreaker.
+    Solve(Task),
+    /// Past games.
+    Statistics,
+}
+
+impl Plan {
+    /// Reads the plan off the arguments.
+    ///
+    /// # Errors
+    /// [`UsageError`] when no game can have the rules that are wanted.
+    pub fn of(args: Args) -> Result<Self, UsageError> {
+        let Args { panel, length, repeats, colours, seed, hint: hints, daily, duel, command } = args;
+        match command {
+            Some(Command::Solve(solve)) => return task(&solve).map(Self::Solve),
+            Some(Command::Statistics) => return Ok(Self::Statistics),
+            None => {}
+        }
+        let wanted = Wanted { length, repeats, colours };
+        // If this is not possible, no answer to the questions would make it so.
+        wanted.without_asking()?;
+        Ok(match (duel, panel) {
+            (true, _) => Self::Duel { wanted, hints },
+            (_, true) => Self::Panel { wanted, seed, daily },
+            _ => Self::Text { wanted, seed, daily, hints },
+        })
+    }
+}
+
+fn task(solve: &Solve) -> Result<Task, UsageError> {
+    let usage = |error: String| UsageError(error);
+    let Solve { length, colours, no_repeats, strategy, code, threads, seed, all: _ } = *solve;
+    let rules = Rules::new(length, colours, !no_repeats).map_err(|error| usage(error.to_string()))?;
+    if seed.is_some() && strategy != Some(How::Optimal) {
+        return Err(usage("--seed is for --strategy optimal; the others always play alike".into()));
+    }
+    let Some(how) = strategy else {
+        let code = code.ok_or_else(|| usage("give --all and --strategy, or --code CODE".into()))?;
+        if !rules.allows_secret(code) {
+            return Err(usage(format!("{code} cannot be the code of a game with {rules}")));
+        }
+        return Ok(Task::One { rules, code });
+    };
+    if rules.guesses() > crate::solve::MOST_GUESSES {
+        let (guesses, most) = (rules.guesses(), crate::solve::MOST_GUESSES);
+        return Err(usage(format!(
+            "{rules} have {guesses} guesses, and all codes can be played up to {most}: take fewer pegs or colours, or \
+             --code CODE for one code"
+        )));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Ok(Task::All { rules, how, threads: threads.unwrap_or(cores), seed })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, error::ErrorKind};
+
+    use super::*;
+
+    fn plan(line: &str) -> Result<Plan, UsageError> {
+        Plan::of(Args::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{line}: {error}")))
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn options_are_read() {
+        let none = Wanted::default();
+        let text = Plan::Text { wanted: none, seed: None, daily: false, hints: false };
+        assert_eq!(plan("play").unwrap(), text);
+        let wanted = Wanted { length: Some(5), repeats: Some(false), colours: Some(6) };
+        assert_eq!(
+            plan("play --length 5 --repeats NO --colours 6 --seed 7 --hint").unwrap(),
+            Plan::Text { wanted, seed: Some(7), daily: false, hints: true }
+        );
+        assert_eq!(plan("play --panel --daily").unwrap(), Plan::Panel { wanted: none, seed: None, daily: true });
+        assert_eq!(plan("play --duel --hint").unwrap(), Plan::Duel { wanted: none, hints: true });
+        assert_eq!(plan("play statistics").unwrap(), Plan::Statistics);
+        let rules = Rules::new(4, 6, true).unwrap();
+        assert_eq!(
+            plan("play solve --length 4 --colours 6 --strategy optimal --all --threads 3 --seed 9").unwrap(),
+            Plan::Solve(Task::All { rules, how: How::Optimal, threads: 3, seed: Some(9) })
+        );
+        let code = "1123".parse().unwrap();
+        assert_eq!(
+            plan("play solve --length 4 --colours 6 --code 1123").unwrap(),
+            Plan::Solve(Task::One { rules, code })
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for (line, kind) in [
+            ("play --length 9", ErrorKind::ValueValidation),
+            ("play --length -4", ErrorKind::ValueValidation),
+            ("play --colours 1", ErrorKind::ValueValidation),
+            ("play --repeats maybe", ErrorKind::ValueValidation),
+            ("play --seed x", ErrorKind::ValueValidation),
+            ("play --duel --panel", ErrorKind::ArgumentConflict),
+            ("play --daily --seed 1", ErrorKind::ArgumentConflict),
+            ("play --panel --hint", ErrorKind::ArgumentConflict),
+            ("play solve", ErrorKind::MissingRequiredArgument),
+            ("play solve --length 4 --colours 6 --all", ErrorKind::MissingRequiredArgument),
+            ("play solve --length 4 --colours 6 --strategy entropy", ErrorKind::MissingRequiredArgument),
+            ("play solve --length 4 --colours 6 --strategy luck --all", ErrorKind::ValueValidation),
+            ("play solve --length 4 --colours 6 --strategy entropy --all --threads 0", ErrorKind::ValueValidation),
+            ("play solve --length 4 --colours 6 --code 1x11", ErrorKind::ValueValidation),
+        ] {
+            assert_eq!(Args::try_parse_from(line.split(' ')).unwrap_err().kind(), kind, "{line}");
+        }
+        for (line, said) in [
+            ("play --colours 4 --length 5 --repeats no", "5 pegs of 4 colours"),
+            ("play --colours 3 --repeats no", "4 pegs of 3 colours"),
+            ("play solve --length 4 --colours 6 --code 1187", "1187 cannot be the code"),
+            ("play solve --length 7 --colours 8 --strategy parts --all", "2097152 guesses"),
+            ("play solve --length 4 --colours 6 --strategy parts --all --seed 1", "--strategy optimal"),
+        ] {
+            let error = plan(line).unwrap_err();
+            assert!(error.0.contains(said), "{line}: {error}");
+        }
+    }
+}

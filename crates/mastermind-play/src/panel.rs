@@ -1,0 +1,117 @@
+//! The panel game: three panels in a terminal of 90 columns and 26 rows, or more.
+
+mod keys;
+mod log;
+mod look;
+mod table;
+mod view;
+
+use std::io::{self, Write};
+
+use mastermind::Day;
+use ratatui::layout::Size;
+use termkit::{Depth, Happening, Source, Stage};
+use tokio::runtime;
+
+pub use self::{
+    keys::{Command, command},
+    log::{Log, Message, Tone},
+    look::{Look, Role},
+    table::{Asked, Key, Menu, Overlaid, State, Symbol, Table, Target},
+    view::{SIZE, View},
+};
+use crate::{Book, Wanted};
+
+/// Plays until the user leaves. The terminal is the user's own again when this returns.
+pub(crate) fn play(wanted: Wanted, seed: u64, day: Option<Day>, book: &Book) -> anyhow::Result<()> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let table = runtime.block_on(async {
+        let stage = Stage::enter(true, Source::TerminalAndMouse)?;
+        anyhow::Ok(
+            Player {
+                stage,
+                table: Table::new(wanted, seed, day),
+                depth: Depth::from_environment(),
+                window: Size::ZERO,
+                book,
+            }
+            .run()
+            .await,
+        )
+    })?;
+    // Where it can be copied.
+    if let Some(share) = table.share() {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{share}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// The game and where it is shown.
+struct Player<'a> {
+    stage: Stage,
+    table: Table,
+    depth: Depth,
+    // As it was when it was last drawn in.
+    window: Size,
+    book: &'a Book,
+}
+
+impl Player<'_> {
+    async fn run(mut self) -> Table {
+        self.table.statistics(self.book.read());
+        loop {
+            let (table, depth, window) = (&self.table, self.depth, &mut self.window);
+            self.stage.draw(|frame| {
+                *window = frame.area().as_size();
+                frame.render_widget(&View::new(table, depth), frame.area());
+            });
+            if self.happen_next().await {
+                return self.table;
+            }
+        }
+    }
+
+    /// Waits for something and does it. Answers whether that was the end.
+    async fn happen_next(&mut self) -> bool {
+        let asked = match self.stage.next(true).await {
+            Happening::Typed(typed) => match command(typed) {
+                Command::Key(key) if self.fits() => self.table.press(key),
+                Command::Key(_) | Command::Ignore => Asked::Nothing,
+                Command::Leave => Asked::Leave,
+                Command::Redraw => {
+                    self.stage.forget();
+                    Asked::Nothing
+                }
+                Command::Suspend => {
+                    self.stage.suspend();
+                    Asked::Nothing
+                }
+            },
+            Happening::Mouse(mouse) if self.fits() => {
+                let target = View::new(&self.table, self.depth).target(self.window, mouse);
+                target.map_or(Asked::Nothing, |target| self.table.point(target, mouse.gesture))
+            }
+            Happening::Leave | Happening::Gone(_) => Asked::Leave,
+            _ => return false,
+        };
+        self.stage.change();
+        match asked {
+            Asked::Nothing => {}
+            Asked::Leave => return true,
+            Asked::Count => {
+                if let Some(round) = self.table.round() {
+                    let added = self.book.add(round.game(), round.day());
+                    self.table.counted(added);
+                }
+            }
+        }
+        false
+    }
+
+    /// Nobody can play what is not shown.
+    fn fits(&self) -> bool {
+        self.window.width >= SIZE.width && self.window.height >= SIZE.height
+    }
+}

@@ -1,0 +1,645 @@
+//! The panel game as a state that keys change. It draws nothing and waits for nothing.
+
+use mastermind::{
+    Code, Day, Lifeline, Peg, Record, Rules, Style,
+    code::{MAX_LENGTH, MIN_LENGTH},
+    game::{Action, Availability, Entry, Event, Outcome},
+};
+use termkit::Gesture;
+
+use super::log::{Log, Message, Tone};
+use crate::{Added, BookError, Round, Wanted, advice::advice, voice};
+
+/// What is shown on the ninth symbol of a position.
+pub(super) const LIFELINE: [char; MAX_LENGTH] = ['L', 'I', 'F', 'E', 'L', 'I', 'N', 'E'];
+
+/// A key of the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+    /// Up.
+    Up,
+    /// Down.
+    Down,
+    /// To the first position.
+    First,
+    /// To the last position.
+    Last,
+    /// Enter, also of the number pad.
+    Enter,
+    /// Esc.
+    Escape,
+    /// Backspace.
+    Back,
+    /// A digit from 1 to 9.
+    Digit(u8),
+    /// Asks for a hint.
+    Hint,
+    /// Shows the statistics.
+    Statistics,
+    /// Shows the keys.
+    Help,
+}
+
+impl Key {
+    /// All keys.
+    pub const ALL: [Self; 21] = [
+        Self::Left,
+        Self::Right,
+        Self::Up,
+        Self::Down,
+        Self::First,
+        Self::Last,
+        Self::Enter,
+        Self::Escape,
+        Self::Back,
+        Self::Digit(1),
+        Self::Digit(2),
+        Self::Digit(3),
+        Self::Digit(4),
+        Self::Digit(5),
+        Self::Digit(6),
+        Self::Digit(7),
+        Self::Digit(8),
+        Self::Digit(9),
+        Self::Hint,
+        Self::Statistics,
+        Self::Help,
+    ];
+}
+
+/// Something on the screen that the mouse can point at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// A choice of the menu.
+    Menu(Menu),
+    /// A choice of the set-up, by its number.
+    Choice(usize),
+    /// The arrow above a position.
+    Above(usize),
+    /// A position of the guess.
+    Position(usize),
+    /// The arrow below a position.
+    Below(usize),
+    /// What submits the guess.
+    Submit,
+}
+
+/// A choice of the menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Menu {
+    /// Play.
+    Play,
+    /// Leave.
+    Quit,
+}
+
+/// What the keys are for at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// The menu.
+    Menu(Menu),
+    /// Choosing the length of the code.
+    Length(usize),
+    /// Choosing whether colours may repeat.
+    Repeats {
+        /// The length that was chosen.
+        length: usize,
+        /// The choice that the cursor is at.
+        repeats: bool,
+    },
+    /// Making up a guess.
+    Edit,
+    /// Choosing a lifeline.
+    Pick(Lifeline),
+    /// The game is over.
+    Over,
+}
+
+/// What covers the panels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlaid {
+    /// The keys.
+    Help,
+    /// The statistics.
+    Statistics,
+}
+
+/// What a key asks of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Asked {
+    /// Nothing.
+    Nothing,
+    /// To end.
+    Leave,
+    /// To count the game that is over.
+    Count,
+}
+
+/// What is at a position of the guess.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symbol {
+    /// A digit.
+    Peg(Peg),
+    /// A letter of LIFELINE, the ninth symbol.
+    Lifeline,
+}
+
+/// The whole panel game.
+#[derive(Debug)]
+pub struct Table {
+    wanted: Wanted,
+    /// The seed of the next game.
+    seed: u64,
+    day: Option<Day>,
+    state: State,
+    round: Option<Round>,
+    // The symbols of the guess, by number: those of the colours, then the ninth.
+    symbols: [usize; MAX_LENGTH],
+    cursor: usize,
+    log: Log,
+    leaving: bool,
+    tip_given: bool,
+    overlaid: Option<Overlaid>,
+    record: Option<Record>,
+    trouble: Option<String>,
+    share: Option<String>,
+}
+
+impl Table {
+    /// The menu of a program that was asked for these rules. Games come from this seed and the following ones, or from the
+    /// day.
+    pub fn new(wanted: Wanted, seed: u64, day: Option<Day>) -> Self {
+        Self {
+            wanted,
+            seed,
+            day,
+            state: State::Menu(Menu::Play),
+            round: None,
+            symbols: [0; MAX_LENGTH],
+            cursor: 0,
+            log: Log::default(),
+            leaving: false,
+            tip_given: false,
+            overlaid: None,
+            record: None,
+            trouble: None,
+            share: None,
+        }
+    }
+
+    /// Takes in the statistics of past games.
+    pub fn statistics(&mut self, read: Result<Record, BookError>) {
+        match read {
+            Ok(record) => self.record = Some(record),
+            Err(error) => self.trouble = Some(error.to_string()),
+        }
+    }
+
+    /// Takes in what became of the game that was to be counted.
+    pub fn counted(&mut self, added: Result<Added, BookError>) {
+        match added {
+            Ok(added) => {
+                for line in voice::added(&added) {
+                    self.log.add(&*line);
+                }
+                (self.record, self.trouble) = (Some(added.record), None);
+            }
+            Err(error) => self.log.add(&*format!("This game is not counted: {error}.")),
+        }
+    }
+
+    /// What the keys are for.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The game, once there is one.
+    pub const fn round(&self) -> Option<&Round> {
+        self.round.as_ref()
+    }
+
+    /// The messages.
+    pub const fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// What covers the panels, if something does.
+    pub const fn overlaid(&self) -> Option<Overlaid> {
+        self.overlaid
+    }
+
+    /// Where the cursor is in the guess.
+    pub const fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// The statistics, as far as they could be read.
+    pub const fn record(&self) -> Option<&Record> {
+        self.record.as_ref()
+    }
+
+    /// Why the statistics could not be read.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    /// The result of the last puzzle of a day, to be pasted.
+    pub fn share(&self) -> Option<&str> {
+        self.share.as_deref()
+    }
+
+    /// The day whose puzzles are played, if they are.
+    pub const fn day(&self) -> Option<Day> {
+        self.day
+    }
+
+    /// Pegs in the code, as far as that is chosen.
+    pub fn length(&self) -> usize {
+        match (self.state, &self.round) {
+            (State::Length(length) | State::Repeats { length, .. }, _) => length,
+            (_, Some(round)) => round.game().rules().length(),
+            _ => MIN_LENGTH,
+        }
+    }
+
+    /// What is at a position of the guess.
+    pub fn symbol(&self, position: usize) -> Symbol {
+        let colours = self.round.as_ref().map_or(0, |round| round.game().rules().colours());
+        let number = self.symbols.get(position).copied().unwrap_or(0);
+        Peg::new(number).filter(|_| number < colours).map_or(Symbol::Lifeline, Symbol::Peg)
+    }
+
+    /// Whether all positions are on the ninth symbol, so that the whole word is shown.
+    pub fn asks_for_lifeline(&self) -> bool {
+        (0..self.length()).all(|position| self.symbol(position) == Symbol::Lifeline)
+    }
+
+    /// Rows of the history: what each was taken by.
+    pub fn rows(&self) -> Vec<Entry> {
+        let history = self.round.as_ref().map(|round| round.game().history()).unwrap_or_default();
+        let rows = history.iter().flat_map(|entry| {
+            let rows = match entry {
+                Entry::Guess { .. } => 1,
+                Entry::Lifeline { cost, .. } => *cost,
+            };
+            std::iter::repeat_n(*entry, rows)
+        });
+        rows.collect()
+    }
+
+    /// Does what a key asks for.
+    pub fn press(&mut self, key: Key) -> Asked {
+        // What covers the panels goes with any key, and that key does nothing else.
+        if self.overlaid.take().is_some() {
+            return Asked::Nothing;
+        }
+        if key == Key::Escape {
+            return self.escape();
+        }
+        self.stay();
+        match key {
+            Key::Help => self.overlaid = Some(Overlaid::Help),
+            Key::Statistics => self.overlaid = Some(Overlaid::Statistics),
+            Key::Hint => self.hint(),
+            _ => return self.press_in_state(key),
+        }
+        Asked::Nothing
+    }
+
+    /// Does what the mouse asks for.
+    pub fn point(&mut self, target: Target, gesture: Gesture) -> Asked {
+        if self.overlaid.take().is_some() {
+            return Asked::Nothing;
+        }
+        self.stay();
+        match (self.state, target, gesture) {
+            (State::Menu(_), Target::Menu(choice), Gesture::Press) => {
+                self.state = State::Menu(choice);
+                return self.press_in_state(Key::Enter);
+            }
+            (State::Length(_), Target::Choice(number), Gesture::Press) => {
+                self.state = State::Length((MIN_LENGTH + number).min(MAX_LENGTH));
+                return self.press_in_state(Key::Enter);
+            }
+            (State::Repeats { length, .. }, Target::Choice(number), Gesture::Press) => {
+                self.state = State::Repeats { length, repeats: number == 0 };
+                return self.press_in_state(Key::Enter);
+            }
+            (State::Edit, Target::Above(at) | Target::Position(at) | Target::Below(at), _) if at < self.length() => {
+                self.cursor = at;
+                match (target, gesture) {
+                    (_, Gesture::WheelUp) | (Target::Above(_), Gesture::Press) => self.turn_symbol(true),
+                    (_, Gesture::WheelDown) | (Target::Below(_), Gesture::Press) => self.turn_symbol(false),
+                    _ => {}
+                }
+            }
+            (State::Pick(_), Target::Above(0) | Target::Below(0), Gesture::Press)
+            | (State::Pick(_), Target::Position(0), Gesture::WheelUp | Gesture::WheelDown) => {
+                return self.press_in_state(Key::Up);
+            }
+            (State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => return self.press_in_state(Key::Enter),
+            _ => {}
+        }
+        Asked::Nothing
+    }
+
+    /// Withdraws a request to leave that something else came after.
+    fn stay(&mut self) {
+        if std::mem::take(&mut self.leaving) {
+            self.log.add("You stay. How brave, and how unwise.");
+        }
+    }
+
+    fn escape(&mut self) -> Asked {
+        match self.state {
+            State::Menu(_) => return Asked::Leave,
+            State::Over => self.return_to_menu(),
+            _ if self.leaving => self.return_to_menu(),
+            _ => {
+                self.leaving = true;
+                self.log.add("Running away? ESC once more takes you to the menu, any other key keeps you here.");
+            }
+        }
+        Asked::Nothing
+    }
+
+    fn return_to_menu(&mut self) {
+        self.state = State::Menu(Menu::Play);
+        self.round = None;
+        self.leaving = false;
+        self.log.clear();
+    }
+
+    fn press_in_state(&mut self, key: Key) -> Asked {
+        match self.state {
+            State::Menu(choice) => match (key, choice) {
+                (Key::Up | Key::First, _) => self.state = State::Menu(Menu::Play),
+                (Key::Down | Key::Last, _) => self.state = State::Menu(Menu::Quit),
+                (Key::Enter, Menu::Play) => self.begin(),
+                (Key::Enter, Menu::Quit) => return Asked::Leave,
+                _ => {}
+            },
+            State::Length(length) => self.choose_length(key, length),
+            State::Repeats { length, repeats } => match key {
+                Key::Left | Key::Right => self.state = State::Repeats { length, repeats: !repeats },
+                Key::First => self.state = State::Repeats { length, repeats: true },
+                Key::Last => self.state = State::Repeats { length, repeats: false },
+                Key::Back if self.wanted.length.is_none() => self.state = State::Length(length),
+                Key::Enter => self.deal(length, repeats),
+                _ => {}
+            },
+            State::Edit => return self.edit(key),
+            State::Pick(lifeline) => return self.pick(key, lifeline),
+            State::Over => {}
+        }
+        Asked::Nothing
+    }
+
+    /// Asks what is not given on the command line.
+    fn begin(&mut self) {
+        self.log.clear();
+        if self.day.is_some() {
+            if let Ok(rules) = self.wanted.without_asking() {
+                self.deal(rules.length(), rules.repeats());
+            }
+            return;
+        }
+        match self.wanted.length {
+            None => self.state = State::Length(MIN_LENGTH),
+            Some(length) => self.ask_repeats(length),
+        }
+    }
+
+    fn choose_length(&mut self, key: Key, length: usize) {
+        const CHOICES: usize = MAX_LENGTH - MIN_LENGTH + 1;
+        let turned = |by: usize| MIN_LENGTH + (length - MIN_LENGTH + by) % CHOICES;
+        match key {
+            Key::Left => self.state = State::Length(turned(CHOICES - 1)),
+            Key::Right => self.state = State::Length(turned(1)),
+            Key::First => self.state = State::Length(MIN_LENGTH),
+            Key::Last => self.state = State::Length(MAX_LENGTH),
+            Key::Digit(digit) if (MIN_LENGTH..=MAX_LENGTH).contains(&digit.into()) => {
+                self.state = State::Length(digit.into());
+            }
+            Key::Enter => self.ask_repeats(length),
+            _ => {}
+        }
+    }
+
+    fn ask_repeats(&mut self, length: usize) {
+        match self.wanted.repeats {
+            None => self.state = State::Repeats { length, repeats: true },
+            Some(repeats) => self.deal(length, repeats),
+        }
+    }
+
+    /// Begins a game by these rules.
+    fn deal(&mut self, length: usize, repeats: bool) {
+        let rules = match Rules::new(length, self.wanted.colours(), repeats) {
+            Ok(rules) => rules,
+            Err(error) => {
+                self.log.add(&*format!("Not possible: {error}."));
+                return;
+            }
+        };
+        let round = match self.day {
+            Some(day) => Round::of_day(rules, Style::Panel, day).ok(),
+            None => Some(Round::from_seed(rules, Style::Panel, self.seed)),
+        };
+        let Some(round) = round else {
+            return;
+        };
+        self.seed = self.seed.wrapping_add(1);
+        self.log.clear();
+        self.log.add("I have a code. You have ten rows. I like my odds.");
+        if let Some(day) = self.day {
+            self.log.add(&*format!("It is the puzzle of {day} (by the clock of Greenwich): {rules}."));
+        }
+        if !std::mem::replace(&mut self.tip_given, true) {
+            self.log.add(
+                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. Behind 8 \
+                 comes LIFELINE.",
+            );
+        }
+        self.round = Some(round);
+        self.reset_editor();
+        self.state = State::Edit;
+    }
+
+    fn reset_editor(&mut self) {
+        self.symbols = [0; MAX_LENGTH];
+        self.cursor = 0;
+    }
+
+    fn colours(&self) -> usize {
+        self.round.as_ref().map_or(0, |round| round.game().rules().colours())
+    }
+
+    fn turn_symbol(&mut self, next: bool) {
+        let symbols = self.colours() + 1;
+        let symbol = &mut self.symbols[self.cursor];
+        *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
+    }
+
+    fn edit(&mut self, key: Key) -> Asked {
+        let length = self.length();
+        match key {
+            Key::Left | Key::Back => self.cursor = (self.cursor + length - 1) % length,
+            Key::Right => self.cursor = (self.cursor + 1) % length,
+            Key::First => self.cursor = 0,
+            Key::Last => self.cursor = length - 1,
+            Key::Up => self.turn_symbol(true),
+            Key::Down => self.turn_symbol(false),
+            Key::Digit(digit) => {
+                let colours = self.colours();
+                let symbol = if digit == 9 { colours } else { usize::from(digit) - 1 };
+                if symbol > colours || symbol == colours && digit != 9 {
+                    self.log.add(&*format!("There is no {digit} in this game: its digits are 1 to {colours}."));
+                } else {
+                    self.symbols[self.cursor] = symbol;
+                    self.cursor = (self.cursor + 1) % length;
+                }
+            }
+            Key::Enter => return self.submit(),
+            _ => {}
+        }
+        Asked::Nothing
+    }
+
+    fn submit(&mut self) -> Asked {
+        let symbols: Vec<Symbol> = (0..self.length()).map(|position| self.symbol(position)).collect();
+        let pegs: Vec<Peg> =
+            symbols.iter().filter_map(|symbol| if let Symbol::Peg(peg) = symbol { Some(*peg) } else { None }).collect();
+        if pegs.is_empty() {
+            self.ask_for_lifeline();
+            return Asked::Nothing;
+        }
+        if pegs.len() < symbols.len() {
+            self.log.add("A guess has a digit at each position, a call for help a letter at each. This has both.");
+            return Asked::Nothing;
+        }
+        Code::new(&pegs).map_or(Asked::Nothing, |guess| self.apply(Action::Guess(guess)))
+    }
+
+    fn ask_for_lifeline(&mut self) {
+        let Some(round) = &self.round else {
+            return;
+        };
+        let availability = Lifeline::ALL.map(|lifeline| round.game().availability(lifeline));
+        if availability.contains(&Availability::Available) {
+            let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Panel));
+            self.log.add(&*format!(
+                "Which one? 1 tells a digit of the code and takes {first}; 2 tells a digit and its position and takes \
+                 {second}. UP and DOWN choose, ENTER takes it, BACKSPACE goes back."
+            ));
+            self.state = State::Pick(Lifeline::Colour);
+        } else if availability.contains(&Availability::Used) {
+            self.log.add("There is one lifeline in a game, and you have had yours.");
+        } else {
+            self.log.add("It is too late for a lifeline: it would leave you no row for a guess.");
+        }
+    }
+
+    fn pick(&mut self, key: Key, lifeline: Lifeline) -> Asked {
+        match key {
+            Key::Up | Key::Down => {
+                let other = if lifeline == Lifeline::Colour { Lifeline::Place } else { Lifeline::Colour };
+                self.state = State::Pick(other);
+            }
+            Key::Digit(number) => {
+                if let Some(lifeline) = Lifeline::from_number(number.into()) {
+                    self.state = State::Pick(lifeline);
+                }
+            }
+            Key::Back => self.state = State::Edit,
+            Key::Enter => return self.apply(Action::Lifeline(lifeline)),
+            _ => {}
+        }
+        Asked::Nothing
+    }
+
+    fn apply(&mut self, action: Action) -> Asked {
+        let Some(round) = &mut self.round else {
+            return Asked::Nothing;
+        };
+        let events = match round.apply(action) {
+            Ok(events) => events,
+            Err(error) => {
+                self.log.add(&*format!("No: {error}."));
+                return Asked::Nothing;
+            }
+        };
+        self.state = State::Edit;
+        self.reset_editor();
+        let mut asked = Asked::Nothing;
+        for event in events {
+            match event {
+                Event::Answered { guess, feedback } => {
+                    let turn = self.round.as_ref().map_or(0, |round| round.game().turns_gone());
+                    self.log.add(Message::new([
+                        (format!("RED: {}", feedback.red), Tone::Red),
+                        (format!("  WHITE: {}", feedback.white), Tone::White),
+                        (format!("  for {guess} in row {turn}"), Tone::Message),
+                    ]));
+                }
+                Event::Revealed(revealed) => {
+                    for line in voice::revealed(revealed, Style::Panel) {
+                        self.log.add(&*line);
+                    }
+                }
+                Event::OutOfReach(lifeline) => self.log.add(&*voice::out_of_reach(lifeline)),
+                Event::Ended(outcome) => {
+                    self.finish(outcome);
+                    asked = Asked::Count;
+                }
+            }
+        }
+        asked
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        self.state = State::Over;
+        for line in voice::ending(outcome) {
+            self.log.add(&*line);
+        }
+        if let Outcome::Won { turns } = outcome {
+            let unit = if turns == 1 { "turn" } else { "turns" };
+            self.log.add(&*format!("It took you {turns} {unit} of ten."));
+        }
+        let Some(round) = &self.round else {
+            return;
+        };
+        if let Some(line) = voice::hints(round.game().hints()) {
+            self.log.add(&*line);
+        }
+        if let Some(again) = round.again() {
+            self.log.add(&*again);
+        }
+        if let Some(day) = round.day()
+            && let Some(share) = mastermind::share(round.game(), Some(day))
+        {
+            for line in share.lines() {
+                self.log.add_row(line);
+            }
+            self.log.add("These lines are printed once more when you leave, to be pasted wherever you boast.");
+            self.share = Some(share);
+        }
+        self.log.add("ESC goes back to the menu.");
+    }
+
+    fn hint(&mut self) {
+        if !matches!(self.state, State::Edit | State::Pick(_)) {
+            return;
+        }
+        if let Some(hint) = self.round.as_mut().and_then(Round::hint) {
+            for line in advice(&hint) {
+                self.log.add(Message::new([("Hint: ".to_owned(), Tone::White), (line, Tone::White)]));
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The codebreaker playing all codes of a game, or one.
+
+mod bar;
+mod crew;
+
+use std::{
+    fmt::{self, Write as _},
+    io::{self, Write as _},
+    ops::ControlFlow,
+    process::ExitCode,
+    str::FromStr,
+    sync::atomic::Ordering,
+    time::Instant,
+};
+
+use anyhow::bail;
+use mastermind::{
+    Code, Feedback, Rules,
+    game::TURNS,
+    solver::{Codebreaker, Found, Hint, Knowledge, ParseStrategyError, Search, Strategy, Tally},
+};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use self::bar::Bar;
+use crate::{BAR, advice::advice, interrupt};
+
+/// Most guesses that a game may have for all its codes to be played: all of them are held in memory and compared with all
+/// codes. Six pegs in eight colours have 262,144.
+pub const MOST_GUESSES: u64 = 300_000;
+
+/// Most guesses that a game may have for the search to prove that nothing is better.
+const PROVABLE: u64 = 2_401;
+/// How many guesses are tried at each point of larger games: the more there are, the fewer.
+const NARROW: usize = 10;
+const NARROWER: usize = 2;
+/// From so many guesses on the narrower search is used.
+const LARGE: u64 = 4_097;
+
+/// How guesses are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// By looking one step ahead.
+    OneStep(Strategy),
+    /// By searching for the least total.
+    Optimal,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OneStep(strategy) => strategy.fmt(f),
+            Self::Optimal => f.write_str("optimal"),
+        }
+    }
+}
+
+/// A word that names no way to choose guesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("give minimax, expected, entropy, parts or optimal")]
+pub struct ParseHowError;
+
+impl FromStr for How {
+    type Err = ParseHowError;
+
+    fn from_str(text: &str) -> Result<Self, ParseHowError> {
+        if text == "optimal" {
+            return Ok(Self::Optimal);
+        }
+        text.parse().map(Self::OneStep).map_err(|ParseStrategyError| ParseHowError)
+    }
+}
+
+/// What the codebreaker is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Play every code.
+    All {
+        /// The game.
+        rules: Rules,
+        /// How guesses are chosen.
+        how: How,
+        /// Threads of the strategies.
+        threads: usize,
+        /// Puts the colours of the search in another order.
+        seed: Option<u64>,
+    },
+    /// Play one code and say why each guess is made.
+    One {
+        /// The game.
+        rules: Rules,
+        /// The code.
+        code: Code,
+    },
+}
+
+/// Does the task and prints what came of it.
+///
+/// # Errors
+/// When the work is interrupted, or the output cannot be written to.
+pub fn run(task: &Task) -> anyhow::Result<ExitCode> {
+    let text = match *task {
+        Task::All { rules, how, threads, seed } => all(rules, how, threads, seed)?,
+        Task::One { rules, code } => one(rules, code)?,
+    };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn all(rules: Rules, how: How, threads: usize, seed: Option<u64>) -> anyhow::Result<String> {
+    let stop = interrupt::flag()?;
+    let begun = Instant::now();
+    let bar = Bar::new(begun);
+    let (tally, remark) = match how {
+        How::OneStep(strategy) => {
+            let breaker = Codebreaker::new(rules, strategy);
+            let Ok(tally) = crew::run(&breaker, threads, rules.codes(), &stop, &bar) else {
+                bar.clear();
+                bail!("stopped before all {} codes were played", rules.codes());
+            };
+            (tally, format!("{threads} {}", if threads == 1 { "thread" } else { "threads" }))
+        }
+        How::Optimal => {
+            let (mut search, width) = search(rules);
+            if let Some(seed) = seed {
+                search = search.relabelled(&mut Pcg64::seed_from_u64(seed));
+            }
+            let found = search.run(|progress| {
+                bar.searched(&progress);
+                if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            let Ok(Found { opening, tally, nodes, proven }) = found else {
+                bar.clear();
+                bail!("stopped before the search was done");
+            };
+            let proof = match width {
+                None if proven => "proven to be the least total".to_owned(),
+                None => "not proven".to_owned(),
+                Some(width) => {
+                    format!("not proven to be the least total: the {width} guesses that tell most were tried")
+                }
+            };
+            (tally, format!("first guess {opening}, {nodes} nodes searched, {proof}"))
+        }
+    };
+    bar.clear();
+    Ok(report(rules, how, &tally, &remark, begun))
+}
+
+/// The search that a game of this size allows, and how many guesses it tries if not all.
+fn search(rules: Rules) -> (Search, Option<usize>) {
+    let guesses = rules.guesses();
+    if guesses <= PROVABLE {
+        return (Search::exhaustive(rules), None);
+    }
+    let width = if guesses < LARGE { NARROW } else { NARROWER };
+    (Search::narrow(rules, width), Some(width))
+}
+
+fn report(rules: Rules, how: How, tally: &Tally, remark: &str, begun: Instant) -> String {
+    let most = tally.turns().iter().copied().max().unwrap_or(0).max(1);
+    let mut text = format!("{tally}\n");
+    for (turn, codes) in (1..).zip(tally.turns()) {
+        let columns = usize::try_from(u128::from(*codes) * BAR as u128 / u128::from(most)).unwrap_or(BAR);
+        let bar = "█".repeat(columns.max(usize::from(*codes > 0)));
+        let gap = if bar.is_empty() { "" } else { " " };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{turn:>4} {bar}{gap}{codes}");
+    }
+    text + &format!("{rules}; {how}; {remark}\n{:.3} s\n", begun.elapsed().as_secs_f64())
+}
+
+/// The game that the hints of the game would play.
+fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
+    let mut knowledge = Knowledge::new(rules);
+    let mut text = String::new();
+    for turn in 1..=TURNS {
+        let Some(hint) = Hint::new(&knowledge, &mut Pcg64::seed_from_u64(knowledge.turns_gone() as u64)) else {
+            bail!("no code fits the answers");
+        };
+        let feedback = Feedback::of(hint.guess, code);
+        let Feedback { red, white } = feedback;
+        let why = advice(&hint).join(" ");
+        let _ = writeln!(text, "Turn {turn}: {}, red {red}, white {white}. {why}", hint.guess);
+        if feedback.is_win(rules.length()) {
+            return Ok(text + &format!("{code} is found in {turn} {}.\n", if turn == 1 { "turn" } else { "turns" }));
+        }
+        knowledge.answered(hint.guess, feedback);
+    }
+    Ok(text + &format!("{code} is not found in {TURNS} turns.\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(length: usize, colours: usize, repeats: bool) -> Rules {
+        Rules::new(length, colours, repeats).unwrap()
+    }
+
+    #[test]
+    fn the_size_of_a_game_decides_the_search() {
+        for (game, width) in [
+            (rules(4, 6, true), None),
+            (rules(4, 7, true), None),
+            (rules(4, 8, true), Some(10)),
+            (rules(4, 8, false), Some(10)),
+            (rules(5, 8, true), Some(2)),
+        ] {
+            assert_eq!(search(game).1, width, "{game}");
+        }
+    }
+
+    #[test]
+    fn a_report_has_the_line_the_distribution_and_the_time() {
+        let text = all(rules(4, 6, true), How::OneStep(Strategy::Parts), 3, None).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "total 5668 / 1296 = 4.3735, longest 6");
+        assert_eq!(lines[1], "   1 █ 1");
+        assert_eq!(lines[4], format!("   4 {} 635", "█".repeat(BAR)));
+        assert_eq!(lines[7], "4 pegs, 6 colours, with repeats; parts; 3 threads");
+        assert!(lines[8].ends_with(" s"), "{text}");
+    }
+
+    #[test]
+    fn the_best_play_says_what_is_proven() {
+        let text = all(rules(4, 5, true), How::Optimal, 1, Some(3)).unwrap();
+        assert!(text.contains("proven to be the least total") && !text.contains("not proven"), "{text}");
+        let relabelled = all(rules(4, 5, true), How::Optimal, 1, Some(4)).unwrap();
+        assert_eq!(text.lines().next(), relabelled.lines().next());
+    }
+
+    #[test]
+    fn one_code_is_played_with_reasons() {
+        let text = one(rules(4, 8, false), "8536".parse().unwrap()).unwrap();
+        assert!(text.starts_with("Turn 1: ") && text.contains("bits"), "{text}");
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with("8536 is found in "), "{text}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What the machine says, in both games.
+
+use mastermind::{Lifeline, Record, Revealed, Style, game::Outcome};
+
+use crate::{BAR, book::Added};
+
+/// What it says at the end: of the text game, and without how many turns there were.
+pub(crate) fn ending(outcome: Outcome) -> Vec<String> {
+    match outcome {
+        Outcome::Won { .. } => vec![
+            "So you found it. Congratulations, human: my circuits call it luck,".into(),
+            "and my circuits would like a second opinion. Enjoy it while it lasts.".into(),
+        ],
+        Outcome::Lost { code } => vec![
+            "Ten turns, and still nothing. Do not take it to heart, flesh was never made for this.".into(),
+            format!("Code: {code}. It was in front of you all the time."),
+        ],
+    }
+}
+
+/// What a lifeline has told: an announcement and a sentence.
+pub(crate) fn revealed(revealed: Revealed, style: Style) -> [String; 2] {
+    let lifeline = revealed.lifeline();
+    let announcement = format!("Begging already? Have your {lifeline}, then, for {}.", cost(lifeline, style));
+    let sentence = match revealed {
+        Revealed::Colour(peg) => format!("The code has a {peg} in it; I do not say where."),
+        Revealed::Place { place, peg } => format!("The code has a {peg} at position {}.", place + 1),
+    };
+    [announcement, sentence]
+}
+
+/// What a lifeline costs altogether.
+pub(crate) fn cost(lifeline: Lifeline, style: Style) -> String {
+    let cost = lifeline.cost(style);
+    let unit = match (style, cost) {
+        (Style::Text, 1) => "turn",
+        (Style::Text, _) => "turns",
+        (Style::Panel, 1) => "row",
+        (Style::Panel, _) => "rows",
+    };
+    format!("{cost} {unit}")
+}
+
+/// That a lifeline that was not used can be used no more.
+pub(crate) fn out_of_reach(lifeline: Lifeline) -> String {
+    format!("Too late for {lifeline}: it would leave you no turn for a guess.")
+}
+
+/// How often hints were asked for, if they were.
+pub(crate) fn hints(hints: usize) -> Option<String> {
+    match hints {
+        0 => None,
+        1 => Some("Played with a hint.".into()),
+        hints => Some(format!("Played with {hints} hints.")),
+    }
+}
+
+/// What became of the statistics.
+pub(crate) fn added(added: &Added) -> Vec<String> {
+    let Added { record, counted, notice } = added;
+    let mut lines: Vec<String> = notice.iter().cloned().collect();
+    if !counted {
+        lines.push("This puzzle has been played before, so this game is not counted.".into());
+    }
+    lines.push(summary(record));
+    lines
+}
+
+/// Past games in one line.
+pub(crate) fn summary(record: &Record) -> String {
+    let won = record.won().iter().fold(0_u64, |sum, won| sum.saturating_add(*won));
+    format!(
+        "Statistics: {} played, {won} won, streak {} (best {}), {} with hints.",
+        record.played(),
+        record.streak(),
+        record.best_streak(),
+        record.hinted()
+    )
+}
+
+/// Past games as a picture.
+pub(crate) fn statistics(record: &Record) -> String {
+    format!("{}\nTurns taken in games without hints:\n{}", summary(record), record.bars(BAR))
+}
