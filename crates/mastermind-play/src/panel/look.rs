@@ -149,7 +149,8 @@ fn modifier(role: Role, depth: Depth) -> Modifier {
         (Role::Letter | Role::LetterBeyond, Depth::None) => Modifier::UNDERLINED,
         (Role::Cursor | Role::Chosen, Depth::None) => Modifier::REVERSED,
         (Role::ChosenPlay, Depth::None) => Modifier::REVERSED | bold,
-        (Role::Peg(_) | Role::ChosenPlay, _) | (Role::Red, Depth::None) => bold,
+        // With sixteen colours bold would make many a terminal choose another of them.
+        (Role::Peg(_) | Role::ChosenPlay, Depth::True) | (Role::Peg(_) | Role::Red, Depth::None) => bold,
         (Role::Unused | Role::Beyond | Role::Quiet, Depth::None) => Modifier::DIM,
         _ => Modifier::empty(),
     }

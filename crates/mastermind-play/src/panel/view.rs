@@ -162,8 +162,11 @@ impl<'a> View<'a> {
     }
 
     fn frame(&self, buffer: &mut Buffer, area: Rect, title: &str) {
-        let title = if title.is_empty() { String::new() } else { format!(" {title} ") };
-        Block::bordered().style(self.style(Role::Plain)).title_top(Line::from(title).centered()).render(area, buffer);
+        let mut block = Block::bordered().border_style(self.style(Role::Quiet));
+        if !title.is_empty() {
+            block = block.title_top(Line::styled(format!(" {title} "), self.style(Role::Plain)).centered());
+        }
+        block.render(area, buffer);
     }
 
     fn menu(&self, buffer: &mut Buffer, area: Rect, selected: Menu) {

@@ -1,0 +1,178 @@
+use mastermind::Lifeline;
+use mastermind_play::panel::{Asked, Key, Menu, Overlaid, State, Table};
+use termkit::Depth;
+
+use super::{asking, drawn, log, press, table};
+
+/// A state by its name, and a way into it.
+type Way = (&'static str, fn() -> Table);
+
+fn ways() -> [Way; 8] {
+    fn after(mut table: Table, keys: &str) -> Table {
+        press(&mut table, keys);
+        table
+    }
+    [
+        ("menu, play", asking),
+        ("menu, quit", || after(asking(), "v")),
+        ("length", || after(asking(), "\n")),
+        ("repeats", || after(asking(), "\n>\n")),
+        ("edit", || after(table(), "\n1234\n")),
+        ("pick", || after(table(), "\n9999\n")),
+        ("won", || after(table(), "\n7423\n")),
+        ("lost", || after(table(), &format!("\n{}", "1234\n".repeat(10)))),
+    ]
+}
+
+/// What a key must come to: the state after it, and what it asks for.
+#[expect(clippy::match_same_arms, reason = "a table, state by state")]
+fn expected(name: &str, key: Key) -> Option<(State, Asked)> {
+    use Key::{Back, Digit, Down, Enter, Escape, First, Last, Left, Right, Up};
+    let (play, quit) = (State::Menu(Menu::Play), State::Menu(Menu::Quit));
+    let repeats = |repeats| State::Repeats { length: 5, repeats };
+    let state = match (name, key) {
+        ("menu, play" | "menu, quit", Escape) | ("menu, quit", Enter) => {
+            return Some((if name == "menu, play" { play } else { quit }, Asked::Leave));
+        }
+        ("menu, play", Enter) => State::Length(4),
+        ("menu, play" | "menu, quit", Up | First) => play,
+        ("menu, play" | "menu, quit", Down | Last) => quit,
+        ("menu, play", _) => play,
+        ("menu, quit", _) => quit,
+        ("length", Left | Last | Digit(8)) => State::Length(8),
+        ("length", Right | Digit(5)) => State::Length(5),
+        ("length", Digit(6)) => State::Length(6),
+        ("length", Digit(7)) => State::Length(7),
+        ("length", Enter) => State::Repeats { length: 4, repeats: true },
+        ("length", _) => State::Length(4),
+        ("repeats", Left | Right | Last) => repeats(false),
+        ("repeats", Back) => State::Length(5),
+        ("repeats", Enter) => State::Edit,
+        ("repeats", _) => repeats(true),
+        // The guess is all 1, which is no win.
+        ("edit", _) => State::Edit,
+        ("pick", Up | Down | Digit(2)) => State::Pick(Lifeline::Place),
+        ("pick", Enter | Back) => State::Edit,
+        ("pick", _) => State::Pick(Lifeline::Colour),
+        ("won" | "lost", Escape) => play,
+        ("won" | "lost", _) => State::Over,
+        _ => return None,
+    };
+    Some((state, Asked::Nothing))
+}
+
+#[test]
+fn every_key_in_every_state() {
+    for (name, way) in ways() {
+        for key in Key::ALL {
+            let mut table = way();
+            let asked = table.press(key);
+            assert_eq!(Some((table.state(), asked)), expected(name, key), "{name}, {key:?}");
+            let overlaid = match key {
+                Key::Help => Some(Overlaid::Help),
+                Key::Statistics => Some(Overlaid::Statistics),
+                _ => None,
+            };
+            assert_eq!(table.overlaid(), overlaid, "{name}, {key:?}");
+            for depth in [Depth::None, Depth::Sixteen, Depth::True] {
+                for (width, height) in [(90, 26), (107, 26), (108, 30), (200, 60), (80, 24), (9, 3)] {
+                    drawn(&table, depth, width, height);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
+    for (name, way) in ways() {
+        for first in Key::ALL {
+            for second in Key::ALL {
+                let mut table = way();
+                let _ = table.press(first);
+                let _ = table.press(second);
+                assert!(table.rows().len() <= 10, "{name}, {first:?}, {second:?}");
+                assert!(table.cursor() < table.length(), "{name}, {first:?}, {second:?}");
+                drawn(&table, Depth::None, 90, 26);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_covers_the_panels_goes_with_any_key_that_does_nothing_else() {
+    for key in Key::ALL {
+        let mut table = table();
+        press(&mut table, "\n12");
+        let before = log(&table);
+        press(&mut table, "?");
+        assert_eq!(table.press(key), Asked::Nothing);
+        assert_eq!((table.overlaid(), table.state(), table.cursor()), (None, State::Edit, 2), "{key:?}");
+        assert_eq!(log(&table), before, "{key:?}");
+    }
+}
+
+#[test]
+fn leaving_takes_esc_twice_in_a_row() {
+    for keys in ["\n", "\n\n", "\n\n\n", "\n\n\n9999\n"] {
+        let mut table = asking();
+        press(&mut table, keys);
+        let state = table.state();
+        press(&mut table, "!");
+        assert_eq!(table.state(), state, "{keys:?}");
+        press(&mut table, "!");
+        assert_eq!(table.state(), State::Menu(Menu::Play), "{keys:?}");
+        assert!(table.round().is_none());
+    }
+}
+
+#[test]
+fn another_key_withdraws_the_request_and_acts() {
+    let mut table = table();
+    press(&mut table, "\n!5");
+    assert_eq!((table.state(), table.cursor()), (State::Edit, 1));
+    assert!(log(&table).last().unwrap().contains("You stay"));
+    press(&mut table, "!");
+    assert_eq!(table.state(), State::Edit, "the first request does not count any more");
+    press(&mut table, "!");
+    assert_eq!(table.state(), State::Menu(Menu::Play));
+}
+
+#[test]
+fn cursors_and_symbols_wrap() {
+    let mut table = asking();
+    press(&mut table, "\n<");
+    assert_eq!(table.state(), State::Length(8));
+    press(&mut table, ">");
+    assert_eq!(table.state(), State::Length(4));
+    press(&mut table, "\n>>\n<");
+    assert_eq!(table.cursor(), 3);
+    press(&mut table, ">");
+    assert_eq!(table.cursor(), 0);
+    let symbol = |table: &Table| super::left(table)[2].chars().nth(1).unwrap();
+    let mut seen = String::new();
+    for _ in 0..10 {
+        press(&mut table, "^");
+        seen.push(symbol(&table));
+    }
+    assert_eq!(seen, "2345678L12");
+    press(&mut table, "vvv");
+    assert_eq!(symbol(&table), '8');
+}
+
+#[test]
+fn a_game_of_fewer_colours_has_fewer_symbols() {
+    let wanted = mastermind_play::Wanted { length: Some(4), repeats: Some(true), colours: Some(3) };
+    let mut table = Table::new(wanted, 1, None);
+    press(&mut table, "\n^^^");
+    assert_eq!(super::left(&table)[2], "│L 1 1 1 * * * *│");
+    press(&mut table, "^4");
+    assert!(log(&table).last().unwrap().contains("There is no 4 in this game"));
+    assert_eq!(super::left(&table)[2], "│1 1 1 1 * * * *│");
+    // What the rules do not allow is said, and asked again.
+    let wanted = mastermind_play::Wanted { length: None, repeats: None, colours: Some(4) };
+    let mut table = Table::new(wanted, 1, None);
+    press(&mut table, "\n>\n>\n");
+    assert!(log(&table).last().unwrap().contains("at most 4 pegs"), "{:#?}", log(&table));
+    assert_eq!(table.state(), State::Repeats { length: 5, repeats: false });
+}

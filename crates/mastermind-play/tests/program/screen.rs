@@ -1,0 +1,234 @@
+use std::fs;
+
+use rustix::process::Signal;
+use testkit::{TempDir, terminal::Terminal};
+
+use super::{PROGRAM, run_in};
+
+/// A game whose code is 7423.
+const PUZZLE: [&str; 6] = ["--length", "4", "--repeats", "no", "--seed", "7"];
+
+fn start(data: &TempDir, first: &str, arguments: &[&str], columns: u16, rows: u16) -> Terminal {
+    let arguments: Vec<&str> = [first].iter().chain(arguments).copied().collect();
+    let environment = [("XDG_DATA_HOME", data.path().to_str().unwrap()), ("COLORTERM", "truecolor")];
+    Terminal::start_with(PROGRAM, &arguments, &environment, columns, rows)
+}
+
+fn panel(data: &TempDir, columns: u16, rows: u16) -> Terminal {
+    let terminal = start(data, "--panel", &PUZZLE, columns, rows);
+    terminal.wait_for("MASTERMIND");
+    terminal
+}
+
+#[test]
+fn the_text_game_in_a_terminal() {
+    let data = TempDir::new();
+    let mut terminal = start(&data, PUZZLE[0], &PUZZLE[1..], 120, 40);
+    terminal.wait_for("Guess : ");
+    terminal.press(b"1234\n");
+    terminal.wait_for("White: 3");
+    terminal.press(b"7423\n");
+    terminal.wait_for("Another game");
+    terminal.press(b"no\n");
+    terminal.wait_for("As expected");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn signals_and_the_end_of_input_end_the_text_game_quietly() {
+    for end in [&b"\x03"[..], b"\x04"] {
+        let data = TempDir::new();
+        let mut terminal = start(&data, PUZZLE[0], &PUZZLE[1..], 80, 24);
+        terminal.wait_for("Guess : ");
+        terminal.press(end);
+        assert_eq!(terminal.end(), 0);
+    }
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let data = TempDir::new();
+        let terminal = start(&data, "--seed", &["7"], 80, 24);
+        terminal.wait_for("How long");
+        terminal.signal(signal);
+        assert_eq!(terminal.end(), 0, "{signal:?}");
+    }
+}
+
+#[test]
+fn the_code_of_a_duel_is_not_seen_and_the_terminal_sees_again() {
+    let data = TempDir::new();
+    let mut terminal = start(&data, "--duel", &PUZZLE[..4], 80, 30);
+    terminal.wait_for("looks away: ");
+    terminal.press(b"5678\n");
+    terminal.wait_for("Guess : ");
+    assert!(!terminal.look(|screen| screen.contents().contains("5678")));
+    terminal.press(b"1234\n");
+    terminal.wait_for("Guess : 1234");
+    drop(terminal);
+    // Whoever leaves while nothing is seen gets a terminal that shows what is typed.
+    let mut terminal = start(&data, "--duel", &PUZZLE[..4], 80, 30);
+    terminal.wait_for("looks away: ");
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_whole_panel_game() {
+    let data = TempDir::new();
+    let mut terminal = panel(&data, 90, 26);
+    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    terminal.press(b"\r");
+    terminal.wait_for("Your Guess");
+    terminal.press(b"1234\r");
+    terminal.wait_for("RED: 0  WHITE: 3  for 1234 in row 1");
+    terminal.press(b"\x1b[A\x1b[C\x1b[B");
+    terminal.wait_for("2▏I 1 1");
+    terminal.press(b"7");
+    // The Enter of the number pad.
+    terminal.press(b"\x1b[H7423\x1bOM");
+    terminal.wait_for("Congratulations");
+    terminal.wait_for("Statistics: 1 played, 1 won, streak 1 (best 1)");
+    terminal.press(b"\x1b");
+    terminal.wait_for("Play");
+    terminal.press(b"\x1b[B\r");
+    assert_eq!(terminal.end(), 0);
+    assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 1 played, 1 won"));
+}
+
+#[test]
+fn colours_are_those_of_the_game() {
+    let data = TempDir::new();
+    let mut terminal = panel(&data, 90, 26);
+    terminal.press(b"\r3456\r");
+    terminal.wait_for("for 3456 in row 1");
+    let background = |column| terminal.look(|screen| screen.cell(6, column).unwrap().bgcolor());
+    assert_eq!(background(1), vt100::Color::Rgb(255, 0, 0));
+    assert_eq!(background(7), vt100::Color::Rgb(0, 255, 0));
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn without_colour_nothing_is_coloured() {
+    let data = TempDir::new();
+    let environment = [("XDG_DATA_HOME", data.path().to_str().unwrap()), ("NO_COLOR", "1"), ("COLORTERM", "truecolor")];
+    let mut terminal =
+        Terminal::start_with(PROGRAM, &["--panel", "--length", "4", "--repeats", "no"], &environment, 90, 26);
+    terminal.wait_for("MASTERMIND");
+    terminal.press(b"\r3456");
+    terminal.wait_for("3 4 5 6");
+    let coloured = |screen: &vt100::Screen| {
+        let cells = (0..26).flat_map(|row| (0..90).map(move |column| (row, column)));
+        cells
+            .filter_map(|(row, column)| screen.cell(row, column))
+            .any(|cell| cell.fgcolor() != vt100::Color::Default || cell.bgcolor() != vt100::Color::Default)
+    };
+    assert!(!terminal.look(coloured));
+    terminal.press(b"\x04");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn the_mouse_is_asked_for_and_given_back() {
+    let data = TempDir::new();
+    let mut terminal = panel(&data, 90, 26);
+    terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease);
+    assert_eq!(terminal.look(vt100::Screen::mouse_protocol_encoding), vt100::MouseProtocolEncoding::Sgr);
+    // Play, the arrow above the first digit twice, the wheel on the second, ENTER.
+    terminal.press(b"\x1b[<0;45;11M\x1b[<0;45;11m");
+    terminal.wait_for("Your Guess");
+    terminal.press(b"\x1b[<0;2;2M\x1b[<0;2;2M\x1b[<65;4;3M\x1b[<65;4;3M");
+    terminal.wait_for("3 8 1 1");
+    terminal.press(b"\x1b[<0;8;5M");
+    terminal.wait_for("for 3811 in row 1");
+    terminal.press(b"\x03");
+    terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None);
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_stopped_program_gives_the_mouse_back_too() {
+    let data = TempDir::new();
+    let environment = data.path().to_str().unwrap().to_owned();
+    // The shell passes its environment on.
+    let arguments = [
+        "XDG_DATA_HOME=".to_owned() + &environment,
+        PROGRAM.to_owned(),
+        "--panel".to_owned(),
+        "--length".to_owned(),
+        "4".to_owned(),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut terminal = Terminal::start_in_shell("env", &arguments, 90, 26);
+    terminal.wait_for("MASTERMIND");
+    terminal.press(b"\x1a");
+    terminal.wait_for("It stopped.");
+    terminal.wait_for_own_screen();
+    terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None);
+    terminal.press(b"\n");
+    terminal.wait_for("MASTERMIND");
+    terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease);
+    terminal.press(b"\x1b");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_window_may_change_in_the_middle_of_a_game() {
+    let data = TempDir::new();
+    let mut terminal = panel(&data, 90, 26);
+    terminal.press(b"\r1234\r56");
+    terminal.wait_for("5 6 1 1");
+    terminal.resize(80, 24);
+    terminal.wait_for("needs 26 rows, 90 columns; has 24 rows, 80 columns");
+    // Nobody can play what is not shown.
+    terminal.press(b"78\r");
+    terminal.resize(120, 40);
+    terminal.wait_for("1▕2▏3 4 * * * *   RED 0  WHITE 3");
+    terminal.wait_for("5 6 1 1");
+    terminal.press(b"23\r");
+    terminal.wait_for("for 5623 in row 2");
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn signals_leave_the_panel_game_in_order() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let data = TempDir::new();
+        let mut terminal = panel(&data, 90, 26);
+        terminal.press(b"\r");
+        terminal.wait_for("Your Guess");
+        terminal.signal(signal);
+        assert_eq!(terminal.end(), 0, "{signal:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_counted_is_said_on_the_panel() {
+    let data = TempDir::new();
+    let folder = data.path().join("arcade");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("mastermind-record"), "nonsense").unwrap();
+    let mut terminal = start(&data, "--panel", &PUZZLE, 120, 30);
+    terminal.wait_for("is damaged");
+    terminal.press(b"\r7423\r");
+    terminal.wait_for("The statistics were damaged");
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(fs::read_to_string(folder.join("mastermind-record.damaged-1")).unwrap(), "nonsense");
+}
+
+#[test]
+fn the_result_of_the_day_can_be_copied_after_the_game() {
+    let data = TempDir::new();
+    let mut terminal = start(&data, "--panel", &["--daily"], 90, 26);
+    terminal.wait_for("The puzzle of 2");
+    terminal.press(b"\r");
+    terminal.wait_for("Your Guess");
+    for row in 1..=10 {
+        terminal.press(b"1122\r");
+        terminal.wait_for(&format!("for 1122 in row {row}"));
+    }
+    terminal.wait_for("ESC goes back");
+    terminal.press(b"\x03");
+    terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains(": X/10"));
+    assert_eq!(terminal.end(), 0);
+}
