@@ -3,6 +3,7 @@
 mod keys;
 mod log;
 mod look;
+mod state;
 mod table;
 mod view;
 
@@ -17,7 +18,8 @@ pub use self::{
     keys::{Command, command},
     log::{Log, Message, Tone},
     look::{Look, Role},
-    table::{Asked, Key, Menu, Overlaid, State, Symbol, Table, Target},
+    state::{Asked, Key, Menu, Overlaid, State, Symbol, Target},
+    table::Table,
     view::{SIZE, View},
 };
 use crate::{Book, Wanted};

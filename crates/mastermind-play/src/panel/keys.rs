@@ -2,7 +2,7 @@
 
 use termkit::{Pad, Typed};
 
-use super::table::Key;
+use super::state::Key;
 
 /// What is to be done about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

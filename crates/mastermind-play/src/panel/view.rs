@@ -11,7 +11,7 @@ use mastermind::{
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect, Size},
-    style::Style,
+    style::{Color, Style},
     text::Line,
     widgets::{Block, Widget},
 };
@@ -21,7 +21,8 @@ use super::{
     keys::HELP,
     log::Tone,
     look::{Look, Role},
-    table::{LIFELINE, Menu, Overlaid, State, Symbol, Table, Target},
+    state::{LIFELINE, Menu, Overlaid, State, Symbol, Target},
+    table::Table,
 };
 use crate::voice;
 
@@ -427,6 +428,11 @@ impl Widget for &View<'_> {
         }
         if let Some(overlaid) = self.table.overlaid() {
             self.overlay(buffer, area, overlaid);
+            // The box has the terminal's own colours, which need not be dark.
+            let plain = self.style(Role::Plain);
+            for cell in buffer.content.iter_mut().filter(|cell| cell.bg == Color::Reset) {
+                cell.set_style(plain);
+            }
         }
     }
 }

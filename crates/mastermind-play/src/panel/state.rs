@@ -1,0 +1,142 @@
+//! What the panel game can be at, and what can be done about it.
+
+use mastermind::{Lifeline, Peg, code::MAX_LENGTH};
+
+/// What is shown on the ninth symbol of a position.
+pub(super) const LIFELINE: [char; MAX_LENGTH] = ['L', 'I', 'F', 'E', 'L', 'I', 'N', 'E'];
+
+/// A key of the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+    /// Up.
+    Up,
+    /// Down.
+    Down,
+    /// To the first position.
+    First,
+    /// To the last position.
+    Last,
+    /// Enter, also of the number pad.
+    Enter,
+    /// Esc.
+    Escape,
+    /// Backspace.
+    Back,
+    /// A digit from 1 to 9.
+    Digit(u8),
+    /// Asks for a hint.
+    Hint,
+    /// Shows the statistics.
+    Statistics,
+    /// Shows the keys.
+    Help,
+}
+
+impl Key {
+    /// All keys.
+    pub const ALL: [Self; 21] = [
+        Self::Left,
+        Self::Right,
+        Self::Up,
+        Self::Down,
+        Self::First,
+        Self::Last,
+        Self::Enter,
+        Self::Escape,
+        Self::Back,
+        Self::Digit(1),
+        Self::Digit(2),
+        Self::Digit(3),
+        Self::Digit(4),
+        Self::Digit(5),
+        Self::Digit(6),
+        Self::Digit(7),
+        Self::Digit(8),
+        Self::Digit(9),
+        Self::Hint,
+        Self::Statistics,
+        Self::Help,
+    ];
+}
+
+/// Something on the screen that the mouse can point at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// A choice of the menu.
+    Menu(Menu),
+    /// A choice of the set-up, by its number.
+    Choice(usize),
+    /// The arrow above a position.
+    Above(usize),
+    /// A position of the guess.
+    Position(usize),
+    /// The arrow below a position.
+    Below(usize),
+    /// What submits the guess.
+    Submit,
+}
+
+/// A choice of the menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Menu {
+    /// Play.
+    Play,
+    /// Leave.
+    Quit,
+}
+
+/// What the keys are for at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// The menu.
+    Menu(Menu),
+    /// Choosing the length of the code.
+    Length(usize),
+    /// Choosing whether colours may repeat.
+    Repeats {
+        /// The length that was chosen.
+        length: usize,
+        /// The choice that the cursor is at.
+        repeats: bool,
+    },
+    /// Making up a guess.
+    Edit,
+    /// Choosing a lifeline.
+    Pick(Lifeline),
+    /// The game is over.
+    Over,
+}
+
+/// What covers the panels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlaid {
+    /// The keys.
+    Help,
+    /// The statistics.
+    Statistics,
+}
+
+/// What a key asks of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Asked {
+    /// Nothing.
+    Nothing,
+    /// To end.
+    Leave,
+    /// To count the game that is over.
+    Count,
+}
+
+/// What is at a position of the guess.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symbol {
+    /// A digit.
+    Peg(Peg),
+    /// A letter of LIFELINE, the ninth symbol.
+    Lifeline,
+}
