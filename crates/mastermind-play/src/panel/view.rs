@@ -3,6 +3,8 @@
 //! In a window of 90 columns and 26 rows panels stand where the game has always had them. In a larger one the messages get the
 //! room, and from [`WIDE`] columns on the answer stands beside each guess instead of below it.
 
+mod menu;
+
 use mastermind::{
     Feedback, Lifeline, Peg, Style as Play,
     code::{MAX_LENGTH, MIN_LENGTH},
@@ -17,6 +19,7 @@ use ratatui::{
 };
 use termkit::{Depth, Mouse, Overlay, TooSmall};
 
+use self::menu::MenuPlaces;
 use super::{
     keys::HELP,
     log::Tone,
@@ -45,7 +48,6 @@ const LENGTH_STEP: u16 = 2;
 const REPEATS_STEP: u16 = 5;
 
 const SUBMIT: &str = " ENTER ";
-const TITLE: &str = "MASTERMIND";
 /// Columns of the longest bar of the statistics.
 const BAR: usize = 40;
 
@@ -92,29 +94,6 @@ const fn column(panel: Rect, position: u16) -> u16 {
 /// Positions, as columns of a window are counted.
 fn positions() -> impl Iterator<Item = (u16, usize)> {
     (0..).zip(0..MAX_LENGTH)
-}
-
-/// Where the menu is drawn.
-#[derive(Debug, Clone, Copy)]
-struct MenuPlaces {
-    // What stands for column 0 and row 0 of the smallest window.
-    origin: Position,
-    tip: Rect,
-}
-
-impl MenuPlaces {
-    const fn new(area: Rect) -> Self {
-        let origin = Position::new(area.x + (area.width - SIZE.width) / 2, area.y + (area.height - SIZE.height) / 2);
-        Self { origin, tip: Rect { y: area.y + area.height - 6, height: 6, ..area } }
-    }
-
-    const fn choice(self, choice: Menu) -> Rect {
-        let row = match choice {
-            Menu::Play => 10,
-            Menu::Quit => 12,
-        };
-        Rect::new(self.origin.x + 43, self.origin.y + row, 4, 1)
-    }
 }
 
 impl<'a> View<'a> {
@@ -168,36 +147,6 @@ impl<'a> View<'a> {
             block = block.title_top(Line::styled(format!(" {title} "), self.style(Role::Plain)).centered());
         }
         block.render(area, buffer);
-    }
-
-    fn menu(&self, buffer: &mut Buffer, area: Rect, selected: Menu) {
-        let places = MenuPlaces::new(area);
-        let (x, y) = (places.origin.x, places.origin.y);
-        let pegs: Vec<Cell> = (0..MAX_LENGTH).filter_map(Peg::new).map(Cell::Peg).collect();
-        self.cells(buffer, x + 37, y + 6, &pegs, None);
-        self.put(buffer, x + 40, y + 8, TITLE, Role::Plain);
-        for (choice, name, chosen) in [(Menu::Play, "Play", Role::ChosenPlay), (Menu::Quit, "Quit", Role::Chosen)] {
-            let place = places.choice(choice);
-            self.put(buffer, place.x, place.y, name, if choice == selected { chosen } else { Role::Plain });
-        }
-        let centred = |buffer: &mut Buffer, row: u16, text: &str, role| {
-            let width = u16::try_from(text.chars().count()).unwrap_or(u16::MAX).min(area.width);
-            self.put(buffer, area.x + (area.width - width) / 2, y + row, text, role);
-        };
-        if let Some(day) = self.table.day() {
-            centred(buffer, 15, &format!("The puzzle of {day}"), Role::Message);
-        }
-        if let Some(record) = self.table.record().filter(|record| record.played() > 0) {
-            centred(buffer, 17, &voice::summary(record), Role::Quiet);
-        }
-        if let Some(trouble) = self.table.trouble() {
-            centred(buffer, 17, trouble, Role::Message);
-        }
-        self.frame(buffer, places.tip, "Helpful Tip!");
-        let row = places.tip.y + 2;
-        self.put(buffer, x + 18, row, "There is no help here; you are on your own, as it should be.", Role::Message);
-        self.put(buffer, x + 18, row + 1, "(All right: arrow keys move you about, ENTER goes in.)", Role::Message);
-        self.at_right(buffer, places.tip, places.tip.bottom() - 1, " ? keys  s statistics ");
     }
 
     /// Writes a text into the border of a panel, near its right end.

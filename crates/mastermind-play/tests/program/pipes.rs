@@ -243,6 +243,22 @@ fn statistics_are_kept_and_shown() {
 }
 
 #[test]
+fn games_that_end_at_the_same_time_are_all_counted() {
+    let data = TempDir::new();
+    let mut games: Vec<Process> = (0..4).map(|_| Process::start_with_stdin(&mut command(&data, PUZZLE))).collect();
+    for game in &games {
+        game.wait_stdout("a prompt", |stdout| stdout.ends_with("Guess : ").then_some(()));
+    }
+    for game in &mut games {
+        game.write("7423\n");
+    }
+    for game in games {
+        assert_eq!(game.wait().code, Some(0));
+    }
+    assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 4 played, 4 won"));
+}
+
+#[test]
 fn a_damaged_file_of_statistics_is_said_and_kept() {
     let data = TempDir::new();
     let folder = data.path().join("arcade");
