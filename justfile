@@ -23,6 +23,7 @@ bench-nuggets:
 # Whether turns of robots leave on time and what they cost, against bare loops in the same run.
 bench-robots:
     cargo bench -p robots -p robots-server --bench turn --bench turns
+
 # What the answers of all codes to a guess cost, against a plain loop in the same run.
 bench-mastermind:
     cargo bench -p mastermind --bench feedback

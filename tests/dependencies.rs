@@ -33,7 +33,7 @@ const THICK: &[&str] = &[
     "warp",
 ];
 /// Crates that hold rules and do no I/O.
-const NO_STD: &[&str] = &["netcore", "nuggets", "robots"];
+const NO_STD: &[&str] = &["blackjack", "mastermind", "netcore", "nuggets", "robots"];
 
 /// The crates that a package links, by name and version.
 fn linked(package: &str) -> BTreeSet<String> {

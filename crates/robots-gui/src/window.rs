@@ -203,7 +203,7 @@ impl Window {
             Happening::Leave => return Some(End::Left),
             Happening::Gone(error) => return Some(End::HungUp(error)),
             // There is no pipe to read from.
-            Happening::Byte(_) | Happening::End | Happening::Frame => {}
+            Happening::Byte(_) | Happening::End | Happening::Frame | Happening::Mouse(_) => {}
         }
         None
     }
