@@ -168,6 +168,21 @@ impl Score {
         let decided = (self.wins + self.losses + self.busts) as f64 / self.rounds().max(1) as f64;
         decided - self.mean() * self.mean()
     }
+
+    /// Half the width of the 95 % confidence interval around the mean reward; none below two rounds.
+    #[expect(clippy::cast_precision_loss, reason = "a width for people to read")]
+    pub fn half_width(&self) -> Option<f64> {
+        let rounds = self.rounds() as f64;
+        (rounds >= 2.0).then(|| 1.96 * square_root(self.variance() / (rounds - 1.0)))
+    }
+}
+
+// By Newton's method, since the square root of the processor is not part of `core`.
+fn square_root(of: f64) -> f64 {
+    if of <= 0.0 {
+        return 0.0;
+    }
+    (0..64).fold(of.max(1.0), |root, _| f64::midpoint(root, of / root))
 }
 
 impl core::ops::AddAssign for Score {
@@ -389,5 +404,12 @@ mod tests {
         let stands: u64 = trainer.table().visited().map(|(_, entry)| entry.stand.n).sum();
         assert_eq!(stands + score.busts, score.rounds());
         assert!((score.mean() + 0.392_658).abs() < 4.5 * 0.9 / 20_000_f64.sqrt(), "{}", score.mean());
+    }
+
+    #[test]
+    fn roots_are_roots() {
+        for of in [0.0, 1e-12, 0.25, 2.0, 1e12] {
+            assert!((square_root(of) - of.sqrt()).abs() <= 1e-9 * of.sqrt(), "{of}");
+        }
     }
 }

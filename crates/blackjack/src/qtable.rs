@@ -168,13 +168,14 @@ impl QTable {
         self.space.states().map(|state| (state, self.entry(state))).filter(|(_, entry)| entry.visits() > 0)
     }
 
-    /// The state and action that was taken least often, and how often.
+    /// The state and action that was taken least often, and how often. HIT with 21 is left out: hardly any learner tries it.
     pub fn least_visited(&self) -> Option<(State, Action, u64)> {
         self.space
             .states()
             .flat_map(|state| {
                 [Action::Hit, Action::Stand].map(|action| (state, action, self.entry(state).of(action).n))
             })
+            .filter(|&(state, action, _)| action == Action::Stand || state.total() < BEST)
             .min_by_key(|&(_, _, n)| n)
     }
 

@@ -1,0 +1,172 @@
+//! Files that are read within a bound and replaced as a whole.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+/// How messages call a file: in quotes, on one line, whatever its name is made of.
+pub fn file_name(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().escape_debug())
+}
+
+/// Reads a file, but no more than `most` bytes and one, by which the caller sees that it is too large.
+///
+/// # Errors
+/// When it is not there or cannot be read.
+pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![];
+    // No file of ours is anywhere near 2^64 bytes.
+    let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Replaces what is in a file, or makes a new one: whoever reads it, and whenever the program or the machine stops, there is
+/// all of the old or all of the new.
+///
+/// The new content is written beside the file, brought to the disk and renamed. A link stays a link and what it points to
+/// is replaced; what is no file but a device or a pipe is written to.
+///
+/// # Errors
+/// When that cannot be done; the file is as it was then. A file that is read-only is left alone.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = match fs::canonicalize(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
+        real => real?,
+    };
+    let old = match fs::metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        old => Some(old?),
+    };
+    match &old {
+        Some(old) if old.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Some(old) if !old.is_file() => {
+            let mut device = OpenOptions::new().write(true).open(&path)?;
+            return device.write_all(bytes).and_then(|()| device.flush());
+        }
+        Some(old) if old.permissions().readonly() => {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only"));
+        }
+        _ => {}
+    }
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        Some(_) => Path::new("."),
+        None => return Err(ErrorKind::IsADirectory.into()),
+    };
+    let (mut file, beside) = new_file(folder)?;
+    let written = (|| {
+        if let Some(old) = old {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, &path)
+    })();
+    if let Err(error) = written {
+        // What is in the way of this is in the way of nothing else.
+        let _ = fs::remove_file(&beside);
+        return Err(error);
+    }
+    // So that the new name survives a power failure too. Not every system can do that to a folder.
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+// Makes a file with a name that nobody has.
+fn new_file(folder: &Path) -> io::Result<(File, PathBuf)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!(".saving-{}-{number}", process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            // Left by a process of the same number that was killed.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            file => return Ok((file?, path)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A folder that goes when the test does. What the other tests use stands on this crate's side of the dependencies.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("arcade-files-{}-{name}", process::id()));
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let mut names: Vec<String> =
+                fs::read_dir(&self.0).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_file_is_made_and_replaced_and_nothing_stays_beside_it() {
+        let folder = Folder::new("replaced");
+        let path = folder.0.join("table");
+        for content in ["one", "", "two"] {
+            replace_file(&path, content.as_bytes()).unwrap();
+            assert_eq!(read_file(&path, 100).unwrap(), content.as_bytes());
+        }
+        assert_eq!(folder.names(), ["table"]);
+        assert_eq!(read_file(&path, 1).unwrap(), b"tw");
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_said_and_left() {
+        let folder = Folder::new("left");
+        let path = folder.0.join("table");
+        assert_eq!(replace_file(&folder.0, b"x").unwrap_err().kind(), ErrorKind::IsADirectory);
+        assert_eq!(replace_file(Path::new("/"), b"x").unwrap_err().kind(), ErrorKind::IsADirectory);
+        assert_eq!(replace_file(&folder.0.join("no/table"), b"x").unwrap_err().kind(), ErrorKind::NotFound);
+        fs::write(&path, "old").unwrap();
+        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).unwrap();
+        assert_eq!(replace_file(&path, b"new").unwrap_err().kind(), ErrorKind::PermissionDenied);
+        assert_eq!((fs::read(&path).unwrap(), folder.names()), (b"old".to_vec(), vec!["table".to_owned()]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_permissions_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = Folder::new("links");
+        let (path, link) = (folder.0.join("table"), folder.0.join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("table", &link).unwrap();
+        replace_file(&link, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        replace_file(Path::new("/dev/null"), b"new").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn names_are_shown_on_one_line() {
+        assert_eq!(file_name(Path::new("a\nb")), "'a\\nb'");
+    }
+}

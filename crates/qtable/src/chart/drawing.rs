@@ -1,0 +1,194 @@
+//! The chart as a picture.
+//!
+//! Orange and blue are told apart by people who see no red or no green, both carry their letter with a contrast of more
+//! than 5 to 1, and a decision that differs from the best has a double frame: no colour says anything alone.
+
+use std::fmt::Write;
+
+use blackjack::{policy::MIN_UPCARD, round::Action};
+
+use super::{Cell, Chart, Summary, letter, soft_name};
+use crate::{
+    picture::{Anchor, FontError, Fonts, Pen, Picture, Rgb, Shape, Text},
+    tables::upcard_name,
+};
+
+const BLACK: Rgb = Rgb(0, 0, 0);
+const WHITE: Rgb = Rgb(255, 255, 255);
+const INK: Rgb = Rgb(34, 34, 34);
+const GREY: Rgb = Rgb(85, 85, 85);
+const ORANGE: Rgb = Rgb(230, 159, 0);
+const BLUE: Rgb = Rgb(0, 114, 178);
+const PALE_ORANGE: Rgb = Rgb(251, 231, 190);
+const PALE_BLUE: Rgb = Rgb(196, 222, 240);
+
+const MARGIN: f32 = 40.0;
+/// From one cell to the next.
+const COLUMN: f32 = 42.0;
+const ROW: f32 = 25.0;
+const GAP: f32 = 2.0;
+/// What stands left of the cells.
+const LABELS: f32 = 64.0;
+/// The first row of cells.
+const TOP: f32 = 190.0;
+const PANEL: f32 = LABELS + 10.0 * COLUMN;
+const BETWEEN: f32 = 56.0;
+const LEGEND: f32 = 350.0;
+
+/// Draws it.
+///
+/// # Errors
+/// When the built-in typeface cannot be read.
+pub fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture, FontError> {
+    let fonts = Fonts::new()?;
+    let (hard, soft) = (chart.rows(false), chart.rows(true));
+    let right = MARGIN + PANEL + BETWEEN;
+    // The legend takes the place under the soft hands, or one of its own.
+    let (beside, legend_left, legend_top) = match soft.is_empty() {
+        true => (LEGEND, right, TOP),
+        false => (PANEL, right + LABELS, TOP + 10.0 * ROW + 34.0),
+    };
+    let (width, height) = (right + beside + MARGIN, 680);
+    // A title can be as long as a file name.
+    let size = (28.0 * (width - 2.0 * MARGIN) / fonts.width(title, 28.0, true)).min(28.0);
+    // With the minus sign of print.
+    let (worth, differing) = (summary.worth().replace('-', "\u{2212}"), summary.differing());
+    let mut shapes = vec![
+        Text::new((MARGIN, 56.0), size, INK, title).bold().into(),
+        Text::new((MARGIN, 86.0), 17.0, GREY, &*worth).into(),
+        Text::new((MARGIN, 109.0), 17.0, GREY, &*differing).into(),
+    ];
+    let heading = if soft.is_empty() { "Your total" } else { "Your total, no ace counts 11 (hard)" };
+    panel(&mut shapes, chart, MARGIN, heading, &hard, |total| total.to_string());
+    if !soft.is_empty() {
+        panel(&mut shapes, chart, right, "Your total, an ace counts 11 (soft)", &soft, soft_name);
+    }
+    legend(&mut shapes, chart, legend_left, legend_top);
+    Ok(Picture {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of small constants")]
+        width: width as u16,
+        height,
+        title: title.to_owned(),
+        description: format!(
+            "What to do with each total against each upcard of the dealer: hit or stand. {worth}. {differing}."
+        ),
+        shapes,
+    })
+}
+
+fn panel(
+    shapes: &mut Vec<Shape>,
+    chart: &Chart,
+    left: f32,
+    heading: &str,
+    rows: &[(u8, Vec<Cell>)],
+    name: impl Fn(u8) -> String,
+) {
+    let cells = left + LABELS;
+    shapes.push(Shape::from(Text::new((left, TOP - 44.0), 16.0, INK, heading).bold()));
+    let against =
+        Text::new((left + PANEL - GAP, TOP - 44.0), 14.0, GREY, "against the dealer\u{2019}s card").anchor(Anchor::End);
+    shapes.push(against.into());
+    let mut middle = cells + (COLUMN - GAP) / 2.0;
+    for upcard in MIN_UPCARD..=11 {
+        shapes.push(Shape::from(
+            Text::new((middle, TOP - 12.0), 16.0, INK, upcard_name(upcard)).bold().anchor(Anchor::Middle),
+        ));
+        middle += COLUMN;
+    }
+    let mut top = TOP;
+    for (total, row) in rows {
+        let label = Text::new((cells - 12.0, top + 17.0), 16.0, INK, name(*total)).bold().anchor(Anchor::End);
+        shapes.push(label.into());
+        let mut left = cells;
+        for &cell in row {
+            shapes.push(place(chart, cell, left, top));
+            left += COLUMN;
+        }
+        top += ROW;
+    }
+}
+
+fn place(chart: &Chart, cell: Cell, left: f32, top: f32) -> Shape {
+    let class = match (cell.action, cell.differs) {
+        (Action::Hit, false) => "hit",
+        (Action::Hit, true) => "hit differs",
+        (Action::Stand, false) => "stand",
+        (Action::Stand, true) => "stand differs",
+    };
+    Shape::Group { class, says: explain(chart, cell), shapes: tile(cell, left, top) }
+}
+
+fn tile(cell: Cell, left: f32, top: f32) -> Vec<Shape> {
+    let (width, height) = (COLUMN - GAP, ROW - GAP);
+    let (fill, ink) = match (cell.action, cell.guessed) {
+        (Action::Hit, false) => (ORANGE, BLACK),
+        (Action::Stand, false) => (BLUE, WHITE),
+        (Action::Hit, true) => (PALE_ORANGE, INK),
+        (Action::Stand, true) => (PALE_BLUE, INK),
+    };
+    let mut shapes =
+        vec![Shape::Rectangle { place: [left, top, width, height], radius: 3.0, fill: Some(fill), pen: None }];
+    if cell.differs {
+        // Black and white, so that it stands out on either colour.
+        for (inset, colour, thick) in [(1.5, BLACK, 3.0), (3.75, WHITE, 1.5)] {
+            let place = [left + inset, top + inset, width - 2.0 * inset, height - 2.0 * inset];
+            let pen = Some(Pen::new(colour, thick));
+            shapes.push(Shape::Rectangle { place, radius: 3.0, fill: None, pen });
+        }
+    }
+    let at = (left + width / 2.0, top + height / 2.0 + 5.0);
+    shapes.push(Shape::from(Text::new(at, 14.0, ink, letter(cell).to_string()).bold().anchor(Anchor::Middle)));
+    shapes
+}
+
+// What is said when one points at a cell.
+fn explain(chart: &Chart, cell: Cell) -> String {
+    let action = |action| if action == Action::Hit { "hit" } else { "stand" };
+    let mut said = format!("{}: {}", cell.state, action(cell.action));
+    if let Some(table) = &chart.table {
+        let own = blackjack::State::new(table.space(), cell.state.total(), cell.state.is_soft(), cell.state.upcard());
+        let entry = table.entry(own.unwrap_or(cell.state));
+        // Writing to a string cannot fail.
+        for (name, tally) in [("hit", entry.hit), ("stand", entry.stand)] {
+            match tally.mean() {
+                Some(mean) => {
+                    let _ = write!(said, "; {name} {mean:.4} in {} rounds", tally.n);
+                }
+                None => {
+                    let _ = write!(said, "; {name} never tried");
+                }
+            }
+        }
+    }
+    if cell.differs {
+        said += "; the best table does the other";
+    }
+    said
+}
+
+fn legend(shapes: &mut Vec<Shape>, chart: &Chart, left: f32, top: f32) {
+    let Some(state) = chart.space().states().next() else { return };
+    let sample = |action, differs, guessed| Cell { state, action, differs, guessed };
+    let mut rows: Vec<(Vec<Cell>, &str)> = vec![
+        (vec![sample(Action::Hit, false, false)], "Hit: take a card"),
+        (vec![sample(Action::Stand, false, false)], "Stand: take no card"),
+        (vec![sample(Action::Hit, true, false), sample(Action::Stand, true, false)], "The best table does the other"),
+    ];
+    if chart.table.is_some() {
+        rows.push((
+            vec![sample(Action::Hit, false, true), sample(Action::Stand, false, true)],
+            "Not learned: one was never tried",
+        ));
+    }
+    let mut top = top;
+    for (cells, says) in rows {
+        let mut at = left;
+        for cell in cells {
+            shapes.extend(tile(cell, at, top));
+            at += COLUMN;
+        }
+        shapes.push(Shape::from(Text::new((left + 2.0 * COLUMN + 12.0, top + 17.0), 16.0, INK, says)));
+        top += ROW + 8.0;
+    }
+}

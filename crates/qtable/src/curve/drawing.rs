@@ -1,0 +1,278 @@
+//! The curves as a picture.
+//!
+//! Each series has a colour of a palette that people who see no red or no green tell apart, a mark of its own, and its name
+//! beside its end, so that no colour says anything alone. Thin lines are single runs, the thick one is their mean.
+
+use super::{Curves, Series};
+use crate::{
+    args::Way,
+    judge::facts,
+    picture::{Anchor, FontError, Fonts, Pen, Picture, Rgb, Shape, Text},
+};
+
+const INK: Rgb = Rgb(34, 34, 34);
+const GREY: Rgb = Rgb(85, 85, 85);
+const GRID: Rgb = Rgb(226, 226, 226);
+const WHITE: Rgb = Rgb(255, 255, 255);
+
+const WIDTH: u16 = 1120;
+const HEIGHT: u16 = 630;
+/// The plot: left, right, top, bottom.
+const LEFT: f32 = 104.0;
+const RIGHT: f32 = 812.0;
+const TOP: f32 = 122.0;
+const BOTTOM: f32 = 540.0;
+/// The least distance between two names at the right.
+const NAMES: f32 = 42.0;
+
+/// Draws them.
+///
+/// # Errors
+/// When the built-in typeface cannot be read.
+pub fn picture(curves: &Curves, title: Option<&str>) -> Result<Picture, FontError> {
+    let fonts = Fonts::new()?;
+    let title = title.unwrap_or("How many rounds it takes to learn 21");
+    let runs = curves.series.first().map_or(0, |series| series.runs.len());
+    let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
+    let facts = format!("Exact value of the table on {} after so many rounds of training; {each}", facts(curves.space));
+    let plot = Plot::of(curves);
+    let size = (28.0 * (f32::from(WIDTH) - 80.0) / fonts.width(title, 28.0, true)).min(28.0);
+    let mut shapes = vec![
+        Text::new((40.0, 56.0), size, INK, title).bold().into(),
+        Text::new((40.0, 86.0), 17.0, GREY, &*facts).into(),
+    ];
+    axes(&mut shapes, &plot);
+    let mut names = vec![];
+    for (value, says, dashes) in
+        [(curves.optimum, "best table", &[10.0, 5.0][..]), (curves.mimic, "as the dealer plays", &[2.0, 4.0][..])]
+    {
+        let y = plot.y(value);
+        let pen = Pen { dashes, ..Pen::new(INK, 2.0) };
+        let line = Shape::Path { points: vec![(LEFT, y), (RIGHT, y)], fill: None, pen: Some(pen) };
+        let says = format!("{says}: {value:.4} a round");
+        shapes.push(Shape::Group { class: "reference", says, shapes: vec![line] });
+    }
+    for series in &curves.series {
+        draw_runs(&mut shapes, series, &plot);
+    }
+    for series in &curves.series {
+        draw_mean(&mut shapes, series, &plot);
+    }
+    names.push(Name { y: plot.y(curves.optimum), value: curves.optimum, says: "best table".into(), mark: None });
+    names.push(Name { y: plot.y(curves.mimic), value: curves.mimic, says: "as the dealer plays".into(), mark: None });
+    for series in &curves.series {
+        if let Some(&(_, value)) = series.mean().last() {
+            names.push(Name { y: plot.y(value), value, says: series.name.clone(), mark: Some(series.way) });
+        }
+    }
+    write_names(&mut shapes, names);
+    Ok(Picture { width: WIDTH, height: HEIGHT, title: title.to_owned(), description: facts, shapes })
+}
+
+// Where values and numbers of rounds are.
+struct Plot {
+    // As powers of ten.
+    from: f64,
+    to: f64,
+    low: f64,
+    high: f64,
+    // From one line of the grid to the next.
+    step: f64,
+}
+
+impl Plot {
+    #[expect(clippy::cast_precision_loss, reason = "a place on a picture")]
+    fn of(curves: &Curves) -> Self {
+        let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
+        let last = points().map(|&(rounds, _)| rounds).max().unwrap_or(super::FIRST).max(10 * super::FIRST);
+        let values = || points().map(|&(_, value)| value).chain([curves.optimum, curves.mimic]);
+        let (low, high) = (values().fold(0.0, f64::min), values().fold(-1.0, f64::max));
+        let step = [0.005, 0.01, 0.02, 0.05].into_iter().find(|step| (high - low) / step <= 9.0).unwrap_or(0.1);
+        Self {
+            from: (super::FIRST as f64).log10(),
+            to: (last as f64).log10(),
+            // Whole steps, with room at both ends.
+            low: ((low / step).floor()) * step,
+            high: ((high / step).floor() + 1.0) * step,
+            step,
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a place on a picture")]
+    fn x(&self, rounds: u64) -> f32 {
+        LEFT + ((rounds.max(1) as f64).log10() - self.from) as f32 / (self.to - self.from) as f32 * (RIGHT - LEFT)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a picture")]
+    fn y(&self, value: f64) -> f32 {
+        BOTTOM - ((value - self.low) / (self.high - self.low)) as f32 * (BOTTOM - TOP)
+    }
+
+    fn line(&self, points: &[(u64, f64)]) -> Vec<(f32, f32)> {
+        points.iter().map(|&(rounds, value)| (self.x(rounds), self.y(value))).collect()
+    }
+}
+
+fn axes(shapes: &mut Vec<Shape>, plot: &Plot) {
+    let mut line = |points, colour, width| {
+        shapes.push(Shape::Path { points, fill: None, pen: Some(Pen::new(colour, width)) });
+    };
+    let mut labels = vec![];
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of steps")]
+    let steps = ((plot.high - plot.low) / plot.step).round() as u8;
+    for step in 0..=steps {
+        let value = plot.low + f64::from(step) * plot.step;
+        let y = plot.y(value);
+        line(vec![(LEFT, y), (RIGHT, y)], GRID, 1.0);
+        labels.push(Text::new((LEFT - 12.0, y + 5.5), 16.0, INK, number(value, 2)).anchor(Anchor::End));
+    }
+    let mut rounds = super::FIRST;
+    while plot.x(rounds) <= RIGHT + 0.5 {
+        let x = plot.x(rounds);
+        line(vec![(x, TOP), (x, BOTTOM)], GRID, 1.0);
+        line(vec![(x, BOTTOM), (x, BOTTOM + 6.0)], INK, 1.5);
+        labels.push(Text::new((x, BOTTOM + 26.0), 16.0, INK, short(rounds)).anchor(Anchor::Middle));
+        // Small ticks, as a log scale has them.
+        for part in 2..10 {
+            let x = plot.x(rounds * part);
+            if x <= RIGHT {
+                line(vec![(x, BOTTOM), (x, BOTTOM + 3.5)], INK, 1.0);
+            }
+        }
+        rounds *= 10;
+    }
+    line(vec![(LEFT, BOTTOM), (RIGHT, BOTTOM)], INK, 1.5);
+    let middle = f32::midpoint(LEFT, RIGHT);
+    labels.push(
+        Text::new((middle, BOTTOM + 58.0), 17.0, INK, "Rounds of training (log scale)").bold().anchor(Anchor::Middle),
+    );
+    let middle = f32::midpoint(TOP, BOTTOM);
+    labels.push(Text::new((40.0, middle), 17.0, INK, "Reward per round").bold().anchor(Anchor::Middle).upwards());
+    shapes.extend(labels.into_iter().map(Shape::from));
+}
+
+// With the minus sign of print.
+fn number(value: f64, digits: usize) -> String {
+    format!("{value:.digits$}").replace('-', "\u{2212}")
+}
+
+fn short(rounds: u64) -> String {
+    match rounds {
+        0..=999_999 => format!("{} thousand", rounds / 1_000),
+        1_000_000..=999_999_999 => format!("{} million", rounds / 1_000_000),
+        _ => format!("{} billion", rounds / 1_000_000_000),
+    }
+}
+
+const fn colour(way: Way) -> Rgb {
+    match way {
+        Way::Random => Rgb(213, 94, 0),
+        Way::Epsilon => Rgb(0, 114, 178),
+        Way::Doubt => Rgb(0, 128, 96),
+    }
+}
+
+fn draw_runs(shapes: &mut Vec<Shape>, series: &Series, plot: &Plot) {
+    let pen = Pen { opacity: 0.35, ..Pen::new(colour(series.way), 1.25) };
+    let line = |points: &[(u64, f64)]| Shape::Path { points: plot.line(points), fill: None, pen: Some(pen) };
+    for run in series.runs.iter().filter(|_| series.runs.len() > 1) {
+        let says = format!("{}, seed {}", series.name, run.seed);
+        shapes.push(Shape::Group { class: "run", says, shapes: vec![line(&run.points)] });
+    }
+}
+
+fn draw_mean(shapes: &mut Vec<Shape>, series: &Series, plot: &Plot) {
+    let mean = series.mean();
+    let points = plot.line(&mean);
+    let halo = Shape::Path { points: points.clone(), fill: None, pen: Some(Pen::new(WHITE, 5.0)) };
+    let line = Shape::Path { points: points.clone(), fill: None, pen: Some(Pen::new(colour(series.way), 3.0)) };
+    let mut drawn = vec![halo, line];
+    for ((x, y), (rounds, value)) in points.into_iter().zip(mean) {
+        let says = format!("{}: {value:.4} after {rounds} rounds", series.name);
+        drawn.push(Shape::Group { class: "point", says, shapes: mark(series.way, x, y) });
+    }
+    shapes.push(Shape::Group { class: "mean", says: series.name.clone(), shapes: drawn });
+}
+
+// A circle, a square or a triangle, with a white edge.
+fn mark(way: Way, x: f32, y: f32) -> Vec<Shape> {
+    let (fill, edge) = (Some(colour(way)), Some(Pen::new(WHITE, 1.5)));
+    match way {
+        Way::Random => {
+            let points = vec![(x, y - 6.5), (x + 6.0, y + 4.5), (x - 6.0, y + 4.5)];
+            vec![Shape::Path { points: points.into_iter().collect(), fill, pen: edge }]
+        }
+        Way::Epsilon => vec![
+            Shape::Circle { at: (x, y), radius: 6.0, fill: WHITE },
+            Shape::Circle { at: (x, y), radius: 5.0, fill: colour(way) },
+        ],
+        Way::Doubt => {
+            vec![Shape::Rectangle { place: [x - 5.0, y - 5.0, 10.0, 10.0], radius: 0.0, fill, pen: edge }]
+        }
+    }
+}
+
+struct Name {
+    y: f32,
+    value: f64,
+    says: String,
+    mark: Option<Way>,
+}
+
+// The names right of the plot, each as near to the end of its line as the others let it, and joined to it by a thin one.
+fn write_names(shapes: &mut Vec<Shape>, mut names: Vec<Name>) {
+    names.sort_by(|one, other| one.y.total_cmp(&other.y));
+    let places = apart(&names.iter().map(|name| name.y).collect::<Vec<f32>>());
+    for (Name { y, value, says, mark: way }, place) in names.into_iter().zip(places) {
+        let ink = way.map_or(INK, colour);
+        let points = vec![(RIGHT + 8.0, y), (RIGHT + 26.0, place), (RIGHT + 34.0, place)];
+        shapes.push(Shape::Path { points, fill: None, pen: Some(Pen::new(GREY, 1.0)) });
+        let left = RIGHT + 46.0;
+        if let Some(way) = way {
+            shapes.extend(mark(way, left, place));
+        }
+        let left = left + if way.is_some() { 14.0 } else { -6.0 };
+        shapes.push(Text::new((left, place - 1.0), 17.0, ink, says).bold().into());
+        let said = format!("{} a round", number(value, 4));
+        shapes.push(Text::new((left, place + 17.0), 15.0, GREY, said).into());
+    }
+}
+
+// Moves places that rise apart until they do not touch, and keeps their middle.
+fn apart(wanted: &[f32]) -> Vec<f32> {
+    // Groups that touch: where their first is, and how many they are.
+    let mut groups: Vec<(f32, u8)> = vec![];
+    let length = |count: u8| f32::from(count) * NAMES;
+    for &place in wanted {
+        groups.push((place, 1));
+        while let [.., (above, more), (below, count)] = groups[..]
+            && above + length(more) > below
+        {
+            // The middle of both, weighed by how many they are.
+            let (first, second) = (f32::from(more), f32::from(count));
+            let middle = |start: f32, count: u8| start + length(count - 1) / 2.0;
+            let joined = (middle(above, more) * first + middle(below, count) * second) / (first + second);
+            groups.truncate(groups.len() - 2);
+            groups.push((joined - length(more + count - 1) / 2.0, more + count));
+        }
+    }
+    groups.into_iter().flat_map(|(start, count)| (0..count).map(move |at| start + length(at))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_touch_and_stay_where_they_can() {
+        for (wanted, places) in [
+            (&[100.0, 200.0][..], vec![100.0, 200.0]),
+            (&[100.0, 100.0], vec![79.0, 121.0]),
+            (&[100.0, 110.0, 300.0], vec![84.0, 126.0, 300.0]),
+            (&[100.0, 110.0, 120.0], vec![68.0, 110.0, 152.0]),
+            (&[], vec![]),
+        ] {
+            assert_eq!(apart(wanted), places);
+        }
+    }
+}

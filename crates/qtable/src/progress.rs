@@ -1,0 +1,122 @@
+//! A line on standard error that says how far a long work is.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal, Write},
+    time::{Duration, Instant},
+};
+
+/// How often the line is drawn on a terminal.
+const ON_TERMINAL: Duration = Duration::from_millis(100);
+/// How often a line is written elsewhere, where each stays.
+const ELSEWHERE: Duration = Duration::from_secs(5);
+const BAR: usize = 20;
+
+/// The progress of work that is counted in rounds.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    all: u64,
+    shown: bool,
+    terminal: bool,
+    start: Instant,
+    drawn: Option<Instant>,
+}
+
+impl Progress {
+    /// Work of `all` rounds. Shown on a terminal, and elsewhere if that is `wanted`.
+    pub(crate) fn new(all: u64, wanted: bool) -> Self {
+        let terminal = io::stderr().is_terminal();
+        Self { all, shown: wanted || terminal, terminal, start: Instant::now(), drawn: None }
+    }
+
+    /// So many rounds are done. `more` is what else there is to say; it is only asked for when it is shown.
+    pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
+        let pause = if self.terminal { ON_TERMINAL } else { ELSEWHERE };
+        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause) || rounds == self.all;
+        if !self.shown || !due {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let line = line(rounds, self.all, self.start.elapsed(), &more());
+        let (before, after) = if self.terminal { ("\r\x1b[K", "") } else { ("", "\n") };
+        self.write(&format!("{before}{line}{after}"));
+    }
+
+    /// Leaves the last line standing, so that others can be written below it.
+    pub(crate) fn end(&mut self) {
+        if self.terminal && self.drawn.take().is_some() {
+            self.write("\n");
+        }
+    }
+
+    /// Rounds a second since the start.
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+    pub(crate) fn rate(&self, rounds: u64) -> f64 {
+        rounds as f64 / self.start.elapsed().as_secs_f64().max(1e-9)
+    }
+
+    fn write(&mut self, text: &str) {
+        // Nobody waits for a progress line: where it cannot be written it is given up.
+        self.shown = io::stderr().write_all(text.as_bytes()).is_ok();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A count with a unit that keeps it short.
+#[expect(clippy::cast_precision_loss, reason = "a number for people to read")]
+pub(crate) fn short(count: u64) -> String {
+    match count {
+        0..=9_999 => count.to_string(),
+        10_000..=999_999 => format!("{:.1} k", count as f64 / 1e3),
+        1_000_000..=999_999_999 => format!("{:.1} M", count as f64 / 1e6),
+        _ => format!("{:.2} G", count as f64 / 1e9),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers for people to read, all of them positive and finite"
+)]
+fn line(rounds: u64, all: u64, elapsed: Duration, more: &str) -> String {
+    let part = rounds.min(all) as f64 / all.max(1) as f64;
+    let full = (part * BAR as f64) as usize;
+    let seconds = elapsed.as_secs_f64();
+    let rate = rounds as f64 / seconds.max(1e-9);
+    let mut line = format!(
+        "[{}{}] {:>3.0} %  {} of {} rounds  {}/s",
+        "#".repeat(full),
+        ".".repeat(BAR - full),
+        100.0 * part,
+        short(rounds),
+        short(all),
+        short(rate as u64),
+    );
+    if rounds > 0 && rounds < all {
+        let left = (seconds * (all - rounds) as f64 / rounds as f64) as u64;
+        // Writing to a string cannot fail.
+        let _ = write!(line, "  {}:{:02} left", left / 60, left % 60);
+    }
+    line + more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_how_fast_and_how_long() {
+        assert_eq!(
+            line(25_000_000, 100_000_000, Duration::from_secs(2), "  exact -0.051600"),
+            "[#####...............]  25 %  25.0 M of 100.0 M rounds  12.5 M/s  0:06 left  exact -0.051600"
+        );
+        assert_eq!(line(0, 5_000, Duration::ZERO, ""), "[....................]   0 %  0 of 5000 rounds  0/s");
+        assert_eq!(line(9, 9, Duration::from_secs(3), ""), "[####################] 100 %  9 of 9 rounds  3/s");
+    }
+}
