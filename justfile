@@ -27,6 +27,13 @@ bench-robots:
 # What the answers of all codes to a guess cost, against a plain loop in the same run.
 bench-mastermind:
     cargo bench -p mastermind --bench feedback
+# How fast the learner of blackjack learns, against a bare loop in the same run.
+bench-blackjack:
+    cargo bench -p blackjack --bench train
+
+# The long proofs: what a hundred million rounds of training come to, a million rounds over the wire.
+prove:
+    cargo test --release -p blackjack -- --ignored
 
 # A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":

@@ -112,25 +112,28 @@ pub fn soft_name(total: u8) -> String {
 /// # Errors
 /// When the table cannot be read or the chart not be written.
 pub fn chart(args: &ChartArgs) -> anyhow::Result<()> {
+    let table = match args.policy {
+        None => Some(tables::load(&args.file)?),
+        Some(_) => None,
+    };
     let judge = Judge::new();
     let asked = args.state.map(StateSpace::from).unwrap_or_default();
     let chart = |strategy: Strategy| {
         let against = args.against.map_or_else(|| strategy.space(), StateSpace::from);
         Chart::of_strategy(strategy, judge.best(against))
     };
-    let (name, chart) = match args.policy {
-        None => {
-            let table = tables::load(&args.file)?;
+    let (name, chart) = match (table, args.policy.unwrap_or(Policy::Best)) {
+        (Some(table), _) => {
             let against = args.against.map_or_else(|| table.space(), StateSpace::from);
             (format!("What {} has learned", file_name(&args.file)), Chart::of_table(table, judge.best(against)))
         }
-        Some(Policy::Best) => (format!("The best table on {}", facts(asked)), chart(judge.best(asked).clone())),
-        Some(Policy::Mimic) => {
+        (None, Policy::Best) => (format!("The best table on {}", facts(asked)), chart(judge.best(asked).clone())),
+        (None, Policy::Mimic) => {
             let mimic = Strategy::mimic();
             let mimic = Strategy::new(asked, |state| mimic.action(hard(state)) == Action::Hit);
             ("Play as the dealer does".to_owned(), chart(mimic))
         }
-        Some(Policy::RandomLimit) => {
+        (None, Policy::RandomLimit) => {
             let limit = judge.solver().limit_of_random(asked).strategy();
             ("Where random training ends up".to_owned(), chart(limit))
         }

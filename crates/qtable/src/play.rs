@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use blackjack::{Deck, Round, Strategy, hand::Hand, learn::Score, round::RoundError};
+use blackjack::{Deck, Round, Strategy, exact::Solver, hand::Hand, learn::Score, round::RoundError};
 use cmdkit::file_name;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
 
-use crate::{args::PlayArgs, judge::Judge, progress::Progress, tables::load};
+use crate::{args::PlayArgs, progress::Progress, tables::load};
 
 /// Rounds between two looks at the clock.
 const STRETCH: u64 = 1 << 16;
@@ -53,7 +53,7 @@ pub fn play(args: &PlayArgs) -> anyhow::Result<()> {
         progress.reach(score.rounds(), || format!("  mean {:+.4}", score.mean()));
     }
     progress.end();
-    let exact = Judge::new().value(&strategy);
+    let exact = Solver::new().value(&strategy);
     let (mean, half) = (score.mean(), score.half_width());
     let inside = half.map(|half| (mean - exact).abs() <= half);
     let Score { wins, pushes, losses, busts } = score;

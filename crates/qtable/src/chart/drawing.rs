@@ -44,10 +44,8 @@ pub fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture,
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;
     // The legend takes the place under the soft hands, or one of its own.
-    let (beside, legend_left, legend_top) = match soft.is_empty() {
-        true => (LEGEND, right, TOP),
-        false => (PANEL, right + LABELS, TOP + 10.0 * ROW + 34.0),
-    };
+    let (beside, legend_left, legend_top) =
+        if soft.is_empty() { (LEGEND, right, TOP) } else { (PANEL, right + LABELS, TOP + 10.0 * ROW + 34.0) };
     let (width, height) = (right + beside + MARGIN, 680);
     // A title can be as long as a file name.
     let size = (28.0 * (width - 2.0 * MARGIN) / fonts.width(title, 28.0, true)).min(28.0);

@@ -1,0 +1,188 @@
+use std::{collections::BTreeSet, fs, path::Path};
+
+use blackjack::{QTable, StateSpace, exact::Solver};
+use testkit::{TempDir, process::Process};
+
+use crate::{qtable, trained, works};
+
+// Goes through XML as strictly as these files need: every tag closed in order, every attribute in quotes, every `&` an
+// entity, nothing but text between. Gives the names of the elements.
+fn elements(xml: &str) -> Vec<String> {
+    let (mut open, mut names, mut rest) = (vec![], vec![], xml);
+    while let Some((text, after)) = rest.split_once('<') {
+        check_text(text);
+        assert!(!open.is_empty() || text.trim().is_empty(), "text outside: {text:?}");
+        let (tag, after) = after.split_once('>').expect("a tag ends");
+        rest = after;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "closed in order");
+            continue;
+        }
+        let (tag, closed) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
+        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        let mut attributes = attributes;
+        while let Some((attribute, value)) = attributes.split_once("=\"") {
+            assert!(attribute.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{tag}");
+            let (value, after) = value.split_once('"').expect("a value ends");
+            check_text(value);
+            attributes = after;
+        }
+        assert_eq!(attributes.trim(), "", "{tag}");
+        names.push(name.to_owned());
+        if !closed {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty() && rest.trim().is_empty(), "{open:?} {rest}");
+    names
+}
+
+fn check_text(text: &str) {
+    for entity in text.split('&').skip(1) {
+        let known = ["amp;", "lt;", "gt;", "quot;"].iter().any(|known| entity.starts_with(known));
+        assert!(known, "{text}");
+    }
+}
+
+fn count(svg: &str, what: &str) -> usize {
+    svg.matches(what).count()
+}
+
+// Width, height and how many different colours there are.
+fn decoded(path: &Path) -> (u32, u32, usize) {
+    let bytes = fs::read(path).unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
+    let colours: BTreeSet<&[u8]> = pixels.chunks_exact(3).collect();
+    (info.width, info.height, colours.len())
+}
+
+#[test]
+fn a_chart_has_a_cell_for_every_state_and_a_mark_where_it_is_not_the_best() {
+    let folder = TempDir::new();
+    let solver = Solver::new();
+    for (space, width) in [(StateSpace::Coarse, 970), (StateSpace::Soft, 1104)] {
+        let table = trained(space, 3, 20_000);
+        let differs = table.strategy().differences(&solver.best(space)).count();
+        assert!(differs > 3);
+        folder.file("qtable", table.to_file());
+        works(&folder, "chart --svg chart.svg --png chart.png");
+        let svg = fs::read_to_string(folder.path().join("chart.svg")).unwrap();
+        assert!(elements(&svg).len() > 3 * space.states().count());
+        let (hits, stands) = (count(&svg, "<g class=\"hit"), count(&svg, "<g class=\"stand"));
+        assert_eq!(hits + stands, space.states().count());
+        assert_eq!(count(&svg, "differs\"><title>"), differs);
+        assert_eq!(count(&svg, "; the best table does the other</title>"), differs);
+        assert!(svg.contains(&format!("{differs} of {} decisions differ", space.states().count())));
+        assert!(svg.contains("<title id=\"title\">What 'qtable' has learned</title>"));
+        assert!(svg.contains(&format!("width=\"{width}\" height=\"680\"")), "{}", &svg[..200]);
+        let (pixels, lines, colours) = decoded(&folder.path().join("chart.png"));
+        assert_eq!((pixels, lines), (2 * width, 2 * 680));
+        assert!(colours > 50, "{colours}");
+        // In the terminal the same, and the letters the same with colours and without.
+        let plain = works(&folder, "chart");
+        let marks: usize = ["[H]", "[S]", "[h]", "[s]"].iter().map(|mark| count(&plain, mark)).sum();
+        assert_eq!(marks, differs, "{plain}");
+        let coloured = works(&folder, "chart --colour always");
+        assert!(count(&coloured, "\x1b[38;5;16;48;5;214m") == hits && count(&coloured, "48;5;25m") == stands);
+        let bare: String =
+            coloured.split('\x1b').map(|part| part.split_once('m').map_or(part, |(_, text)| text)).collect();
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&bare)[8..], words(&plain)[8..]);
+    }
+}
+
+#[test]
+fn no_colour_goes_into_a_pipe() {
+    let folder = TempDir::new();
+    for options in ["chart --policy best", "chart --policy best --colour never"] {
+        assert!(!works(&folder, options).contains('\x1b'));
+    }
+    // Asking for colours is asking for colours.
+    let asked = Process::run(qtable(&folder, "chart --policy best --color always").env("NO_COLOR", "1"));
+    assert!(asked.stdout.contains('\x1b'));
+}
+
+#[test]
+fn strategies_without_a_table_can_be_drawn() {
+    let folder = TempDir::new();
+    let best = works(&folder, "chart --policy best --state soft");
+    assert!(best.contains("Every decision is that of the best table.") && best.contains("Worth -0.0428"), "{best}");
+    let limit = works(&folder, "chart --policy random-limit");
+    assert!(limit.contains("Worth -0.1263"), "{limit}");
+    let mimic = works(&folder, "chart --policy mimic --state soft");
+    assert!(mimic.contains("Worth -0.0801") && !mimic.contains("small letter"), "{mimic}");
+    // A coarse table against the best that tells soft hands apart is drawn with soft hands.
+    let coarse = works(&folder, "chart --policy best --against soft");
+    assert!(coarse.contains("(A,7)") && coarse.contains("of 280 decisions differ"), "{coarse}");
+}
+
+#[test]
+fn what_was_never_tried_is_shown_as_such() {
+    let folder = TempDir::new();
+    folder.file("qtable", QTable::new(StateSpace::Coarse).to_file());
+    let text = works(&folder, "chart");
+    // With 21 there is nothing to learn.
+    let rows: String = text.lines().skip(3).take(18).collect();
+    assert_eq!(["h", "H", "s", "S"].map(|letter| count(&rows, letter)), [13 * 10, 0, 4 * 10, 10], "{text}");
+}
+
+#[test]
+fn names_and_titles_do_not_break_the_picture() {
+    let folder = TempDir::new();
+    let name = "a<b>&\"c\" with spaces";
+    folder.file(name, trained(StateSpace::Coarse, 1, 10).to_file());
+    let mut command = qtable(&folder, "chart --svg chart.svg --png chart.png");
+    let finished = Process::run(command.arg(name));
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let svg = fs::read_to_string(folder.path().join("chart.svg")).unwrap();
+    elements(&svg);
+    assert!(svg.contains("a&lt;b&gt;&amp;"), "{}", &svg[..500]);
+    let long = "long ".repeat(200);
+    let finished = Process::run(qtable(&folder, "chart --policy best --png long.png --title").arg(long));
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    decoded(&folder.path().join("long.png"));
+}
+
+#[test]
+fn curves_have_all_runs_and_end_where_they_should() {
+    let folder = TempDir::new();
+    let outputs = "--csv curve.csv --svg curve.svg --png curve.png";
+    works(&folder, &format!("curve --rounds 100000 --runs 3 --threads 2 --epsilon 0.2 {outputs}"));
+    let csv = fs::read_to_string(folder.path().join("curve.csv")).unwrap();
+    assert_eq!(csv, works(&folder, "curve --rounds 100000 --runs 3 --threads 1 --epsilon 0.2"), "however many threads");
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("explore,states,seed,rounds,value,optimum,mimic"));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    // 1, 1.5, 2, 3, 5 and 7 thousand and ten thousand, and 100 thousand.
+    assert_eq!(rows.len(), 3 * 3 * 13);
+    for row in &rows {
+        let value: f64 = row[4].parse().unwrap();
+        assert!((-0.4..=-0.051_474).contains(&value), "{row:?}");
+        assert_eq!(row[5..], ["-0.051474", "-0.080092"]);
+        if row[3] == "100000" {
+            assert_eq!(value < -0.1, row[0] == "random", "{row:?}");
+        }
+    }
+    let svg = fs::read_to_string(folder.path().join("curve.svg")).unwrap();
+    elements(&svg);
+    for (class, expected) in [("run", 9), ("mean", 3), ("point", 3 * 13), ("reference", 2)] {
+        assert_eq!(count(&svg, &format!("<g class=\"{class}\">")), expected, "{class}");
+    }
+    for label in ["random", "epsilon 0.2", "doubt", "best table", "as the dealer plays", "10 thousand", "(log scale)"] {
+        assert!(svg.contains(&format!("{label}</text>")), "{label}");
+    }
+    let (width, height, colours) = decoded(&folder.path().join("curve.png"));
+    assert!((width, height) == (2240, 1260) && colours > 50);
+}
+
+#[test]
+fn a_curve_of_one_short_run_is_drawn_too() {
+    let folder = TempDir::new();
+    works(&folder, "curve --rounds 1000 --runs 1 --explore doubt --state soft --svg curve.svg --png curve.png");
+    let svg = fs::read_to_string(folder.path().join("curve.svg")).unwrap();
+    elements(&svg);
+    assert_eq!(count(&svg, "<g class=\"point\">"), 1);
+}
