@@ -56,7 +56,8 @@ fn check_thin(package: &str, most: usize) {
 
 #[test]
 fn servers_are_thin() {
-    for server in ["nuggets-server", "robots-server"] {
+    // The bench of the learner links no more than they do, though it draws pictures.
+    for server in ["nuggets-server", "robots-server", "qtable"] {
         check_thin(server, MOST_FOR_A_SERVER);
     }
 }
