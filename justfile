@@ -27,6 +27,7 @@ bench-robots:
 # What the answers of all codes to a guess cost, against a plain loop in the same run.
 bench-mastermind:
     cargo bench -p mastermind --bench feedback
+
 # How fast the learner of blackjack learns, against a bare loop in the same run.
 bench-blackjack:
     cargo bench -p blackjack --bench train

@@ -5,14 +5,13 @@
 //!   wrong usage.
 //! - [`whole_number`], [`ip_address`] and [`host_port`] read the values of options and say what would be right; [`resolve`]
 //!   finds the addresses of a host.
-//! - [`whole_number`] and [`ip_address`] read the values of options and say what would be right.
 //! - [`read_file`] and [`replace_file`] read within a bound and write all or nothing; [`file_name`] is for messages.
 //! - [`Hosted`] and [`command_of`] are how a server says where it is and how to join.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
 //!   that draws on the terminal, which can log to a file.
 
-mod host_port;
 mod files;
+mod host_port;
 mod hosting;
 mod logs;
 mod stderr;
@@ -30,8 +29,8 @@ use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, error::ErrorKind};
 use clap_complete::Shell;
 
 pub use crate::{
-    host_port::{HostPort, host_port, is_ipv6, resolve},
     files::{file_name, read_file, replace_file},
+    host_port::{HostPort, host_port, is_ipv6, resolve},
     hosting::{Hosted, command_of},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     values::{ip_address, whole_number},
