@@ -14,6 +14,7 @@ use serde_json::Value;
 /// The programs that tests start, by package.
 const PACKAGES: &[&str] =
     &["nuggets-client", "nuggets-server", "robots-client", "robots-gui", "robots-server", "robots-verify"];
+const PACKAGES: &[&str] = &["dealer", "nuggets-client", "nuggets-server", "player", "robots-server"];
 
 /// A command that runs the program of that name, which is built first if it has to be.
 pub(crate) fn program(name: &str) -> Command {

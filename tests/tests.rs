@@ -3,6 +3,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
 
+/// The dealer and the player of the game of 21.
+mod blackjack;
 /// What people are told to type: in the documents, in the help, by a server.
 mod commands;
 /// What the crates promise about each other: how many a server links, and which never.

@@ -54,6 +54,8 @@ pub struct Dealer {
     games: BTreeMap<u32, Game>,
     begun: u32,
     played: u32,
+    // Rounds at tables that are over.
+    rounds: u64,
     // Who wants to be looked after when. Set only when it is earlier than what is set already, so that an answer in time,
     // which puts the limit off, costs nothing.
     alarms: BTreeSet<(Time, PeerId)>,
@@ -78,6 +80,7 @@ impl Dealer {
             games: BTreeMap::new(),
             begun: 0,
             played: 0,
+            rounds: 0,
             alarms: BTreeSet::new(),
             events: Vec::new(),
             digest: Digest::default(),
@@ -99,6 +102,11 @@ impl Dealer {
     /// The tables that are played, by their number.
     pub fn tables(&self) -> impl Iterator<Item = (u32, &Table)> {
         self.games.iter().map(|(&number, game)| (number, &game.table))
+    }
+
+    /// Rounds that are over, at all tables.
+    pub fn rounds(&self) -> u64 {
+        self.rounds + self.games.values().map(|game| u64::from(game.table.played())).sum::<u64>()
     }
 
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str, out: &mut Outbox) {
@@ -303,6 +311,7 @@ impl Dealer {
                 client.leave();
             }
         }
+        self.rounds += u64::from(game.table.played());
         let deserted = game.table.played() < self.config.rounds;
         self.played += u32::from(!deserted);
         let what = if deserted { TableEvent::Deserted } else { TableEvent::Over };

@@ -200,3 +200,24 @@ pub trait Engine {
     /// A fingerprint of the game: two runs whose fingerprints differ have gone apart. Cheap: it is kept as the game changes.
     fn digest(&self) -> u64;
 }
+
+/// Whoever lends an engine to a shell still has it when the shell is done: how it ended may say more than its outcome.
+impl<E: Engine> Engine for &mut E {
+    type Protocol = E::Protocol;
+
+    fn input(&mut self, now: Time, input: Input<'_, RequestOf<E>>, out: &mut Outbox) {
+        (**self).input(now, input, out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        (**self).deadline()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        (**self).outcome()
+    }
+
+    fn digest(&self) -> u64 {
+        (**self).digest()
+    }
+}

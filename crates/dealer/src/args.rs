@@ -1,0 +1,150 @@
+//! What can be asked for on the command line.
+
+use std::{net::IpAddr, time::Duration};
+
+use blackjack::{Seed, dealer::Config, round::MAX_SEATS, table::MAX_ROUNDS};
+use clap::Parser;
+use cmdkit::{LogArgs, ip_address, whole_number};
+use netcore::Rate;
+use rand::{TryRng, rngs::SysRng};
+
+/// Bytes a second that are read from one connection. A player that answers a hundred thousand questions a second stays
+/// below it, and whoever sends ahead of the questions is sent away at the second message.
+pub(crate) const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
+
+/// The longest pause and the longest time limit: a day.
+const MAX_MS: u64 = 86_400_000;
+/// The longest time between two accounts: a day.
+const MAX_STATS: u64 = 86_400;
+
+const AFTER_HELP: &str = "\
+Examples:
+  dealer 12345 1000
+      a thousand rounds with the player who comes first
+  dealer 12345 100000 --delay-ms 0
+      the same as fast as the player answers
+  dealer 12345 100 --players 6 --tables 4 --forever
+      four tables of six at a time, table after table
+
+Text players are told one message at a time with a pause between, since many take whatever one read brings for one
+message; binary players are told at once. Both may sit at one table.
+
+Exit status: 0 when a table was played to its end or after a signal, 1 when all players left before or something fails, 2 \
+for wrong usage.";
+
+/// Deal the game of 21 to players who come over TCP
+#[derive(Debug, Parser)]
+#[command(name = "dealer", version, after_help = AFTER_HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct Args {
+    /// TCP port to listen on; 0 is any free one
+    #[arg(value_parser = whole_number(0..=u16::MAX, 12345), allow_negative_numbers = true)]
+    pub(crate) port: u16,
+
+    /// Rounds at each table
+    #[arg(value_parser = whole_number(1..=MAX_ROUNDS, 1000), allow_negative_numbers = true)]
+    rounds: u32,
+
+    /// Seats at a table; it begins when all are taken
+    #[arg(long, value_name = "SEATS", default_value_t = 1, value_parser = whole_number(1..=6_u8, 6),
+          allow_negative_numbers = true)]
+    players: u8,
+
+    /// Tables played at the same time; as many in all, unless --forever. Whoever finds no seat waits for the next table
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = whole_number(1..=4_096_u32, 4),
+          allow_negative_numbers = true)]
+    tables: u32,
+
+    /// Open another table when one is over, until stopped
+    #[arg(long)]
+    forever: bool,
+
+    /// The pause between two messages to a text player
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = whole_number(0..=MAX_MS, 50),
+          allow_negative_numbers = true)]
+    delay_ms: u64,
+
+    /// How long a player has to join and to answer; whoever takes longer loses the hand and the seat
+    #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = whole_number(1..=MAX_MS, 30_000),
+          allow_negative_numbers = true)]
+    timeout_ms: u64,
+
+    /// Deal the cards of this number; for tests, since whoever knows it knows the cards [default: the system's entropy]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), allow_negative_numbers = true)]
+    seed: Option<u64>,
+
+    /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
+    pub(crate) bind: Vec<IpAddr>,
+
+    /// Log the standings so far and the rounds a second, every so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
+          value_parser = whole_number(1..=MAX_STATS, 10))]
+    pub(crate) stats: Option<u64>,
+
+    /// Say nothing on standard error but errors
+    #[arg(long, conflicts_with_all = ["trace", "stats"])]
+    pub(crate) quiet: bool,
+
+    /// Log every message, and the dealer's hand after each round
+    #[arg(long)]
+    trace: bool,
+
+    /// Print the standings as a line of JSON for each table
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+impl Args {
+    /// The set-up of the dealer.
+    ///
+    /// # Errors
+    /// When the system gives no entropy for the cards.
+    pub(crate) fn config(&self) -> anyhow::Result<Config> {
+        let seed = if let Some(number) = self.seed {
+            Seed::from_number(number)
+        } else {
+            let mut key = [0; 32];
+            SysRng.try_fill_bytes(&mut key)?;
+            Seed::new(key)
+        };
+        Ok(Config {
+            players: usize::from(self.players),
+            tables: self.tables,
+            forever: self.forever,
+            rounds: self.rounds,
+            delay: Duration::from_millis(self.delay_ms),
+            timeout: Duration::from_millis(self.timeout_ms),
+            seed,
+            json: self.json,
+            trace: self.trace,
+        })
+    }
+}
+
+const _: () = assert!(MAX_SEATS == 6, "the range of --players");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Args::command().debug_assert();
+        let args = Args::try_parse_from("dealer 0 9 --players 2 --tables 3 --stats --seed 4".split(' ')).unwrap();
+        let config = args.config().unwrap();
+        assert_eq!((config.players, config.tables, config.rounds, args.stats), (2, 3, 9, Some(10)));
+        assert_eq!((config.delay, config.timeout), (blackjack::dealer::DELAY, blackjack::dealer::TIMEOUT));
+        assert_eq!(config.seed, Seed::from_number(4));
+    }
+
+    #[test]
+    fn without_a_number_the_cards_are_others_each_time() {
+        let args = Args::try_parse_from(["dealer", "0", "9"]).unwrap();
+        assert_ne!(args.config().unwrap().seed, args.config().unwrap().seed);
+    }
+}

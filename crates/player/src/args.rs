@@ -1,0 +1,249 @@
+//! The command line: what was typed, and what is meant by it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use blackjack::{
+    QTable, StateSpace, Strategy,
+    exact::Solver,
+    learn::{Chance, Explore},
+    protocol::Name,
+};
+use clap::{
+    Parser, ValueEnum,
+    builder::{OsStringValueParser, TypedValueParser},
+};
+use cmdkit::{ScreenLogArgs, whole_number};
+use rand::{SeedableRng, TryRng, rngs::SysRng};
+use rand_pcg::Pcg64Mcg;
+use tracing::info;
+
+use crate::{
+    advice::Advisor,
+    bot::Learner,
+    tables::{self, USUAL},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  player Ann localhost 12345 --human
+      play yourself, with the odds and the best table's advice
+  player Ann localhost 12345 --train --explore epsilon --table ann.qtable
+      learn, and keep what was learned in ann.qtable
+  player Ann localhost 12345 --table ann.qtable
+      play by what was learned
+  printf 'stand\\nhit\\nquit\\n' | player Ann localhost 12345 --human
+      a line for each question
+
+Random training, which is the course's way, never plays well: it learns what an action is worth if everything after it is \
+random too. Use --explore epsilon or doubt to learn to play.
+
+Exit status: 0 when the dealer has said QUIT, you left or a signal came; 1 when the dealer cannot be reached, goes away \
+without QUIT or says what makes no sense, or a table cannot be read or saved; 2 for wrong usage.";
+
+/// Play the game of 21 by a table, learn one, or let a person play
+#[derive(Debug, Clone, Parser)]
+#[command(name = "player", version, after_help = EXAMPLES)]
+pub struct Args {
+    /// Your name: 1 to 64 printable ASCII characters without a space
+    #[arg(value_parser = OsStringValueParser::new().try_map(|typed| Name::new(typed.as_encoded_bytes())))]
+    pub name: Name,
+
+    /// Name or address of the dealer
+    #[arg(value_parser = parse_host)]
+    pub host: String,
+
+    /// TCP port of the dealer
+    #[arg(value_parser = whole_number(1..=u16::MAX, 12345), allow_negative_numbers = true)]
+    pub port: u16,
+
+    /// Learn while playing, and save the table
+    #[arg(long, conflicts_with = "human")]
+    pub train: bool,
+
+    /// Play yourself: in the terminal, or by lines if standard input or output is none
+    #[arg(long)]
+    pub human: bool,
+
+    /// The table to play by or to train [default: 'qtable'; if that is not there, training makes it, and play is by the best
+    /// table that there is]
+    #[arg(long, visible_alias = "qtable", value_name = "FILE")]
+    pub table: Option<PathBuf>,
+
+    /// Which facts make a state: coarse (total and upcard) or soft (whether an ace counts 11, too) [default: as the table
+    /// has it; coarse for a new one, soft for the best]
+    #[arg(long, value_name = "SPACE", value_parser = parse_space)]
+    pub state: Option<StateSpace>,
+
+    /// Speak the binary dialect
+    #[arg(long)]
+    pub binary: bool,
+
+    /// How a learner decides
+    #[arg(long, value_enum, default_value_t = Exploring::Random, requires = "train", help_heading = "Training")]
+    pub explore: Exploring,
+
+    /// The chance of a random move with --explore epsilon
+    #[arg(long, value_name = "CHANCE", default_value = "0.1", value_parser = parse_chance, requires = "train",
+          help_heading = "Training", allow_negative_numbers = true)]
+    pub epsilon: Chance,
+
+    /// Make random moves by this number [default: the system's entropy]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), requires = "train",
+          help_heading = "Training", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+
+    /// Save the table after so many rounds, and at the end
+    #[arg(long, value_name = "ROUNDS", default_value_t = 10_000, value_parser = whole_number(1..=u64::MAX, 10_000),
+          requires = "train", help_heading = "Training", allow_negative_numbers = true)]
+    pub save_every: u64,
+
+    /// What is logged, and where.
+    #[command(flatten)]
+    pub logs: ScreenLogArgs,
+}
+
+/// How a learner decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Exploring {
+    /// By a coin, always
+    Random,
+    /// By the table, and by a coin now and then
+    Epsilon,
+    /// By a coin while the better action is in doubt, else by the table
+    Doubt,
+}
+
+fn parse_host(typed: &str) -> Result<String, &'static str> {
+    let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| cmdkit::is_ipv6(inside));
+    let host = bare.unwrap_or(typed);
+    if host.trim().is_empty() {
+        return Err("give a name or an address, as in localhost, 127.0.0.1 or ::1");
+    }
+    if host.contains(':') && !cmdkit::is_ipv6(host) {
+        return Err("give a host without a port; the port stands behind it, as in localhost 12345");
+    }
+    Ok(host.to_owned())
+}
+
+fn parse_space(typed: &str) -> Result<StateSpace, &'static str> {
+    StateSpace::from_word(typed).ok_or("give coarse or soft")
+}
+
+fn parse_chance(typed: &str) -> Result<Chance, &'static str> {
+    typed.parse().ok().and_then(Chance::new).ok_or("give a number from 0 to 1, as in 0.1")
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    Human { advisor: Box<Advisor> },
+    Play { strategy: Box<Strategy> },
+    Learn { learner: Box<Learner> },
+}
+
+impl Args {
+    /// Reads the plan off the arguments, and the table off its file.
+    ///
+    /// # Errors
+    /// When the table is damaged, is not there though it was named, or has other states than were asked for.
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+        if self.train {
+            return Ok(Plan::Learn { learner: Box::new(self.learner()?) });
+        }
+        let solver = Solver::new();
+        let strategy = self.strategy(&solver)?;
+        if self.human {
+            Ok(Plan::Human { advisor: Box::new(Advisor::new(solver, strategy)) })
+        } else {
+            Ok(Plan::Play { strategy: Box::new(strategy) })
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.table.as_deref().unwrap_or_else(|| Path::new(USUAL))
+    }
+
+    fn learner(&self) -> anyhow::Result<Learner> {
+        let path = self.path();
+        let table = tables::load(path, self.state)?;
+        if let Some(table) = &table {
+            info!("goes on from '{}', {} states seen", path.display(), table.visited().count());
+        } else {
+            info!("starts with an empty table, to be saved as '{}'", path.display());
+        }
+        let seed = if let Some(seed) = self.seed { seed } else { SysRng.try_next_u64()? };
+        Ok(Learner {
+            table: table.unwrap_or_else(|| QTable::new(self.state.unwrap_or_default())),
+            path: path.to_owned(),
+            explore: match self.explore {
+                Exploring::Random => Explore::Random,
+                Exploring::Epsilon => Explore::Epsilon(self.epsilon),
+                Exploring::Doubt => Explore::Doubt,
+            },
+            rng: Pcg64Mcg::seed_from_u64(seed),
+            every: self.save_every,
+            saved: None,
+        })
+    }
+
+    fn strategy(&self, solver: &Solver) -> anyhow::Result<Strategy> {
+        let path = self.path();
+        if let Some(table) = tables::load(path, self.state)? {
+            info!("plays by the table '{}'", path.display());
+            return Ok(table.strategy());
+        }
+        if self.table.is_some() {
+            let shown = path.display();
+            bail!("there is no table '{shown}'; add --train to make one, or leave out --table to play by the best");
+        }
+        let space = self.state.unwrap_or(StateSpace::Soft);
+        info!("plays by the best table of {space} states, since there is no '{USUAL}' here");
+        Ok(solver.best(space))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, error::ErrorKind};
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for (line, kind) in [
+            ("player", ErrorKind::MissingRequiredArgument),
+            ("player Ann localhost", ErrorKind::MissingRequiredArgument),
+            ("player Ann localhost 0", ErrorKind::ValueValidation),
+            ("player Ann localhost 80x", ErrorKind::ValueValidation),
+            ("player Ann localhost 65536", ErrorKind::ValueValidation),
+            ("player Ann localhost:80 80", ErrorKind::ValueValidation),
+            ("player Z\u{fc} localhost 80", ErrorKind::ValueValidation),
+            ("player Ann localhost 80 90", ErrorKind::UnknownArgument),
+            ("player Ann localhost 80 --epsilon 0.2", ErrorKind::MissingRequiredArgument),
+            ("player Ann localhost 80 --train --human", ErrorKind::ArgumentConflict),
+            ("player Ann localhost 80 --train --epsilon 1.5", ErrorKind::ValueValidation),
+            ("player Ann localhost 80 --train --epsilon -0.1", ErrorKind::ValueValidation),
+            ("player Ann localhost 80 --state fine", ErrorKind::ValueValidation),
+        ] {
+            let error = Args::try_parse_from(line.split(' ')).unwrap_err();
+            assert_eq!(error.kind(), kind, "{line}: {error}");
+        }
+        let long = "x".repeat(65);
+        for name in ["", "a b", &long] {
+            let error = Args::try_parse_from(["player", name, "localhost", "80"]).unwrap_err();
+            assert!(error.to_string().contains("1 to 64 printable"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_host_may_be_an_address_in_brackets() {
+        for (typed, host) in [("[::1]", "::1"), ("::1", "::1"), ("localhost", "localhost")] {
+            assert_eq!(Args::try_parse_from(["player", "Ann", typed, "80"]).unwrap().host, host);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Playing without a person: by a table, or learning one.
+//!
+//! Waits for the dealer and for nothing else, so that an answer is on its way as soon as the question is read. A signal
+//! shuts the connection down, which ends the waiting.
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::{Shutdown, TcpStream},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use anyhow::Context;
+use blackjack::{
+    PlayerMessage, QTable, StateSpace, Strategy,
+    client::Event,
+    learn::{Choice, Explore, Score},
+    protocol::Name,
+};
+use bytes::BytesMut;
+use netshell::shutdown;
+use rand_pcg::Pcg64Mcg;
+use tokio::runtime;
+use tracing::{debug, info};
+
+use crate::{seat::Seat, tables};
+
+/// Bytes read at a time: far more than a round has.
+const CHUNK: usize = 4096;
+/// How long, and how much, of what a dealer may send behind its QUIT is read so that it can close in peace.
+const PARTING: Duration = Duration::from_secs(1);
+const PARTING_BYTES: usize = 64 << 10;
+
+/// Who decides.
+#[derive(Debug)]
+pub(crate) enum Pilot {
+    /// A table that does not change.
+    Table(Box<Strategy>),
+    /// One that does.
+    Learner(Box<Learner>),
+}
+
+/// A table that grows with each round.
+#[derive(Debug)]
+pub(crate) struct Learner {
+    pub(crate) table: QTable,
+    pub(crate) path: PathBuf,
+    pub(crate) explore: Explore,
+    pub(crate) rng: Pcg64Mcg,
+    /// Rounds after which the table is saved.
+    pub(crate) every: u64,
+    /// Rounds at the last time.
+    pub(crate) saved: Option<u64>,
+}
+
+impl Learner {
+    /// What makes its states.
+    pub(crate) const fn space(&self) -> StateSpace {
+        self.table.space()
+    }
+
+    /// Saves the table and gives an account, unless that is done.
+    pub(crate) fn save(&mut self, score: Score) -> anyhow::Result<()> {
+        if self.saved == Some(score.rounds()) {
+            return Ok(());
+        }
+        tables::save(&self.path, &self.table)?;
+        self.saved = Some(score.rounds());
+        let states = self.table.visited().count();
+        let least = self.table.least_visited().map_or_else(String::new, |(state, action, n)| {
+            format!("; least often: {action:?} with {state}, {n} times")
+        });
+        let (rounds, mean, path) = (score.rounds(), score.mean(), self.path.display());
+        info!("{rounds} rounds, mean reward {mean:+.4}, {states} states seen{least}; saved to {path}");
+        Ok(())
+    }
+}
+
+impl Pilot {
+    fn choose(&mut self, seat: &Seat) -> Option<Choice> {
+        let state = seat.player.state()?;
+        Some(match self {
+            Self::Table(strategy) => Choice::sure(strategy.action(state)),
+            Self::Learner(learner) => learner.explore.choose(&learner.table, state, &mut learner.rng),
+        })
+    }
+
+    fn learn(&mut self, seat: &Seat, event: Event) -> anyhow::Result<()> {
+        let Self::Learner(learner) = self else { return Ok(()) };
+        if let Event::Ended { verdict, sound: true } = event {
+            seat.player.episode().teach(&mut learner.table, verdict);
+        }
+        if matches!(event, Event::Ended { .. }) && seat.score.rounds().is_multiple_of(learner.every) {
+            learner.save(seat.score)?;
+        }
+        Ok(())
+    }
+}
+
+/// Plays until the dealer takes leave or a signal comes. Gives the score, and what went wrong if anything did.
+///
+/// # Errors
+/// When the system does not let the program listen for signals.
+pub(crate) fn play(
+    stream: &TcpStream,
+    mut seat: Seat,
+    name: &Name,
+    pilot: &mut Pilot,
+) -> anyhow::Result<(Score, anyhow::Result<()>)> {
+    let stopped = stop_on_signal(stream)?;
+    let ended = converse(stream, &mut seat, name, pilot);
+    let ended = if stopped.load(Ordering::SeqCst) {
+        info!("stopped");
+        Ok(())
+    } else {
+        ended
+    };
+    Ok((seat.score, ended))
+}
+
+fn converse(mut stream: &TcpStream, seat: &mut Seat, name: &Name, pilot: &mut Pilot) -> anyhow::Result<()> {
+    let mut answers = BytesMut::new();
+    PlayerMessage::Join(name.clone()).encode(seat.dialect, &mut answers);
+    let mut chunk = [0; CHUNK];
+    loop {
+        if !answers.is_empty() {
+            // A dealer that is gone may have said why: what is left to be read says more than this.
+            if let Err(error) = stream.write_all(&answers) {
+                debug!(%error, "the dealer takes no answer");
+            }
+            answers.clear();
+        }
+        let count = match stream.read(&mut chunk) {
+            Ok(0) => return seat.ended(),
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => {
+                debug!(%error, "the connection is broken");
+                return seat.ended();
+            }
+        };
+        seat.incoming.buffer().extend_from_slice(&chunk[..count]);
+        while let Some(event) = seat.next_event()? {
+            match event {
+                Event::Asked => {
+                    if let Some(choice) = pilot.choose(seat) {
+                        seat.player.decide(choice)?.encode(seat.dialect, &mut answers);
+                    }
+                }
+                Event::Ended { .. } => pilot.learn(seat, event)?,
+                Event::Quit => {
+                    part(stream, &mut chunk);
+                    return Ok(());
+                }
+                Event::Began | Event::Dealt => {}
+            }
+        }
+    }
+}
+
+// Reads to the end of the stream, within reason: a connection that is closed with something unread is reset, and the
+// dealer may not have sent its last word to others.
+fn part(mut stream: &TcpStream, chunk: &mut [u8]) {
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = stream.set_read_timeout(Some(PARTING));
+    let mut extra = 0;
+    while let Ok(count @ 1..) = stream.read(chunk) {
+        extra += count;
+        if extra > PARTING_BYTES {
+            break;
+        }
+    }
+    if extra > 0 {
+        debug!(extra, "bytes came behind QUIT");
+    }
+}
+
+// Shuts the connection down when a signal comes; says then that it was so.
+fn stop_on_signal(stream: &TcpStream) -> anyhow::Result<Arc<AtomicBool>> {
+    let stream = stream.try_clone().context("cannot share the connection")?;
+    let stopped = Arc::new(AtomicBool::new(false));
+    let runtime = runtime::Builder::new_current_thread().enable_io().build()?;
+    // Registered here: a signal that comes before the thread runs is not lost.
+    let stop = {
+        let _within = runtime.enter();
+        shutdown().context("cannot listen for signals")?
+    };
+    let told = Arc::clone(&stopped);
+    thread::Builder::new().name("signals".into()).spawn(move || {
+        runtime.block_on(stop);
+        told.store(true, Ordering::SeqCst);
+        let _ = stream.shutdown(Shutdown::Both);
+    })?;
+    Ok(stopped)
+}

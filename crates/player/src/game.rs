@@ -1,0 +1,210 @@
+//! The game as a person sees it.
+
+use blackjack::{
+    Action, DealerMessage, Dialect, Hand, PlayerMessage, Verdict,
+    client::Event,
+    exact::Odds,
+    learn::{Choice, Score},
+    protocol::Name,
+};
+
+use crate::{
+    advice::{Advice, Advisor},
+    incoming::Incoming,
+    seat::Seat,
+};
+
+/// What a person knows, and is told in words.
+#[derive(Debug)]
+pub struct Game {
+    name: Name,
+    seat: Seat,
+    advisor: Advisor,
+    advice: Option<Advice>,
+    // Rounds that have begun, and how the last one ended: the total and the verdict.
+    begun: u64,
+    last: Option<(u8, Verdict)>,
+    over: bool,
+}
+
+impl Game {
+    /// The game of somebody who has not joined yet.
+    pub fn new(name: Name, dialect: Dialect, advisor: Advisor) -> Self {
+        let seat = Seat::new(dialect, advisor.strategy().space());
+        Self { name, seat, advisor, advice: None, begun: 0, last: None, over: false }
+    }
+
+    /// The message that asks for a seat.
+    pub fn join(&self) -> PlayerMessage {
+        PlayerMessage::Join(self.name.clone())
+    }
+
+    /// The dialect that is spoken.
+    pub const fn dialect(&self) -> Dialect {
+        self.seat.dialect
+    }
+
+    pub(crate) const fn incoming(&mut self) -> &mut Incoming {
+        &mut self.seat.incoming
+    }
+
+    pub(crate) const fn seat(&self) -> &Seat {
+        &self.seat
+    }
+
+    /// Takes in a message of the dealer, and says what it means.
+    ///
+    /// # Errors
+    /// When it makes no sense there.
+    pub fn hear(&mut self, message: DealerMessage) -> anyhow::Result<Event> {
+        let total = self.seat.player.hand().total();
+        let event = self.seat.hear(message)?;
+        self.advice = None;
+        match event {
+            Event::Began => self.begun += 1,
+            Event::Asked => {
+                let upcard = self.seat.player.upcard();
+                self.advice = upcard.map(|upcard| self.advisor.advise(self.seat.player.hand(), upcard));
+            }
+            Event::Ended { verdict, .. } => self.last = Some((total, verdict)),
+            Event::Quit => self.over = true,
+            Event::Dealt => {}
+        }
+        Ok(event)
+    }
+
+    /// Decides, and gives the message to send; none unless the dealer has asked.
+    pub fn decide(&mut self, action: Action) -> Option<PlayerMessage> {
+        let message = self.seat.player.decide(Choice::sure(action)).ok()?;
+        self.advice = None;
+        Some(message)
+    }
+
+    /// Whether the dealer has taken leave.
+    pub const fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// What to do; none unless the dealer has asked.
+    pub const fn advice(&self) -> Option<&Advice> {
+        self.advice.as_ref()
+    }
+
+    /// The own hand.
+    pub const fn hand(&self) -> &Hand {
+        self.seat.player.hand()
+    }
+
+    /// The dealer's card that lies face up, once it does.
+    pub const fn upcard(&self) -> Option<blackjack::Card> {
+        self.seat.player.upcard()
+    }
+
+    /// Whether a hand is played.
+    pub fn in_round(&self) -> bool {
+        self.seat.player.in_round()
+    }
+
+    /// Rounds that have begun.
+    pub const fn round(&self) -> u64 {
+        self.begun
+    }
+
+    /// Who plays, and how it went so far.
+    pub fn status(&self) -> String {
+        let Score { wins, pushes, losses, busts } = self.seat.score;
+        let mean = self.seat.score.mean();
+        format!("{}: {wins} won, {pushes} pushed, {losses} lost, {busts} bust, mean {mean:+.3}", self.name)
+    }
+
+    /// How the last round ended; none before the first one has.
+    pub fn outcome(&self) -> Option<String> {
+        let (total, verdict) = self.last?;
+        let round = self.seat.score.rounds();
+        Some(match verdict {
+            Verdict::Win => format!("Round {round}: you win with {total}."),
+            Verdict::Push => format!("Round {round}: nobody wins, both have {total}."),
+            Verdict::Loose => format!("Round {round}: you lose with {total}."),
+            Verdict::Bust => format!("Round {round}: you are bust with {total}."),
+        })
+    }
+
+    /// What the hand counts, in words.
+    pub fn total(&self) -> String {
+        let points = self.seat.player.points();
+        let soft = if points.is_soft() { "soft " } else { "" };
+        format!("{soft}{}", points.total())
+    }
+}
+
+/// The odds of an action, in columns of a fixed width.
+pub(crate) fn odds_in_words(odds: Odds) -> String {
+    let percent = |part: f64| 100.0 * part;
+    let (win, push, lose) = (percent(odds.win), percent(odds.push), percent(odds.lose));
+    format!("win {win:5.1} %  push {push:5.1} %  lose {lose:5.1} %  reward {:+.3}", odds.reward())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blackjack::{StateSpace, exact::Solver};
+
+    fn after(script: &str) -> Game {
+        let solver = Solver::new();
+        let best = solver.best(StateSpace::Soft);
+        let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::new(solver, best));
+        for line in script.split(", ") {
+            match line {
+                "HIT" => assert_eq!(game.decide(Action::Hit), Some(PlayerMessage::Hit)),
+                "STAND" => assert_eq!(game.decide(Action::Stand), Some(PlayerMessage::Stand)),
+                _ => {
+                    game.hear(DealerMessage::parse_text(line.as_bytes()).unwrap()).unwrap();
+                }
+            }
+        }
+        game
+    }
+
+    const DEAL: &str = "BEGIN, CARD Ace of Clubs, CARD Six of Hearts, DEALER Ten of Diamonds, DECISION";
+
+    #[test]
+    fn the_odds_of_both_actions_come_with_the_question() {
+        let game = after(DEAL);
+        let advice = game.advice().unwrap();
+        assert_eq!((advice.action, game.total().as_str()), (Action::Hit, "soft 17"));
+        let (stand, hit) = advice.odds.unwrap();
+        assert!(hit.reward() > stand.reward() && (stand.win + stand.push + stand.lose - 1.0).abs() < 1e-9);
+        assert_eq!(after(&format!("{DEAL}, HIT")).advice(), None);
+        assert_eq!(after(&format!("{DEAL}, HIT")).decide(Action::Hit), None, "nobody asked");
+    }
+
+    #[test]
+    fn how_rounds_end_is_said_in_words() {
+        for (script, outcome) in [
+            ("STAND, RESULT WIN", "Round 1: you win with 17."),
+            ("STAND, RESULT PUSH", "Round 1: nobody wins, both have 17."),
+            ("STAND, RESULT LOOSE, BEGIN", "Round 1: you lose with 17."),
+            (
+                "HIT, CARD Nine of Clubs, DECISION, HIT, CARD Ten of Clubs, RESULT BUST",
+                "Round 1: you are bust with 26.",
+            ),
+        ] {
+            assert_eq!(after(&format!("{DEAL}, {script}")).outcome().as_deref(), Some(outcome));
+        }
+        assert_eq!(after(DEAL).outcome(), None);
+        let game = after(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}, QUIT"));
+        assert_eq!(game.status(), "Ann: 1 won, 0 pushed, 0 lost, 0 bust, mean +1.000");
+        assert!(game.is_over() && game.round() == 2);
+    }
+
+    #[test]
+    fn cards_that_no_deck_has_get_advice_without_odds() {
+        let game = after("BEGIN, CARD Ace of Clubs, CARD Ace of Clubs, DEALER Ace of Clubs, DECISION");
+        assert!(game.advice().unwrap().odds.is_some(), "a deck has four aces");
+        let game = after(
+            "BEGIN, CARD Ace of Clubs, CARD Ace of Clubs, DEALER Ace of Clubs, DECISION, HIT, CARD Ace of Clubs, DECISION, \
+             HIT, CARD Ace of Clubs, DECISION",
+        );
+        assert_eq!(game.advice().unwrap().odds, None);
+    }
+}

@@ -1,0 +1,88 @@
+//! Table files.
+
+use std::{
+    fs::File,
+    io::{ErrorKind, Read},
+    path::Path,
+};
+
+use anyhow::Context;
+use blackjack::{QTable, StateSpace, qtable::MAX_FILE};
+use cmdkit::{UsageError, replace_file};
+
+/// The table file of whoever names none.
+pub(crate) const USUAL: &str = "qtable";
+
+/// Reads a table; none if there is no such file.
+///
+/// # Errors
+/// When the file cannot be read, is no table, or has other states than are `wanted`.
+pub(crate) fn load(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
+    let shown = path.display();
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("cannot read the table '{shown}'")),
+    };
+    let mut bytes = vec![];
+    // One byte more than any table has: enough to see that it is none.
+    file.take(MAX_FILE as u64 + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read the table '{shown}'"))?;
+    let table = QTable::from_file(&bytes).with_context(|| format!("the table '{shown}' is damaged"))?;
+    match wanted {
+        Some(wanted) if wanted != table.space() => {
+            let space = table.space();
+            Err(UsageError(format!("the table '{shown}' has {space} states; leave out --state {wanted}")).into())
+        }
+        _ => Ok(Some(table)),
+    }
+}
+
+/// Writes a table, whole or not at all.
+///
+/// # Errors
+/// When there is no room or no permission; the old file is as it was.
+pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
+    replace_file(path, &table.to_file()).with_context(|| format!("cannot save the table '{}'", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blackjack::{Action, State};
+    use testkit::TempDir;
+
+    #[test]
+    fn a_table_that_was_saved_is_loaded() {
+        let directory = TempDir::new();
+        let path = directory.path().join("table");
+        assert_eq!(load(&path, None).unwrap(), None);
+        let mut table = QTable::new(StateSpace::Soft);
+        table.learn(State::new(StateSpace::Soft, 17, true, 9).unwrap(), Action::Hit, -1);
+        save(&path, &table).unwrap();
+        assert_eq!(load(&path, None).unwrap().as_ref(), Some(&table));
+        assert_eq!(load(&path, Some(StateSpace::Soft)).unwrap(), Some(table));
+        let error = load(&path, Some(StateSpace::Coarse)).unwrap_err();
+        assert!(error.is::<UsageError>() && error.to_string().contains("has soft states"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_table_is_said_with_its_line() {
+        let directory = TempDir::new();
+        let good = QTable::new(StateSpace::Coarse).to_file();
+        let zeros = vec![0; MAX_FILE * 2];
+        for (bytes, said) in [
+            (&b""[..], "line 1"),
+            (&good[..good.len() - 2], "line 2"),
+            (b"21-qtable 2 coarse\n", "line 1"),
+            (&zeros, "no table has more than"),
+        ] {
+            let path = directory.file("table", bytes);
+            let error = format!("{:#}", load(Path::new(&path), None).unwrap_err());
+            assert!(error.contains("is damaged: ") && error.contains(said), "{error}");
+        }
+        let error = format!("{:#}", load(directory.path(), None).unwrap_err());
+        assert!(error.starts_with("cannot read the table"), "{error}");
+    }
+}

@@ -1,0 +1,135 @@
+//! What the screen shows: how it went so far, the cards, the odds and the table's advice.
+
+use blackjack::{Action, Card, cards::Suit};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Rect, Size},
+    style::{Color, Modifier, Style},
+    text::{Line, Span},
+    widgets::{Paragraph, Widget},
+};
+use termkit::{Overlay, Palette, StatusLine, TooSmall};
+
+use crate::game::{Game, odds_in_words};
+
+/// The least columns and rows; with fewer rows than [`ROOMY`] cards have no frames.
+const SMALLEST: Size = Size::new(68, 9);
+const ROOMY: u16 = 15;
+/// Columns of a card with its frame, and of the longest hand without one.
+const CARD: u16 = 6;
+
+const KEYS: &[(&str, &str)] = &[
+    ("h", "hit: take a card"),
+    ("s", "stand: take no more"),
+    ("a", "do as the table would"),
+    ("q", "leave; a hand that is not played to its end is lost"),
+    ("Ctrl-L", "draw everything again"),
+    ("Ctrl-Z", "stop until the shell goes on"),
+    ("", ""),
+    ("", "Any key goes on."),
+];
+
+/// What the person looks at.
+#[derive(Debug, Clone)]
+pub struct View {
+    palette: Palette,
+    help: bool,
+}
+
+impl View {
+    /// A view in these colours.
+    pub const fn new(palette: Palette) -> Self {
+        Self { palette, help: false }
+    }
+
+    /// Shows the keys, or the game again.
+    pub const fn toggle_help(&mut self) {
+        self.help = !self.help;
+    }
+
+    /// Whether the keys are shown.
+    pub const fn shows_help(&self) -> bool {
+        self.help
+    }
+
+    /// Draws the game. Changes nothing.
+    pub fn render(&self, game: &Game, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        if area.width < SMALLEST.width || area.height < SMALLEST.height {
+            return TooSmall::new(SMALLEST, area.as_size()).render(area, buffer);
+        }
+        StatusLine::new(&game.status()).right("? keys").render(area, buffer);
+        let framed = area.height >= ROOMY && game.hand().cards().len() * usize::from(CARD) <= usize::from(area.width);
+        let mut lines = vec![Line::from(game.outcome().unwrap_or_default())];
+        if game.in_round() {
+            lines.push(Line::from(format!("Round {}. The dealer shows", game.round())));
+            let hole = usize::from(game.upcard().is_some());
+            lines.extend(self.cards(game.upcard().as_slice(), hole, framed));
+            lines.push(Line::from(format!("You have {}", game.total())));
+            lines.extend(self.cards(game.hand().cards(), 0, framed));
+            lines.extend(advice(game));
+        } else {
+            lines.push(Line::from("Waiting for the dealer."));
+        }
+        let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        Paragraph::new(lines).render(below, buffer);
+        if self.help {
+            Overlay::new("Game of 21", KEYS).render(area, buffer);
+        }
+    }
+
+    fn cards(&self, cards: &[Card], hidden: usize, framed: bool) -> Vec<Line<'static>> {
+        let faces = || {
+            let shown = cards.iter().map(|&card| (face(card), self.style(card)));
+            shown.chain(std::iter::repeat_n(("??".to_owned(), Style::new().add_modifier(Modifier::DIM)), hidden))
+        };
+        if !framed {
+            let spans = faces().flat_map(|(face, style)| [Span::styled(face, style), Span::raw("  ")]);
+            return vec![std::iter::once(Span::raw("  ")).chain(spans).collect()];
+        }
+        let row = |edge: &str| Line::from(edge.repeat(faces().count()));
+        let middle = faces().flat_map(|(face, style)| {
+            // The suits are one column wide, though not one byte long.
+            let blanks = " ".repeat(4_usize.saturating_sub(face.chars().count()));
+            [Span::raw(format!("│{blanks}")), Span::styled(face, style), Span::raw("│")]
+        });
+        vec![row("┌────┐"), middle.collect(), row("└────┘")]
+    }
+
+    fn style(&self, card: Card) -> Style {
+        match card.suit() {
+            Suit::Diamonds | Suit::Hearts => self.palette.style(Color::LightRed, Modifier::BOLD),
+            Suit::Clubs | Suit::Spades => Style::new().add_modifier(Modifier::BOLD),
+        }
+    }
+}
+
+fn face(card: Card) -> String {
+    let rank = match card.rank() {
+        1 => "A".to_owned(),
+        11 => "J".to_owned(),
+        12 => "Q".to_owned(),
+        13 => "K".to_owned(),
+        number => number.to_string(),
+    };
+    let suit = match card.suit() {
+        Suit::Clubs => '♣',
+        Suit::Diamonds => '♦',
+        Suit::Hearts => '♥',
+        Suit::Spades => '♠',
+    };
+    format!("{rank}{suit}")
+}
+
+fn advice(game: &Game) -> Vec<Line<'static>> {
+    let Some(advice) = game.advice() else { return vec![] };
+    let line = |action: Action, key: &'static str| {
+        let odds = advice.odds.map(|(stand, hit)| if action == Action::Hit { hit } else { stand });
+        let advised = advice.action == action;
+        let mark = if advised { "<- the table" } else { "" };
+        let words = odds.map_or_else(String::new, odds_in_words);
+        let style = if advised { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
+        Line::styled(format!("{key:<6} {words}  {mark}"), style)
+    };
+    vec![Line::default(), line(Action::Hit, "Hit"), line(Action::Stand, "Stand")]
+}

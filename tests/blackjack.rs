@@ -1,0 +1,159 @@
+//! The dealer and the player of the game of 21.
+
+/// Whole games as they go over the wire, in both dialects, at one table and at many.
+mod games;
+/// The player as people run it: by a table, learning, and by hand.
+mod player;
+/// What the dealer's command line accepts and refuses, where it listens, what it says and how it ends.
+mod start;
+/// Clients that nobody would want, and what is left for the others.
+mod trouble;
+/// What play over the wire comes to, beside what it is worth exactly.
+mod worth;
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream},
+    process::Command,
+};
+
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, protocol::DealerDecoder};
+use bytes::BytesMut;
+use testkit::{PATIENCE, process::Process};
+
+use crate::programs::program;
+
+/// A dealer that runs, open to this machine only.
+struct Dealer {
+    process: Process,
+    port: u16,
+}
+
+impl Dealer {
+    /// Starts a dealer with the arguments behind its port, separated by blanks.
+    fn start(arguments: &str) -> Self {
+        Self::of(program("dealer").args(["--bind", "127.0.0.1", "0"]).args(arguments.split_whitespace()))
+    }
+
+    /// Starts a dealer by this command.
+    fn of(command: &mut Command) -> Self {
+        let process = Process::start(command);
+        let port = process.port();
+        Self { process, port }
+    }
+
+    fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    fn text(&self, name: &str) -> Client {
+        Client::join(self.address(), Dialect::Text, name)
+    }
+
+    fn binary(&self, name: &str) -> Client {
+        Client::join(self.address(), Dialect::Binary, name)
+    }
+
+    /// The command that runs the player here.
+    fn player(&self, arguments: &[&str]) -> Command {
+        let mut command = program("player");
+        command.args(["Ann", "127.0.0.1", &self.port.to_string()]).args(arguments);
+        command
+    }
+}
+
+/// One end of a connection to a dealer.
+struct Client {
+    stream: TcpStream,
+    dialect: Dialect,
+    decoder: DealerDecoder,
+    buffer: BytesMut,
+}
+
+impl Client {
+    fn connect(dealer: SocketAddr, dialect: Dialect) -> Self {
+        let stream = TcpStream::connect(dealer).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, dialect, decoder: DealerDecoder::new(dialect), buffer: BytesMut::new() }
+    }
+
+    fn join(dealer: SocketAddr, dialect: Dialect, name: &str) -> Self {
+        let mut client = Self::connect(dealer, dialect);
+        client.send(&PlayerMessage::Join(Name::new(name.as_bytes()).unwrap()));
+        client
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    fn send(&mut self, message: &PlayerMessage) {
+        self.write(&message.to_bytes(self.dialect));
+    }
+
+    fn hit(&mut self) {
+        self.send(&PlayerMessage::Hit);
+    }
+
+    fn stand(&mut self) {
+        self.send(&PlayerMessage::Stand);
+    }
+
+    /// The next message; none at the end of the stream, however it ends.
+    fn read(&mut self) -> Option<DealerMessage> {
+        loop {
+            if let Some(message) = self.decoder.decode(&mut self.buffer).unwrap() {
+                return Some(message);
+            }
+            let mut bytes = [0; 4096];
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(count) => self.buffer.extend_from_slice(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("nothing more comes: {error}"),
+            }
+        }
+    }
+
+    /// What comes up to the next question or to the end, in the words of the text dialect.
+    fn until_asked(&mut self) -> String {
+        let mut texts = vec![];
+        while let Some(message) = self.read() {
+            let text = message.to_bytes(Dialect::Text);
+            texts.push(String::from_utf8_lossy(&text[..text.len() - 1]).into_owned());
+            if message == DealerMessage::Decision {
+                break;
+            }
+        }
+        texts.join(", ")
+    }
+
+    /// Stands at every question, to the end; gives everything that came.
+    fn stand_to_the_end(&mut self) -> Vec<String> {
+        let mut told = vec![];
+        loop {
+            let texts = self.until_asked();
+            let asked = texts.ends_with("DECISION");
+            told.extend(texts.split(", ").map(str::to_owned));
+            if !asked {
+                return told;
+            }
+            self.stand();
+        }
+    }
+
+    /// Says that nothing more will be said.
+    fn half_close(&self) {
+        self.stream.shutdown(Shutdown::Write).unwrap();
+    }
+
+    /// All bytes up to the end of the stream.
+    fn rest(mut self) -> Vec<u8> {
+        let mut bytes = self.buffer.to_vec();
+        if let Err(error) = self.stream.read_to_end(&mut bytes) {
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "it is closed in time");
+        }
+        bytes
+    }
+}

@@ -1,0 +1,428 @@
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    path::Path,
+    process::Command,
+    thread::{self, JoinHandle},
+};
+
+use blackjack::{QTable, StateSpace};
+use testkit::{
+    PATIENCE, TempDir,
+    process::{Finished, Process},
+    terminal::Terminal,
+};
+
+use super::Dealer;
+use crate::programs::program;
+
+fn player(port: u16, arguments: &[&str]) -> Command {
+    let mut command = program("player");
+    command.args(["Ann", "127.0.0.1", &port.to_string()]).args(arguments);
+    command
+}
+
+/// A dealer that says what a test wants it to say, and then hears the player out.
+struct Fake {
+    port: u16,
+    heard: JoinHandle<Vec<u8>>,
+}
+
+impl Fake {
+    /// `script` gets the connection once JOIN has come.
+    fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let heard = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            stream.set_nodelay(true).unwrap();
+            let mut join = [0; 9];
+            stream.read_exact(&mut join).unwrap();
+            script(&mut stream);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let mut rest = vec![];
+            let _ = stream.read_to_end(&mut rest);
+            [&join[..], &rest].concat()
+        });
+        Self { port, heard }
+    }
+
+    /// Says these bytes whatever comes.
+    fn saying(bytes: &'static [u8]) -> Self {
+        Self::start(move |stream| {
+            let _ = stream.write_all(bytes);
+        })
+    }
+
+    fn run(self, arguments: &[&str]) -> (Finished, String) {
+        let finished = Process::run(&mut player(self.port, arguments));
+        (finished, self.heard.join().unwrap().escape_ascii().to_string())
+    }
+}
+
+const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
+
+#[test]
+fn merged_messages_are_told_apart_and_answered() {
+    // 16 against a three stands.
+    let deal = format!("{DEAL}RESULT WIN\0{DEAL}RESULT LOSE\0QUIT\0").leak();
+    let fake = Fake::start(|stream| {
+        for part in deal.split_inclusive("DECISION\0") {
+            stream.write_all(part.as_bytes()).unwrap();
+            if part.ends_with("DECISION\0") {
+                stream.read_exact(&mut [0; 6]).unwrap();
+            }
+        }
+    });
+    let (finished, heard) = fake.run(&[]);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(finished.stdout.starts_with("Ann: 2 rounds, 1 won, 0 pushed, 1 lost, 0 bust, mean reward +0.0000"));
+    assert_eq!(heard, "JOIN Ann\\x00");
+}
+
+#[test]
+fn split_messages_are_put_together_and_answered_at_once() {
+    let fake = Fake::start(|stream| {
+        for byte in DEAL.bytes() {
+            stream.write_all(&[byte]).unwrap();
+        }
+        let mut answer = [0; 6];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"STAND\0");
+        stream.write_all(b"RESULT WI").unwrap();
+        stream.write_all(b"N\0QUIT\0").unwrap();
+    });
+    let (finished, _) = fake.run(&[]);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(finished.stdout.starts_with("Ann: 1 rounds, 1 won"), "{}", finished.stdout);
+}
+
+#[test]
+fn begin_and_quit_may_come_at_any_time() {
+    for script in [
+        &b"QUIT\0"[..],
+        b"BEGIN\0QUIT\0",
+        b"BEGIN\0CARD Ten of Clubs\0BEGIN\0CARD Ten of Clubs\0QUIT\0",
+        b"BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Ten of Spades\0BEGIN\0QUIT\0",
+        b"QUIT\0and more\0 that nobody reads",
+    ] {
+        let (finished, _) = Fake::saying(script).run(&[]);
+        assert_eq!(finished.code, Some(0), "{script:?}: {}", finished.stderr);
+        assert!(finished.stdout.starts_with("Ann: 0 rounds"), "{}", finished.stdout);
+    }
+}
+
+#[test]
+fn what_no_dealer_says_ends_it_with_1_and_the_place() {
+    for (script, said) in [
+        (&b""[..], "the dealer is gone without QUIT, after 0 rounds"),
+        (b"BEGIN\0CARD Ten of Cl", "the dealer is gone in the middle of the message at byte 6"),
+        (b"HELLO\0", "message 1, from byte 0 of the stream: byte 0: no message of a dealer"),
+        (b"BEGIN\0\0", "message 2, from byte 6 of the stream"),
+        (b"BEGIN\0CARD Eleven of Clubs\0", "message 2, from byte 6 of the stream: byte 5: no card"),
+        (b"BEGIN\0CARD ten of clubs\0", "byte 5: no card"),
+        (b"BEGIN\n", "the dealer is gone in the middle of the message at byte 0"),
+        (b"DECISION\0", "the dealer sent Decision where BEGIN or QUIT was due"),
+        (b"BEGIN\0DECISION\0", "the dealer sent Decision where CARD was due"),
+        (b"BEGIN\0RESULT TIE\0", "byte 7: no result"),
+        (b"\xff\xfe\xfd\0", "byte 0: no message of a dealer"),
+        (&[b'A'; 5000], "a message of "),
+        (&[0; 500], "message 1, from byte 0"),
+    ] {
+        for arguments in [&[][..], &["--human"], &["--train", "--table", "/nowhere/at/all"]] {
+            let (finished, _) = Fake::saying(script).run(arguments);
+            // A learner that cannot save says that first: it is what can be mended.
+            let said = if arguments.len() > 1 { "cannot save the table '/nowhere/at/all'" } else { said };
+            assert_eq!(finished.code, Some(1), "{script:?}");
+            assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
+            assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
+        }
+    }
+}
+
+#[test]
+fn binary_nonsense_ends_it_with_1() {
+    for (script, said) in [
+        (&b"\0\0\0\x02\x02\0"[..], "message 1, from byte 0 of the stream"),
+        (b"\0\0\0\x01\x02\0\0\0\x02\x03\x35", "message 2, from byte 5 of the stream: byte 1: a card is a number"),
+        (b"\0\0\0\0", "message 1, from byte 0 of the stream"),
+        (b"\xff\xff\xff\xff", "a message of 4294967295 bytes or more"),
+        (b"QUIT\0", "a message of "),
+    ] {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let fake = thread::spawn(move || listener.accept().unwrap().0.write_all(script).unwrap());
+        let finished = Process::run(&mut player(port, &["--binary"]));
+        fake.join().unwrap();
+        assert_eq!(finished.code, Some(1), "{script:?}");
+        assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
+    }
+}
+
+#[test]
+fn strange_dealers_are_reported_and_survived() {
+    let (finished, _) = Fake::saying(b"BEGIN\0CARD Ten of Clubs\0CARD Ten of Clubs\0RESULT WIN\0QUIT\0").run(&[]);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(finished.stderr.contains("the Ten of Clubs came twice in one round"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("a result came before the hand was played"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_dealer_that_cannot_be_reached_is_named() {
+    let port = {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let finished = Process::run(&mut player(port, &["--log", "error"]));
+    assert_eq!(finished.code, Some(1));
+    assert_eq!(
+        finished.stderr,
+        format!("player: nobody listens at 127.0.0.1 port {port}; is that the dealer's port?\n")
+    );
+    let finished = Process::run(program("player").args(["Ann", "no..host", "80", "--log", "error"]));
+    assert_eq!(finished.code, Some(1));
+    assert!(finished.stderr.starts_with("player: cannot find the host 'no..host'"), "{}", finished.stderr);
+    assert_eq!(finished.stderr.lines().count(), 1);
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
+    for (arguments, named) in [
+        (&[][..], "For example: cargo run -p player -- Ann localhost 12345 --human"),
+        (&["Ann", "localhost"], "<PORT>"),
+        (&["Ann", "localhost", "0"], "from 1 to 65535, as in 12345"),
+        (&["Ann", "localhost", "80x"], "'80x'"),
+        (&["A nn", "localhost", "80"], "1 to 64 printable ASCII characters"),
+        (&["Ann", "localhost", "80", "--epsilon", "0.2"], "--train"),
+        (&["Ann", "localhost", "80", "--train", "--human"], "--human"),
+        (&["Ann", "localhost", "80", "--train", "--epsilon", "2"], "from 0 to 1, as in 0.1"),
+        (&["Ann", "localhost", "80", "--train", "--explore", "wild"], "epsilon"),
+        (&["Ann", "localhost", "80", "--state", "fine"], "coarse or soft"),
+    ] {
+        let finished = Process::run(program("player").args(arguments));
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(finished.stderr.contains(named), "{arguments:?}: {named} is not in\n{}", finished.stderr);
+    }
+}
+
+#[test]
+fn a_table_that_is_damaged_or_not_there_is_said_before_anybody_joins() {
+    let directory = TempDir::new();
+    let damaged = directory.file("damaged", "21-qtable 1 coarse\n12 0 10 3 -9 2 0\nend 1 00000000\n");
+    let soft = directory.file("soft", QTable::new(StateSpace::Soft).to_file());
+    let gone = directory.path().join("gone").display().to_string();
+    for (arguments, code, said) in [
+        (&["--table", &damaged][..], 1, "is damaged: line 2: hit_sum -9 is impossible"),
+        (&["--table", &damaged, "--train"], 1, "is damaged: line 2"),
+        (&["--table", &gone], 1, "add --train to make one"),
+        (&["--table", &soft, "--state", "coarse"], 2, "has soft states; leave out --state coarse"),
+    ] {
+        // Nobody listens at port 1, so whoever gets as far says something else.
+        let finished = Process::run(&mut player(1, arguments));
+        assert_eq!(finished.code, Some(code), "{arguments:?}: {}", finished.stderr);
+        assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
+    }
+    assert!(fs::read_to_string(&damaged).unwrap().contains("-9"), "it is left as it was");
+}
+
+fn rounds(table: &QTable) -> u64 {
+    // Each round ends with exactly one STAND or one HIT, so there are at least as many decisions.
+    table.visited().map(|(_, entry)| entry.visits()).sum()
+}
+
+#[test]
+fn training_writes_a_table_and_goes_on_from_it() {
+    let directory = TempDir::new();
+    let path = directory.path().join("qtable");
+    let mut before = 0;
+    for (arguments, seed) in [(&["--train", "--explore", "epsilon"][..], 1), (&["--train", "--binary"], 2)] {
+        let dealer = Dealer::start(&format!("2000 --delay-ms 0 --seed {seed} --quiet"));
+        let mut command = dealer.player(arguments);
+        let finished = Process::run(command.args(["--seed", "3", "--save-every", "500"]).current_dir(directory.path()));
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert_eq!(finished.stderr.matches("saved to qtable").count(), 4, "{}", finished.stderr);
+        let table = QTable::from_file(&fs::read(&path).unwrap()).unwrap();
+        assert!(rounds(&table) >= before + 2_000);
+        before = rounds(&table);
+    }
+    let names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["qtable"], "nothing is left beside it");
+    // Play is by it, and does not change it.
+    let table = fs::read(&path).unwrap();
+    let dealer = Dealer::start("50 --delay-ms 0 --quiet");
+    let finished = Process::run(dealer.player(&[]).current_dir(directory.path()));
+    assert!(finished.stderr.contains("plays by the table 'qtable'"), "{}", finished.stderr);
+    assert_eq!((finished.code, fs::read(&path).unwrap()), (Some(0), table));
+}
+
+#[test]
+fn the_same_seeds_learn_the_same_table() {
+    let directory = TempDir::new();
+    let learned = ["one", "two"].map(|name| {
+        let path = directory.path().join(name).display().to_string();
+        let dealer = Dealer::start("500 --delay-ms 0 --seed 9 --quiet");
+        let arguments = ["--train", "--explore", "doubt", "--state", "soft", "--seed", "4", "--table", &path];
+        assert_eq!(Process::run(&mut dealer.player(&arguments)).code, Some(0));
+        fs::read(path).unwrap()
+    });
+    assert_eq!(learned[0], learned[1]);
+}
+
+#[test]
+fn a_signal_saves_what_was_learned_and_so_does_a_dealer_that_vanishes() {
+    let directory = TempDir::new();
+    for (name, by_signal) in [("signal", true), ("vanished", false)] {
+        let path = directory.path().join(name).display().to_string();
+        let dealer = Dealer::start("1000000 --delay-ms 0 --quiet");
+        let learner = Process::start(&mut dealer.player(&["--train", "--table", &path, "--save-every", "1000"]));
+        learner.wait_stderr("a first save", |log| log.contains("saved to").then_some(()));
+        if by_signal {
+            learner.terminate();
+        } else {
+            dealer.process.kill();
+        }
+        let finished = learner.wait();
+        let expected = if by_signal { (Some(0), "stopped") } else { (Some(1), "the dealer is gone without QUIT") };
+        assert_eq!(finished.code, expected.0, "{}", finished.stderr);
+        assert!(finished.stderr.contains(expected.1), "{}", finished.stderr);
+        assert!(finished.stdout.starts_with("Ann: "), "{}", finished.stdout);
+        let played: u64 = finished.stdout.split_whitespace().nth(1).unwrap().parse().unwrap();
+        assert!(rounds(&QTable::from_file(&fs::read(path).unwrap()).unwrap()) >= played);
+    }
+}
+
+#[test]
+fn a_kill_at_any_time_leaves_a_whole_table() {
+    let directory = TempDir::new();
+    let path = directory.path().join("table");
+    let mut before = 0;
+    for _ in 0..6 {
+        let dealer = Dealer::start("1000000 --delay-ms 0 --quiet");
+        let table = path.display().to_string();
+        // Saves all the time, so that most kills hit a save.
+        let learner = Process::start(&mut dealer.player(&["--train", "--table", &table, "--save-every", "1"]));
+        learner.wait_stderr("a save", |log| (log.matches("saved to").count() > 5).then_some(()));
+        learner.kill();
+        assert_eq!(learner.wait().code, None);
+        let now = rounds(&QTable::from_file(&fs::read(&path).unwrap()).unwrap());
+        assert!(now > before, "the old table or a newer one");
+        before = now;
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_leaves_the_old_table() {
+    // The smallest disk there is: a limit on the size of files.
+    let directory = TempDir::new();
+    let old = QTable::new(StateSpace::Coarse).to_file();
+    let path = directory.file("table", &old);
+    let dealer = Dealer::start("3000 --delay-ms 0 --quiet --seed 1");
+    let mut command = Command::new("sh");
+    let binary = program("player");
+    // Whoever writes more is told so by a signal, which is ignored here, and then by an error.
+    command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""]).arg(binary.get_program());
+    command.args(["Ann", "127.0.0.1", &dealer.port.to_string(), "--train", "--table", &path]);
+    let finished = Process::run(&mut command);
+    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    assert!(finished.stderr.contains(&format!("cannot save the table '{path}': ")), "{}", finished.stderr);
+    assert_eq!(fs::read(&path).unwrap(), old);
+    assert_eq!(fs::read_dir(Path::new(&path).parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_person_plays_by_lines() {
+    let dealer = Dealer::start("4 --delay-ms 0 --seed 17 --quiet");
+    let mut person = Process::start_with_stdin(&mut dealer.player(&["--human"]));
+    person.write(
+        "advice\nwhat?\nADVICE\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\n",
+    );
+    let finished = person.wait_for_end();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    for said in [
+        "Round 1: the dealer shows ",
+        "  stand  win ",
+        "hit, stand, advice or quit?",
+        "Type hit, stand, advice or quit.",
+        "Round 4: ",
+        "The dealer says goodbye.",
+        "Ann: 4 rounds, ",
+    ] {
+        assert!(finished.stdout.contains(said), "{said} is not in\n{}", finished.stdout);
+    }
+    assert_eq!(dealer.process.wait().code, Some(0));
+}
+
+#[test]
+fn the_end_of_the_lines_leaves_the_table() {
+    for lines in ["stand\nquit\n", "stand\n", "stand\nquit"] {
+        let dealer = Dealer::start("1000 --delay-ms 0 --seed 17 --binary".trim_end_matches(" --binary"));
+        let mut person = Process::start_with_stdin(&mut dealer.player(&["--human", "--binary"]));
+        person.write(lines);
+        let finished = person.wait();
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert!(finished.stdout.contains("Ann: 1 rounds, "), "{}", finished.stdout);
+        // The hand that was not played to its end is lost.
+        let dealer = dealer.process.wait();
+        assert_eq!(dealer.code, Some(1));
+        let row = dealer.stdout.lines().last().unwrap().split_whitespace().nth(8).unwrap().to_owned();
+        assert_eq!(row, "1", "{}", dealer.stdout);
+    }
+}
+
+fn at_a_terminal(dealer: &Dealer, columns: u16, rows: u16) -> Terminal {
+    let command = dealer.player(&["--human"]);
+    let arguments: Vec<&str> = command.get_args().map(|argument| argument.to_str().unwrap()).collect();
+    Terminal::start(command.get_program().to_str().unwrap(), &arguments, columns, rows)
+}
+
+#[test]
+fn a_person_plays_in_the_terminal() {
+    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
+    let mut terminal = at_a_terminal(&dealer, 80, 24);
+    terminal.wait_for("Round 1. The dealer shows");
+    terminal.wait_for("<- the table");
+    terminal.wait_for("Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000");
+    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    terminal.press(b"?");
+    terminal.wait_for("do as the table would");
+    terminal.press(b"x");
+    terminal.wait(|screen| !screen.contents().contains("do as the table would"));
+    terminal.press(b"s");
+    terminal.wait_for("Round 2. The dealer shows");
+    terminal.wait_for("Round 1: ");
+    terminal.resize(40, 5);
+    terminal.wait_for("too small");
+    terminal.resize(70, 10);
+    terminal.wait_for("Round 2. The dealer shows");
+    terminal.press(b"s");
+    terminal.wait_for("Round 3. The dealer shows");
+    terminal.press(b"s");
+    terminal.wait_for("Ann: 3 rounds, ");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(dealer.process.wait().code, Some(0));
+}
+
+#[test]
+fn a_person_leaves_the_terminal_as_it_was() {
+    for keys in [&b"q"[..], b"\x03", b"\x04"] {
+        let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
+        let mut terminal = at_a_terminal(&dealer, 80, 24);
+        terminal.wait_for("<- the table");
+        terminal.press(keys);
+        terminal.wait_for("Ann: 0 rounds, ");
+        assert_eq!(terminal.end(), 0);
+        assert_eq!(dealer.process.wait().code, Some(1));
+    }
+}
+
+#[test]
+fn a_dealer_that_vanishes_gives_the_terminal_back_and_says_so() {
+    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
+    let terminal = at_a_terminal(&dealer, 80, 24);
+    terminal.wait_for("<- the table");
+    dealer.process.kill();
+    terminal.wait_for("player: the dealer is gone without QUIT");
+    assert_eq!(terminal.end(), 1);
+}

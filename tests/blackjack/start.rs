@@ -1,0 +1,136 @@
+use std::net::{TcpListener, TcpStream};
+
+use serde_json::Value;
+use testkit::process::Process;
+
+use super::Dealer;
+use crate::programs::program;
+
+#[test]
+fn the_port_is_announced_at_once_and_how_to_join_on_standard_error() {
+    let dealer = Dealer::start("1000 --players 2 --tables 3");
+    let port = dealer.port;
+    assert_eq!(dealer.process.stdout(), format!("Ready to deal, waiting at port {port}\n"));
+    let log = dealer.process.wait_stderr("the hints", |log| log.contains("--train").then(|| log.to_owned()));
+    for line in [
+        "Dealing on 127.0.0.1; Ctrl-C stops it.".to_owned(),
+        "Tables: 3 in all, of 2 seats and 1000 rounds each.".to_owned(),
+        format!("cargo run -p player -- Ann 127.0.0.1 {port} --human\n"),
+        format!("cargo run -p player -- Ann 127.0.0.1 {port}\n"),
+        format!("cargo run -p player -- Ann 127.0.0.1 {port} --train --explore epsilon --table ann.qtable\n"),
+    ] {
+        assert!(log.contains(&line), "{line:?} is not in\n{log}");
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_names_what_is_wrong_before_anything_is_bound() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (arguments, named) in [
+        ("", "For example: cargo run -p dealer -- 12345 1000"),
+        ("PORT", "<ROUNDS>"),
+        ("80x 10", "'80x'"),
+        ("1.5 10", "'1.5'"),
+        ("+5 10", "'+5'"),
+        ("-5 10", "'-5'"),
+        ("65536 10", "from 0 to 65535, as in 12345"),
+        ("PORT 0", "from 1 to 1000000000, as in 1000"),
+        ("PORT 1000000001", "'1000000001'"),
+        ("PORT 99999999999999999999", "'99999999999999999999'"),
+        ("PORT 10x", "'10x'"),
+        ("PORT 10 20", "'20'"),
+        ("PORT 10 --players 0", "from 1 to 6"),
+        ("PORT 10 --players 7", "from 1 to 6"),
+        ("PORT 10 --tables 0", "from 1 to 4096"),
+        (
+            "PORT 10 --tables 4096 --players 2",
+            "4096 tables: 1 is the least, and there are seats for at most 4096 players",
+        ),
+        ("PORT 10 --delay-ms -1", "'-1'"),
+        ("PORT 10 --timeout-ms 0", "from 1 to 86400000"),
+        ("PORT 10 --seed x", "'x'"),
+        ("PORT 10 --bind localhost", "as in 127.0.0.1"),
+        ("PORT 10 --stats=0", "'0'"),
+        ("PORT 10 --quiet --trace", "--trace"),
+        ("PORT 10 --log a=b=c", "a=b=c"),
+    ] {
+        let arguments = arguments.replace("PORT", &port);
+        let finished = Process::run(program("dealer").args(arguments.split_whitespace()));
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{arguments}: {}", finished.stderr);
+        assert!(finished.stderr.contains(named), "{arguments}: {named} is not in\n{}", finished.stderr);
+    }
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let first = Dealer::start("10");
+    let port = first.port.to_string();
+    let second = Process::run(program("dealer").args(["--bind", "127.0.0.1", &port, "10"]));
+    assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
+    assert!(second.stderr.contains(&format!("port {port} is in use at 127.0.0.1")), "{}", second.stderr);
+}
+
+#[test]
+fn it_listens_on_ipv4_and_ipv6_at_one_port() {
+    let dealer = Dealer::of(program("dealer").args(["0", "10"]));
+    let hosts = ["127.0.0.1", "[::1]"].map(|host| TcpStream::connect(format!("{host}:{}", dealer.port)).is_ok());
+    // A machine without IPv6 has one address less.
+    assert!(hosts[0] && (hosts[1] || TcpListener::bind("[::1]:0").is_err()), "{hosts:?}");
+}
+
+#[test]
+fn signals_end_it_in_order_with_the_standings_so_far() {
+    for signal in [Process::terminate, Process::interrupt] {
+        let dealer = Dealer::start("1000 --delay-ms 0 --players 2 --seed 5");
+        let (mut ann, bob) = (dealer.text("Ann"), dealer.binary("Bob"));
+        ann.until_asked();
+        let waits = dealer.text("Cy");
+        dealer.process.wait_stderr("that Cy waits", |log| log.contains("waits for a table").then_some(()));
+        signal(&dealer.process);
+        let finished = dealer.process.wait();
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert!(finished.stdout.contains("Table 1\nrank  seat  name"), "{}", finished.stdout);
+        assert!(ann.rest().ends_with(b"QUIT\0"));
+        assert!(bob.rest().ends_with(b"\0\0\0\x01\x09"));
+        assert_eq!(waits.rest(), b"QUIT\0");
+    }
+}
+
+#[test]
+fn standings_are_json_for_whoever_asks_and_quiet_is_quiet() {
+    let dealer = Dealer::start("20 --delay-ms 0 --json --quiet --seed 5");
+    let told = dealer.text("Ann").stand_to_the_end();
+    let wins = told.iter().filter(|text| *text == "RESULT WIN").count();
+    let finished = dealer.process.wait();
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+    let standings: Value = serde_json::from_str(finished.stdout.lines().nth(1).unwrap()).unwrap();
+    let seat = &standings["seats"][0];
+    assert_eq!((seat["name"].as_str(), seat["rounds"].as_u64()), (Some("Ann"), Some(20)));
+    assert_eq!(seat["wins"].as_u64(), Some(wins as u64));
+    assert!(seat["ci95"].as_f64().unwrap() > 0.2, "{seat}");
+}
+
+#[test]
+fn a_trace_tells_everything_and_the_account_what_there_is() {
+    let dealer = Dealer::start("1 --delay-ms 0 --trace --stats=1 --seed 5");
+    let mut ann = dealer.text("Ann");
+    ann.until_asked();
+    dealer.process.wait_stderr("an account", |log| log.contains("0 rounds so far, 0.0 a second").then_some(()));
+    ann.stand_to_the_end();
+    let log = dealer.process.wait().stderr;
+    for told in [") > Join", ") < Begin", ") < Card(", ") < Decision", ") > Stand", "round 1: the dealer had ["] {
+        assert!(log.contains(told), "{told} is not in\n{log}");
+    }
+}
+
+#[test]
+fn a_closed_standard_output_ends_nobodys_game() {
+    let mut command = std::process::Command::new("sh");
+    let binary = program("dealer");
+    // The reader takes the first line alone; the port goes to a file descriptor that stays open.
+    command.args(["-c", "\"$0\" --bind 127.0.0.1 0 2 --delay-ms 0 | head -n 1"]).arg(binary.get_program());
+    let dealer = Dealer::of(&mut command);
+    let told = dealer.text("Ann").stand_to_the_end();
+    assert_eq!(told.last().map(String::as_str), Some("QUIT"));
+}
