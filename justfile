@@ -35,6 +35,13 @@ bench-blackjack:
 # The long proofs: what a hundred million rounds of training come to, a million rounds over the wire.
 prove:
     cargo test --release -p blackjack -- --ignored
+# Rounds of 21 a second over loopback, against a bare loop in the same run.
+bench-dealer:
+    cargo bench -p dealer
+
+# Play over the wire against what it is worth exactly, a million rounds long.
+prove-dealer:
+    cargo test --release -p e2e -- --ignored blackjack::worth
 
 # A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":

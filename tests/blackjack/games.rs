@@ -1,11 +1,13 @@
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, io::Read};
 
-use super::Dealer;
+use blackjack::Dialect;
+
+use super::{Client, Dealer};
 
 const PLAY: &str = "--delay-ms 0 --seed 17";
 
-/// Hits below 17 as its own cards count without aces as 11, which is good enough for a transcript.
-fn transcript(client: &mut super::Client) -> String {
+/// Plays to the end: one hit in each round, then a stand.
+fn transcript(client: &mut Client) -> String {
     let mut lines = vec![];
     let mut hits = 0;
     loop {
@@ -14,9 +16,8 @@ fn transcript(client: &mut super::Client) -> String {
         if !texts.ends_with("DECISION") {
             return lines.join("\n");
         }
-        // Two hits, then a stand: every kind of message comes up soon.
         hits = if texts.contains("BEGIN") { 0 } else { hits + 1 };
-        if hits < 2 {
+        if hits < 1 {
             client.hit();
             lines.push("> HIT".into());
         } else {
@@ -26,31 +27,59 @@ fn transcript(client: &mut super::Client) -> String {
     }
 }
 
-const GOLDEN: &str = "GOLDEN";
+const GOLDEN: &str = "\
+BEGIN, CARD Four of Clubs, CARD Eight of Spades, DEALER Five of Hearts, DECISION\n\
+> HIT\n\
+CARD Ace of Spades, DECISION\n\
+> STAND\n\
+RESULT WIN, BEGIN, CARD King of Clubs, CARD Seven of Diamonds, DEALER Ten of Spades, DECISION\n\
+> HIT\n\
+CARD Two of Diamonds, DECISION\n\
+> STAND\n\
+RESULT LOOSE, BEGIN, CARD Three of Hearts, CARD King of Spades, DEALER Nine of Clubs, DECISION\n\
+> HIT\n\
+CARD Eight of Spades, DECISION\n\
+> STAND\n\
+RESULT WIN, BEGIN, CARD King of Clubs, CARD Seven of Hearts, DEALER Five of Spades, DECISION\n\
+> HIT\n\
+CARD Eight of Diamonds, RESULT BUST, BEGIN, CARD Ace of Spades, CARD Two of Spades, DEALER Ace of Diamonds, DECISION\n\
+> HIT\n\
+CARD Three of Hearts, DECISION\n\
+> STAND\n\
+RESULT LOOSE, BEGIN, CARD Queen of Spades, CARD Six of Hearts, DEALER Four of Hearts, DECISION\n\
+> HIT\n\
+CARD Six of Spades, RESULT BUST, QUIT";
 
 #[test]
 fn a_whole_game_of_a_seed_is_the_same_in_both_dialects() {
-    let text = transcript(&mut Dealer::start(&format!("4 {PLAY}")).text("Ann"));
+    let text = transcript(&mut Dealer::start(&format!("6 {PLAY}")).text("Ann"));
     assert_eq!(text, GOLDEN);
-    let binary = transcript(&mut Dealer::start(&format!("4 {PLAY}")).binary("Ann"));
+    let binary = transcript(&mut Dealer::start(&format!("6 {PLAY}")).binary("Ann"));
     assert_eq!(binary, GOLDEN);
 }
 
 #[test]
 fn the_bytes_of_a_game_are_these() {
     let dealer = Dealer::start(&format!("1 {PLAY}"));
-    let mut ann = dealer.text("Ann");
-    ann.until_asked();
-    ann.stand();
-    assert_eq!(ann.rest().escape_ascii().to_string(), "TEXTREST");
+    let mut ann = Client::connect(dealer.address(), Dialect::Text);
+    ann.write(b"JOIN Ann\0");
+    let deal = b"BEGIN\0CARD Four of Clubs\0CARD Eight of Spades\0DEALER Five of Hearts\0DECISION\0";
+    let mut bytes = vec![0; deal.len()];
+    ann.stream.read_exact(&mut bytes).unwrap();
+    assert_eq!(bytes.escape_ascii().to_string(), deal.escape_ascii().to_string());
+    ann.write(b"STAND\0");
+    assert_eq!(ann.rest(), b"RESULT WIN\0QUIT\0");
+    assert_eq!(dealer.process.wait().code, Some(0));
+
     let dealer = Dealer::start(&format!("1 {PLAY}"));
-    let mut ann = super::Client::connect(dealer.address(), blackjack::Dialect::Binary);
+    let mut ann = Client::connect(dealer.address(), Dialect::Binary);
     ann.write(b"\0\0\0\x05\x01\x01Ann");
     let mut bytes = [0; 28];
-    std::io::Read::read_exact(&mut ann.stream, &mut bytes).unwrap();
-    assert_eq!(bytes.escape_ascii().to_string(), "BINDEAL");
+    ann.stream.read_exact(&mut bytes).unwrap();
+    // Card 4, card 39 + 8, upcard 26 + 5.
+    assert_eq!(bytes, *b"\0\0\0\x01\x02\0\0\0\x02\x03\x04\0\0\0\x02\x03\x2f\0\0\0\x02\x04\x1f\0\0\0\x01\x05");
     ann.write(b"\0\0\0\x01\x07");
-    assert_eq!(ann.rest().escape_ascii().to_string(), "BINREST");
+    assert_eq!(ann.rest(), b"\0\0\0\x02\x08\x01\0\0\0\x01\x09");
     assert_eq!(dealer.process.wait().code, Some(0));
 }
 
@@ -102,7 +131,7 @@ fn tables_are_played_at_the_same_time_and_have_cards_of_their_own() {
     let (one, other) = (ann.until_asked(), bob.until_asked());
     assert!(one.ends_with("DECISION") && other.ends_with("DECISION"));
     assert_ne!(one, other);
-    bob.stand_to_the_end();
+    bob.stand();
     bob.stand_to_the_end();
     ann.stand();
     ann.stand_to_the_end();
@@ -151,7 +180,6 @@ fn two_dealers_that_are_started_together_deal_other_cards() {
 
 #[test]
 fn text_is_paced_so_that_one_read_is_one_message() {
-    use std::io::Read;
     let dealer = Dealer::start("1 --delay-ms 40 --seed 17");
     let mut ann = dealer.text("Ann");
     let mut reads = vec![];

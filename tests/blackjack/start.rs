@@ -83,17 +83,22 @@ fn it_listens_on_ipv4_and_ipv6_at_one_port() {
 fn signals_end_it_in_order_with_the_standings_so_far() {
     for signal in [Process::terminate, Process::interrupt] {
         let dealer = Dealer::start("1000 --delay-ms 0 --players 2 --seed 5");
-        let (mut ann, bob) = (dealer.text("Ann"), dealer.binary("Bob"));
+        let mut ann = dealer.text("Ann");
+        let waits = |log: &str, name: &str| {
+            log.lines().any(|line| line.contains(name) && line.ends_with("waits for a table")).then_some(())
+        };
+        dealer.process.wait_stderr("that Ann waits", |log| waits(log, "Ann ("));
+        let bob = dealer.binary("Bob");
         ann.until_asked();
-        let waits = dealer.text("Cy");
-        dealer.process.wait_stderr("that Cy waits", |log| log.contains("waits for a table").then_some(()));
+        let cy = dealer.text("Cy");
+        dealer.process.wait_stderr("that Cy waits", |log| waits(log, "Cy ("));
         signal(&dealer.process);
         let finished = dealer.process.wait();
         assert_eq!(finished.code, Some(0), "{}", finished.stderr);
         assert!(finished.stdout.contains("Table 1\nrank  seat  name"), "{}", finished.stdout);
         assert!(ann.rest().ends_with(b"QUIT\0"));
         assert!(bob.rest().ends_with(b"\0\0\0\x01\x09"));
-        assert_eq!(waits.rest(), b"QUIT\0");
+        assert_eq!(cy.rest(), b"QUIT\0");
     }
 }
 
@@ -117,9 +122,10 @@ fn a_trace_tells_everything_and_the_account_what_there_is() {
     let mut ann = dealer.text("Ann");
     ann.until_asked();
     dealer.process.wait_stderr("an account", |log| log.contains("0 rounds so far, 0.0 a second").then_some(()));
+    ann.stand();
     ann.stand_to_the_end();
     let log = dealer.process.wait().stderr;
-    for told in [") > Join", ") < Begin", ") < Card(", ") < Decision", ") > Stand", "round 1: the dealer had ["] {
+    for told in [" > Join(", ") < Begin", ") < Card(", ") < Decision", ") > Stand", "round 1: the dealer had ["] {
         assert!(log.contains(told), "{told} is not in\n{log}");
     }
 }

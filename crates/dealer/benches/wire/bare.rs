@@ -1,0 +1,100 @@
+//! The barest servers: they count bytes and answer.
+
+use std::{
+    env,
+    io::{ErrorKind, Read, Write},
+    net::{TcpListener, TcpStream},
+    thread,
+};
+
+use rustix::{
+    buffer::spare_capacity,
+    event::epoll::{self, CreateFlags, EventData, EventFlags},
+};
+
+/// How many bytes go to and fro in an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exchange {
+    /// Bytes of an answer of the player.
+    pub(crate) question: usize,
+    /// Bytes of what the dealer says to it.
+    pub(crate) reply: usize,
+}
+
+impl Exchange {
+    /// `STAND`; a result and the next deal of cards with names of middle length.
+    pub(crate) const TEXT: Self = Self { question: 6, reply: 88 };
+    /// STAND; a result and the next deal.
+    pub(crate) const BINARY: Self = Self { question: 5, reply: 6 + 28 };
+
+    /// Its word on the command line.
+    pub(crate) fn word(self) -> &'static str {
+        if self == Self::TEXT { "text" } else { "binary" }
+    }
+
+    /// The bytes of an answer.
+    pub(crate) fn question(self) -> Vec<u8> {
+        if self == Self::TEXT { b"STAND\0".to_vec() } else { b"\0\0\0\x01\x07".to_vec() }
+    }
+}
+
+/// Announces a port and answers: one connection that is waited for, or as many as come.
+pub(crate) fn serve() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    println!("bare at port {}", listener.local_addr().expect("bound").port());
+    std::io::stdout().flush().expect("a reader");
+    if env::args().any(|word| word == Exchange::TEXT.word()) {
+        pair(&listener);
+    } else {
+        many(listener);
+    }
+}
+
+fn pair(listener: &TcpListener) {
+    let (mut stream, _) = listener.accept().expect("a connection");
+    stream.set_nodelay(true).expect("a connection");
+    let (mut question, reply) = (vec![0; Exchange::TEXT.question], vec![0; Exchange::TEXT.reply]);
+    while stream.read_exact(&mut question).is_ok() && stream.write_all(&reply).is_ok() {}
+}
+
+fn many(listener: TcpListener) {
+    let epoll = epoll::create(CreateFlags::CLOEXEC).expect("the system has it");
+    // Connections are taken in aside, so that the loop has nothing else to do.
+    let (sender, incoming) = std::sync::mpsc::channel::<TcpStream>();
+    let watched = epoll.try_clone().expect("a descriptor");
+    thread::spawn(move || {
+        for (number, stream) in (0..).zip(listener.incoming()) {
+            let stream = stream.expect("a connection");
+            stream.set_nodelay(true).expect("a connection");
+            stream.set_nonblocking(true).expect("a connection");
+            let shared = stream.try_clone().expect("a descriptor");
+            sender.send(shared).expect("the loop runs");
+            epoll::add(&watched, &stream, EventData::new_u64(number), EventFlags::IN | EventFlags::ET)
+                .expect("watched");
+            // The other descriptor keeps the connection.
+            std::mem::forget(stream);
+        }
+    });
+    let mut streams: Vec<TcpStream> = vec![];
+    let (mut question, reply) = ([0; 64], vec![0; Exchange::BINARY.reply]);
+    let mut events = Vec::with_capacity(256);
+    loop {
+        epoll::wait(&epoll, spare_capacity(&mut events), None).expect("events");
+        for event in events.drain(..) {
+            let number = usize::try_from(event.data.u64()).expect("few");
+            while streams.len() <= number {
+                streams.push(incoming.recv().expect("connections come in order"));
+            }
+            let mut stream = &streams[number];
+            loop {
+                match stream.read(&mut question) {
+                    Ok(0) => break,
+                    Ok(_) => stream.write_all(&reply).expect("loopback"),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    // The driver has what it wanted.
+                    Err(_) => break,
+                }
+            }
+        }
+    }
+}
