@@ -242,7 +242,7 @@ fn training_writes_a_table_and_goes_on_from_it() {
         let mut command = dealer.player(arguments);
         let finished = Process::run(command.args(["--seed", "3", "--save-every", "500"]).current_dir(directory.path()));
         assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-        assert_eq!(finished.stderr.matches("saved to qtable").count(), 4, "{}", finished.stderr);
+        assert_eq!(finished.stderr.matches("saved to 'qtable'").count(), 4, "{}", finished.stderr);
         let table = QTable::from_file(&fs::read(&path).unwrap()).unwrap();
         assert!(rounds(&table) >= before + 2_000);
         before = rounds(&table);

@@ -13,7 +13,7 @@ use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{ScreenLogArgs, whole_number};
+use cmdkit::{ScreenLogArgs, file_name, whole_number};
 use rand::{SeedableRng, TryRng, rngs::SysRng};
 use rand_pcg::Pcg64Mcg;
 use tracing::info;
@@ -168,9 +168,9 @@ impl Args {
         let path = self.path();
         let table = tables::load(path, self.state)?;
         if let Some(table) = &table {
-            info!("goes on from '{}', {} states seen", path.display(), table.visited().count());
+            info!("goes on from {}, {} states seen", file_name(path), table.visited().count());
         } else {
-            info!("starts with an empty table, to be saved as '{}'", path.display());
+            info!("starts with an empty table, to be saved as {}", file_name(path));
         }
         let seed = if let Some(seed) = self.seed { seed } else { SysRng.try_next_u64()? };
         Ok(Learner {
@@ -190,12 +190,12 @@ impl Args {
     fn strategy(&self, solver: &Solver) -> anyhow::Result<Strategy> {
         let path = self.path();
         if let Some(table) = tables::load(path, self.state)? {
-            info!("plays by the table '{}'", path.display());
+            info!("plays by the table {}", file_name(path));
             return Ok(table.strategy());
         }
         if self.table.is_some() {
-            let shown = path.display();
-            bail!("there is no table '{shown}'; add --train to make one, or leave out --table to play by the best");
+            let name = file_name(path);
+            bail!("there is no table {name}; add --train to make one, or leave out --table to play by the best");
         }
         let space = self.state.unwrap_or(StateSpace::Soft);
         info!("plays by the best table of {space} states, since there is no '{USUAL}' here");

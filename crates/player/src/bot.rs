@@ -23,6 +23,7 @@ use blackjack::{
     protocol::Name,
 };
 use bytes::BytesMut;
+use cmdkit::file_name;
 use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
 use tokio::runtime;
@@ -75,7 +76,7 @@ impl Learner {
         let least = self.table.least_visited().map_or_else(String::new, |(state, action, n)| {
             format!("; least often: {action:?} with {state}, {n} times")
         });
-        let (rounds, mean, path) = (score.rounds(), score.mean(), self.path.display());
+        let (rounds, mean, path) = (score.rounds(), score.mean(), file_name(&self.path));
         info!("{rounds} rounds, mean reward {mean:+.4}, {states} states seen{least}; saved to {path}");
         Ok(())
     }

@@ -1,14 +1,10 @@
 //! Table files.
 
-use std::{
-    fs::File,
-    io::{ErrorKind, Read},
-    path::Path,
-};
+use std::{io::ErrorKind, path::Path};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use blackjack::{QTable, StateSpace, qtable::MAX_FILE};
-use cmdkit::{UsageError, replace_file};
+use cmdkit::{UsageError, file_name, read_file, replace_file};
 
 /// The table file of whoever names none.
 pub(crate) const USUAL: &str = "qtable";
@@ -18,22 +14,16 @@ pub(crate) const USUAL: &str = "qtable";
 /// # Errors
 /// When the file cannot be read, is no table, or has other states than are `wanted`.
 pub(crate) fn load(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
-    let shown = path.display();
-    let file = match File::open(path) {
-        Ok(file) => file,
+    let name = file_name(path);
+    let bytes = match read_file(path, MAX_FILE) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| format!("cannot read the table '{shown}'")),
+        bytes => bytes.with_context(|| format!("cannot read the table {name}"))?,
     };
-    let mut bytes = vec![];
-    // One byte more than any table has: enough to see that it is none.
-    file.take(MAX_FILE as u64 + 1)
-        .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read the table '{shown}'"))?;
-    let table = QTable::from_file(&bytes).with_context(|| format!("the table '{shown}' is damaged"))?;
+    let table = QTable::from_file(&bytes).with_context(|| format!("the table {name} is damaged"))?;
     match wanted {
         Some(wanted) if wanted != table.space() => {
             let space = table.space();
-            Err(UsageError(format!("the table '{shown}' has {space} states; leave out --state {wanted}")).into())
+            Err(UsageError(format!("the table {name} has {space} states; leave out --state {wanted}")).into())
         }
         _ => Ok(Some(table)),
     }
@@ -44,7 +34,8 @@ pub(crate) fn load(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Op
 /// # Errors
 /// When there is no room or no permission; the old file is as it was.
 pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
-    replace_file(path, &table.to_file()).with_context(|| format!("cannot save the table '{}'", path.display()))
+    // Not by way of the error itself: a pipe that nobody reads is a failure here.
+    replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))
 }
 
 #[cfg(test)]
