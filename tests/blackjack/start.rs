@@ -134,7 +134,7 @@ fn a_trace_tells_everything_and_the_account_what_there_is() {
 fn a_closed_standard_output_ends_nobodys_game() {
     let mut command = std::process::Command::new("sh");
     let binary = program("dealer");
-    // The reader takes the first line alone; the port goes to a file descriptor that stays open.
+    // The reader takes the first line and closes the pipe.
     command.args(["-c", "\"$0\" --bind 127.0.0.1 0 2 --delay-ms 0 | head -n 1"]).arg(binary.get_program());
     let dealer = Dealer::of(&mut command);
     let told = dealer.text("Ann").stand_to_the_end();

@@ -54,7 +54,7 @@ fn whatever_is_no_answer_loses_the_hand_and_the_seat() {
 
 #[test]
 fn silence_and_leaving_lose_the_hand_and_delay_nobody_else() {
-    let (dealer, bad, good) = table("--timeout-ms 200");
+    let (dealer, bad, good) = table("--timeout-ms 1500");
     assert_eq!(bad.rest(), b"QUIT\0");
     let log = dealer.process.wait_stderr("why", |log| log.contains("no answer in time").then(|| log.to_owned()));
     assert!(log.contains("WARN Bad ("), "{log}");
@@ -84,7 +84,7 @@ fn a_half_close_after_the_last_answer_is_harmless() {
 
 #[test]
 fn whoever_does_not_join_keeps_no_seat_from_others() {
-    let dealer = Dealer::start("1 --delay-ms 0 --timeout-ms 300");
+    let dealer = Dealer::start("1 --delay-ms 0 --timeout-ms 1500");
     let silent = Client::connect(dealer.address(), Dialect::Text);
     let mut strangers = vec![];
     for bytes in [
@@ -154,9 +154,8 @@ fn a_dealer_whom_all_have_left_says_so_with_status_1() {
 }
 
 #[test]
-fn whoever_answers_but_never_reads_is_dropped_and_the_others_play_on() {
-    // Answers in the blind: what it sends is in time now and then, until it is not.
-    let dealer = Dealer::start("30 --tables 2 --delay-ms 0 --timeout-ms 500");
+fn whoever_answers_unasked_and_never_reads_is_dropped_and_the_others_play_on() {
+    let dealer = Dealer::start("30 --tables 2 --delay-ms 0 --timeout-ms 3000");
     let mut deaf = dealer.text("Deaf");
     let writer = thread::spawn(move || while deaf.stream.write_all(b"STAND\0").is_ok() {});
     let told = dealer.text("Ann").stand_to_the_end();

@@ -39,3 +39,20 @@ impl Advisor {
         Advice { action, odds: self.solver.odds(&values, upcard.value(), &self.strategy) }
     }
 }
+
+#[cfg(test)]
+impl Advisor {
+    /// An advisor who knows the best table, made once for all tests.
+    pub(crate) fn best() -> Self {
+        use blackjack::StateSpace;
+        use std::sync::OnceLock;
+
+        static BEST: OnceLock<Advisor> = OnceLock::new();
+        let best = BEST.get_or_init(|| {
+            let solver = Solver::new();
+            let strategy = solver.best(StateSpace::Soft);
+            Self::new(solver, strategy)
+        });
+        best.clone()
+    }
+}

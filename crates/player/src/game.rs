@@ -147,12 +147,9 @@ pub(crate) fn odds_in_words(odds: Odds) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blackjack::{StateSpace, exact::Solver};
 
     fn after(script: &str) -> Game {
-        let solver = Solver::new();
-        let best = solver.best(StateSpace::Soft);
-        let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::new(solver, best));
+        let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
         for line in script.split(", ") {
             match line {
                 "HIT" => assert_eq!(game.decide(Action::Hit), Some(PlayerMessage::Hit)),

@@ -133,3 +133,77 @@ fn advice(game: &Game) -> Vec<Line<'static>> {
     };
     vec![Line::default(), line(Action::Hit, "Hit"), line(Action::Stand, "Stand")]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::Advisor;
+    use blackjack::{DealerMessage, Dialect, Name};
+
+    fn game(script: &str) -> Game {
+        let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
+        for text in script.split(", ") {
+            game.hear(DealerMessage::parse_text(text.as_bytes()).unwrap()).unwrap();
+        }
+        game
+    }
+
+    fn drawn(view: &View, game: &Game, width: u16, height: u16) -> Vec<String> {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        view.render(game, buffer.area, &mut buffer);
+        let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+        buffer.content.chunks(usize::from(width.max(1))).map(|cells| row(cells).trim_end().to_owned()).collect()
+    }
+
+    const DEAL: &str = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, DECISION";
+
+    #[test]
+    fn cards_odds_and_advice_are_shown() {
+        assert_eq!(
+            drawn(&View::new(Palette::MONO), &game(DEAL), 76, 15),
+            [
+                "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000                     ? keys",
+                "",
+                "Round 1. The dealer shows",
+                "┌────┐┌────┐",
+                "│  3♦││  ??│",
+                "└────┘└────┘",
+                "You have 16",
+                "┌────┐┌────┐",
+                "│ 10♣││  6♥│",
+                "└────┘└────┘",
+                "",
+                "Hit    win  24.5 %  push   4.8 %  lose  70.6 %  reward -0.461",
+                "Stand  win  37.5 %  push   0.0 %  lose  62.5 %  reward -0.250  <- the table",
+                "",
+                ""
+            ]
+        );
+    }
+
+    #[test]
+    fn a_small_window_has_no_frames_and_a_smaller_one_says_so() {
+        let view = View::new(Palette::MONO);
+        let lines = drawn(&view, &game(DEAL), 76, 9);
+        assert_eq!([&lines[3], &lines[5]], ["  3♦  ??", "  10♣  6♥"]);
+        assert!(lines[8].ends_with("<- the table"), "{lines:#?}");
+        assert!(drawn(&view, &game(DEAL), 40, 9).concat().contains("needs 9"));
+        for (width, height) in [(0, 0), (1, 1), (68, 9), (300, 100)] {
+            drawn(&view, &game("BEGIN, CARD Ten of Clubs"), width, height);
+        }
+    }
+
+    #[test]
+    fn between_rounds_the_outcome_is_shown() {
+        let game = game("BEGIN, CARD Ten of Clubs, RESULT WIN");
+        let lines = drawn(&View::new(Palette::MONO), &game, 76, 9);
+        assert_eq!(lines[1..3], ["Round 1: you win with 10.", "Waiting for the dealer."]);
+    }
+
+    #[test]
+    fn red_suits_are_red_and_bold_without_colour() {
+        let card = |number| View::new(Palette::COLOUR).style(Card::new(number).unwrap());
+        assert_eq!((card(14).fg, card(1).fg), (Some(Color::LightRed), None));
+        assert_eq!(View::new(Palette::MONO).style(Card::new(14).unwrap()).fg, None);
+    }
+}
