@@ -28,20 +28,13 @@ bench-robots:
 bench-mastermind:
     cargo bench -p mastermind --bench feedback
 
-# How fast the learner of blackjack learns, against a bare loop in the same run.
+# How fast the learner of blackjack learns, and rounds a second over loopback, against bare loops in the same run.
 bench-blackjack:
-    cargo bench -p blackjack --bench train
+    cargo bench -p blackjack -p dealer --bench train --bench wire
 
-# The long proofs: what a hundred million rounds of training come to, a million rounds over the wire.
+# The long proofs: blackjack takes a minute or two, mastermind's hundred thousand codes take hours.
 prove:
-    cargo test --release -p blackjack -- --ignored
-# Rounds of 21 a second over loopback, against a bare loop in the same run.
-bench-dealer:
-    cargo bench -p dealer
-
-# Play over the wire against what it is worth exactly, a million rounds long.
-prove-dealer:
-    cargo test --release -p e2e -- --ignored blackjack::worth
+    cargo test --release -p blackjack -p e2e -p mastermind -- --ignored --nocapture
 
 # A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":

@@ -24,14 +24,14 @@ use testkit::{PATIENCE, process::Process};
 use crate::programs::program;
 
 /// A dealer that runs, open to this machine only.
-struct Dealer {
+pub(crate) struct Dealer {
     process: Process,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Dealer {
     /// Starts a dealer with the arguments behind its port, separated by blanks.
-    fn start(arguments: &str) -> Self {
+    pub(crate) fn start(arguments: &str) -> Self {
         Self::of(program("dealer").args(["--bind", "127.0.0.1", "0"]).args(arguments.split_whitespace()))
     }
 

@@ -3,8 +3,9 @@ use std::{fs, thread, time::Instant};
 use testkit::{PATIENCE, TempDir, process::Process};
 
 use crate::{
+    blackjack,
     nuggets::{HALL, Server},
-    programs::{program, workspace},
+    programs::{PACKAGES, program, workspace},
     robots,
 };
 
@@ -13,7 +14,7 @@ const DOCUMENTS: &[&str] = &["README.md", "maps/README.md"];
 /// What stands for a file of the reader's own, and a file that is there.
 const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
 /// What stands for the port of a server that runs.
-const PORTS: &[&str] = &["PORT", "12345"];
+const PORTS: &[&str] = &["PORT", "12345", "2021"];
 
 /// A program of ours and its arguments.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Typed {
             example.map_or(word, |(_, real)| real).to_owned()
         });
         let first = words.next()?;
-        if ["nuggets-", "robots-"].iter().any(|game| first.starts_with(game)) {
+        if PACKAGES.contains(&first.as_str()) {
             return Some(Self { program: first, arguments: words.collect() });
         }
         if first != "cargo" || words.next()? != "run" {
@@ -89,6 +90,41 @@ impl Typed {
                 verifier.close_stdin();
                 let ends = self.arguments.iter().any(|argument| argument == "--file");
                 self.await_start(verifier, if ends { "the end" } else { "waiting at" }, 0);
+            }
+            "dealer" => {
+                let dealer = Process::start(program(&self.program).args(&self.arguments).args(["--bind", "127.0.0.1"]));
+                self.await_start(dealer, "Dealing", 0);
+            }
+            "player" => {
+                let folder = TempDir::new();
+                let dealer = blackjack::Dealer::start("3 --delay-ms 0");
+                let port = dealer.port.to_string();
+                let arguments =
+                    self.arguments.iter().map(|word| if PORTS.contains(&word.as_str()) { &port } else { word });
+                let finished = Process::run(program(&self.program).args(arguments).current_dir(folder.path()));
+                // A table of the reader's own is not there yet.
+                let missing =
+                    self.arguments.contains(&"ann.qtable".to_owned()) && finished.stderr.contains("ann.qtable");
+                assert!(finished.code == Some(0) || missing, "{self:?}: {}", finished.stderr);
+            }
+            "qtable" => {
+                let folder = TempDir::new();
+                if self.arguments.first().is_some_and(|first| first == "eval" || first == "chart") {
+                    let train = ["train", "--rounds", "1000"];
+                    let trained = Process::run(program(&self.program).args(train).current_dir(folder.path()));
+                    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+                }
+                let finished = Process::run(program(&self.program).args(&self.arguments).current_dir(folder.path()));
+                assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
+            }
+            "mastermind-play" => {
+                let folder = TempDir::new();
+                let play =
+                    Process::run(program(&self.program).args(&self.arguments).env("XDG_DATA_HOME", folder.path()));
+                // Nothing is drawn where there is no terminal; a game at the end of its input ends quietly.
+                let panel = self.arguments.iter().any(|argument| argument == "--panel");
+                assert_eq!(play.code, Some(i32::from(panel)), "{self:?}: {}", play.stderr);
+                assert!(!panel || play.stderr.contains("needs a terminal"), "{self:?}: {}", play.stderr);
             }
             other => panic!("{self:?}: no test knows what {other} should do"),
         }
@@ -169,21 +205,30 @@ fn what_the_documents_say_to_type_works() {
             programs.push(typed.program);
         }
     }
-    for (program, times) in [("nuggets-server", 3), ("nuggets-client", 3), ("robots-server", 1), ("robots-client", 3)] {
+    for (program, times) in [
+        ("dealer", 1),
+        ("mastermind-play", 2),
+        ("nuggets-client", 3),
+        ("nuggets-server", 3),
+        ("player", 1),
+        ("qtable", 1),
+        ("robots-client", 3),
+        ("robots-server", 1),
+    ] {
         assert!(programs.iter().filter(|typed| *typed == program).count() >= times, "{programs:?}");
     }
 }
 
 #[test]
 fn the_examples_of_the_help_work() {
-    for name in ["nuggets-server", "nuggets-client", "robots-server", "robots-client", "robots-gui", "robots-verify"] {
+    for name in PACKAGES {
         let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
         let (_, examples) = help.split_once("\nExamples:\n").unwrap();
         let (examples, _) = examples.split_once("\n\n").unwrap();
         // What a command does stands below it, further to the right.
         let commands = examples.lines().filter(|line| !line.starts_with("   "));
         let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
-        assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
+        assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == *name), "{typed:?}");
         typed.iter().for_each(Typed::check);
     }
 }

@@ -12,9 +12,18 @@ use std::{
 use serde_json::Value;
 
 /// The programs that tests start, by package.
-const PACKAGES: &[&str] =
-    &["nuggets-client", "nuggets-server", "robots-client", "robots-gui", "robots-server", "robots-verify"];
-const PACKAGES: &[&str] = &["dealer", "nuggets-client", "nuggets-server", "player", "robots-server"];
+pub(crate) const PACKAGES: &[&str] = &[
+    "dealer",
+    "mastermind-play",
+    "nuggets-client",
+    "nuggets-server",
+    "player",
+    "qtable",
+    "robots-client",
+    "robots-gui",
+    "robots-server",
+    "robots-verify",
+];
 
 /// A command that runs the program of that name, which is built first if it has to be.
 pub(crate) fn program(name: &str) -> Command {

@@ -160,7 +160,7 @@ impl Person {
                 debug!(%error, "the terminal is gone");
                 self.leaving = true;
             }
-            Happening::Frame => {}
+            Happening::Frame | Happening::Mouse(_) => {}
         }
         Ok(())
     }
