@@ -1,48 +1,30 @@
 //! Those who only look on: everything that comes is read and forgotten.
 
 use std::{
+    io::{ErrorKind, Read},
     net::{SocketAddr, TcpStream},
-    sync::Arc,
+    sync::mpsc::{Receiver, Sender, TryRecvError, channel},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
-use tokio::{
-    io::AsyncReadExt,
-    runtime::Builder,
-    sync::{Notify, mpsc},
-};
+use rustix::process::nice;
+
+/// How often all of them read. Whoever looks on from another machine costs this one no wake-up for each message, so these
+/// do not either.
+const SWEEP: Duration = Duration::from_millis(20);
 
 /// Connections that a thread of their own reads.
 pub(crate) struct Audience {
-    newcomers: mpsc::UnboundedSender<TcpStream>,
-    end: Arc<Notify>,
+    newcomers: Option<Sender<TcpStream>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Audience {
     /// Nobody yet.
     pub(crate) fn empty() -> Self {
-        let (newcomers, mut queue) = mpsc::unbounded_channel::<TcpStream>();
-        let end = Arc::new(Notify::new());
-        let ended = Arc::clone(&end);
-        let thread = thread::spawn(move || {
-            let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-            runtime.block_on(async {
-                let admit = async {
-                    while let Some(stream) = queue.recv().await {
-                        stream.set_nonblocking(true).expect("a socket");
-                        let mut stream = tokio::net::TcpStream::from_std(stream).expect("a socket");
-                        tokio::spawn(async move {
-                            let mut buffer = [0; 4096];
-                            while matches!(stream.read(&mut buffer).await, Ok(1..)) {}
-                        });
-                    }
-                    std::future::pending::<()>().await;
-                };
-                tokio::select! { () = admit => {} () = ended.notified() => {} }
-            });
-        });
-        Self { newcomers, end, thread: Some(thread) }
+        let (newcomers, queue) = channel();
+        Self { newcomers: Some(newcomers), thread: Some(thread::spawn(move || read(&queue))) }
     }
 
     /// So many at once.
@@ -56,7 +38,8 @@ impl Audience {
 
     /// One more.
     pub(crate) fn add(&self, stream: TcpStream) {
-        self.newcomers.send(stream).expect("the thread runs");
+        stream.set_nonblocking(true).expect("a socket");
+        self.newcomers.as_ref().expect("not dropped").send(stream).expect("the thread runs");
     }
 
     /// All of them leave.
@@ -67,9 +50,29 @@ impl Audience {
 
 impl Drop for Audience {
     fn drop(&mut self) {
-        self.end.notify_one();
+        self.newcomers = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+fn read(newcomers: &Receiver<TcpStream>) {
+    // The one who looks at the clock must not wait for those who only look on. On Linux this is for the thread.
+    let _ = nice(19);
+    let (mut streams, mut buffer) = (vec![], vec![0; 1 << 16]);
+    loop {
+        loop {
+            match newcomers.try_recv() {
+                Ok(stream) => streams.push(stream),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
+        streams.retain_mut(|stream| match stream.read(&mut buffer) {
+            Ok(count) => count > 0,
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        });
+        thread::sleep(SWEEP);
     }
 }
