@@ -28,15 +28,16 @@ impl Turns {
         self.bytes += bytes.len();
         self.frame.extend_from_slice(bytes);
         self.buffer.extend_from_slice(bytes);
-        let mut frames = vec![];
+        let (mut frames, mut start) = (vec![], 0);
         while let Some(message) = self.decoder.decode(&mut self.buffer).expect("our own server") {
-            let length = self.frame.len() - self.buffer.len();
-            let frame: Vec<u8> = self.frame.drain(..length).collect();
+            let end = self.frame.len() - self.buffer.len();
             if matches!(message, ServerMessage::Turn { .. }) {
                 self.seen += 1;
-                frames.push(frame);
+                frames.push(self.frame[start..end].to_vec());
             }
+            start = end;
         }
+        self.frame.drain(..start);
         frames
     }
 }
