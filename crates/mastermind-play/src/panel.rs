@@ -80,7 +80,7 @@ impl Player<'_> {
         let asked = match self.stage.next(true).await {
             Happening::Typed(typed) => match command(typed) {
                 Command::Key(key) if self.fits() => self.table.press(key),
-                Command::Key(_) | Command::Ignore => Asked::Nothing,
+                Command::Key(_) => Asked::Nothing,
                 Command::Leave => Asked::Leave,
                 Command::Redraw => {
                     self.stage.forget();

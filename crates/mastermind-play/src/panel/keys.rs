@@ -15,8 +15,6 @@ pub enum Command {
     Redraw,
     /// Stop until the shell goes on with the program.
     Suspend,
-    /// Nothing.
-    Ignore,
 }
 
 /// What `typed` means.
@@ -38,7 +36,7 @@ pub const fn command(typed: Typed) -> Command {
         Typed::Interrupt | Typed::EndOfInput => return Command::Leave,
         Typed::Redraw => return Command::Redraw,
         Typed::Suspend => return Command::Suspend,
-        _ => return Command::Ignore,
+        _ => Key::Other,
     })
 }
 
@@ -77,7 +75,8 @@ mod tests {
             assert_eq!(command(typed), Command::Key(key));
         }
         assert_eq!(command(Typed::Interrupt), Command::Leave);
-        assert_eq!(command(Typed::Byte(b'x')), Command::Ignore);
-        assert_eq!(command(Typed::Byte(b'0')), Command::Ignore);
+        for typed in [b'x', b'0', b'q'].map(Typed::Byte) {
+            assert_eq!(command(typed), Command::Key(Key::Other));
+        }
     }
 }

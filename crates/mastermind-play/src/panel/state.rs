@@ -34,11 +34,13 @@ pub enum Key {
     Statistics,
     /// Shows the keys.
     Help,
+    /// A key without a meaning: it takes back what the one before asked for, and nothing else.
+    Other,
 }
 
 impl Key {
     /// All keys.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Left,
         Self::Right,
         Self::Up,
@@ -60,6 +62,7 @@ impl Key {
         Self::Hint,
         Self::Statistics,
         Self::Help,
+        Self::Other,
     ];
 }
 

@@ -139,6 +139,16 @@ fn another_key_withdraws_the_request_and_acts() {
 }
 
 #[test]
+fn a_key_without_a_meaning_withdraws_it_too() {
+    let mut table = table();
+    press(&mut table, "\n!");
+    let _ = table.press(Key::Other);
+    assert!(log(&table).last().unwrap().contains("You stay"));
+    press(&mut table, "!");
+    assert_eq!(table.state(), State::Edit);
+}
+
+#[test]
 fn cursors_and_symbols_wrap() {
     let mut table = asking();
     press(&mut table, "\n<");

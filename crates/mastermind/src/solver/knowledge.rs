@@ -32,7 +32,7 @@ impl Knowledge {
         self.rules
     }
 
-    /// The answers, first to last.
+    /// The answers, first to last, each once.
     pub fn answers(&self) -> &[(Code, Feedback)] {
         &self.answers
     }
@@ -42,10 +42,13 @@ impl Knowledge {
         self.turns_gone
     }
 
-    /// Adds the answer to a guess. One that the rules do not allow is ignored.
+    /// Adds the answer to a guess. One that the rules do not allow is ignored; one that is there already takes a turn and
+    /// tells nothing.
     pub fn answered(&mut self, guess: Code, feedback: Feedback) {
         if self.rules.allows_guess(guess) {
-            self.answers.push((guess, feedback));
+            if !self.answers.contains(&(guess, feedback)) {
+                self.answers.push((guess, feedback));
+            }
             self.turns_gone += 1;
         }
     }
@@ -262,5 +265,22 @@ fn colours(row: Code) -> u8 {
 fn keep(alive: &mut [u8], bytes: &[u8], fits: impl Fn(u8) -> bool + Copy) {
     for (alive, byte) in iter::zip(alive, bytes) {
         *alive &= if fits(*byte) { u8::MAX } else { 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_answer_again_takes_a_turn_and_tells_nothing() {
+        let rules = Rules::new(4, 6, true).unwrap();
+        let guess: Code = "1122".parse().unwrap();
+        let feedback = Feedback::of(guess, "3142".parse().unwrap());
+        let mut knowledge = Knowledge::new(rules);
+        for turn in 1..=3 {
+            knowledge.answered(guess, feedback);
+            assert_eq!((knowledge.answers().len(), knowledge.turns_gone()), (1, turn));
+        }
     }
 }
