@@ -137,6 +137,10 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
             let said = if arguments.len() > 1 { "cannot save the table '/nowhere/at/all'" } else { said };
             assert_eq!(finished.code, Some(1), "{script:?}");
             assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
+            assert_eq!(
+                finished.stderr.matches("byte 5: no card").count(),
+                usize::from(said.ends_with("byte 5: no card"))
+            );
             assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
         }
     }

@@ -37,8 +37,7 @@ pub struct Malformed {
     pub number: u64,
     /// Where in the stream that begins, from 0; with its length, if it is binary.
     pub start: u64,
-    /// What is wrong with it.
-    #[source]
+    /// What is wrong with it; part of the text, so that it is no source of its own.
     pub error: DecodeError,
 }
 
