@@ -19,7 +19,10 @@ use std::{
 
 use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, protocol::DealerDecoder};
 use bytes::BytesMut;
-use testkit::{PATIENCE, process::Process};
+use testkit::{
+    process::Process,
+    stream::{connect, read_message},
+};
 
 use crate::programs::program;
 
@@ -72,9 +75,7 @@ struct Client {
 
 impl Client {
     fn connect(dealer: SocketAddr, dialect: Dialect) -> Self {
-        let stream = TcpStream::connect(dealer).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_nodelay(true).unwrap();
+        let stream = connect(dealer);
         Self { stream, dialect, decoder: DealerDecoder::new(dialect), buffer: BytesMut::new() }
     }
 
@@ -102,18 +103,8 @@ impl Client {
 
     /// The next message; none at the end of the stream, however it ends.
     fn read(&mut self) -> Option<DealerMessage> {
-        loop {
-            if let Some(message) = self.decoder.decode(&mut self.buffer).unwrap() {
-                return Some(message);
-            }
-            let mut bytes = [0; 4096];
-            match self.stream.read(&mut bytes) {
-                Ok(0) => return None,
-                Ok(count) => self.buffer.extend_from_slice(&bytes[..count]),
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
-                Err(error) => panic!("nothing more comes: {error}"),
-            }
-        }
+        let Self { stream, decoder, buffer, .. } = self;
+        read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
     /// What comes up to the next question or to the end, in the words of the text dialect.

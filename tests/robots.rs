@@ -10,7 +10,7 @@ mod server;
 mod wire;
 
 use std::{
-    io::{ErrorKind, Read, Write},
+    io::Write,
     net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream},
     process::Command,
 };
@@ -21,7 +21,10 @@ use robots::{
     Action, ClientMessage, Parameters, ServerMessage,
     protocol::{ServerDecoder, encode},
 };
-use testkit::{PATIENCE, process::Process};
+use testkit::{
+    process::Process,
+    stream::{connect, read_message},
+};
 
 use crate::programs::program;
 
@@ -71,9 +74,7 @@ struct Client {
 
 impl Client {
     fn connect(server: SocketAddr) -> Self {
-        let stream = TcpStream::connect(server).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_nodelay(true).unwrap();
+        let stream = connect(server);
         Self { stream, decoder: ServerDecoder::default(), buffer: BytesMut::new() }
     }
 
@@ -102,18 +103,8 @@ impl Client {
 
     /// The next message; none at the end of the stream, however it ends.
     fn read(&mut self) -> Option<ServerMessage> {
-        loop {
-            if let Some(message) = self.decoder.decode(&mut self.buffer).unwrap() {
-                return Some(message);
-            }
-            let mut bytes = [0; 4096];
-            match self.stream.read(&mut bytes) {
-                Ok(0) => return None,
-                Ok(count) => self.buffer.extend_from_slice(&bytes[..count]),
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
-                Err(error) => panic!("nothing more comes: {error}"),
-            }
-        }
+        let Self { stream, decoder, buffer, .. } = self;
+        read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
     /// The next message, which must be there.

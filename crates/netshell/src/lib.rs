@@ -4,11 +4,14 @@
 //!   carries out what the engine wants.
 //! - [`Udp`] is the transport for games that speak datagrams. [`Peers`] knows who is who and what strangers may cost; what
 //!   the system cannot take yet waits in a bounded backlog, and whoever has fallen silent waits behind those who speak.
-//! - [`bind_udp`] opens the sockets, [`shutdown`] waits for SIGINT, SIGTERM or SIGHUP, [`raise_open_files`] lifts the soft limit
+//! - [`Tcp`] is the transport for games that speak over connections: what everybody is sent is kept once for all who lag, and
+//!   whoever lags too far is dropped.
+//! - [`bind_udp`] and [`bind_tcp`] open the sockets, [`shutdown`] waits for SIGINT, SIGTERM or SIGHUP, [`raise_open_files`] lifts the soft limit
 //!   on descriptors, [`LogLimit`] keeps a log readable.
 //!
 //! ```text
 //! socket -> Udp -> Peers -> Protocol::decode -> Input -> Engine -> Outbox -> Peers -> Udp -> socket
+//! socket -> Tcp ----------> Protocol::decode -> Input -> Engine -> Outbox ----------> Tcp -> socket
 //!                                      ^ serve: deadline, signal
 //! ```
 

@@ -6,7 +6,7 @@
 //! - [`process`]: real programs, with a deadline on everything that is waited for, and none left behind.
 //! - [`terminal`]: real programs in a terminal of their own, and what is on its screen.
 //! - [`measured`]: servers whose cost is measured, for benches.
-//! - [`peer`]: one end of a conversation over a real socket.
+//! - [`peer`] and [`stream`]: one end of a conversation over a real socket, by datagrams or on a connection.
 //! - [`hostile`]: what nobody should send.
 //! - [`properties`]: what holds for any input; fuzz targets and plain tests call the same functions.
 //! - [`TempDir`]: a directory that goes when the test does.
@@ -38,6 +38,7 @@ pub mod peer;
 pub mod process;
 pub mod properties;
 pub mod seeds;
+pub mod stream;
 mod temp_dir;
 #[cfg(unix)]
 pub mod terminal;
