@@ -1,11 +1,15 @@
 //! Files that are read within a bound and replaced as a whole.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    ffi::OsStr,
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     process,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 /// How messages call a file: in quotes, on one line, whatever its name is made of.
@@ -58,6 +62,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(_) => Path::new("."),
         None => return Err(ErrorKind::IsADirectory.into()),
     };
+    sweep_once(folder);
     let (mut file, beside) = new_file(folder)?;
     let written = (|| {
         if let Some(old) = old {
@@ -79,18 +84,52 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-// Makes a file with a name that nobody has.
+/// How the files are called that will be renamed; the process and a number follow.
+const BESIDE: &str = ".saving-";
+
+// Makes a file with a name that nobody has, and locks it for as long as it is open.
 fn new_file(folder: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!(".saving-{}-{number}", process::id()));
+        let path = folder.join(format!("{BESIDE}{}-{number}", process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             // Left by a process of the same number that was killed.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            file => return Ok((file?, path)),
+            file => {
+                let file = file?;
+                // Whoever sweeps may have been quicker; then the name is gone, or will be. Not every system can lock.
+                if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && path.exists() {
+                    return Ok((file, path));
+                }
+            }
         }
     }
+}
+
+// Removes what processes have left that were killed while they saved. Once in the life of a process, for a folder that is
+// saved to again and again may be large.
+fn sweep_once(folder: &Path) {
+    static SWEPT: OnceLock<()> = OnceLock::new();
+    SWEPT.get_or_init(|| sweep(folder));
+}
+
+fn sweep(folder: &Path) {
+    let Ok(files) = fs::read_dir(folder) else { return };
+    for file in files.flatten().filter(|file| is_beside(&file.file_name())) {
+        // One that can be locked is nobody's: whoever lives holds the lock.
+        let Ok(open) = OpenOptions::new().write(true).open(file.path()) else { continue };
+        if open.try_lock().is_ok() {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+// Whether a file is called as `new_file` calls them, and not only in a similar way.
+fn is_beside(name: &OsStr) -> bool {
+    let is_number = |text: &str| text.parse::<u32>().is_ok_and(|number| number.to_string() == text);
+    let numbers = name.to_str().and_then(|name| name.strip_prefix(BESIDE)).and_then(|numbers| numbers.split_once('-'));
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
 #[cfg(test)]
@@ -163,6 +202,36 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         replace_file(Path::new("/dev/null"), b"new").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn what_the_dead_have_left_is_swept_and_nothing_else() {
+        let folder = Folder::new("swept");
+        let file = |name: &str| File::create(folder.0.join(name)).unwrap();
+        let alive = file(".saving-7-0");
+        alive.try_lock().unwrap();
+        let others = [".saving-7", ".saving-7-x", ".saving-07-1", ".saving-+7-1", "saving-7-1"];
+        for name in others.iter().chain(&[".saving-7-1", ".saving-4294967295-4294967295"]) {
+            file(name);
+        }
+        sweep(&folder.0);
+        let mut left = [&[".saving-7-0"], &others[..]].concat();
+        left.sort_unstable();
+        assert_eq!(folder.names(), left);
+        drop(alive);
+        sweep(&folder.0);
+        assert_eq!(folder.names().len(), left.len() - 1);
+    }
+
+    #[test]
+    fn what_is_being_written_is_locked() {
+        let folder = Folder::new("locked");
+        let (file, path) = new_file(&folder.0).unwrap();
+        sweep(&folder.0);
+        assert!(path.exists());
+        drop(file);
+        sweep(&folder.0);
+        assert!(!path.exists());
     }
 
     #[test]

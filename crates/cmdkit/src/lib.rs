@@ -115,6 +115,7 @@ where
             };
         }
     };
+    outlive_file_limits();
     let result = program(arguments);
     stderr::finish();
     match result {
@@ -126,6 +127,17 @@ where
         }
     }
 }
+
+/// A file that may not grow any more is an error of writing, to be told like a full disk. By default the system ends the
+/// program instead, without a word and with half a file beside the one that was to be replaced.
+#[cfg(unix)]
+fn outlive_file_limits() {
+    // The flag is looked at by nobody. Where there is no such signal there is nothing to outlive.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+}
+
+#[cfg(not(unix))]
+fn outlive_file_limits() {}
 
 fn not_utf8(arguments: impl Iterator<Item = OsString>) -> String {
     let foreign = arguments.filter(|argument| argument.to_str().is_none());
