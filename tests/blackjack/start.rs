@@ -16,7 +16,7 @@ fn the_port_is_announced_at_once_and_how_to_join_on_standard_error() {
         "Dealing on 127.0.0.1; Ctrl-C stops it.".to_owned(),
         "Tables: 3 in all, of 2 seats and 1000 rounds each.".to_owned(),
         format!("cargo run -p player -- Ann 127.0.0.1 {port} --human\n"),
-        format!("cargo run -p player -- Ann 127.0.0.1 {port}\n"),
+        format!("cargo run -p player -- Ann 127.0.0.1 {port} --best\n"),
         format!("cargo run -p player -- Ann 127.0.0.1 {port} --train --explore epsilon --table ann.qtable\n"),
     ] {
         assert!(log.contains(&line), "{line:?} is not in\n{log}");
@@ -125,7 +125,15 @@ fn a_trace_tells_everything_and_the_account_what_there_is() {
     ann.stand();
     ann.stand_to_the_end();
     let log = dealer.process.wait().stderr;
-    for told in [" > Join(", ") < Begin", ") < Card(", ") < Decision", ") > Stand", "round 1: the dealer had ["] {
+    for told in [
+        " > JOIN Ann",
+        ") < BEGIN",
+        ") < CARD ",
+        ") < DECISION",
+        ") > STAND",
+        ") < RESULT ",
+        "round 1: the dealer had ",
+    ] {
         assert!(log.contains(told), "{told} is not in\n{log}");
     }
 }

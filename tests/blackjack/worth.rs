@@ -30,8 +30,8 @@ fn exact(space: StateSpace) -> f64 {
 
 #[test]
 fn the_best_tables_earn_over_the_wire_what_they_are_worth() {
-    check(mean(&["--binary"], 10_000, 1), exact(StateSpace::Soft), 10_000);
-    check(mean(&["--state", "coarse"], 10_000, 2), exact(StateSpace::Coarse), 10_000);
+    check(mean(&["--best", "--binary"], 10_000, 1), exact(StateSpace::Soft), 10_000);
+    check(mean(&["--best", "--state", "coarse"], 10_000, 2), exact(StateSpace::Coarse), 10_000);
 }
 
 #[test]
@@ -46,12 +46,12 @@ fn what_an_empty_table_plays_is_to_do_as_the_dealer_does() {
 #[ignore = "a million rounds take most of a minute; a proof to be run in release"]
 fn a_million_binary_rounds_earn_what_they_are_worth() {
     // Ten games of a hundred thousand, so that none is waited for as if it would never end.
-    let means: f64 = (11..=20).map(|seed| mean(&["--binary"], 100_000, seed)).sum();
+    let means: f64 = (11..=20).map(|seed| mean(&["--best", "--binary"], 100_000, seed)).sum();
     check(means / 10.0, exact(StateSpace::Soft), 1_000_000);
 }
 
 #[test]
 #[ignore = "long; a proof to be run in release"]
 fn a_hundred_thousand_text_rounds_earn_what_they_are_worth() {
-    check(mean(&["--state", "coarse"], 100_000, 12), exact(StateSpace::Coarse), 100_000);
+    check(mean(&["--best", "--state", "coarse"], 100_000, 12), exact(StateSpace::Coarse), 100_000);
 }

@@ -33,6 +33,8 @@ pub enum Event {
         /// Whether the course of the round makes sense, so that something can be learned from it.
         sound: bool,
     },
+    /// What came is strange and changes nothing.
+    Ignored,
     /// The dealer has taken leave; nothing more comes.
     Quit,
 }
@@ -46,6 +48,9 @@ pub enum Oddity {
     /// A round that began before the last one had its result.
     #[error("a round began before the last one was over; its hand is dropped")]
     Dropped,
+    /// A result though no round is on.
+    #[error("a result came though no round was on; it is not counted")]
+    StrayResult,
     /// A result though no decision was made, or before the hand was played.
     #[error("a result came before the hand was played")]
     EarlyResult,
@@ -71,7 +76,7 @@ pub struct Heard {
 
 /// A message that makes no sense where it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the dealer sent {got:?} where {expected} was due")]
+#[error("the dealer sent {got} where {expected} was due")]
 pub struct PlayerError {
     /// What came.
     pub got: DealerMessage,
@@ -195,7 +200,10 @@ impl Player {
                 self.phase = Phase::Asked;
                 Ok(heard(Event::Asked))
             }
-            (DealerMessage::Result(verdict), was) if was != Phase::Idle => {
+            (DealerMessage::Result(_), Phase::Idle) => {
+                Ok(Heard { event: Event::Ignored, oddity: Some(Oddity::StrayResult) })
+            }
+            (DealerMessage::Result(verdict), was) => {
                 self.phase = Phase::Idle;
                 let oddity = self.judge(was, verdict);
                 Ok(Heard { event: Event::Ended { verdict, sound: oddity.is_none() }, oddity })
@@ -298,6 +306,8 @@ mod tests {
     #[test]
     fn what_can_be_lived_with_is_reported_and_teaches_nothing() {
         for (script, told) in [
+            ("RESULT WIN", "no round was on"),
+            ("RESULT LOSE, RESULT BUST, BEGIN, QUIT", "not counted; a result came though no round"),
             ("BEGIN, RESULT WIN", "before the hand was played"),
             ("DEAL, RESULT WIN", "before the hand was played"),
             ("DEAL, HIT, RESULT BUST", "before the hand was played"),
@@ -334,7 +344,6 @@ mod tests {
         for (script, expected) in [
             ("CARD Ten of Clubs", "BEGIN or QUIT"),
             ("DECISION", "BEGIN or QUIT"),
-            ("RESULT WIN", "BEGIN or QUIT"),
             ("BEGIN, DECISION", "CARD"),
             ("BEGIN, DEALER Ten of Clubs", "CARD"),
             ("BEGIN, CARD Ten of Clubs, CARD Six of Hearts, CARD Two of Clubs", "DEALER"),

@@ -165,12 +165,19 @@ impl PlayerMessage {
         })
     }
 
+    // The text, in two parts.
+    fn words(&self) -> [&str; 2] {
+        match self {
+            Self::Join(name) => ["JOIN ", name.as_str()],
+            Self::Hit => ["HIT", ""],
+            Self::Stand => ["STAND", ""],
+        }
+    }
+
     /// Appends the wire form to `out`.
     pub fn encode(&self, dialect: Dialect, out: &mut BytesMut) {
         match (dialect, self) {
-            (Dialect::Text, Self::Join(name)) => put_text("JOIN ", name.as_str(), out),
-            (Dialect::Text, Self::Hit) => put_text("HIT", "", out),
-            (Dialect::Text, Self::Stand) => put_text("STAND", "", out),
+            (Dialect::Text, _) => put_text(self.words(), out),
             (Dialect::Binary, Self::Join(name)) => {
                 put_length_frame(&[&[JOIN, VERSION], name.as_str().as_bytes()].concat(), out);
             }
@@ -184,6 +191,13 @@ impl PlayerMessage {
         let mut out = BytesMut::new();
         self.encode(dialect, &mut out);
         out.freeze()
+    }
+}
+
+impl fmt::Display for PlayerMessage {
+    /// The text without its NUL.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.words().into_iter().try_for_each(|part| f.write_str(part))
     }
 }
 
@@ -258,20 +272,22 @@ impl DealerMessage {
         })
     }
 
+    // The text, in two parts.
+    const fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Begin => ["BEGIN", ""],
+            Self::Card(card) => ["CARD ", card.name()],
+            Self::Upcard(card) => ["DEALER ", card.name()],
+            Self::Decision => ["DECISION", ""],
+            Self::Result(verdict) => ["RESULT ", verdict.word()],
+            Self::Quit => ["QUIT", ""],
+        }
+    }
+
     /// Appends the wire form to `out`.
     pub fn encode(self, dialect: Dialect, out: &mut BytesMut) {
         match dialect {
-            Dialect::Text => match self {
-                Self::Begin => put_text("BEGIN", "", out),
-                Self::Card(card) => put_text("CARD ", card.name(), out),
-                Self::Upcard(card) => put_text("DEALER ", card.name(), out),
-                Self::Decision => put_text("DECISION", "", out),
-                Self::Result(Verdict::Win) => put_text("RESULT WIN", "", out),
-                Self::Result(Verdict::Loose) => put_text("RESULT LOOSE", "", out),
-                Self::Result(Verdict::Bust) => put_text("RESULT BUST", "", out),
-                Self::Result(Verdict::Push) => put_text("RESULT PUSH", "", out),
-                Self::Quit => put_text("QUIT", "", out),
-            },
+            Dialect::Text => put_text(self.words(), out),
             Dialect::Binary => match self {
                 Self::Begin => put_length_frame(&[BEGIN], out),
                 Self::Card(card) => put_length_frame(&[CARD, card.number()], out),
@@ -294,13 +310,21 @@ impl DealerMessage {
     }
 }
 
+impl fmt::Display for DealerMessage {
+    /// The text without its NUL.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.words().into_iter().try_for_each(|part| f.write_str(part))
+    }
+}
+
 const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::Invalid { what, at }
 }
 
-fn put_text(words: &str, rest: &str, out: &mut BytesMut) {
-    out.reserve(words.len() + rest.len() + 1);
-    out.put_slice(words.as_bytes());
+fn put_text(words: [&str; 2], out: &mut BytesMut) {
+    let [word, rest] = words;
+    out.reserve(word.len() + rest.len() + 1);
+    out.put_slice(word.as_bytes());
     out.put_slice(rest.as_bytes());
     out.put_u8(0);
 }

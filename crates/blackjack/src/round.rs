@@ -62,16 +62,21 @@ impl Verdict {
         // A look-up rather than a match, for the sake of the millions of rounds in training.
         [1, -1, -1, 0][self as usize]
     }
-}
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    /// The protocol's word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
             Self::Win => "WIN",
             Self::Loose => "LOOSE",
             Self::Bust => "BUST",
             Self::Push => "PUSH",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
     }
 }
 

@@ -85,7 +85,7 @@ fn announce(listeners: &[TcpListener], args: &Args, config: &Config) -> anyhow::
         "Dealing on {open}; Ctrl-C stops it.\n\
          Tables: {tables} {each}, of {players} seats and {rounds} rounds each.\n\
          To play:       {player} Ann {host} {port} --human\n\
-         By the table:  {player} Ann {host} {port}\n\
+         The best play: {player} Ann {host} {port} --best\n\
          To learn:      {player} Ann {host} {port} --train --explore epsilon --table ann.qtable\n\
          {elsewhere}",
     );

@@ -55,7 +55,10 @@ impl Narrator {
         let rate = gained as f64 / seconds;
         info!("{rounds} rounds so far, {rate:.1} a second");
         for (number, table) in self.dealer.tables() {
-            info!("after {} rounds\n{}", table.played(), table.standings(number));
+            info!("table {number} after {} rounds:", table.played());
+            for line in table.standings(number).to_string().lines() {
+                info!("{line}");
+            }
         }
     }
 }

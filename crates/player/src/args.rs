@@ -13,7 +13,7 @@ use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{ScreenLogArgs, file_name, whole_number};
+use cmdkit::{ScreenLogArgs, command_of, file_name, whole_number};
 use rand::{SeedableRng, TryRng, rngs::SysRng};
 use rand_pcg::Pcg64Mcg;
 use tracing::info;
@@ -28,6 +28,8 @@ const EXAMPLES: &str = "\
 Examples:
   player Ann localhost 12345 --human
       play yourself, with the odds and the best table's advice
+  player Ann localhost 12345 --best
+      play by the best table that there is
   player Ann localhost 12345 --train --explore epsilon --table ann.qtable
       learn, and keep what was learned in ann.qtable
   player Ann localhost 12345 --table ann.qtable
@@ -44,6 +46,7 @@ without QUIT or says what makes no sense, or a table cannot be read or saved; 2 
 /// Play the game of 21 by a table, learn one, or let a person play
 #[derive(Debug, Clone, Parser)]
 #[command(name = "player", version, after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Args {
     /// Your name: 1 to 64 printable ASCII characters without a space
     #[arg(value_parser = OsStringValueParser::new().try_map(|typed| Name::new(typed.as_encoded_bytes())))]
@@ -65,10 +68,14 @@ pub struct Args {
     #[arg(long)]
     pub human: bool,
 
-    /// The table to play by or to train [default: 'qtable'; if that is not there, training makes it, and play is by the best
-    /// table that there is]
+    /// The table to play by, to train or to be advised by [default: 'qtable'; if that is not there, training makes it, and
+    /// advice is the best table's]
     #[arg(long, visible_alias = "qtable", value_name = "FILE")]
     pub table: Option<PathBuf>,
+
+    /// Play by the best table that there is, or be advised by it; it is worked out, not learned
+    #[arg(long, conflicts_with_all = ["train", "table"])]
+    pub best: bool,
 
     /// Which facts make a state: coarse (total and upcard) or soft (whether an ace counts 11, too) [default: as the table
     /// has it; coarse for a new one, soft for the best]
@@ -189,16 +196,24 @@ impl Args {
 
     fn strategy(&self, solver: &Solver) -> anyhow::Result<Strategy> {
         let path = self.path();
-        if let Some(table) = tables::load(path, self.state)? {
-            info!("plays by the table {}", file_name(path));
+        let name = file_name(path);
+        if !self.best
+            && let Some(table) = tables::load(path, self.state)?
+        {
+            info!("plays by the table {name}");
             return Ok(table.strategy());
         }
-        if self.table.is_some() {
-            let name = file_name(path);
-            bail!("there is no table {name}; add --train to make one, or leave out --table to play by the best");
+        // A person decides for themselves, so advice from the best is at hand; whoever plays by a table needs one.
+        let advised = self.human && self.table.is_none();
+        if !self.best && !advised {
+            let qtable = command_of("qtable");
+            bail!(
+                "there is no table {name}; `{qtable} train --rounds 1000000 --explore epsilon -o {name}` makes one in a moment, \
+                 with --train it is learned from this dealer, and with --best play is by the best table that there is"
+            );
         }
         let space = self.state.unwrap_or(StateSpace::Soft);
-        info!("plays by the best table of {space} states, since there is no '{USUAL}' here");
+        info!("plays by the best table of {space} states");
         Ok(solver.best(space))
     }
 }
@@ -228,6 +243,8 @@ mod tests {
             ("player Ann localhost 80 --train --human", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --train --epsilon 1.5", ErrorKind::ValueValidation),
             ("player Ann localhost 80 --train --epsilon -0.1", ErrorKind::ValueValidation),
+            ("player Ann localhost 80 --train --best", ErrorKind::ArgumentConflict),
+            ("player Ann localhost 80 --table x --best", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --state fine", ErrorKind::ValueValidation),
         ] {
             let error = Args::try_parse_from(line.split(' ')).unwrap_err();

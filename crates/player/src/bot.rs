@@ -27,9 +27,9 @@ use cmdkit::file_name;
 use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
 use tokio::runtime;
-use tracing::{debug, info};
+use tracing::{debug, info, trace};
 
-use crate::{seat::Seat, tables};
+use crate::{connection, seat::Seat, tables};
 
 /// Bytes read at a time: far more than a round has.
 const CHUNK: usize = 4096;
@@ -150,7 +150,9 @@ fn converse(mut stream: &TcpStream, seat: &mut Seat, name: &Name, pilot: &mut Pi
             match event {
                 Event::Asked => {
                     if let Some(choice) = pilot.choose(seat) {
-                        seat.player.decide(choice)?.encode(seat.dialect, &mut answers);
+                        let message = seat.player.decide(choice)?;
+                        trace!("> {message}");
+                        message.encode(seat.dialect, &mut answers);
                     }
                 }
                 Event::Ended { .. } => pilot.learn(seat, event)?,
@@ -158,8 +160,12 @@ fn converse(mut stream: &TcpStream, seat: &mut Seat, name: &Name, pilot: &mut Pi
                     part(stream, &mut chunk);
                     return Ok(());
                 }
-                Event::Began | Event::Dealt => {}
+                Event::Began | Event::Dealt | Event::Ignored => {}
             }
+        }
+        // An answer acknowledges, too.
+        if answers.is_empty() {
+            connection::acknowledge(stream);
         }
     }
 }

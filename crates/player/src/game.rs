@@ -68,7 +68,7 @@ impl Game {
             }
             Event::Ended { verdict, .. } => self.last = Some((total, verdict)),
             Event::Quit => self.over = true,
-            Event::Dealt => {}
+            Event::Dealt | Event::Ignored => {}
         }
         Ok(event)
     }

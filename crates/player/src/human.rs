@@ -15,7 +15,7 @@ use tokio::{
     net::TcpStream,
     runtime, select,
 };
-use tracing::debug;
+use tracing::{debug, trace};
 
 use crate::{
     game::{Game, odds_in_words},
@@ -193,6 +193,7 @@ impl Person {
             }
         };
         if let Some(message) = action.and_then(|action| self.game.decide(action)) {
+            trace!("> {message}");
             message.encode(self.game.dialect(), &mut self.answers);
         }
     }
@@ -223,7 +224,7 @@ impl Person {
                 }
             }
             Event::Quit => writeln!(out, "The dealer says goodbye.")?,
-            Event::Began | Event::Dealt => return Ok(()),
+            Event::Began | Event::Dealt | Event::Ignored => return Ok(()),
         }
         out.flush()
     }

@@ -45,7 +45,7 @@ impl Seat {
     /// # Errors
     /// When it makes no sense there.
     pub(crate) fn hear(&mut self, message: DealerMessage) -> anyhow::Result<Event> {
-        trace!(?message, "from the dealer");
+        trace!("< {message}");
         let Heard { event, oddity } = self.player.hear(message)?;
         if let Some(oddity) = oddity {
             self.oddities = self.oddities.saturating_add(1);

@@ -123,15 +123,15 @@ impl fmt::Display for ClientEvent {
             Self::Waits { before } => write!(f, "waits for a table, behind {before} others"),
             Self::Seated { table, seat } => write!(f, "sits at table {table}, seat {seat}"),
             Self::Malformed(why) => write!(f, "is sent away: {why}"),
-            Self::OutOfTurn(message) => write!(f, "is sent away: {message:?} was not asked for"),
+            Self::OutOfTurn(message) => write!(f, "is sent away: {message} was not asked for"),
             Self::NoJoin => f.write_str("is sent away: no JOIN in time"),
             Self::NoAnswer => f.write_str("is sent away: no answer in time"),
             Self::Gone(Gone::Left) => f.write_str("has left"),
             Self::Gone(Gone::Broken) => f.write_str("is gone: the connection broke"),
             Self::Gone(Gone::Lagging) => f.write_str("is gone: it did not read what was sent to it"),
             Self::TurnedAway => f.write_str("is sent away: there is no place for it"),
-            Self::Heard(message) => write!(f, "< {message:?}"),
-            Self::Said(message) => write!(f, "> {message:?}"),
+            Self::Heard(message) => write!(f, "< {message}"),
+            Self::Said(message) => write!(f, "> {message}"),
         }
     }
 }
@@ -140,7 +140,13 @@ impl fmt::Display for TableEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Begins => f.write_str("begins"),
-            Self::Round { round, dealer } => write!(f, "round {round}: the dealer had {dealer:?}"),
+            Self::Round { round, dealer } => {
+                write!(f, "round {round}: the dealer had ")?;
+                dealer
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(index, card)| write!(f, "{}{card}", if index > 0 { ", " } else { "" }))
+            }
             Self::Over => f.write_str("is over"),
             Self::Deserted => f.write_str("is deserted: all players have left before the last round"),
         }

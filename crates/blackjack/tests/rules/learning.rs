@@ -127,7 +127,7 @@ fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Player) -> Cho
                     assert_eq!(message, DealerMessage::Quit);
                     return score;
                 }
-                Event::Began | Event::Dealt => {}
+                Event::Began | Event::Dealt | Event::Ignored => {}
             }
         }
     }
