@@ -60,16 +60,16 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 42), allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// Say on each turn what the codebreaker would guess; in the panel game press h
-    #[arg(long, conflicts_with = "panel")]
+    /// Say on each turn what the codebreaker would guess; in the panel game the key h says it once
+    #[arg(long)]
     hint: bool,
 
     /// The puzzle of the day, the same for everybody: 4 pegs in 8 colours with repeats unless you want other rules
-    #[arg(long, conflicts_with = "seed")]
+    #[arg(long)]
     daily: bool,
 
     /// Two people at one terminal: each sets a code for the other
-    #[arg(long, conflicts_with_all = ["seed", "daily", "panel"])]
+    #[arg(long)]
     duel: bool,
 
     #[command(subcommand)]
@@ -182,6 +182,8 @@ pub enum Plan {
         seed: Option<u64>,
         /// The puzzle of the day.
         daily: bool,
+        /// Hints on each turn.
+        hints: bool,
     },
     /// The codebreaker.
     Solve(Task),
@@ -193,7 +195,7 @@ impl Plan {
     /// Reads the plan off the arguments.
     ///
     /// # Errors
-    /// [`UsageError`] when no game can have the rules that are wanted.
+    /// [`UsageError`] when no game can have the rules that are wanted, or options do not go together.
     pub fn of(args: Args) -> Result<Self, UsageError> {
         let Args { panel, length, repeats, colours, seed, hint: hints, daily, duel, command } = args;
         match command {
@@ -201,12 +203,21 @@ impl Plan {
             Some(Command::Statistics) => return Ok(Self::Statistics),
             None => {}
         }
+        let refused = [
+            (daily && seed.is_some(), "--daily has the code of its day: leave out --seed, or leave out --daily"),
+            (duel && daily, "in a duel people set the codes: leave out --daily, or leave out --duel"),
+            (duel && seed.is_some(), "in a duel people set the codes: leave out --seed, or leave out --duel"),
+            (duel && panel, "a duel is played line by line: leave out --panel"),
+        ];
+        if let Some((_, why)) = refused.iter().find(|(refused, _)| *refused) {
+            return Err(UsageError((*why).into()));
+        }
         let wanted = Wanted { length, repeats, colours };
         // If this is not possible, no answer to the questions would make it so.
         wanted.without_asking()?;
         Ok(match (duel, panel) {
             (true, _) => Self::Duel { wanted, hints },
-            (_, true) => Self::Panel { wanted, seed, daily },
+            (_, true) => Self::Panel { wanted, seed, daily, hints },
             _ => Self::Text { wanted, seed, daily, hints },
         })
     }
@@ -262,7 +273,9 @@ mod tests {
             plan("play --length 5 --repeats NO --colours 6 --seed 7 --hint").unwrap(),
             Plan::Text { wanted, seed: Some(7), daily: false, hints: true }
         );
-        assert_eq!(plan("play --panel --daily").unwrap(), Plan::Panel { wanted: none, seed: None, daily: true });
+        let panel = |daily, hints| Plan::Panel { wanted: none, seed: None, daily, hints };
+        assert_eq!(plan("play --panel --daily").unwrap(), panel(true, false));
+        assert_eq!(plan("play --panel --hint").unwrap(), panel(false, true));
         assert_eq!(plan("play --duel --hint").unwrap(), Plan::Duel { wanted: none, hints: true });
         assert_eq!(plan("play statistics").unwrap(), Plan::Statistics);
         let rules = Rules::new(4, 6, true).unwrap();
@@ -285,9 +298,6 @@ mod tests {
             ("play --colours 1", ErrorKind::ValueValidation),
             ("play --repeats maybe", ErrorKind::ValueValidation),
             ("play --seed x", ErrorKind::ValueValidation),
-            ("play --duel --panel", ErrorKind::ArgumentConflict),
-            ("play --daily --seed 1", ErrorKind::ArgumentConflict),
-            ("play --panel --hint", ErrorKind::ArgumentConflict),
             ("play solve", ErrorKind::MissingRequiredArgument),
             ("play solve --length 4 --colours 6 --all", ErrorKind::MissingRequiredArgument),
             ("play solve --length 4 --colours 6 --strategy entropy", ErrorKind::MissingRequiredArgument),
@@ -300,6 +310,10 @@ mod tests {
         for (line, said) in [
             ("play --colours 4 --length 5 --repeats no", "5 pegs of 4 colours"),
             ("play --colours 3 --repeats no", "4 pegs of 3 colours"),
+            ("play --duel --panel", "leave out --panel"),
+            ("play --duel --daily", "leave out --daily, or leave out --duel"),
+            ("play --duel --seed 1", "leave out --seed, or leave out --duel"),
+            ("play --daily --seed 1", "leave out --seed, or leave out --daily"),
             ("play solve --length 4 --colours 6 --code 1187", "1187 cannot be the code"),
             ("play solve --length 7 --colours 8 --strategy parts --all", "2097152 guesses"),
             ("play solve --length 4 --colours 6 --strategy parts --all --seed 1", "--strategy optimal"),

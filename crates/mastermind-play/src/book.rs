@@ -7,13 +7,15 @@ use std::{
     env,
     ffi::OsString,
     fs::{self, File, OpenOptions},
-    io::{self, Read, Write},
+    io,
     path::{Path, PathBuf},
-    process,
 };
 
-use mastermind::{Day, Game, Record, record::MAX_RECORD};
+use cmdkit::{read_file, replace_file};
+use mastermind::{Puzzle, Record, record::MAX_RECORD};
 use thiserror::Error;
+
+use crate::{Round, round::Standing};
 
 /// Where the file lies in the user's data directory.
 const FOLDER: &str = "arcade";
@@ -22,20 +24,26 @@ const FILE: &str = "mastermind-record";
 /// How many damaged files are kept aside; nobody has more.
 const MOST_DAMAGED: usize = 1_000;
 
+/// How often it is looked whether another program has let go of the file, before that is given up after two seconds. A write
+/// takes some milliseconds.
+const TRIES: u32 = 100;
+
 /// The statistics of past games, as a file.
 #[derive(Debug, Clone)]
 pub struct Book {
     // None where the system has no place for a user's data.
     folder: Option<PathBuf>,
+    // How often it is looked whether another program has let go of the file.
+    tries: u32,
 }
 
-/// What became of a game that was to be added.
+/// What became of a game that was begun or is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
     /// The statistics now.
     pub record: Record,
-    /// Whether the game is counted; a second one at the puzzle of a day is not.
-    pub counted: bool,
+    /// Whether it is the first game at its puzzle; others are not counted.
+    pub first: bool,
     /// That a damaged file was put aside, and where.
     pub notice: Option<String>,
 }
@@ -55,7 +63,7 @@ pub enum BookError {
         error: io::Error,
     },
     /// The file cannot be understood. It has not been changed.
-    #[error("{path} is damaged: {why}; it is left as it is until the next game ends, and then put aside", path = path.display())]
+    #[error("{path} is damaged: {why}; it is left as it is until the next game, and then put aside", path = path.display())]
     Damaged {
         /// Which one.
         path: PathBuf,
@@ -67,12 +75,12 @@ pub enum BookError {
 impl Book {
     /// The file of the user who runs the program.
     pub fn of_user() -> Self {
-        Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)) }
+        Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
     }
 
     /// A file in this directory, which is made if it is not there.
     pub const fn in_folder(folder: PathBuf) -> Self {
-        Self { folder: Some(folder) }
+        Self { folder: Some(folder), tries: TRIES }
     }
 
     /// The statistics so far; of nothing if there is no file.
@@ -87,11 +95,31 @@ impl Book {
         }
     }
 
-    /// Adds a game that is over.
+    /// Takes down that a puzzle is begun, at its first answer.
     ///
     /// # Errors
     /// [`BookError`] when the file cannot be read or written. It is then as it was.
-    pub fn add(&self, game: &Game, day: Option<Day>) -> Result<Added, BookError> {
+    pub fn begin(&self, puzzle: Puzzle) -> Result<Added, BookError> {
+        self.change(|record| record.begin(puzzle))
+    }
+
+    /// Adds a game that is over, if it is the first one at its puzzle.
+    ///
+    /// # Errors
+    /// [`BookError`] when the file cannot be read or written. It is then as it was.
+    pub fn add(&self, round: &Round) -> Result<Added, BookError> {
+        self.change(|record| {
+            let first = match round.standing() {
+                Standing::Unknown => round.puzzle().is_none_or(|puzzle| record.begin(puzzle)),
+                Standing::First => true,
+                Standing::Again => false,
+            };
+            first && record.add(round.game())
+        })
+    }
+
+    /// Does this to the statistics; what it answers says whether there is something to write.
+    fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> Result<Added, BookError> {
         let folder = self.folder()?;
         let path = folder.join(FILE);
         let said = |path: &Path| {
@@ -101,7 +129,7 @@ impl Book {
         fs::create_dir_all(folder).map_err(said(folder))?;
         let lock = folder.join(format!("{FILE}.lock"));
         // Held until the file handle goes.
-        let _lock = lock_file(&lock).map_err(said(&lock))?;
+        let _lock = lock_file(&lock, self.tries).map_err(said(&lock))?;
         let (mut record, notice) = match read(&path).map_err(said(&path))? {
             Ok(record) => (record, None),
             Err(why) => {
@@ -113,11 +141,11 @@ impl Book {
                 (Record::default(), Some(notice))
             }
         };
-        let counted = record.add(game, day);
-        if counted {
-            write(folder, &path, &record).map_err(said(&path))?;
+        let first = change(&mut record);
+        if first {
+            replace_file(&path, record.to_string().as_bytes()).map_err(said(&path))?;
         }
-        Ok(Added { record, counted, notice })
+        Ok(Added { record, first, notice })
     }
 
     fn folder(&self) -> Result<&Path, BookError> {
@@ -142,30 +170,14 @@ fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
 
 /// What is in the file, or what is wrong with that.
 fn read(path: &Path) -> io::Result<Result<Record, String>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
+    let bytes = match read_file(path, MAX_RECORD) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(Record::default())),
         Err(error) => return Err(error),
     };
-    let mut bytes = Vec::new();
-    // One more than there may be, so that too long a file is found to be so.
-    file.take(MAX_RECORD as u64 + 1).read_to_end(&mut bytes)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text.parse().map_err(|error: mastermind::ParseRecordError| error.to_string()),
         Err(error) => Err(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())),
-    })
-}
-
-fn write(folder: &Path, path: &Path, record: &Record) -> io::Result<()> {
-    let beside = folder.join(format!("{FILE}.{}.new", process::id()));
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(record.to_string().as_bytes())?;
-        file.sync_all()?;
-        drop(file);
-        fs::rename(&beside, path)
-    });
-    written.inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
     })
 }
 
@@ -182,35 +194,63 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("it is damaged, and {MOST_DAMAGED} damaged files are kept already")))
 }
 
-/// Waits until no other program has the lock, and takes it.
-fn lock_file(path: &Path) -> io::Result<File> {
+/// Waits until no other program has the lock, and takes it. One that never lets go is not waited for.
+fn lock_file(path: &Path, tries: u32) -> io::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-    #[cfg(unix)]
-    loop {
-        match rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive) {
-            Err(rustix::io::Errno::INTR) => {}
-            locked => break locked?,
+    take_lock(&file, tries)?;
+    Ok(file)
+}
+
+#[cfg(unix)]
+fn take_lock(file: &File, tries: u32) -> io::Result<()> {
+    use std::{thread, time::Duration};
+
+    use rustix::{
+        fs::{FlockOperation, flock},
+        io::Errno,
+    };
+    for tried in 1.. {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) if tried < tries => thread::sleep(Duration::from_millis(20)),
+            Err(Errno::WOULDBLOCK) => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "another program holds it and does not let go"));
+            }
+            taken => return Ok(taken?),
         }
     }
-    Ok(file)
+    Ok(())
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
+fn take_lock(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use mastermind::{Rules, Style, game::Action};
+    use mastermind::{Code, Day, Rules, Style, game::Action};
     use testkit::TempDir;
 
     use super::*;
 
-    fn won_game() -> Game {
-        let rules = Rules::new(4, 8, true).unwrap();
-        let mut game = Game::with_code(rules, Style::Text, "1234".parse().unwrap()).unwrap();
-        game.apply(Action::Guess("1234".parse().unwrap()), &mut testkit_rng()).unwrap();
-        game
+    fn rules() -> Rules {
+        Rules::new(4, 8, true).unwrap()
     }
 
-    fn testkit_rng() -> rand_pcg::Pcg64 {
-        rand::SeedableRng::seed_from_u64(1)
+    /// A game whose code a person has set, so that it can be had as often as one likes.
+    fn won_game() -> Round {
+        let code: Code = "1234".parse().unwrap();
+        let mut round = Round::with_code(rules(), Style::Text, code, 1).unwrap();
+        round.apply(Action::Guess(code)).unwrap();
+        round
+    }
+
+    fn won_daily(day: Day) -> Round {
+        let mut round = Round::of_day(rules(), Style::Text, day).unwrap();
+        round.apply(Action::Guess(day.puzzle(rules()))).unwrap();
+        round
     }
 
     fn book(directory: &TempDir) -> (Book, PathBuf) {
@@ -231,20 +271,45 @@ mod tests {
         let (book, file) = book(&directory);
         assert_eq!(book.read().unwrap(), Record::default());
         for played in 1..=3 {
-            let added = book.add(&won_game(), None).unwrap();
-            assert_eq!((added.record.played(), added.counted, added.notice), (played, true, None));
+            let added = book.add(&won_game()).unwrap();
+            assert_eq!((added.record.played(), added.first, added.notice), (played, true, None));
             assert_eq!(book.read().unwrap(), added.record);
         }
         assert_eq!(names(file.parent().unwrap()), [FILE, "mastermind-record.lock"]);
     }
 
     #[test]
-    fn the_puzzle_of_a_day_counts_once() {
+    fn a_puzzle_counts_once() {
         let directory = TempDir::new();
         let (book, _) = book(&directory);
-        assert!(book.add(&won_game(), Some(Day(20_000))).unwrap().counted);
-        let again = book.add(&won_game(), Some(Day(20_000))).unwrap();
-        assert!(!again.counted && again.record.played() == 1);
+        let day = Day(20_000);
+        assert!(book.add(&won_daily(day)).unwrap().first);
+        let again = book.add(&won_daily(day)).unwrap();
+        assert!(!again.first && again.record.played() == 1);
+        // One that was begun and left has been seen, too.
+        let round = won_daily(Day(20_001));
+        assert!(book.begin(round.puzzle().unwrap()).unwrap().first);
+        assert!(!book.begin(round.puzzle().unwrap()).unwrap().first);
+        assert!(!book.add(&round).unwrap().first);
+        // Whoever began it ends it, whatever the others play meanwhile.
+        let mut round = won_daily(Day(20_002));
+        round.stand(book.begin(round.puzzle().unwrap()).unwrap().first);
+        assert!(book.add(&won_daily(Day(20_003))).unwrap().first);
+        let added = book.add(&round).unwrap();
+        assert!(added.first && added.record.played() == 3);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_that_is_never_let_go_is_not_waited_for() {
+        let directory = TempDir::new();
+        let (mut book, file) = book(&directory);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let _held = lock_file(&file.with_file_name("mastermind-record.lock"), 1).unwrap();
+        book.tries = 2;
+        let error = book.add(&won_game()).unwrap_err().to_string();
+        assert!(error.contains("mastermind-record.lock: another program holds it"), "{error}");
+        assert_eq!(book.read().unwrap(), Record::default());
     }
 
     #[test]
@@ -260,7 +325,7 @@ mod tests {
             let error = book.read().unwrap_err();
             assert!(matches!(error, BookError::Damaged { .. }), "{error}");
             assert_eq!(fs::read(&file).unwrap(), *damaged, "reading changes nothing");
-            let added = book.add(&won_game(), None).unwrap();
+            let added = book.add(&won_game()).unwrap();
             let aside = file.with_file_name(format!("{FILE}.damaged-{}", number + 1));
             assert_eq!(fs::read(&aside).unwrap(), *damaged);
             assert!(added.notice.unwrap().contains(&*aside.to_string_lossy()));
@@ -273,13 +338,13 @@ mod tests {
         let directory = TempDir::new();
         // A file where a directory should be.
         let in_the_way = directory.file("file", "");
-        let error = Book::in_folder(PathBuf::from(&in_the_way).join("arcade")).add(&won_game(), None).unwrap_err();
+        let error = Book::in_folder(PathBuf::from(&in_the_way).join("arcade")).add(&won_game()).unwrap_err();
         assert!(error.to_string().contains(&in_the_way), "{error}");
         let (book, file) = book(&directory);
         fs::create_dir_all(&file).unwrap();
-        let error = book.add(&won_game(), None).unwrap_err();
+        let error = book.add(&won_game()).unwrap_err();
         assert!(matches!(&error, BookError::File { path, .. } if *path == file), "{error}");
-        assert!(Book { folder: None }.read().unwrap_err().to_string().contains("XDG_DATA_HOME"));
+        assert!(Book { folder: None, tries: 1 }.read().unwrap_err().to_string().contains("XDG_DATA_HOME"));
     }
 
     #[test]
@@ -290,7 +355,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..5 {
-                        book.add(&won_game(), None).unwrap();
+                        book.add(&won_game()).unwrap();
                     }
                 });
             }

@@ -34,18 +34,21 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use anyhow::bail;
-use mastermind::Day;
+use anyhow::{Context, bail};
+use mastermind::{Day, Origin};
 use rand::{TryRng, rngs::SysRng};
 
 pub use crate::{
     args::{Args, Command, Plan, Wanted},
     book::{Added, Book, BookError},
-    round::Round,
+    round::{Round, Standing},
 };
 
 /// Columns of the longest bar of the distribution of turns.
 pub(crate) const BAR: usize = 40;
+
+/// What errors call the place where everything is written to.
+const OUTPUT: &str = "standard output";
 
 /// Seconds in a day.
 const DAY: u64 = 86_400;
@@ -59,45 +62,76 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let book = Book::of_user();
     match plan {
         Plan::Text { wanted, seed, daily, hints } => {
-            let source = source(seed, daily)?;
+            let origin = origin(seed, daily)?;
             interrupt::end_quietly()?;
-            text::play(BufReader::new(io::stdin()), io::stdout(), &text::Settings { wanted, source, hints }, &book)?;
+            let settings = text::Settings { wanted, origin, hints };
+            text::play(BufReader::new(io::stdin()), io::stdout(), &settings, &book).context(OUTPUT)?;
         }
         Plan::Duel { wanted, hints } => {
             interrupt::end_quietly()?;
-            text::duel(BufReader::new(io::stdin()), io::stdout(), wanted, hints)?;
+            text::duel(BufReader::new(io::stdin()), io::stdout(), wanted, hints).context(OUTPUT)?;
         }
-        Plan::Panel { wanted, seed, daily } => {
+        Plan::Panel { wanted, seed, daily, hints } => {
             if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
                 bail!("the panel game needs a terminal; through a pipe, play the text game: leave out --panel");
             }
-            let (seed, day) = match source(seed, daily)? {
-                text::Source::Seed(seed) => (seed, None),
-                text::Source::Day(day) => (0, Some(day)),
+            let table = match origin(seed, daily)? {
+                Origin::Seed(seed) => panel::Table::new(wanted, seed, None),
+                Origin::Day(day) => panel::Table::new(wanted, 0, Some(day)),
             };
-            panel::play(wanted, seed, day, &book)?;
+            panel::play(if hints { table.with_hints() } else { table }, &book)?;
         }
         Plan::Solve(task) => return solve::run(&task),
         Plan::Statistics => {
             let record = book.read()?;
             let mut out = io::stdout().lock();
-            write!(out, "{}", voice::statistics(&record))?;
-            out.flush()?;
+            write!(out, "{}", voice::statistics(&record)).and_then(|()| out.flush()).context(OUTPUT)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Where the codes come from.
-fn source(seed: Option<u64>, daily: bool) -> anyhow::Result<text::Source> {
+fn origin(seed: Option<u64>, daily: bool) -> anyhow::Result<Origin> {
     if daily {
-        let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-        return Ok(text::Source::Day(Day(u32::try_from(seconds / DAY)?)));
+        return Ok(Origin::Day(today(SystemTime::now())?));
     }
     // Short enough to be read out over a telephone.
     let seed = match seed {
         Some(seed) => seed,
         None => u64::from(SysRng.try_next_u32()?),
     };
-    Ok(text::Source::Seed(seed))
+    Ok(Origin::Seed(seed))
+}
+
+/// The day of this moment, by the clock of Greenwich.
+fn today(now: SystemTime) -> anyhow::Result<Day> {
+    let day = now.duration_since(UNIX_EPOCH).ok().and_then(|since| u32::try_from(since.as_secs() / DAY).ok());
+    let Some(day) = day else {
+        bail!(
+            "the puzzle of the day needs the date, and the clock of this computer is wrong: set it, or play without --daily"
+        );
+    };
+    Ok(Day(day))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_in_greenwich() {
+        let at = |seconds| today(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap().to_string();
+        assert_eq!((at(0), at(1_768_348_799)), ("1970-01-01".into(), "2026-01-13".into()));
+        assert_eq!(at(1_768_348_800), "2026-01-14");
+    }
+
+    #[test]
+    fn a_clock_that_is_wrong_is_named() {
+        for wrong in [UNIX_EPOCH - Duration::from_secs(1), UNIX_EPOCH + Duration::from_secs(1 << 49)] {
+            assert!(today(wrong).unwrap_err().to_string().contains("the clock of this computer is wrong"));
+        }
+    }
 }

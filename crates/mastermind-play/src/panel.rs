@@ -7,9 +7,11 @@ mod state;
 mod table;
 mod view;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::SystemTime,
+};
 
-use mastermind::Day;
 use ratatui::layout::Size;
 use termkit::{Depth, Happening, Source, Stage};
 use tokio::runtime;
@@ -22,24 +24,14 @@ pub use self::{
     table::Table,
     view::{SIZE, View},
 };
-use crate::{Book, Wanted};
+use crate::{Book, Round, today};
 
 /// Plays until the user leaves. The terminal is the user's own again when this returns.
-pub(crate) fn play(wanted: Wanted, seed: u64, day: Option<Day>, book: &Book) -> anyhow::Result<()> {
+pub(crate) fn play(table: Table, book: &Book) -> anyhow::Result<()> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let table = runtime.block_on(async {
         let stage = Stage::enter(true, Source::TerminalAndMouse)?;
-        anyhow::Ok(
-            Player {
-                stage,
-                table: Table::new(wanted, seed, day),
-                depth: Depth::from_environment(),
-                window: Size::ZERO,
-                book,
-            }
-            .run()
-            .await,
-        )
+        anyhow::Ok(Player { stage, table, depth: Depth::from_environment(), window: Size::ZERO, book }.run().await)
     })?;
     // Where it can be copied.
     if let Some(share) = table.share() {
@@ -64,6 +56,7 @@ impl Player<'_> {
     async fn run(mut self) -> Table {
         self.table.statistics(self.book.read());
         loop {
+            self.keep_date();
             let (table, depth, window) = (&self.table, self.depth, &mut self.window);
             self.stage.draw(|frame| {
                 *window = frame.area().as_size();
@@ -77,7 +70,10 @@ impl Player<'_> {
 
     /// Waits for something and does it. Answers whether that was the end.
     async fn happen_next(&mut self) -> bool {
-        let asked = match self.stage.next(true).await {
+        let happening = self.stage.next(true).await;
+        // It may have been waited for over midnight.
+        self.keep_date();
+        let asked = match happening {
             Happening::Typed(typed) => match command(typed) {
                 Command::Key(key) if self.fits() => self.table.press(key),
                 Command::Key(_) => Asked::Nothing,
@@ -102,14 +98,29 @@ impl Player<'_> {
         match asked {
             Asked::Nothing => {}
             Asked::Leave => return true,
+            Asked::Begin => {
+                if let Some(puzzle) = self.table.round().and_then(Round::puzzle) {
+                    let begun = self.book.begin(puzzle);
+                    self.table.begun(begun);
+                }
+            }
             Asked::Count => {
                 if let Some(round) = self.table.round() {
-                    let added = self.book.add(round.game(), round.day());
+                    let added = self.book.add(round);
                     self.table.counted(added);
                 }
             }
         }
         false
+    }
+
+    /// Between games the puzzle of the day is that of the date; a game that is being played keeps its own.
+    fn keep_date(&mut self) {
+        if self.table.day().is_some()
+            && let Ok(day) = today(SystemTime::now())
+        {
+            self.table.turn_page(day);
+        }
     }
 
     /// Nobody can play what is not shown.

@@ -1,19 +1,22 @@
 //! One game with all that it draws from.
 
 use mastermind::{
-    Code, Day, Game, Rules, Style,
+    Code, Day, Game, Origin, Puzzle, Rules, Style,
     game::{Action, ActionError, CodeError, Event},
     solver::Hint,
 };
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// What decides a puzzle.
+/// Whether the player has met a puzzle before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    Seed(u64),
-    Day(Day),
-    Person,
+pub enum Standing {
+    /// Nobody has looked yet: nothing is answered.
+    Unknown,
+    /// This is the first game at it.
+    First,
+    /// It is played again.
+    Again,
 }
 
 /// A game and the generator that its lifelines draw from.
@@ -21,14 +24,21 @@ enum Origin {
 pub struct Round {
     game: Game,
     rng: Pcg64,
-    origin: Origin,
+    // None if a person has set the code.
+    origin: Option<Origin>,
+    standing: Standing,
 }
 
 impl Round {
     /// The game that a seed stands for: its code, and what its lifelines tell.
     pub fn from_seed(rules: Rules, style: Style, seed: u64) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed);
-        Self { game: Game::new(rules, style, &mut rng), rng, origin: Origin::Seed(seed) }
+        Self {
+            game: Game::new(rules, style, &mut rng),
+            rng,
+            origin: Some(Origin::Seed(seed)),
+            standing: Standing::Unknown,
+        }
     }
 
     /// The puzzle of a day.
@@ -37,7 +47,8 @@ impl Round {
     /// None in truth: the puzzle follows the rules.
     pub fn of_day(rules: Rules, style: Style, day: Day) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, day.puzzle(rules))?;
-        Ok(Self { game, rng: Pcg64::seed_from_u64(day.0.into()), origin: Origin::Day(day) })
+        let rng = Pcg64::seed_from_u64(day.0.into());
+        Ok(Self { game, rng, origin: Some(Origin::Day(day)), standing: Standing::Unknown })
     }
 
     /// A game whose code somebody has set. Its lifelines draw from `seed`.
@@ -46,7 +57,7 @@ impl Round {
     /// [`CodeError`] if the rules do not allow the code.
     pub fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, code)?;
-        Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: Origin::Person })
+        Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: None, standing: Standing::Unknown })
     }
 
     /// The game.
@@ -57,9 +68,37 @@ impl Round {
     /// The day whose puzzle it is, if it is one.
     pub const fn day(&self) -> Option<Day> {
         match self.origin {
-            Origin::Day(day) => Some(day),
+            Some(Origin::Day(day)) => Some(day),
             _ => None,
         }
+    }
+
+    /// What would have to be played to have the same code again. `None` if a person has set it.
+    pub const fn puzzle(&self) -> Option<Puzzle> {
+        match self.origin {
+            Some(origin) => Some(Puzzle { rules: self.game.rules(), origin }),
+            None => None,
+        }
+    }
+
+    /// Whether the player has met the puzzle before.
+    pub const fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Takes in whether this is the first game at the puzzle.
+    pub const fn stand(&mut self, first: bool) {
+        self.standing = if first { Standing::First } else { Standing::Again };
+    }
+
+    /// Whether the first answer has just been given to a puzzle of which it is not known whether the player has met it.
+    pub fn is_to_be_taken_down(&self) -> bool {
+        self.standing == Standing::Unknown && self.origin.is_some() && self.game.history().len() == 1
+    }
+
+    /// The result of a puzzle of the day, to be pasted, once the game is over.
+    pub fn share(&self) -> Option<String> {
+        mastermind::share(&self.game, Some(self.day()?), self.standing == Standing::Again)
     }
 
     /// Does what the player wants.
@@ -80,7 +119,7 @@ impl Round {
 
     /// The seed and the command that begins the same game again, if a seed decided it.
     pub fn again(&self) -> Option<String> {
-        let Origin::Seed(seed) = self.origin else {
+        let Some(Origin::Seed(seed)) = self.origin else {
             return None;
         };
         let rules = self.game.rules();

@@ -5,7 +5,7 @@ mod lines;
 use std::io::{self, BufRead, Write};
 
 use mastermind::{
-    Code, Day, Lifeline, Rules, Style,
+    Code, Lifeline, Origin, Rules, Style,
     code::{MAX_LENGTH, MIN_LENGTH},
     game::{Action, Availability, Event, Outcome},
 };
@@ -13,22 +13,13 @@ use mastermind::{
 use self::lines::{Talk, quoted};
 use crate::{Book, Round, Wanted, advice::advice, interrupt, voice};
 
-/// Where the code of a game comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The first game from this seed, each further one from the next.
-    Seed(u64),
-    /// The puzzle of this day.
-    Day(Day),
-}
-
 /// What is settled before the first question.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// Rules that are not asked for.
     pub wanted: Wanted,
-    /// Where codes come from.
-    pub source: Source,
+    /// Where the code of the first game comes from. After a seed, a further game has the next one.
+    pub origin: Origin,
     /// Whether there is a hint on each turn.
     pub hints: bool,
 }
@@ -91,46 +82,76 @@ fn end<R: BufRead, W: Write>(mut talk: Talk<R, W>, played: Said<()>) -> io::Resu
 
 fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book: &Book) -> Said<()> {
     talk.say("MASTERMIND. I have a code; you have ten turns. I like my odds.")?;
-    let mut source = settings.source;
+    let mut origin = settings.origin;
     loop {
         talk.say("")?;
-        let round = match source {
-            Source::Seed(seed) => Round::from_seed(rules(talk, settings.wanted)?, Style::Text, seed),
-            Source::Day(day) => {
+        let mut round = match origin {
+            Origin::Seed(seed) => Round::from_seed(rules(talk, settings.wanted)?, Style::Text, seed),
+            Origin::Day(day) => {
                 let rules = settings.wanted.without_asking().map_err(io::Error::other)?;
                 talk.say(&format!("The puzzle of {day} (by the clock of Greenwich): {rules}."))?;
                 Round::of_day(rules, Style::Text, day).map_err(io::Error::other)?
             }
         };
-        let round = game(talk, round, settings.hints)?;
+        // Whatever is wrong with the statistics is said when they are written.
+        if let (Some(puzzle), Ok(record)) = (round.puzzle(), book.read())
+            && record.has_begun(puzzle)
+        {
+            round.stand(false);
+            talk.say(voice::again(round.day()))?;
+        } else if round.day().is_some() {
+            talk.say(voice::FIRST)?;
+        }
+        let mut round = game(talk, round, settings.hints, Some(book))?;
         if let Some(line) = voice::hints(round.game().hints()) {
             talk.say(&line)?;
         }
         if let Some(again) = round.again() {
             talk.say(&again)?;
         }
-        if round.day().is_some()
-            && let Some(share) = mastermind::share(round.game(), round.day())
-        {
-            talk.say(&format!("\n{share}\n"))?;
-        }
         let added = {
             let _whole = interrupt::Whole::begin();
-            book.add(round.game(), round.day())
+            book.add(&round)
         };
+        if let Ok(added) = &added {
+            round.stand(added.first);
+        }
+        if let Some(share) = round.share() {
+            talk.say(&format!("\n{share}\n"))?;
+        }
         match added {
             Ok(added) => voice::added(&added).iter().try_for_each(|line| talk.say(line))?,
             Err(error) => talk.say(&format!("This game is not counted: {error}."))?,
         }
-        match &mut source {
-            Source::Seed(seed) => *seed = seed.wrapping_add(1),
-            Source::Day(_) => return Ok(()),
+        match &mut origin {
+            Origin::Seed(seed) => *seed = seed.wrapping_add(1),
+            Origin::Day(_) => return Ok(()),
         }
         if !ask_yes_or_no(talk, "Another game, to be taught better? YES or NO: ")? {
             talk.say("As expected. Come back when you have grown.")?;
             return Ok(());
         }
     }
+}
+
+/// Takes down, at the first answer to a puzzle, that it has been begun.
+fn take_down<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round, book: &Book) -> Said<()> {
+    let Some(puzzle) = round.puzzle().filter(|_| round.is_to_be_taken_down()) else {
+        return Ok(());
+    };
+    let begun = {
+        let _whole = interrupt::Whole::begin();
+        book.begin(puzzle)
+    };
+    // What refuses now is tried again, and said, at the end.
+    if let Ok(begun) = begun {
+        round.stand(begun.first);
+        begun.notice.iter().try_for_each(|notice| talk.say(notice))?;
+        if !begun.first {
+            talk.say(voice::again(round.day()))?;
+        }
+    }
+    Ok(())
 }
 
 fn rules<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted) -> Said<Rules> {
@@ -174,7 +195,12 @@ fn ask_yes_or_no<R: BufRead, W: Write>(talk: &mut Talk<R, W>, prompt: &str) -> S
 }
 
 /// Plays one game to its end.
-fn game<R: BufRead, W: Write>(talk: &mut Talk<R, W>, mut round: Round, hints: bool) -> Said<Round> {
+fn game<R: BufRead, W: Write>(
+    talk: &mut Talk<R, W>,
+    mut round: Round,
+    hints: bool,
+    book: Option<&Book>,
+) -> Said<Round> {
     let rules = round.game().rules();
     let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Text));
     talk.say(&format!("Guess {} digits from 1 to {}.", rules.length(), rules.colours()))?;
@@ -186,13 +212,18 @@ fn game<R: BufRead, W: Write>(talk: &mut Talk<R, W>, mut round: Round, hints: bo
         if hints && let Some(hint) = round.hint() {
             advice(&hint).iter().try_for_each(|line| talk.say(&format!("Hint  : {line}")))?;
         }
-        turn(talk, &mut round)?;
+        let events = turn(talk, &mut round)?;
+        // Before anything is told that could be used in another game.
+        if let Some(book) = book {
+            take_down(talk, &mut round, book)?;
+        }
+        events.into_iter().try_for_each(|event| tell(talk, event))?;
     }
     Ok(round)
 }
 
-/// Asks until something has been done that takes a turn.
-fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<()> {
+/// Asks until something has been done that takes a turn, and answers what came of it.
+fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<Vec<Event>> {
     loop {
         let game = round.game();
         talk.say(&format!("Turn #: {}", game.turn()))?;
@@ -213,7 +244,7 @@ fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<
             Err(_) => Err(None),
         };
         match done {
-            Ok(events) => return events.into_iter().try_for_each(|event| tell(talk, event)),
+            Ok(events) => return Ok(events),
             Err(Some(why)) => talk.say(&why)?,
             Err(None) => talk.say(&format!(
                 "{} is neither: type {length} digits from 1 to {colours} as a guess, or lifeline#1 or lifeline#2.",
@@ -257,7 +288,7 @@ fn rounds<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted, hints: bo
         let code = ask_secret(talk, rules, setter, guesser)?;
         let round = Round::with_code(rules, Style::Text, code, seed).map_err(io::Error::other)?;
         talk.say(&format!("Player {guesser}, it is your turn to guess."))?;
-        let round = game(talk, round, hints)?;
+        let round = game(talk, round, hints, None)?;
         outcomes[guesser - 1] = round.game().outcome();
         if let Some(line) = voice::hints(round.game().hints()) {
             talk.say(&line)?;

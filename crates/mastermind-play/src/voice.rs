@@ -1,6 +1,6 @@
 //! What the machine says, in both games.
 
-use mastermind::{Lifeline, Record, Revealed, Style, game::Outcome};
+use mastermind::{Day, Lifeline, Record, Revealed, Style, game::Outcome};
 
 use crate::{BAR, book::Added};
 
@@ -55,12 +55,25 @@ pub(crate) fn hints(hints: usize) -> Option<String> {
     }
 }
 
-/// What became of the statistics.
+/// What is said about a puzzle of the day that is new to the player.
+pub(crate) const FIRST: &str = "Only the first game at it counts, from its first answer on.";
+
+/// That a puzzle is not new to the player.
+pub(crate) fn again(day: Option<Day>) -> &'static str {
+    match day {
+        Some(_) => {
+            "You have seen this puzzle before: the game will not be counted, and its result says \"played again\"."
+        }
+        None => "You have seen this puzzle before: the game will not be counted.",
+    }
+}
+
+/// What became of the statistics at the end of a game.
 pub(crate) fn added(added: &Added) -> Vec<String> {
-    let Added { record, counted, notice } = added;
+    let Added { record, first, notice } = added;
     let mut lines: Vec<String> = notice.iter().cloned().collect();
-    if !counted {
-        lines.push("This puzzle has been played before, so this game is not counted.".into());
+    if !first {
+        lines.push("A puzzle that was seen before: this game is not counted.".into());
     }
     lines.push(summary(record));
     lines

@@ -7,7 +7,8 @@
 //! - [`game::Game`] is one game, [`Lifeline`] what helps in it.
 //! - [`solver`] has the codebreaker: [`solver::Hint`] for one turn of any game, [`solver::Codebreaker`] to play all codes by
 //!   a strategy, [`solver::Search`] for the best play there is.
-//! - [`Day`] has the puzzle of a day, [`share()`] a result to be pasted, [`Record`] the statistics of past games.
+//! - [`Day`] has the puzzle of a day, [`share()`] a result to be pasted, [`Record`] the statistics of past games
+//!   and which [`Puzzle`]s they were.
 //!
 //! A whole game, played by the codebreaker:
 //!
@@ -37,6 +38,7 @@ pub mod feedback;
 pub mod game;
 pub mod lifeline;
 mod planes;
+mod puzzle;
 pub mod record;
 mod share;
 mod slices;
@@ -48,5 +50,6 @@ pub use feedback::Feedback;
 pub use game::Game;
 pub use lifeline::{Lifeline, Revealed, Style};
 pub use planes::Planes;
+pub use puzzle::{Origin, Puzzle};
 pub use record::{ParseRecordError, Record};
 pub use share::share;

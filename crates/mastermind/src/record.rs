@@ -9,22 +9,33 @@
 //! hinted 2
 //! streak 5
 //! best-streak 6
-//! last-daily 20466
+//! last-daily 20466 4/8/yes
+//! seeds 4/8/no/7 5/8/yes/42
 //! ```
 //!
-//! `won` has the games won in 1 to 10 turns; `last-daily` is there after the first puzzle of a day.
+//! `won` has the games won in 1 to 10 turns. `last-daily` has the last day of which a puzzle was begun and the rules of those
+//! that were: pegs, colours, and whether colours may repeat. `seeds` has the last puzzles that came from a seed, as rules and
+//! seed, the newest last. Either line is there when there is such a puzzle.
 
-use alloc::string::{String, ToString};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 use core::{fmt, fmt::Write, str::FromStr};
 use thiserror::Error;
 
 use crate::{
+    code::Rules,
     daily::Day,
     game::{Game, Outcome, TURNS},
+    puzzle::{Origin, Puzzle},
 };
 
 /// Most bytes that a record takes as text.
 pub const MAX_RECORD: usize = 4096;
+
+/// How many puzzles from seeds are remembered; then the oldest is forgotten.
+pub const MOST_SEEDS: usize = 64;
 
 /// Past games. Those played with hints are counted, but neither in the distribution nor in the streak.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,23 +46,55 @@ pub struct Record {
     streak: u64,
     best_streak: u64,
     last_daily: Option<Day>,
+    // The puzzles of that day that were begun.
+    daily: Vec<Rules>,
+    seeds: Vec<(Rules, u64)>,
 }
 
 impl Record {
-    /// Adds a game that is over; one that goes on is not added. `day` is the day whose puzzle it was, if it was one: a
-    /// second game at the puzzle of the same day is not added, nor one at the puzzle of a day before.
+    /// Takes down that a puzzle is begun. Whoever has seen an answer to it knows more than somebody who has not, so that only
+    /// the first game at a puzzle is to be [added](Self::add).
+    ///
+    /// Returns whether this is the first.
+    pub fn begin(&mut self, puzzle: Puzzle) -> bool {
+        if self.has_begun(puzzle) {
+            return false;
+        }
+        match puzzle.origin {
+            Origin::Day(day) => {
+                if self.last_daily < Some(day) {
+                    self.daily.clear();
+                }
+                self.last_daily = Some(day);
+                self.daily.push(puzzle.rules);
+            }
+            Origin::Seed(seed) => {
+                if self.seeds.len() >= MOST_SEEDS {
+                    self.seeds.remove(0);
+                }
+                self.seeds.push((puzzle.rules, seed));
+            }
+        }
+        true
+    }
+
+    /// Whether this puzzle was begun before, as far as is remembered: of puzzles from seeds the last [`MOST_SEEDS`]. Those of a
+    /// day before the last count as begun.
+    pub fn has_begun(&self, puzzle: Puzzle) -> bool {
+        match puzzle.origin {
+            Origin::Day(day) if self.last_daily == Some(day) => self.daily.contains(&puzzle.rules),
+            Origin::Day(day) => Some(day) < self.last_daily,
+            Origin::Seed(seed) => self.seeds.contains(&(puzzle.rules, seed)),
+        }
+    }
+
+    /// Adds a game that is over; one that goes on is not added.
     ///
     /// Returns whether it was added.
-    pub fn add(&mut self, game: &Game, day: Option<Day>) -> bool {
+    pub fn add(&mut self, game: &Game) -> bool {
         let Some(outcome) = game.outcome() else {
             return false;
         };
-        if day.is_some() {
-            if day <= self.last_daily {
-                return false;
-            }
-            self.last_daily = day;
-        }
         if game.hints() > 0 {
             self.hinted = self.hinted.saturating_add(1);
             return true;
@@ -102,7 +145,7 @@ impl Record {
         self.best_streak
     }
 
-    /// The last day whose puzzle was played.
+    /// The last day of which a puzzle was begun.
     pub const fn last_daily(&self) -> Option<Day> {
         self.last_daily
     }
@@ -137,10 +180,79 @@ impl fmt::Display for Record {
         writeln!(f, "\nlost {}\nhinted {}", self.lost, self.hinted)?;
         writeln!(f, "streak {}\nbest-streak {}", self.streak, self.best_streak)?;
         if let Some(Day(day)) = self.last_daily {
-            writeln!(f, "last-daily {day}")?;
+            write!(f, "{LAST_DAILY} {day}")?;
+            for rules in &self.daily {
+                write!(f, " {}", Kept(*rules))?;
+            }
+            writeln!(f)?;
+        }
+        if !self.seeds.is_empty() {
+            f.write_str(SEEDS)?;
+            for (rules, seed) in &self.seeds {
+                write!(f, " {}/{seed}", Kept(*rules))?;
+            }
+            writeln!(f)?;
         }
         Ok(())
     }
+}
+
+/// Rules as they are kept: `4/8/yes`.
+struct Kept(Rules);
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let repeats = if self.0.repeats() { "yes" } else { "no" };
+        write!(f, "{}/{}/{repeats}", self.0.length(), self.0.colours())
+    }
+}
+
+/// Reads a number that has digits and nothing else.
+fn number<T: FromStr>(word: &str) -> Option<T> {
+    word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Reads the numbers of a line with this name.
+fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
+    let mut words = line.split(' ');
+    (words.next()? == name).then_some(())?;
+    for place in into {
+        *place = number(words.next()?)?;
+    }
+    words.next().is_none().then_some(())
+}
+
+fn last_daily(line: &str) -> Option<(Day, Vec<Rules>)> {
+    let mut words = line.split(' ').skip(1);
+    let day = Day(number(words.next()?)?);
+    let mut begun = Vec::new();
+    for rules in words.map(kept_rules) {
+        let rules = rules?;
+        // Each puzzle of the day is there once, which bounds the line.
+        (!begun.contains(&rules)).then(|| begun.push(rules))?;
+    }
+    Some((day, begun))
+}
+
+fn seeds(line: &str) -> Option<Vec<(Rules, u64)>> {
+    let seeded = |word: &str| {
+        let (rules, seed) = word.rsplit_once('/')?;
+        Some((kept_rules(rules)?, number(seed)?))
+    };
+    let seeds: Vec<_> = line.split(' ').skip(1).map(seeded).collect::<Option<_>>()?;
+    // A line with nothing on it would not have been written.
+    (1..=MOST_SEEDS).contains(&seeds.len()).then_some(seeds)
+}
+
+fn kept_rules(text: &str) -> Option<Rules> {
+    let mut words = text.split('/');
+    let (length, colours) = (number(words.next()?)?, number(words.next()?)?);
+    let repeats = match words.next()? {
+        "yes" => true,
+        "no" => false,
+        _ => return None,
+    };
+    words.next().is_none().then(|| Rules::new(length, colours, repeats).ok())?
 }
 
 /// A text that is no record.
@@ -155,8 +267,8 @@ pub enum ParseRecordError {
     /// Not the first line of a record that can be read.
     #[error("line 1 is not {HEAD:?}")]
     Head,
-    /// A line that is none of a record's, or has a number that is none.
-    #[error("line {line} is not {expected:?} and the numbers of it")]
+    /// A line that is none of a record's, or holds something else than it should.
+    #[error("line {line} is not {expected:?} and what belongs to it")]
     Line {
         /// The line, counted from 1.
         line: usize,
@@ -188,45 +300,33 @@ impl FromStr for Record {
         if text.len() > MAX_RECORD {
             return Err(ParseRecordError::TooLong { length: text.len() });
         }
-        let mut lines = text.lines();
-        if lines.next() != Some(HEAD) {
+        let mut lines = text.lines().zip(1..).peekable();
+        if lines.next().is_none_or(|(head, _)| head != HEAD) {
             return Err(ParseRecordError::Head);
         }
-        let mut line = 1;
-        let mut numbers = |expected: &'static str, into: &mut [u64]| {
-            line += 1;
-            let error = ParseRecordError::Line { line, expected };
-            let Some(found) = lines.next() else {
-                return if expected == LAST_DAILY { Ok(false) } else { Err(error) };
-            };
-            let mut words = found.split(' ');
-            if words.next() != Some(expected) {
-                return Err(error);
-            }
-            for number in into {
-                let word = words.next().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-                *number = word.and_then(|word| word.parse().ok()).ok_or_else(|| error.clone())?;
-            }
-            if words.next().is_some() { Err(error) } else { Ok(true) }
-        };
         let mut record = Self::default();
-        numbers("won", &mut record.won)?;
-        for (name, into) in [
-            ("lost", &mut record.lost),
-            ("hinted", &mut record.hinted),
-            ("streak", &mut record.streak),
-            ("best-streak", &mut record.best_streak),
-        ] {
-            numbers(name, core::slice::from_mut(into))?;
+        for ((expected, into), line) in [
+            ("won", &mut record.won[..]),
+            ("lost", core::slice::from_mut(&mut record.lost)),
+            ("hinted", core::slice::from_mut(&mut record.hinted)),
+            ("streak", core::slice::from_mut(&mut record.streak)),
+            ("best-streak", core::slice::from_mut(&mut record.best_streak)),
+        ]
+        .into_iter()
+        .zip(2..)
+        {
+            let found = lines.next().and_then(|(found, _)| numbers(found, expected, into));
+            found.ok_or(ParseRecordError::Line { line, expected })?;
         }
-        let mut day = 0;
-        if numbers(LAST_DAILY, core::slice::from_mut(&mut day))? {
-            let day = u32::try_from(day).map_err(|_| ParseRecordError::Line { line, expected: LAST_DAILY })?;
-            record.last_daily = Some(Day(day));
-            line += 1;
-            if lines.next().is_some() {
-                return Err(ParseRecordError::TooMany { line });
-            }
+        if let Some((found, line)) = lines.next_if(|(found, _)| is_named(found, LAST_DAILY)) {
+            let (day, rules) = last_daily(found).ok_or(ParseRecordError::Line { line, expected: LAST_DAILY })?;
+            (record.last_daily, record.daily) = (Some(day), rules);
+        }
+        if let Some((found, line)) = lines.next_if(|(found, _)| is_named(found, SEEDS)) {
+            record.seeds = seeds(found).ok_or(ParseRecordError::Line { line, expected: SEEDS })?;
+        }
+        if let Some((_, line)) = lines.next() {
+            return Err(ParseRecordError::TooMany { line });
         }
         let (streak, best) = (record.streak, record.best_streak);
         let won = record.won.iter().fold(0u64, |sum, won| sum.saturating_add(*won));
@@ -237,4 +337,10 @@ impl FromStr for Record {
     }
 }
 
+/// Whether a line has this name.
+fn is_named(line: &str, name: &str) -> bool {
+    line.split(' ').next() == Some(name)
+}
+
 const LAST_DAILY: &str = "last-daily";
+const SEEDS: &str = "seeds";

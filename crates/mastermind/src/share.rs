@@ -11,7 +11,8 @@ use crate::{
 /// The result of a game as a few lines of text, without a line end after the last. `None` while the game goes on.
 ///
 /// Each guess is a row with a filled circle for each red, an empty one for each white and a dot for each peg that got
-/// nothing; a lifeline is a row that names it. Neither guesses nor the code are shown.
+/// nothing; a lifeline is a row that names it. Neither guesses nor the code are shown. With `again` it says that the player had
+/// seen the puzzle before.
 ///
 /// ```text
 /// Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 3/10
@@ -19,7 +20,7 @@ use crate::{
 /// ●●○○
 /// ●●●●
 /// ```
-pub fn share(game: &Game, day: Option<Day>) -> Option<String> {
+pub fn share(game: &Game, day: Option<Day>, again: bool) -> Option<String> {
     let result = match game.outcome()? {
         Outcome::Won { turns } => Some(turns),
         Outcome::Lost { .. } => None,
@@ -40,6 +41,9 @@ pub fn share(game: &Game, day: Option<Day>) -> Option<String> {
         hints => {
             let _ = write!(text, ", with {hints} hints");
         }
+    }
+    if again {
+        text.push_str(", played again");
     }
     for entry in game.history() {
         text.push('\n');

@@ -26,7 +26,7 @@ pub enum Key {
     Escape,
     /// Backspace.
     Back,
-    /// A digit from 1 to 9.
+    /// A digit from 0 to 9; there is no colour 0, and 9 is the ninth symbol.
     Digit(u8),
     /// Asks for a hint.
     Hint,
@@ -40,7 +40,7 @@ pub enum Key {
 
 impl Key {
     /// All keys.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Left,
         Self::Right,
         Self::Up,
@@ -50,6 +50,7 @@ impl Key {
         Self::Enter,
         Self::Escape,
         Self::Back,
+        Self::Digit(0),
         Self::Digit(1),
         Self::Digit(2),
         Self::Digit(3),
@@ -131,7 +132,9 @@ pub enum Asked {
     Nothing,
     /// To end.
     Leave,
-    /// To count the game that is over.
+    /// To take down that the puzzle has been begun, and to tell the table by [`Table::begun`](super::Table::begun).
+    Begin,
+    /// To count the game that is over, and to tell the table by [`Table::counted`](super::Table::counted).
     Count,
 }
 

@@ -13,6 +13,10 @@ use super::{
 };
 use crate::{Added, BookError, Round, Wanted, advice::advice, voice};
 
+/// What is said about a key that does nothing where choices stand side by side, and after a game.
+const CHOOSING: &str = "LEFT and RIGHT choose, ENTER takes it.";
+const OVER: &str = "The game is over. ESC goes back to the menu.";
+
 /// The whole panel game.
 #[derive(Debug)]
 pub struct Table {
@@ -25,11 +29,15 @@ pub struct Table {
     // The symbols of the guess, by number: those of the colours, then the ninth.
     symbols: [usize; MAX_LENGTH],
     cursor: usize,
+    /// Whether there is a hint on each turn.
+    hints: bool,
     log: Log,
     leaving: bool,
     tip_given: bool,
     overlaid: Option<Overlaid>,
     record: Option<Record>,
+    // The puzzles begun here, for when the statistics cannot be written.
+    session: Record,
     trouble: Option<String>,
     share: Option<String>,
 }
@@ -46,13 +54,28 @@ impl Table {
             round: None,
             symbols: [0; MAX_LENGTH],
             cursor: 0,
+            hints: false,
             log: Log::default(),
             leaving: false,
             tip_given: false,
             overlaid: None,
             record: None,
+            session: Record::default(),
             trouble: None,
             share: None,
+        }
+    }
+
+    /// The same with a hint on each turn.
+    #[must_use]
+    pub fn with_hints(self) -> Self {
+        Self { hints: true, ..self }
+    }
+
+    /// Takes in what day it is. Between games that is the day of the next puzzle; a game that goes on keeps its own.
+    pub const fn turn_page(&mut self, today: Day) {
+        if matches!(self.state, State::Menu(_)) {
+            self.day = Some(today);
         }
     }
 
@@ -64,8 +87,34 @@ impl Table {
         }
     }
 
+    /// Takes in what became of the puzzle whose beginning was to be taken down.
+    pub fn begun(&mut self, begun: Result<Added, BookError>) {
+        // What refuses now is tried again, and said, at the end.
+        let (Ok(begun), Some(round)) = (begun, &mut self.round) else {
+            return;
+        };
+        round.stand(begun.first);
+        if let Some(notice) = begun.notice {
+            self.log.add(&*notice);
+        }
+        if !begun.first {
+            self.log.add(voice::again(round.day()));
+        }
+        (self.record, self.trouble) = (Some(begun.record), None);
+    }
+
     /// Takes in what became of the game that was to be counted.
     pub fn counted(&mut self, added: Result<Added, BookError>) {
+        if let (Ok(added), Some(round)) = (&added, &mut self.round) {
+            round.stand(added.first);
+        }
+        if let Some(share) = self.round.as_ref().and_then(Round::share) {
+            for line in share.lines() {
+                self.log.add_row(line);
+            }
+            self.log.add("These lines are printed once more when you leave, to be pasted wherever you boast.");
+            self.share = Some(share);
+        }
         match added {
             Ok(added) => {
                 for line in voice::added(&added) {
@@ -75,6 +124,7 @@ impl Table {
             }
             Err(error) => self.log.add(&*format!("This game is not counted: {error}.")),
         }
+        self.log.add("ESC goes back to the menu.");
     }
 
     /// What the keys are for.
@@ -246,7 +296,8 @@ impl Table {
                 (Key::Down | Key::Last, _) => self.state = State::Menu(Menu::Quit),
                 (Key::Enter, Menu::Play) => self.begin(),
                 (Key::Enter, Menu::Quit) => return Asked::Leave,
-                _ => {}
+                (Key::Other, _) => {}
+                _ => self.log.add("UP and DOWN choose, ENTER goes in."),
             },
             State::Length(length) => self.choose_length(key, length),
             State::Repeats { length, repeats } => match key {
@@ -255,11 +306,12 @@ impl Table {
                 Key::Last => self.state = State::Repeats { length, repeats: false },
                 Key::Back if self.wanted.length.is_none() => self.state = State::Length(length),
                 Key::Enter => self.deal(length, repeats),
-                _ => {}
+                Key::Other => {}
+                _ => self.log.add(CHOOSING),
             },
             State::Edit => return self.edit(key),
             State::Pick(lifeline) => return self.pick(key, lifeline),
-            State::Over => {}
+            State::Over => self.log.add(OVER),
         }
         Asked::Nothing
     }
@@ -290,8 +342,10 @@ impl Table {
             Key::Digit(digit) if (MIN_LENGTH..=MAX_LENGTH).contains(&digit.into()) => {
                 self.state = State::Length(digit.into());
             }
+            Key::Digit(_) => self.log.add(&*format!("A code has {MIN_LENGTH} to {MAX_LENGTH} digits.")),
             Key::Enter => self.ask_repeats(length),
-            _ => {}
+            Key::Other => {}
+            _ => self.log.add(CHOOSING),
         }
     }
 
@@ -311,11 +365,11 @@ impl Table {
                 return;
             }
         };
-        let round = match self.day {
+        let dealt = match self.day {
             Some(day) => Round::of_day(rules, Style::Panel, day).ok(),
             None => Some(Round::from_seed(rules, Style::Panel, self.seed)),
         };
-        let Some(round) = round else {
+        let Some(mut round) = dealt else {
             return;
         };
         self.seed = self.seed.wrapping_add(1);
@@ -330,9 +384,18 @@ impl Table {
                  comes LIFELINE.",
             );
         }
+        if let Some(puzzle) = round.puzzle()
+            && [Some(&self.session), self.record.as_ref()].into_iter().flatten().any(|record| record.has_begun(puzzle))
+        {
+            round.stand(false);
+            self.log.add(voice::again(round.day()));
+        } else if round.day().is_some() {
+            self.log.add(voice::FIRST);
+        }
         self.round = Some(round);
         self.reset_editor();
         self.state = State::Edit;
+        self.hint_unasked();
     }
 
     fn reset_editor(&mut self) {
@@ -361,13 +424,13 @@ impl Table {
             Key::Down => self.turn_symbol(false),
             Key::Digit(digit) => {
                 let colours = self.colours();
-                let symbol = if digit == 9 { colours } else { usize::from(digit) - 1 };
-                if symbol > colours || symbol == colours && digit != 9 {
+                let symbol = if digit == 9 { Some(colours) } else { usize::from(digit).checked_sub(1) };
+                let Some(symbol) = symbol.filter(|symbol| *symbol < colours || digit == 9) else {
                     self.log.add(&*format!("There is no {digit} in this game: its digits are 1 to {colours}."));
-                } else {
-                    self.symbols[self.cursor] = symbol;
-                    self.cursor = (self.cursor + 1) % length;
-                }
+                    return Asked::Nothing;
+                };
+                self.symbols[self.cursor] = symbol;
+                self.cursor = (self.cursor + 1) % length;
             }
             Key::Enter => return self.submit(),
             _ => {}
@@ -415,14 +478,14 @@ impl Table {
                 let other = if lifeline == Lifeline::Colour { Lifeline::Place } else { Lifeline::Colour };
                 self.state = State::Pick(other);
             }
-            Key::Digit(number) => {
-                if let Some(lifeline) = Lifeline::from_number(number.into()) {
-                    self.state = State::Pick(lifeline);
-                }
-            }
+            Key::Digit(number) => match Lifeline::from_number(number.into()) {
+                Some(lifeline) => self.state = State::Pick(lifeline),
+                None => self.log.add(&*format!("There is no lifeline {number}, only 1 and 2.")),
+            },
             Key::Back => self.state = State::Edit,
             Key::Enter => return self.apply(Action::Lifeline(lifeline)),
-            _ => {}
+            Key::Other => {}
+            _ => self.log.add("UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
         }
         Asked::Nothing
     }
@@ -438,9 +501,15 @@ impl Table {
                 return Asked::Nothing;
             }
         };
+        let mut asked = Asked::Nothing;
+        if round.is_to_be_taken_down() {
+            asked = Asked::Begin;
+            if let Some(puzzle) = round.puzzle() {
+                self.session.begin(puzzle);
+            }
+        }
         self.state = State::Edit;
         self.reset_editor();
-        let mut asked = Asked::Nothing;
         for event in events {
             match event {
                 Event::Answered { guess, feedback } => {
@@ -463,6 +532,7 @@ impl Table {
                 }
             }
         }
+        self.hint_unasked();
         asked
     }
 
@@ -484,21 +554,20 @@ impl Table {
         if let Some(again) = round.again() {
             self.log.add(&*again);
         }
-        if let Some(day) = round.day()
-            && let Some(share) = mastermind::share(round.game(), Some(day))
-        {
-            for line in share.lines() {
-                self.log.add_row(line);
-            }
-            self.log.add("These lines are printed once more when you leave, to be pasted wherever you boast.");
-            self.share = Some(share);
+    }
+
+    /// The hint of a turn, where there is one on each.
+    fn hint_unasked(&mut self) {
+        if self.hints && self.state == State::Edit {
+            self.hint();
         }
-        self.log.add("ESC goes back to the menu.");
     }
 
     fn hint(&mut self) {
-        if !matches!(self.state, State::Edit | State::Pick(_)) {
-            return;
+        match self.state {
+            State::Edit | State::Pick(_) => {}
+            State::Over => return self.log.add(OVER),
+            _ => return self.log.add("No hint before there is a code to be found."),
         }
         if let Some(hint) = self.round.as_mut().and_then(Round::hint) {
             for line in advice(&hint) {

@@ -49,10 +49,12 @@ fn expected(name: &str, key: Key) -> Option<(State, Asked)> {
         ("repeats", Back) => State::Length(5),
         ("repeats", Enter) => State::Edit,
         ("repeats", _) => repeats(true),
+        // A first answer.
+        ("pick", Enter) => return Some((State::Edit, Asked::Begin)),
         // The guess is all 1, which is no win.
         ("edit", _) => State::Edit,
         ("pick", Up | Down | Digit(2)) => State::Pick(Lifeline::Place),
-        ("pick", Enter | Back) => State::Edit,
+        ("pick", Back) => State::Edit,
         ("pick", _) => State::Pick(Lifeline::Colour),
         ("won" | "lost", Escape) => play,
         ("won" | "lost", _) => State::Over,
@@ -81,6 +83,64 @@ fn every_key_in_every_state() {
             }
         }
     }
+}
+
+/// Whether a key asks for what is so already: the cursor is there, the choice is made.
+fn is_so_already(name: &str, key: Key) -> bool {
+    match name {
+        "menu, play" => matches!(key, Key::Up | Key::First),
+        "menu, quit" => matches!(key, Key::Down | Key::Last),
+        "length" => matches!(key, Key::First | Key::Digit(4)),
+        "repeats" | "edit" => key == Key::First,
+        "pick" => key == Key::Digit(1),
+        _ => false,
+    }
+}
+
+#[test]
+fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
+    for (name, way) in ways() {
+        for key in Key::ALL {
+            if key == Key::Other || is_so_already(name, key) {
+                continue;
+            }
+            let mut table = way();
+            let before = drawn(&table, Depth::None, 90, 26);
+            let asked = table.press(key);
+            let after = drawn(&table, Depth::None, 90, 26);
+            assert!(asked == Asked::Leave || before != after, "{name}, {key:?}");
+            let refused = asked == Asked::Nothing && table.state() == way().state() && table.overlaid().is_none();
+            if refused && matches!(table.state(), State::Menu(_) | State::Over | State::Pick(_)) {
+                let _ = table.press(key);
+                assert_ne!(drawn(&table, Depth::None, 90, 26), after, "{name}, {key:?} again");
+            }
+        }
+    }
+    let last = |way: fn() -> Table, keys: &str| {
+        let mut table = way();
+        press(&mut table, keys);
+        log(&table).last().unwrap().clone()
+    };
+    let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _] = ways();
+    for (way, keys, said) in [
+        (length, "hh", "No hint before there is a code to be found. (2 times)"),
+        (repeats, "h", "No hint before there is a code to be found."),
+        (length, "9", "A code has 4 to 8 digits."),
+        (length, "^", "LEFT and RIGHT choose, ENTER takes it."),
+        (repeats, "v1", "LEFT and RIGHT choose, ENTER takes it. (2 times)"),
+        (edit, "00", "There is no 0 in this game: its digits are 1 to 8. (2 times)"),
+        (pick, "3", "There is no lifeline 3, only 1 and 2."),
+        (pick, "<", "UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
+        (won, "h\n", "The game is over. ESC goes back to the menu. (2 times)"),
+    ] {
+        assert_eq!(last(way, keys), said);
+    }
+    let mut menu = asking();
+    press(&mut menu, "hh");
+    let rows = super::screen(&menu, 90, 26);
+    assert_eq!(rows[18].trim(), "No hint before there is a code to be found. (2 times)");
+    press(&mut menu, "<");
+    assert_eq!(super::screen(&menu, 90, 26)[18].trim(), "UP and DOWN choose, ENTER goes in.");
 }
 
 #[test]

@@ -6,8 +6,9 @@ mod keys;
 // What is on the screen.
 mod screens;
 
+use mastermind::Record;
 use mastermind_play::{
-    Wanted,
+    Added, Standing, Wanted,
     panel::{Asked, Key, Table, View},
 };
 use ratatui::{
@@ -54,6 +55,30 @@ fn asked(table: &mut Table, keys: &str) -> Asked {
 /// Presses keys.
 fn press(table: &mut Table, keys: &str) {
     let _ = asked(table, keys);
+}
+
+/// Presses keys and sees to the statistics as the program does.
+fn play(table: &mut Table, record: &mut Record, keys: &str) {
+    for character in keys.chars() {
+        let asked = table.press(key(character));
+        let added = |record: &Record, first| Ok(Added { record: record.clone(), first, notice: None });
+        match asked {
+            Asked::Begin => {
+                let first = record.begin(table.round().unwrap().puzzle().unwrap());
+                table.begun(added(record, first));
+            }
+            Asked::Count => {
+                let round = table.round().unwrap();
+                let first = match round.standing() {
+                    Standing::Unknown => record.begin(round.puzzle().unwrap()),
+                    standing => standing == Standing::First,
+                };
+                let first = first && record.add(round.game());
+                table.counted(added(record, first));
+            }
+            Asked::Nothing | Asked::Leave => {}
+        }
+    }
 }
 
 fn drawn(table: &Table, depth: Depth, width: u16, height: u16) -> Buffer {

@@ -1,4 +1,4 @@
-use mastermind::{Day, Peg, game::Entry};
+use mastermind::{Day, Peg, Record, game::Entry};
 use mastermind_play::{
     Wanted,
     panel::{Asked, Look, Role, State, Table, Target, View},
@@ -6,7 +6,7 @@ use mastermind_play::{
 use ratatui::layout::Size;
 use termkit::{Depth, Gesture, Mouse};
 
-use super::{asked, asking, drawn, left, log, press, screen, table};
+use super::{asked, asking, drawn, left, log, play, press, screen, table};
 
 #[test]
 fn the_menu() {
@@ -297,12 +297,102 @@ fn the_puzzle_of_the_day_is_shared_without_its_digits() {
     let code = day.puzzle(Wanted::default().without_asking().unwrap()).to_string();
     let mut table = Table::new(Wanted::default(), 0, Some(day));
     assert!(screen(&table, 90, 26)[15].contains("The puzzle of 2024-10-04"));
-    press(&mut table, "\n");
+    let mut record = Record::default();
+    play(&mut table, &mut record, "\n");
     assert_eq!(table.state(), State::Edit, "nothing is asked");
-    press(&mut table, &format!("{code}\n"));
+    play(&mut table, &mut record, &format!("{code}\n"));
     let share = table.share().unwrap();
     assert!(share.starts_with("Mastermind 2024-10-04") && share.ends_with("●●●●") && !share.contains(&code), "{share}");
     assert!(log(&table).contains(&"●●●●".into()));
+    assert_eq!((record.played(), record.streak()), (1, 1));
+}
+
+/// A table for the puzzle of a day, and its code.
+fn daily(day: Day) -> (Table, String) {
+    let code = day.puzzle(Wanted::default().without_asking().unwrap()).to_string();
+    (Table::new(Wanted::default(), 0, Some(day)), code)
+}
+
+const SEEN: &str = "You have seen this puzzle before";
+
+#[test]
+fn a_puzzle_played_again_is_said_marked_and_not_counted() {
+    let (mut table, code) = daily(Day(20_000));
+    let mut record = Record::default();
+    // Begun and left: what it answered is known.
+    play(&mut table, &mut record, "\n1122\n!!\n");
+    assert!(log(&table).iter().any(|row| row.starts_with(SEEN)), "{:#?}", log(&table));
+    play(&mut table, &mut record, &format!("{code}\n"));
+    assert_eq!(table.share().unwrap().lines().next().unwrap().split(": ").nth(1), Some("1/10, played again"));
+    assert!(log(&table).contains(&"A puzzle that was seen before: this game is not counted.".into()));
+    assert_eq!((record.played(), record.streak()), (0, 0));
+    // Another program has played it meanwhile, which is found at the first answer, or at the last.
+    for keys in ["1122\n", ""] {
+        let (mut table, code) = daily(Day(20_001));
+        let mut record = Record::default();
+        play(&mut table, &mut record, "\n");
+        record.begin(table.round().unwrap().puzzle().unwrap());
+        play(&mut table, &mut record, keys);
+        assert_eq!(log(&table).iter().any(|row| row.starts_with(SEEN)), !keys.is_empty());
+        play(&mut table, &mut record, &format!("{code}\n"));
+        assert!(table.share().unwrap().lines().next().unwrap().ends_with("/10, played again"));
+        assert_eq!(record.played(), 0);
+    }
+}
+
+#[test]
+fn a_puzzle_played_again_is_marked_where_nothing_can_be_written_too() {
+    let (mut table, code) = daily(Day(20_000));
+    let refused = || mastermind_play::BookError::NoPlace;
+    press(&mut table, "\n");
+    assert_eq!(asked(&mut table, "1122\n"), Asked::Begin);
+    table.begun(Err(refused()));
+    press(&mut table, "!!\n");
+    assert_eq!(asked(&mut table, &format!("{code}\n")), Asked::Count);
+    table.counted(Err(refused()));
+    assert!(table.share().unwrap().contains("1/10, played again"), "{:?}", table.share());
+    assert!(log(&table).iter().any(|row| row.starts_with("This game is not counted: no statistics")));
+}
+
+#[test]
+fn a_seed_played_again_is_not_counted() {
+    let mut record = Record::default();
+    play(&mut table(), &mut record, &format!("\n{}", "1234\n".repeat(10)));
+    let mut table = table();
+    table.statistics(Ok(record.clone()));
+    play(&mut table, &mut record, "\n7423\n");
+    assert!(log(&table).iter().any(|row| row.starts_with(SEEN)), "{:#?}", log(&table));
+    assert_eq!((record.played(), record.lost()), (1, 1));
+}
+
+#[test]
+fn a_new_day_begins_between_two_games() {
+    let (mut table, code) = daily(Day(20_000));
+    let mut record = Record::default();
+    play(&mut table, &mut record, "\n1122\n");
+    table.turn_page(Day(20_001));
+    play(&mut table, &mut record, &format!("{code}\n"));
+    assert!(table.share().unwrap().starts_with("Mastermind 2024-10-04,"), "it was begun on that day");
+    assert_eq!(record.played(), 1);
+    press(&mut table, "!");
+    table.turn_page(Day(20_001));
+    assert!(screen(&table, 90, 26)[15].contains("The puzzle of 2024-10-05"));
+    play(&mut table, &mut record, "\n");
+    assert!(!log(&table).iter().any(|row| row.starts_with(SEEN)), "{:#?}", log(&table));
+}
+
+#[test]
+fn a_hint_on_each_turn() {
+    let mut table = table().with_hints();
+    press(&mut table, "\n");
+    let hints = |table: &Table| log(table).iter().filter(|row| row.starts_with("Hint: I would guess")).count();
+    assert_eq!(hints(&table), 1, "{:#?}", log(&table));
+    press(&mut table, "1234\n9999\n");
+    assert_eq!(hints(&table), 2);
+    press(&mut table, "1\n");
+    assert_eq!(table.round().unwrap().game().hints(), 3);
+    press(&mut table, "7423\n");
+    assert!(log(&table).contains(&"Played with 3 hints.".into()));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use std::fs;
+use std::{fs, process::Stdio};
 
 use testkit::{TempDir, process::Process};
 
@@ -206,32 +206,70 @@ fn hints_are_there_on_each_turn_and_mark_the_game() {
     assert!(finished.stdout.contains("Statistics: 0 played, 0 won, streak 0 (best 0), 1 with hints."));
 }
 
+/// The lines to be pasted.
+fn share(stdout: &str) -> &str {
+    stdout.split("\nMastermind ").nth(1).unwrap().split("\n\n").next().unwrap()
+}
+
+const SEEN: &str = "You have seen this puzzle before: the game will not be counted";
+
 #[test]
 fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
     let data = TempDir::new();
     // A lost game shows the code; a share must not.
     let lost = run_in(&data, "--daily", "1111\n".repeat(10));
     let code = lost.stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..4].to_owned();
+    assert!(lost.stdout.contains("Statistics: 1 played") && !lost.stdout.contains(SEEN), "{}", lost.stdout);
+    assert!(share(&lost.stdout).contains(": X/10\n") && !share(&lost.stdout).contains(&code), "{}", lost.stdout);
     let won = run_in(&data, "--daily", format!("{code}\n"));
-    let share = won.stdout.split("\nMastermind ").nth(1).unwrap().split("\n\n").next().unwrap();
-    assert!(share.ends_with("4 pegs, 8 colours, with repeats: 1/10\n●●●●"), "{share}");
     assert!(
-        won.stdout.contains("is not counted") && won.stdout.contains("Statistics: 1 played, 0 won"),
+        share(&won.stdout).ends_with("4 pegs, 8 colours, with repeats: 1/10, played again\n●●●●"),
         "{}",
         won.stdout
     );
+    let (before, after) = won.stdout.split_once("Guess : ").unwrap();
+    let first = "Only the first game at it counts";
+    assert!(lost.stdout.contains(first) && !won.stdout.contains(first), "{}", won.stdout);
+    assert!(before.contains(SEEN) && !after.contains(SEEN), "{}", won.stdout);
+    assert!(after.contains("this game is not counted.\nStatistics: 1 played, 0 won"), "{}", won.stdout);
     assert!(!won.stdout.contains("Seed:") && !won.stdout.contains("Another game"), "{}", won.stdout);
     let other = run_in(&data, "--daily --length 6 --repeats no", "");
-    assert!(other.stdout.contains("6 pegs, 8 colours, no repeats"), "{}", other.stdout);
+    assert!(other.stdout.contains("6 pegs, 8 colours, no repeats") && !other.stdout.contains(SEEN), "{}", other.stdout);
+}
+
+#[test]
+fn a_puzzle_that_was_begun_and_left_is_played_again() {
+    let data = TempDir::new();
+    run_in(&data, PUZZLE, "lifeline#2\n");
+    let finished = run_in(&data, PUZZLE, "7423\nno\n");
+    assert!(finished.stdout.contains(SEEN), "{}", finished.stdout);
+    assert!(finished.stdout.contains("this game is not counted.\nStatistics: 0 played"), "{}", finished.stdout);
+    // Nothing was told, so nothing is known.
+    let other = "--length 4 --repeats no --seed 8";
+    run_in(&data, other, "lifeline#3\n12\n");
+    assert!(!run_in(&data, other, "").stdout.contains(SEEN));
+    // Two programs at once: the second one's first answer is the second one.
+    let mut games: Vec<Process> = (0..2).map(|_| Process::start_with_stdin(&mut command(&data, other))).collect();
+    for game in &games {
+        game.wait_stdout("a prompt", |stdout| stdout.ends_with("Guess : ").then_some(()));
+    }
+    for (game, first) in games.iter_mut().zip([true, false]) {
+        game.write("1234\n");
+        let told = game.wait_stdout("turn 2", |stdout| stdout.contains("Turn #: 2").then(|| stdout.to_owned()));
+        assert_eq!(told.contains(SEEN), !first, "{told}");
+    }
 }
 
 #[test]
 fn statistics_are_kept_and_shown() {
     let data = TempDir::new();
-    for _ in 0..2 {
-        run_in(&data, PUZZLE, "1234\n7423\n");
+    for seed in [7, 8] {
+        let puzzle = format!("--length 4 --repeats no --seed {seed}");
+        let lost = run(&puzzle, "1234\n".repeat(10));
+        let code = &lost.stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..4];
+        run_in(&data, &puzzle, format!("1234\n{code}\n"));
     }
-    run_in(&data, PUZZLE, "1234\n".repeat(10));
+    run_in(&data, "--length 4 --repeats no --seed 9", "1234\n".repeat(10));
     let shown = run_in(&data, "statistics", "");
     assert!(
         shown.stdout.starts_with("Statistics: 3 played, 2 won, streak 0 (best 2), 0 with hints.\n"),
@@ -245,17 +283,19 @@ fn statistics_are_kept_and_shown() {
 #[test]
 fn games_that_end_at_the_same_time_are_all_counted() {
     let data = TempDir::new();
-    let mut games: Vec<Process> = (0..4).map(|_| Process::start_with_stdin(&mut command(&data, PUZZLE))).collect();
+    let games = (0..4).map(|seed| format!("--length 4 --repeats no --seed {seed}"));
+    let mut games: Vec<Process> = games.map(|puzzle| Process::start_with_stdin(&mut command(&data, &puzzle))).collect();
     for game in &games {
         game.wait_stdout("a prompt", |stdout| stdout.ends_with("Guess : ").then_some(()));
     }
+    // None of them has this code.
     for game in &mut games {
-        game.write("7423\n");
+        game.write("1111\n".repeat(10));
     }
     for game in games {
         assert_eq!(game.wait().code, Some(0));
     }
-    assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 4 played, 4 won"));
+    assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 4 played, 0 won"));
 }
 
 #[test]
@@ -318,11 +358,22 @@ fn wrong_usage_is_said_in_the_words_of_the_user() {
         ("--repeats perhaps", "give yes or no"),
         ("--colours 3 --repeats no", "4 pegs of 3 colours have to repeat one"),
         ("solve --length 4 --colours 6 --strategy luck --all", "give minimax, expected, entropy, parts or optimal"),
-        ("--duel --daily", "cannot be used with"),
+        ("--duel --daily", "in a duel people set the codes: leave out --daily, or leave out --duel"),
+        ("--daily --seed 1", "--daily has the code of its day: leave out --seed"),
     ] {
         let finished = run(arguments, "");
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{arguments}");
         assert!(finished.stderr.contains(said), "{arguments}: {}", finished.stderr);
+    }
+    let full = fs::File::options().write(true).open("/dev/full");
+    for arguments in ["--seed 1", "statistics", "--duel"] {
+        let Ok(full) = full.as_ref().map(|full| full.try_clone().unwrap()) else {
+            break;
+        };
+        let refused = command(&TempDir::new(), arguments).stdin(Stdio::null()).stdout(full).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!((refused.status.code(), said.lines().count()), (Some(1), 1), "{arguments}: {said}");
+        assert!(said.starts_with("mastermind-play: standard output: "), "{arguments}: {said}");
     }
     let finished = run("--panel", "");
     assert_eq!(finished.code, Some(1));

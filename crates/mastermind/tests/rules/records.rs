@@ -1,9 +1,15 @@
 //! Statistics and the text that they are kept as.
 
-use mastermind::{Day, Game, Record, Style};
+use mastermind::{
+    Day, Game, Origin, Puzzle, Record, Style,
+    record::{MAX_RECORD, MOST_SEEDS},
+};
 use proptest::prelude::*;
 
-use super::playing::{game, transcript};
+use super::{
+    playing::{game, transcript},
+    rules,
+};
 
 fn won(turns: usize) -> Game {
     let mut game = game(Style::Panel, "1234");
@@ -21,9 +27,9 @@ fn lost() -> Game {
 #[test]
 fn games_are_counted() {
     let mut record = Record::default();
-    assert!(!record.add(&game(Style::Panel, "1234"), None), "not while it goes on");
+    assert!(!record.add(&game(Style::Panel, "1234")), "not while it goes on");
     for game in [won(3), won(5), lost(), won(5)] {
-        assert!(record.add(&game, None));
+        assert!(record.add(&game));
     }
     assert_eq!(record.won(), &[0, 0, 1, 0, 2, 0, 0, 0, 0, 0]);
     assert_eq!((record.lost(), record.played(), record.streak(), record.best_streak()), (1, 4, 1, 2));
@@ -32,29 +38,73 @@ fn games_are_counted() {
 #[test]
 fn games_with_hints_stand_aside() {
     let mut record = Record::default();
-    record.add(&won(4), None);
+    record.add(&won(4));
     for mut game in [won(2), lost()] {
         game.ask_hint();
-        assert!(record.add(&game, None));
+        assert!(record.add(&game));
     }
     assert_eq!((record.played(), record.hinted(), record.streak()), (1, 2, 1));
 }
 
+fn daily(day: u32, length: usize) -> Puzzle {
+    Puzzle { rules: rules(length, 8, true), origin: Origin::Day(Day(day)) }
+}
+
+fn seeded(seed: u64, length: usize) -> Puzzle {
+    Puzzle { rules: rules(length, 8, true), origin: Origin::Seed(seed) }
+}
+
 #[test]
-fn the_puzzle_of_a_day_counts_once() {
+fn a_puzzle_is_begun_once() {
     let mut record = Record::default();
-    assert!(record.add(&won(4), Some(Day(10))));
-    assert!(!record.add(&won(1), Some(Day(10))));
-    assert!(!record.add(&won(1), Some(Day(9))));
-    assert!(record.add(&lost(), Some(Day(11))));
-    assert_eq!((record.played(), record.last_daily()), (2, Some(Day(11))));
+    for puzzle in [daily(10, 4), daily(10, 5), seeded(10, 4), seeded(10, 5), seeded(0, 4), daily(12, 4)] {
+        assert!(!record.has_begun(puzzle), "{puzzle:?}");
+        assert!(record.begin(puzzle));
+        assert!(record.has_begun(puzzle) && !record.begin(puzzle), "{puzzle:?}");
+    }
+    assert_eq!(record.last_daily(), Some(Day(12)));
+    // Nobody plays the puzzle of a day gone by for the first time, whatever the clock says.
+    for (day, length) in [(10, 4), (10, 8), (11, 4), (9, 4)] {
+        assert!(!record.begin(daily(day, length)), "{day}");
+    }
+    assert!(record.begin(daily(12, 5)) && !record.begin(daily(12, 4)));
+    assert_eq!((record.played(), record.hinted()), (0, 0), "nothing is over yet");
+}
+
+#[test]
+fn the_last_seeds_are_remembered() {
+    let mut record = Record::default();
+    let most = MOST_SEEDS as u64;
+    assert!((0..=most).all(|seed| record.begin(seeded(seed, 4))));
+    assert!(record.has_begun(seeded(1, 4)) && record.has_begun(seeded(most, 4)) && !record.has_begun(seeded(0, 4)));
+}
+
+#[test]
+fn the_longest_record_can_be_read_again() {
+    let mut record: Record = TEXT.replace(" 7 ", " 18446744073709551615 ").parse().unwrap();
+    for length in 4..=8 {
+        for colours in 2..=8 {
+            for repeats in [true, false] {
+                if let Ok(rules) = mastermind::Rules::new(length, colours, repeats) {
+                    record.begin(Puzzle { rules, origin: Origin::Day(Day(u32::MAX)) });
+                }
+            }
+        }
+    }
+    for seed in 0..=MOST_SEEDS as u64 {
+        let puzzle = Puzzle { rules: rules(8, 8, true), origin: Origin::Seed(u64::MAX - seed) };
+        assert!(record.begin(puzzle));
+    }
+    let text = record.to_string();
+    assert!(text.len() < MAX_RECORD * 3 / 4, "{}", text.len());
+    assert_eq!(text.parse(), Ok(record));
 }
 
 #[test]
 fn bars() {
     let mut record = Record::default();
     for game in [won(4), won(4), won(4), won(4), won(6), lost(), lost()] {
-        record.add(&game, None);
+        record.add(&game);
     }
     assert_eq!(
         record.bars(8),
@@ -62,31 +112,51 @@ fn bars() {
     );
 }
 
-const TEXT: &str =
-    "mastermind-record 1\nwon 0 0 1 4 7 2 0 0 0 0\nlost 3\nhinted 2\nstreak 5\nbest-streak 6\nlast-daily 20466\n";
+const TEXT: &str = "mastermind-record 1\nwon 0 0 1 4 7 2 0 0 0 0\nlost 3\nhinted 2\nstreak 5\nbest-streak 6\n\
+     last-daily 20466 4/8/yes 6/8/no\nseeds 4/8/no/7 5/3/yes/18446744073709551615\n";
 
 #[test]
 fn a_record_is_kept_as_text() {
     let record: Record = TEXT.parse().unwrap();
     assert_eq!(record.to_string(), TEXT);
     assert_eq!((record.played(), record.best_streak(), record.last_daily()), (17, 6, Some(Day(20_466))));
-    let without_day = TEXT.strip_suffix("last-daily 20466\n").unwrap();
-    assert_eq!(without_day.parse::<Record>().unwrap().to_string(), without_day);
+    let begun = [(6, false, Origin::Day(Day(20_466))), (4, false, Origin::Seed(7)), (4, true, Origin::Seed(7))];
+    let begun = begun.map(|(length, repeats, origin)| Puzzle { rules: rules(length, 8, repeats), origin });
+    assert_eq!(begun.map(|puzzle| record.has_begun(puzzle)), [true, true, false]);
+    let (without_seeds, _) = TEXT.split_once("seeds").unwrap();
+    let (without_puzzles, _) = TEXT.split_once("last").unwrap();
+    let without_day = TEXT.replace("last-daily 20466 4/8/yes 6/8/no\n", "");
+    for text in [without_seeds, without_puzzles, &without_day, &TEXT.replace(" 4/8/yes 6/8/no", "")] {
+        assert_eq!(text.parse::<Record>().unwrap().to_string(), text);
+    }
 }
 
 #[test]
 fn what_is_no_record_is_refused() {
     for (from, to, error) in [
         ("record 1", "record 2", "line 1 is not \"mastermind-record 1\""),
-        ("won 0", "won -1", "line 2 is not \"won\" and the numbers of it"),
-        ("7 2 0 0 0 0", "7 2 0 0 0", "line 2 is not \"won\" and the numbers of it"),
-        ("7 2 0 0 0 0", "7 2 0 0 0 0 0", "line 2 is not \"won\" and the numbers of it"),
-        ("lost 3", "lost +3", "line 3 is not \"lost\" and the numbers of it"),
-        ("hinted 2", "hints 2", "line 4 is not \"hinted\" and the numbers of it"),
-        ("streak 5\n", "streak 99999999999999999999\n", "line 5 is not \"streak\" and the numbers of it"),
-        ("streak 5\nbest-streak 6\nlast-daily 20466\n", "", "line 5 is not \"streak\" and the numbers of it"),
-        ("20466", "4294967296", "line 7 is not \"last-daily\" and the numbers of it"),
-        ("20466\n", "20466\nmore\n", "line 8 is one too many"),
+        ("won 0", "won -1", "line 2 is not \"won\" and what belongs to it"),
+        ("7 2 0 0 0 0", "7 2 0 0 0", "line 2 is not \"won\" and what belongs to it"),
+        ("7 2 0 0 0 0", "7 2 0 0 0 0 0", "line 2 is not \"won\" and what belongs to it"),
+        ("lost 3", "lost +3", "line 3 is not \"lost\" and what belongs to it"),
+        ("hinted 2", "hints 2", "line 4 is not \"hinted\" and what belongs to it"),
+        ("streak 5\n", "streak 99999999999999999999\n", "line 5 is not \"streak\" and what belongs to it"),
+        (
+            "streak 5\nbest-streak 6\nlast-daily 20466 4/8/yes 6/8/no\n",
+            "",
+            "line 5 is not \"streak\" and what belongs to it",
+        ),
+        ("20466", "4294967296", "line 7 is not \"last-daily\" and what belongs to it"),
+        ("20466 ", "", "line 7 is not \"last-daily\" and what belongs to it"),
+        ("4/8/yes 6", "6/8/no 6", "line 7 is not \"last-daily\" and what belongs to it"),
+        ("6/8/no\n", "6/5/no\n", "line 7 is not \"last-daily\" and what belongs to it"),
+        ("6/8/no\n", "6/8/no/7\n", "line 7 is not \"last-daily\" and what belongs to it"),
+        ("6/8/no\n", "6/8/no\nmore\n", "line 8 is one too many"),
+        ("no/7", "no", "line 8 is not \"seeds\" and what belongs to it"),
+        ("no/7", "no/+7", "line 8 is not \"seeds\" and what belongs to it"),
+        ("no/7", "maybe/7", "line 8 is not \"seeds\" and what belongs to it"),
+        (" 4/8/no/7 5/3/yes/18446744073709551615", "", "line 8 is not \"seeds\" and what belongs to it"),
+        ("615\n", "615\nmore\n", "line 9 is one too many"),
         ("streak 5\n", "streak 7\n", "a streak of 7 with a best one of 6 and 14 games won is not possible"),
         ("best-streak 6", "best-streak 15", "a streak of 5 with a best one of 15 and 14 games won is not possible"),
     ] {
@@ -94,6 +164,8 @@ fn what_is_no_record_is_refused() {
         assert_ne!(text, TEXT);
         assert_eq!(text.parse::<Record>().unwrap_err().to_string(), error);
     }
+    let many = TEXT.replace("seeds", &format!("seeds{}", " 4/8/no/7".repeat(MOST_SEEDS)));
+    assert!(many.parse::<Record>().unwrap_err().to_string().starts_with("line 8"));
     assert!("x".repeat(5000).parse::<Record>().unwrap_err().to_string().contains("at most 4096"));
 }
 
@@ -106,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_that_looks_like_one(words in prop::collection::vec("won|lost|streak|[0-9]{1,21}|\n", 0..30)) {
+    fn any_text_that_looks_like_one(words in prop::collection::vec("won|lost|streak|last-daily|seeds|[0-9]{1,21}|[3-9]/[1-9]/(yes|no)(/[0-9]{1,21})?|\n", 0..30)) {
         let _ = format!("mastermind-record 1\n{}", words.join(" ")).parse::<Record>();
     }
 }

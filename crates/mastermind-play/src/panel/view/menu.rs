@@ -61,6 +61,9 @@ impl View<'_> {
         if let Some(trouble) = self.table.trouble() {
             centred(buffer, 17, trouble, Role::Message);
         }
+        if let Some(remark) = self.table.log().rows(usize::from(area.width), 1).first() {
+            centred(buffer, 18, &remark.iter().map(|(character, _)| character).collect::<String>(), Role::Message);
+        }
         self.frame(buffer, places.tip, "Helpful Tip!");
         let row = places.tip.y + 2;
         self.put(buffer, x + 18, row, "There is no help here; you are on your own, as it should be.", Role::Message);
