@@ -39,16 +39,22 @@ mod unix {
 
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
     use signal_hook::{
-        consts::{SIGHUP, SIGINT, SIGTERM},
+        consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
         low_level::pipe,
     };
 
-    /// How the terminal was before typing was hidden, while it is. Whoever holds it is not interrupted.
-    static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+    /// What is to be seen again, while what is typed is not. Whoever holds it is not interrupted.
+    static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
+
+    /// How the terminal was before typing was hidden, and the question that is to be answered.
+    struct Before {
+        modes: Termios,
+        prompt: String,
+    }
 
     /// While this lives, no signal ends the program: a file is being written.
     pub(crate) struct Whole {
-        _held: MutexGuard<'static, Option<Termios>>,
+        _held: MutexGuard<'static, Option<Before>>,
     }
 
     impl Whole {
@@ -57,17 +63,22 @@ mod unix {
         }
     }
 
-    fn before() -> MutexGuard<'static, Option<Termios>> {
+    fn before() -> MutexGuard<'static, Option<Before>> {
         BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes SIGINT, SIGTERM and SIGHUP end the program as the end of its input does, whatever it waits for.
+    /// Makes SIGINT, SIGTERM, SIGQUIT and SIGHUP end the program as the end of its input does, whatever it waits for, and
+    /// SIGTSTP stop it with a terminal that shows what is typed. To be called before any other thread is started.
     ///
     /// # Errors
     /// When the system refuses, or there can be no thread.
     pub(crate) fn end_quietly() -> io::Result<()> {
+        termkit::stops::listen(|| {
+            stop();
+            true
+        })?;
         let (mut told, teller) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP] {
             pipe::register(signal, teller.try_clone()?)?;
         }
         thread::Builder::new().name("signals".into()).spawn(move || {
@@ -84,15 +95,33 @@ mod unix {
         Ok(())
     }
 
-    /// Lets what is typed be unseen until the value goes. `None` where standard input is no terminal.
-    pub(crate) fn hide_typing() -> Option<Hidden> {
+    /// Lets the answer to `prompt` be unseen until the value goes. `None` where standard input is no terminal.
+    pub(crate) fn hide_typing(prompt: &str) -> Option<Hidden> {
         let mut held = before();
-        let mut modes = tcgetattr(rustix::stdio::stdin()).ok()?;
-        let as_it_was = modes.clone();
+        *held = Some(Before { modes: hide()?, prompt: prompt.to_owned() });
+        Some(Hidden)
+    }
+
+    /// Hides typing and answers the modes before that.
+    fn hide() -> Option<Termios> {
+        let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
+        let mut modes = as_it_was.clone();
         modes.local_modes.remove(LocalModes::ECHO);
         tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes).ok()?;
-        *held = Some(as_it_was);
-        Some(Hidden)
+        Some(as_it_was)
+    }
+
+    /// Stops the program until the shell goes on with it. A question whose answer is unseen is then asked again.
+    fn stop() {
+        let mut before = before();
+        let hidden = restore(&mut before);
+        let _ = termkit::stops::stop();
+        if let Some(prompt) = hidden
+            && let Some(modes) = hide()
+        {
+            let _ = rustix::io::write(rustix::stdio::stdout(), prompt.as_bytes());
+            *before = Some(Before { modes, prompt });
+        }
     }
 
     /// What is typed is unseen.
@@ -106,10 +135,11 @@ mod unix {
         }
     }
 
-    fn restore(before: &mut Option<Termios>) {
-        if let Some(modes) = before.take() {
-            let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes);
-        }
+    /// Lets typing be seen again, if it was hidden, and answers the question that it was hidden for.
+    fn restore(before: &mut Option<Before>) -> Option<String> {
+        let Before { modes, prompt } = before.take()?;
+        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes);
+        Some(prompt)
     }
 }
 
@@ -135,7 +165,7 @@ mod elsewhere {
     }
 
     /// What is typed cannot be hidden here.
-    pub(crate) fn hide_typing() -> Option<std::convert::Infallible> {
+    pub(crate) fn hide_typing(_: &str) -> Option<std::convert::Infallible> {
         None
     }
 }

@@ -130,7 +130,8 @@ impl Round {
             colours => format!(" --colours {colours}"),
         };
         Some(format!(
-            "Seed: {seed}. The same puzzle again: mastermind-play {panel}--length {}{colours} --repeats {repeats} --seed {seed}",
+            "Seed: {seed}. The same puzzle again: {} {panel}--length {}{colours} --repeats {repeats} --seed {seed}",
+            cmdkit::command_of("mastermind-play"),
             rules.length()
         ))
     }

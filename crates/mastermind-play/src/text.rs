@@ -316,7 +316,7 @@ fn ask_secret<R: BufRead, W: Write>(talk: &mut Talk<R, W>, rules: Rules, setter:
     loop {
         let prompt = format!("Player {setter}, type a code for player {guesser}, who looks away: ");
         let typed = {
-            let _hidden = interrupt::hide_typing();
+            let _hidden = interrupt::hide_typing(&prompt);
             talk.ask(&prompt)?
         };
         if let Some(code) = typed.parse().ok().filter(|code| rules.allows_secret(*code)) {

@@ -1,8 +1,8 @@
 //! SIGTSTP, with which the shell stops a program: the terminal is to be given back before that.
 //!
 //! A handler would replace what the system does by default, which knows more than a program does: where nobody could
-//! wake it again, nothing stops. So the signal is held back, a thread takes it, and [`Screen::suspend`] lets one through
-//! when the terminal is in order.
+//! wake it again, nothing stops. So the signal is held back, a thread takes it, and [`Screen::suspend`], or [`stop`] where no
+//! screen is drawn, lets one through when the terminal is in order.
 //!
 //! [`Screen::suspend`]: crate::Screen::suspend
 
@@ -24,7 +24,10 @@ pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()>
 }
 
 /// Stops the program until it is told to go on. Where there is no job control nothing stops.
-pub(crate) fn stop() -> io::Result<()> {
+///
+/// # Errors
+/// When the system refuses.
+pub fn stop() -> io::Result<()> {
     let before = SigSet::from(Signal::SIGTSTP).thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?;
     let raised = raise(Signal::SIGTSTP);
     before.thread_set_mask()?;

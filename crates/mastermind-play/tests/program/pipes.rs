@@ -51,7 +51,7 @@ Guess : Red: 4
 White: 0
 So you found it. Congratulations, human: my circuits call it luck,
 and my circuits would like a second opinion. Enjoy it while it lasts.
-Seed: 7. The same puzzle again: mastermind-play --length 4 --repeats no --seed 7
+Seed: 7. The same puzzle again: cargo run -p mastermind-play -- --length 4 --repeats no --seed 7
 Statistics: 1 played, 1 won, streak 1 (best 1), 0 with hints.
 Another game, to be taught better? YES or NO: As expected. Come back when you have grown.
 "

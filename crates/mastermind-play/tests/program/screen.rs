@@ -43,7 +43,7 @@ fn signals_and_the_end_of_input_end_the_text_game_quietly() {
         terminal.press(end);
         assert_eq!(terminal.end(), 0);
     }
-    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         let data = TempDir::new();
         let terminal = start(&data, "--seed", &["7"], 80, 24);
         terminal.wait_for("How long");
@@ -64,9 +64,26 @@ fn the_code_of_a_duel_is_not_seen_and_the_terminal_sees_again() {
     terminal.wait_for("Guess : 1234");
     drop(terminal);
     // Whoever leaves while nothing is seen gets a terminal that shows what is typed.
-    let mut terminal = start(&data, "--duel", &PUZZLE[..4], 80, 30);
+    for end in [b"\x03", b"\x1c", b"\x04"] {
+        let mut terminal = start(&data, "--duel", &PUZZLE[..4], 80, 30);
+        terminal.wait_for("looks away: ");
+        terminal.press(end);
+        assert_eq!(terminal.end(), 0);
+    }
+    // So does whoever stops the program, and the code is not seen after that either.
+    let directory = format!("XDG_DATA_HOME={}", data.path().display());
+    let mut terminal =
+        Terminal::start_in_shell("env", &[&[&*directory, PROGRAM, "--duel"], &PUZZLE[..4]].concat(), 80, 30);
     terminal.wait_for("looks away: ");
-    terminal.press(b"\x03");
+    terminal.press(b"\x1a");
+    terminal.wait_for("It stopped.");
+    terminal.wait_for_own_screen();
+    terminal.press(b"\n");
+    terminal.wait(|screen| screen.contents().matches("looks away: ").count() == 2);
+    terminal.press(b"5678\n");
+    terminal.wait_for("Guess : ");
+    assert!(!terminal.look(|screen| screen.contents().contains("5678")));
+    terminal.press(b"\x04");
     assert_eq!(terminal.end(), 0);
 }
 
