@@ -167,7 +167,7 @@ pub enum Plan {
         /// Hints on each turn.
         hints: bool,
     },
-    /// Two people.
+    /// Two people, line by line.
     Duel {
         /// Rules that are given.
         wanted: Wanted,
@@ -182,6 +182,8 @@ pub enum Plan {
         seed: Option<u64>,
         /// The puzzle of the day.
         daily: bool,
+        /// Two people.
+        duel: bool,
         /// Hints on each turn.
         hints: bool,
     },
@@ -207,7 +209,6 @@ impl Plan {
             (daily && seed.is_some(), "--daily has the code of its day: leave out --seed, or leave out --daily"),
             (duel && daily, "in a duel people set the codes: leave out --daily, or leave out --duel"),
             (duel && seed.is_some(), "in a duel people set the codes: leave out --seed, or leave out --duel"),
-            (duel && panel, "a duel is played line by line: leave out --panel"),
         ];
         if let Some((_, why)) = refused.iter().find(|(refused, _)| *refused) {
             return Err(UsageError((*why).into()));
@@ -215,9 +216,9 @@ impl Plan {
         let wanted = Wanted { length, repeats, colours };
         // If this is not possible, no answer to the questions would make it so.
         wanted.without_asking()?;
-        Ok(match (duel, panel) {
-            (true, _) => Self::Duel { wanted, hints },
-            (_, true) => Self::Panel { wanted, seed, daily, hints },
+        Ok(match (panel, duel) {
+            (true, _) => Self::Panel { wanted, seed, daily, duel, hints },
+            (_, true) => Self::Duel { wanted, hints },
             _ => Self::Text { wanted, seed, daily, hints },
         })
     }
@@ -273,9 +274,9 @@ mod tests {
             plan("play --length 5 --repeats NO --colours 6 --seed 7 --hint").unwrap(),
             Plan::Text { wanted, seed: Some(7), daily: false, hints: true }
         );
-        let panel = |daily, hints| Plan::Panel { wanted: none, seed: None, daily, hints };
-        assert_eq!(plan("play --panel --daily").unwrap(), panel(true, false));
-        assert_eq!(plan("play --panel --hint").unwrap(), panel(false, true));
+        let panel = |daily, duel, hints| Plan::Panel { wanted: none, seed: None, daily, duel, hints };
+        assert_eq!(plan("play --panel --daily").unwrap(), panel(true, false, false));
+        assert_eq!(plan("play --panel --duel --hint").unwrap(), panel(false, true, true));
         assert_eq!(plan("play --duel --hint").unwrap(), Plan::Duel { wanted: none, hints: true });
         assert_eq!(plan("play statistics").unwrap(), Plan::Statistics);
         let rules = Rules::new(4, 6, true).unwrap();
@@ -310,7 +311,6 @@ mod tests {
         for (line, said) in [
             ("play --colours 4 --length 5 --repeats no", "5 pegs of 4 colours"),
             ("play --colours 3 --repeats no", "4 pegs of 3 colours"),
-            ("play --duel --panel", "leave out --panel"),
             ("play --duel --daily", "leave out --daily, or leave out --duel"),
             ("play --duel --seed 1", "leave out --seed, or leave out --duel"),
             ("play --daily --seed 1", "leave out --seed, or leave out --daily"),

@@ -68,10 +68,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             text::play(BufReader::new(io::stdin()), io::stdout(), &settings, &book).context(OUTPUT)?;
         }
         Plan::Duel { wanted, hints } => {
+            let seed = random_seed()?;
             interrupt::end_quietly()?;
-            text::duel(BufReader::new(io::stdin()), io::stdout(), wanted, hints).context(OUTPUT)?;
+            text::duel(BufReader::new(io::stdin()), io::stdout(), wanted, hints, seed).context(OUTPUT)?;
         }
-        Plan::Panel { wanted, seed, daily, hints } => {
+        Plan::Panel { wanted, seed, daily, duel, hints } => {
             if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
                 bail!("the panel game needs a terminal; through a pipe, play the text game: leave out --panel");
             }
@@ -79,6 +80,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 Origin::Seed(seed) => panel::Table::new(wanted, seed, None),
                 Origin::Day(day) => panel::Table::new(wanted, 0, Some(day)),
             };
+            let table = if duel { table.for_two() } else { table };
             panel::play(if hints { table.with_hints() } else { table }, &book)?;
         }
         Plan::Solve(task) => return solve::run(&task),
@@ -96,12 +98,12 @@ fn origin(seed: Option<u64>, daily: bool) -> anyhow::Result<Origin> {
     if daily {
         return Ok(Origin::Day(today(SystemTime::now())?));
     }
-    // Short enough to be read out over a telephone.
-    let seed = match seed {
-        Some(seed) => seed,
-        None => u64::from(SysRng.try_next_u32()?),
-    };
-    Ok(Origin::Seed(seed))
+    Ok(Origin::Seed(seed.map_or_else(random_seed, Ok)?))
+}
+
+/// A seed that nobody has chosen, short enough to be read out over a telephone.
+fn random_seed() -> anyhow::Result<u64> {
+    Ok(SysRng.try_next_u32()?.into())
 }
 
 /// The day of this moment, by the clock of Greenwich.

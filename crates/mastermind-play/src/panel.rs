@@ -116,9 +116,7 @@ impl Player<'_> {
 
     /// Between games the puzzle of the day is that of the date; a game that is being played keeps its own.
     fn keep_date(&mut self) {
-        if self.table.day().is_some()
-            && let Ok(day) = today(SystemTime::now())
-        {
+        if let Ok(day) = today(SystemTime::now()) {
             self.table.turn_page(day);
         }
     }

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Write};
 use mastermind::{
     Code, Lifeline, Origin, Rules, Style,
     code::{MAX_LENGTH, MIN_LENGTH},
-    game::{Action, Availability, Event, Outcome},
+    game::{Action, Availability, Event},
 };
 
 use self::lines::{Talk, quoted};
@@ -50,13 +50,13 @@ pub fn play(input: impl BufRead, output: impl Write, settings: &Settings, book: 
     end(talk, played)
 }
 
-/// Two people set codes for each other at one terminal; who needs fewer turns wins.
+/// Two people set codes for each other at one terminal; who needs fewer turns wins. Lifelines draw from `seed`.
 ///
 /// # Errors
 /// When the output cannot be written to.
-pub fn duel(input: impl BufRead, output: impl Write, wanted: Wanted, hints: bool) -> io::Result<()> {
+pub fn duel(input: impl BufRead, output: impl Write, wanted: Wanted, hints: bool, seed: u64) -> io::Result<()> {
     let mut talk = Talk::new(input, output);
-    let played = rounds(&mut talk, wanted, hints);
+    let played = rounds(&mut talk, wanted, hints, seed);
     end(talk, played)
 }
 
@@ -278,15 +278,14 @@ fn refusal(action: Action, error: mastermind::game::ActionError) -> Option<Strin
 }
 
 /// Both rounds of a duel.
-fn rounds<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted, hints: bool) -> Said<()> {
-    talk.say("A duel: each sets a code for the other, and who needs fewer turns wins.")?;
+fn rounds<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted, hints: bool, seed: u64) -> Said<()> {
+    talk.say(voice::DUEL)?;
     let rules = rules(talk, wanted)?;
     let mut outcomes = [None; 2];
-    // Whose code is guessed does not decide what its lifelines tell, so any seeds will do.
-    for (seed, (setter, guesser)) in (0..).zip([(1, 2), (2, 1)]) {
+    for (round, (setter, guesser)) in (0..).zip([(1, 2), (2, 1)]) {
         talk.say("")?;
         let code = ask_secret(talk, rules, setter, guesser)?;
-        let round = Round::with_code(rules, Style::Text, code, seed).map_err(io::Error::other)?;
+        let round = Round::with_code(rules, Style::Text, code, seed.wrapping_add(round)).map_err(io::Error::other)?;
         talk.say(&format!("Player {guesser}, it is your turn to guess."))?;
         let round = game(talk, round, hints, None)?;
         outcomes[guesser - 1] = round.game().outcome();
@@ -295,20 +294,7 @@ fn rounds<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted, hints: bo
         }
     }
     talk.say("")?;
-    let turns = |outcome: Option<Outcome>| match outcome {
-        Some(Outcome::Won { turns }) => Some(turns),
-        _ => None,
-    };
-    let [one, two] = outcomes.map(turns);
-    let needed = |turns: Option<usize>| turns.map_or("did not find it".into(), |turns| format!("needed {turns}"));
-    talk.say(&format!("Player 1 {}, player 2 {}.", needed(one), needed(two)))?;
-    // Who did not find it needed more than anybody who did.
-    let order = one.unwrap_or(usize::MAX).cmp(&two.unwrap_or(usize::MAX));
-    talk.say(match order {
-        std::cmp::Ordering::Less => "Player 1 wins the duel.",
-        std::cmp::Ordering::Greater => "Player 2 wins the duel.",
-        std::cmp::Ordering::Equal => "The duel is a draw.",
-    })?;
+    voice::verdict(outcomes).iter().try_for_each(|line| talk.say(line))?;
     Ok(())
 }
 
@@ -322,9 +308,6 @@ fn ask_secret<R: BufRead, W: Write>(talk: &mut Talk<R, W>, rules: Rules, setter:
         if let Some(code) = typed.parse().ok().filter(|code| rules.allows_secret(*code)) {
             return Ok(code);
         }
-        // What was typed is not shown again: it may be almost the code.
-        let (length, colours) = (rules.length(), rules.colours());
-        let different = if rules.repeats() { "" } else { ", none of them twice" };
-        talk.say(&format!("That is no code: type {length} digits from 1 to {colours}{different}."))?;
+        talk.say(&voice::no_secret(rules))?;
     }
 }

@@ -1,6 +1,8 @@
 //! What the machine says, in both games.
 
-use mastermind::{Day, Lifeline, Record, Revealed, Style, game::Outcome};
+use std::cmp::Ordering;
+
+use mastermind::{Day, Lifeline, Record, Revealed, Rules, Style, game::Outcome};
 
 use crate::{BAR, book::Added};
 
@@ -53,6 +55,32 @@ pub(crate) fn hints(hints: usize) -> Option<String> {
         1 => Some("Played with a hint.".into()),
         hints => Some(format!("Played with {hints} hints.")),
     }
+}
+
+/// What begins a duel.
+pub(crate) const DUEL: &str = "A duel: each sets a code for the other, and who needs fewer turns wins.";
+
+/// How a duel has ended, by how the first and the second player did.
+pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
+    let [one, two] = outcomes.map(|outcome| match outcome {
+        Some(Outcome::Won { turns }) => Some(turns),
+        _ => None,
+    });
+    let needed = |turns: Option<usize>| turns.map_or("did not find it".into(), |turns| format!("needed {turns}"));
+    // Who did not find it needed more than anybody who did.
+    let verdict = match one.unwrap_or(usize::MAX).cmp(&two.unwrap_or(usize::MAX)) {
+        Ordering::Less => "Player 1 wins the duel.",
+        Ordering::Greater => "Player 2 wins the duel.",
+        Ordering::Equal => "The duel is a draw.",
+    };
+    [format!("Player 1 {}, player 2 {}.", needed(one), needed(two)), verdict.into()]
+}
+
+/// That a duellist's code is none, and what would be one. What was typed is not shown again: it may be almost the code.
+pub(crate) fn no_secret(rules: Rules) -> String {
+    let (length, colours) = (rules.length(), rules.colours());
+    let different = if rules.repeats() { "" } else { ", none of them twice" };
+    format!("That is no code: type {length} digits from 1 to {colours}{different}.")
 }
 
 /// What is said about a puzzle of the day that is new to the player.

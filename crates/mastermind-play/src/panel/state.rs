@@ -107,10 +107,14 @@ pub enum State {
         /// The choice that the cursor is at.
         repeats: bool,
     },
+    /// Setting a code for the other, in a duel.
+    Set,
     /// Making up a guess.
     Edit,
     /// Choosing a lifeline.
     Pick(Lifeline),
+    /// The first game of a duel is over.
+    Between,
     /// The game is over.
     Over,
 }

@@ -15,7 +15,35 @@ use crate::{Added, BookError, Round, Wanted, advice::advice, voice};
 
 /// What is said about a key that does nothing where choices stand side by side, and after a game.
 const CHOOSING: &str = "LEFT and RIGHT choose, ENTER takes it.";
+const BETWEEN: &str = "ENTER goes on to the second game.";
 const OVER: &str = "The game is over. ESC goes back to the menu.";
+
+/// Who sets the codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Setter {
+    /// The machine, from the next seed.
+    Seed,
+    /// The machine, by the day.
+    Day(Day),
+    /// Two people, for each other.
+    People,
+}
+
+/// Two people and their codes.
+#[derive(Debug, Clone, Copy)]
+struct Duel {
+    rules: Rules,
+    // Of the first and of the second player.
+    outcomes: [Option<Outcome>; 2],
+    // Who guesses, 1 or 2; the other one has set the code.
+    guesser: usize,
+}
+
+impl Duel {
+    const fn setter(self) -> usize {
+        3 - self.guesser
+    }
+}
 
 /// The whole panel game.
 #[derive(Debug)]
@@ -23,7 +51,7 @@ pub struct Table {
     wanted: Wanted,
     /// The seed of the next game.
     seed: u64,
-    day: Option<Day>,
+    setter: Setter,
     state: State,
     round: Option<Round>,
     // The symbols of the guess, by number: those of the colours, then the ninth.
@@ -31,6 +59,8 @@ pub struct Table {
     cursor: usize,
     /// Whether there is a hint on each turn.
     hints: bool,
+    // While two people set codes or guess them.
+    duel: Option<Duel>,
     log: Log,
     leaving: bool,
     tip_given: bool,
@@ -49,12 +79,13 @@ impl Table {
         Self {
             wanted,
             seed,
-            day,
+            setter: day.map_or(Setter::Seed, Setter::Day),
             state: State::Menu(Menu::Play),
             round: None,
             symbols: [0; MAX_LENGTH],
             cursor: 0,
             hints: false,
+            duel: None,
             log: Log::default(),
             leaving: false,
             tip_given: false,
@@ -72,10 +103,16 @@ impl Table {
         Self { hints: true, ..self }
     }
 
+    /// The same for two people who set codes for each other.
+    #[must_use]
+    pub fn for_two(self) -> Self {
+        Self { setter: Setter::People, ..self }
+    }
+
     /// Takes in what day it is. Between games that is the day of the next puzzle; a game that goes on keeps its own.
     pub const fn turn_page(&mut self, today: Day) {
-        if matches!(self.state, State::Menu(_)) {
-            self.day = Some(today);
+        if matches!((self.state, self.setter), (State::Menu(_), Setter::Day(_))) {
+            self.setter = Setter::Day(today);
         }
     }
 
@@ -169,21 +206,39 @@ impl Table {
 
     /// The day whose puzzles are played, if they are.
     pub const fn day(&self) -> Option<Day> {
-        self.day
+        match self.setter {
+            Setter::Day(day) => Some(day),
+            Setter::Seed | Setter::People => None,
+        }
+    }
+
+    /// Whether two people play against each other.
+    pub const fn is_for_two(&self) -> bool {
+        matches!(self.setter, Setter::People)
+    }
+
+    /// Who makes up a guess or a code, 1 or 2, in a duel.
+    pub fn player(&self) -> Option<usize> {
+        let duel = self.duel?;
+        Some(if self.state == State::Set { duel.setter() } else { duel.guesser })
+    }
+
+    /// The rules that are played by, once they are chosen.
+    fn rules(&self) -> Option<Rules> {
+        self.round.as_ref().map(|round| round.game().rules()).or(self.duel.map(|duel| duel.rules))
     }
 
     /// Pegs in the code, as far as that is chosen.
     pub fn length(&self) -> usize {
-        match (self.state, &self.round) {
-            (State::Length(length) | State::Repeats { length, .. }, _) => length,
-            (_, Some(round)) => round.game().rules().length(),
-            _ => MIN_LENGTH,
+        match self.state {
+            State::Length(length) | State::Repeats { length, .. } => length,
+            _ => self.rules().map_or(MIN_LENGTH, Rules::length),
         }
     }
 
     /// What is at a position of the guess.
     pub fn symbol(&self, position: usize) -> Symbol {
-        let colours = self.round.as_ref().map_or(0, |round| round.game().rules().colours());
+        let colours = self.colours();
         let number = self.symbols.get(position).copied().unwrap_or(0);
         Peg::new(number).filter(|_| number < colours).map_or(Symbol::Lifeline, Symbol::Peg)
     }
@@ -244,7 +299,9 @@ impl Table {
                 self.state = State::Repeats { length, repeats: number == 0 };
                 return self.press_in_state(Key::Enter);
             }
-            (State::Edit, Target::Above(at) | Target::Position(at) | Target::Below(at), _) if at < self.length() => {
+            (State::Edit | State::Set, Target::Above(at) | Target::Position(at) | Target::Below(at), _)
+                if at < self.length() =>
+            {
                 self.cursor = at;
                 match (target, gesture) {
                     (_, Gesture::WheelUp) | (Target::Above(_), Gesture::Press) => self.turn_symbol(true),
@@ -256,7 +313,9 @@ impl Table {
             | (State::Pick(_), Target::Position(0), Gesture::WheelUp | Gesture::WheelDown) => {
                 return self.press_in_state(Key::Up);
             }
-            (State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => return self.press_in_state(Key::Enter),
+            (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {
+                return self.press_in_state(Key::Enter);
+            }
             _ => {}
         }
         Asked::Nothing
@@ -284,7 +343,7 @@ impl Table {
 
     fn return_to_menu(&mut self) {
         self.state = State::Menu(Menu::Play);
-        self.round = None;
+        (self.round, self.duel) = (None, None);
         self.leaving = false;
         self.log.clear();
     }
@@ -309,8 +368,13 @@ impl Table {
                 Key::Other => {}
                 _ => self.log.add(CHOOSING),
             },
-            State::Edit => return self.edit(key),
+            State::Set | State::Edit => return self.edit(key),
             State::Pick(lifeline) => return self.pick(key, lifeline),
+            State::Between => match key {
+                Key::Enter => self.next_duellist(),
+                Key::Other => {}
+                _ => self.log.add(BETWEEN),
+            },
             State::Over => self.log.add(OVER),
         }
         Asked::Nothing
@@ -319,7 +383,7 @@ impl Table {
     /// Asks what is not given on the command line.
     fn begin(&mut self) {
         self.log.clear();
-        if self.day.is_some() {
+        if self.day().is_some() {
             if let Ok(rules) = self.wanted.without_asking() {
                 self.deal(rules.length(), rules.repeats());
             }
@@ -365,9 +429,15 @@ impl Table {
                 return;
             }
         };
-        let dealt = match self.day {
-            Some(day) => Round::of_day(rules, Style::Panel, day).ok(),
-            None => Some(Round::from_seed(rules, Style::Panel, self.seed)),
+        let dealt = match self.setter {
+            Setter::Seed => Some(Round::from_seed(rules, Style::Panel, self.seed)),
+            Setter::Day(day) => Round::of_day(rules, Style::Panel, day).ok(),
+            Setter::People => {
+                self.duel = Some(Duel { rules, outcomes: [None; 2], guesser: 2 });
+                self.log.clear();
+                self.log.add(voice::DUEL);
+                return self.ask_code();
+            }
         };
         let Some(mut round) = dealt else {
             return;
@@ -375,15 +445,10 @@ impl Table {
         self.seed = self.seed.wrapping_add(1);
         self.log.clear();
         self.log.add("I have a code. You have ten rows. I like my odds.");
-        if let Some(day) = self.day {
+        if let Some(day) = round.day() {
             self.log.add(&*format!("It is the puzzle of {day} (by the clock of Greenwich): {rules}."));
         }
-        if !std::mem::replace(&mut self.tip_given, true) {
-            self.log.add(
-                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. Behind 8 \
-                 comes LIFELINE.",
-            );
-        }
+        self.tip();
         if let Some(puzzle) = round.puzzle()
             && [Some(&self.session), self.record.as_ref()].into_iter().flatten().any(|record| record.has_begun(puzzle))
         {
@@ -398,17 +463,69 @@ impl Table {
         self.hint_unasked();
     }
 
+    fn tip(&mut self) {
+        if !std::mem::replace(&mut self.tip_given, true) {
+            self.log.add(
+                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. Behind 8 \
+                 comes LIFELINE.",
+            );
+        }
+    }
+
+    /// Lets one of two people set a code.
+    fn ask_code(&mut self) {
+        let Some(duel) = self.duel else {
+            return;
+        };
+        let (setter, guesser) = (duel.setter(), duel.guesser);
+        self.log.add(&*format!(
+            "Player {setter}, set a code for player {guesser}, who looks away. Arrows and digits change it, ENTER hides it."
+        ));
+        self.round = None;
+        self.reset_editor();
+        self.state = State::Set;
+    }
+
+    /// Hides the code that was set and lets the other one guess.
+    fn take_code(&mut self, code: Option<Code>) {
+        let Some(duel) = self.duel else {
+            return;
+        };
+        let round = code.and_then(|code| Round::with_code(duel.rules, Style::Panel, code, self.seed).ok());
+        let Some(round) = round else {
+            return self.log.add(&*voice::no_secret(duel.rules));
+        };
+        self.seed = self.seed.wrapping_add(1);
+        self.log.clear();
+        self.log.add(&*format!("Player {}, there is a code for you. You have ten rows.", duel.guesser));
+        self.tip();
+        self.round = Some(round);
+        self.reset_editor();
+        self.state = State::Edit;
+        self.hint_unasked();
+    }
+
+    /// Lets the two change places.
+    fn next_duellist(&mut self) {
+        if let Some(duel) = &mut self.duel {
+            duel.guesser = duel.setter();
+        }
+        self.log.clear();
+        self.ask_code();
+    }
+
     fn reset_editor(&mut self) {
         self.symbols = [0; MAX_LENGTH];
         self.cursor = 0;
     }
 
     fn colours(&self) -> usize {
-        self.round.as_ref().map_or(0, |round| round.game().rules().colours())
+        self.rules().map_or(0, Rules::colours)
     }
 
     fn turn_symbol(&mut self, next: bool) {
-        let symbols = self.colours() + 1;
+        // A code has no ninth symbol.
+        let symbols = self.colours() + usize::from(self.state != State::Set);
         let symbol = &mut self.symbols[self.cursor];
         *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
     }
@@ -424,8 +541,9 @@ impl Table {
             Key::Down => self.turn_symbol(false),
             Key::Digit(digit) => {
                 let colours = self.colours();
-                let symbol = if digit == 9 { Some(colours) } else { usize::from(digit).checked_sub(1) };
-                let Some(symbol) = symbol.filter(|symbol| *symbol < colours || digit == 9) else {
+                let ninth = digit == 9 && self.state == State::Edit;
+                let symbol = if ninth { Some(colours) } else { usize::from(digit).checked_sub(1) };
+                let Some(symbol) = symbol.filter(|symbol| *symbol < colours || ninth) else {
                     self.log.add(&*format!("There is no {digit} in this game: its digits are 1 to {colours}."));
                     return Asked::Nothing;
                 };
@@ -442,6 +560,10 @@ impl Table {
         let symbols: Vec<Symbol> = (0..self.length()).map(|position| self.symbol(position)).collect();
         let pegs: Vec<Peg> =
             symbols.iter().filter_map(|symbol| if let Symbol::Peg(peg) = symbol { Some(*peg) } else { None }).collect();
+        if self.state == State::Set {
+            self.take_code(Code::new(&pegs).ok());
+            return Asked::Nothing;
+        }
         if pegs.is_empty() {
             self.ask_for_lifeline();
             return Asked::Nothing;
@@ -526,17 +648,14 @@ impl Table {
                     }
                 }
                 Event::OutOfReach(lifeline) => self.log.add(&*voice::out_of_reach(lifeline)),
-                Event::Ended(outcome) => {
-                    self.finish(outcome);
-                    asked = Asked::Count;
-                }
+                Event::Ended(outcome) => asked = self.finish(outcome),
             }
         }
         self.hint_unasked();
         asked
     }
 
-    fn finish(&mut self, outcome: Outcome) {
+    fn finish(&mut self, outcome: Outcome) -> Asked {
         self.state = State::Over;
         for line in voice::ending(outcome) {
             self.log.add(&*line);
@@ -546,7 +665,7 @@ impl Table {
             self.log.add(&*format!("It took you {turns} {unit} of ten."));
         }
         let Some(round) = &self.round else {
-            return;
+            return Asked::Nothing;
         };
         if let Some(line) = voice::hints(round.game().hints()) {
             self.log.add(&*line);
@@ -554,6 +673,21 @@ impl Table {
         if let Some(again) = round.again() {
             self.log.add(&*again);
         }
+        let Some(duel) = &mut self.duel else {
+            return Asked::Count;
+        };
+        duel.outcomes[duel.guesser - 1] = Some(outcome);
+        if duel.outcomes.contains(&None) {
+            self.state = State::Between;
+            self.log.add(BETWEEN);
+        } else {
+            for line in voice::verdict(duel.outcomes) {
+                self.log.add(&*line);
+            }
+            self.log.add("ESC goes back to the menu.");
+        }
+        // Duels are not counted.
+        Asked::Nothing
     }
 
     /// The hint of a turn, where there is one on each.

@@ -117,7 +117,7 @@ impl<'a> View<'a> {
             }
             State::Length(_) => choice_at(at, panels, LENGTH_ROW, LENGTH_STEP, MAX_LENGTH - MIN_LENGTH + 1, 1),
             State::Repeats { .. } => choice_at(at, panels, REPEATS_ROW, REPEATS_STEP, 2, 3),
-            State::Edit | State::Pick(_) => {
+            State::Set | State::Edit | State::Pick(_) => {
                 if panels.submit().contains(at) {
                     return Some(Target::Submit);
                 }
@@ -129,7 +129,7 @@ impl<'a> View<'a> {
                     _ => None,
                 }
             }
-            State::Over => None,
+            State::Between | State::Over => None,
         }
     }
 
@@ -157,7 +157,8 @@ impl<'a> View<'a> {
 
     fn panels(&self, buffer: &mut Buffer, area: Rect) {
         let panels = Panels::new(area);
-        self.frame(buffer, panels.guess, "Your Guess");
+        let player = self.table.player().map(|player| format!("Player {player}"));
+        self.frame(buffer, panels.guess, player.as_deref().unwrap_or("Your Guess"));
         self.frame(buffer, panels.history, "");
         self.frame(buffer, panels.log, "THE MASTERMIND");
         self.guess(buffer, panels);
@@ -169,7 +170,7 @@ impl<'a> View<'a> {
     fn guess(&self, buffer: &mut Buffer, panels: Panels) {
         let (table, panel) = (self.table, panels.guess);
         let (active, cursor) = match table.state() {
-            State::Edit => (table.length(), table.cursor()),
+            State::Set | State::Edit => (table.length(), table.cursor()),
             State::Pick(_) => (1, 0),
             _ => (0, 0),
         };
@@ -186,7 +187,7 @@ impl<'a> View<'a> {
         let cell = |position: usize| match table.state() {
             State::Pick(lifeline) if position == 0 => Cell::Choice(lifeline),
             State::Edit if table.asks_for_lifeline() => Cell::Letter { beyond: position >= active },
-            State::Edit if position < active => match table.symbol(position) {
+            State::Set | State::Edit if position < active => match table.symbol(position) {
                 Symbol::Peg(peg) => Cell::Peg(peg),
                 Symbol::Lifeline => Cell::Letter { beyond: false },
             },

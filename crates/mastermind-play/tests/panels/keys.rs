@@ -2,12 +2,12 @@ use mastermind::Lifeline;
 use mastermind_play::panel::{Asked, Key, Menu, Overlaid, State, Table};
 use termkit::Depth;
 
-use super::{asking, drawn, log, press, table};
+use super::{asking, drawn, duel, log, press, table};
 
 /// A state by its name, and a way into it.
 type Way = (&'static str, fn() -> Table);
 
-fn ways() -> [Way; 8] {
+fn ways() -> [Way; 11] {
     fn after(mut table: Table, keys: &str) -> Table {
         press(&mut table, keys);
         table
@@ -21,6 +21,9 @@ fn ways() -> [Way; 8] {
         ("pick", || after(table(), "\n9999\n")),
         ("won", || after(table(), "\n7423\n")),
         ("lost", || after(table(), &format!("\n{}", "1234\n".repeat(10)))),
+        ("set", || after(duel(), "\n\n\n")),
+        ("between", || after(duel(), "\n\n\n1234\n1234\n")),
+        ("duel over", || after(duel(), "\n\n\n1234\n1234\n\n1234\n1234\n")),
     ]
 }
 
@@ -56,8 +59,12 @@ fn expected(name: &str, key: Key) -> Option<(State, Asked)> {
         ("pick", Up | Down | Digit(2)) => State::Pick(Lifeline::Place),
         ("pick", Back) => State::Edit,
         ("pick", _) => State::Pick(Lifeline::Colour),
-        ("won" | "lost", Escape) => play,
-        ("won" | "lost", _) => State::Over,
+        ("won" | "lost" | "duel over", Escape) => play,
+        ("won" | "lost" | "duel over", _) => State::Over,
+        // The code is all 1, which is one.
+        ("set", Enter) => State::Edit,
+        ("set", _) | ("between", Enter) => State::Set,
+        ("between", _) => State::Between,
         _ => return None,
     };
     Some((state, Asked::Nothing))
@@ -91,7 +98,7 @@ fn is_so_already(name: &str, key: Key) -> bool {
         "menu, play" => matches!(key, Key::Up | Key::First),
         "menu, quit" => matches!(key, Key::Down | Key::Last),
         "length" => matches!(key, Key::First | Key::Digit(4)),
-        "repeats" | "edit" => key == Key::First,
+        "repeats" | "edit" | "set" => key == Key::First,
         "pick" => key == Key::Digit(1),
         _ => false,
     }
@@ -110,7 +117,7 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
             let after = drawn(&table, Depth::None, 90, 26);
             assert!(asked == Asked::Leave || before != after, "{name}, {key:?}");
             let refused = asked == Asked::Nothing && table.state() == way().state() && table.overlaid().is_none();
-            if refused && matches!(table.state(), State::Menu(_) | State::Over | State::Pick(_)) {
+            if refused && matches!(table.state(), State::Menu(_) | State::Between | State::Over | State::Pick(_)) {
                 let _ = table.press(key);
                 assert_ne!(drawn(&table, Depth::None, 90, 26), after, "{name}, {key:?} again");
             }
@@ -121,7 +128,7 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
         press(&mut table, keys);
         log(&table).last().unwrap().clone()
     };
-    let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _] = ways();
+    let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _, (_, set), (_, between), _] = ways();
     for (way, keys, said) in [
         (length, "hh", "No hint before there is a code to be found. (2 times)"),
         (repeats, "h", "No hint before there is a code to be found."),
@@ -131,6 +138,9 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
         (edit, "00", "There is no 0 in this game: its digits are 1 to 8. (2 times)"),
         (pick, "3", "There is no lifeline 3, only 1 and 2."),
         (pick, "<", "UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
+        (set, "9", "There is no 9 in this game: its digits are 1 to 8."),
+        (set, "h", "No hint before there is a code to be found."),
+        (between, "<1", "ENTER goes on to the second game. (3 times)"),
         (won, "h\n", "The game is over. ESC goes back to the menu. (2 times)"),
     ] {
         assert_eq!(last(way, keys), said);
@@ -174,8 +184,9 @@ fn what_covers_the_panels_goes_with_any_key_that_does_nothing_else() {
 
 #[test]
 fn leaving_takes_esc_twice_in_a_row() {
-    for keys in ["\n", "\n\n", "\n\n\n", "\n\n\n9999\n"] {
-        let mut table = asking();
+    let alone = ["\n", "\n\n", "\n\n\n", "\n\n\n9999\n"].map(|keys| (asking(), keys));
+    let two = ["\n\n\n", "\n\n\n1\n", "\n\n\n1\n1\n", "\n\n\n1\n1\n\n"].map(|keys| (duel(), keys));
+    for (mut table, keys) in alone.into_iter().chain(two) {
         press(&mut table, keys);
         let state = table.state();
         press(&mut table, "!");

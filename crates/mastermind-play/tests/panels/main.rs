@@ -28,6 +28,11 @@ fn asking() -> Table {
     Table::new(Wanted::default(), 7, None)
 }
 
+/// A duel whose length and repeats are asked.
+fn duel() -> Table {
+    asking().for_two()
+}
+
 /// The key that a character of a test stands for.
 fn key(character: char) -> Key {
     match character {

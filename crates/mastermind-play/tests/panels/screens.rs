@@ -6,7 +6,7 @@ use mastermind_play::{
 use ratatui::layout::Size;
 use termkit::{Depth, Gesture, Mouse};
 
-use super::{asked, asking, drawn, left, log, play, press, screen, table};
+use super::{asked, asking, drawn, duel, left, log, play, press, screen, table};
 
 #[test]
 fn the_menu() {
@@ -393,6 +393,64 @@ fn a_hint_on_each_turn() {
     assert_eq!(table.round().unwrap().game().hints(), 3);
     press(&mut table, "7423\n");
     assert!(log(&table).contains(&"Played with 3 hints.".into()));
+}
+
+#[test]
+fn a_duel() {
+    let mut table = duel();
+    assert!(screen(&table, 90, 26)[15].contains("A duel: each sets a code for the other"));
+    // Four digits without repeats.
+    press(&mut table, "\n\n>\n");
+    let shown = left(&table);
+    assert_eq!(shown[0], "┌── Player 1 ───┐");
+    assert!(log(&table).iter().any(|row| row.starts_with("Player 1, set a code for player 2")), "{:#?}", log(&table));
+    press(&mut table, "1123\n");
+    assert_eq!(log(&table).last().unwrap(), "That is no code: type 4 digits from 1 to 8, none of them twice.");
+    // There is no ninth symbol, and what is wrong can be corrected.
+    press(&mut table, "[>^[vv");
+    assert_eq!(left(&table)[2], "│7 2 2 3 * * * *│");
+    press(&mut table, "5678");
+    assert_eq!(left(&table)[2], "│5 6 7 8 * * * *│");
+    press(&mut table, "\n");
+    // Nothing is left of it.
+    let text = screen(&table, 90, 26).join("\n");
+    assert!(left(&table)[0].contains("Player 2") && !text.contains("5 6 7 8") && !text.contains("5678"), "{text}");
+    assert_eq!(left(&table)[2], "│1 1 1 1 * * * *│");
+    assert_eq!(asked(&mut table, "1234\n"), Asked::Nothing, "duels are not counted");
+    press(&mut table, "9999\n2\n");
+    assert_eq!(asked(&mut table, "5678\n"), Asked::Nothing);
+    assert_eq!(table.state(), State::Between);
+    assert!(log(&table).contains(&"It took you 4 turns of ten.".into()), "{:#?}", log(&table));
+    press(&mut table, "\n");
+    assert!(left(&table)[0].contains("Player 2") && left(&table)[6].starts_with("│* *"), "{:#?}", left(&table));
+    assert!(log(&table)[0].starts_with("Player 2, set a code for player 1"), "{:#?}", log(&table));
+    press(&mut table, "1234\n");
+    assert!(left(&table)[0].contains("Player 1"), "{:#?}", left(&table));
+    press(&mut table, "5678\n1234\n");
+    assert_eq!(table.state(), State::Over);
+    let log = log(&table);
+    assert!(
+        log.ends_with(&[
+            "Player 1 needed 2, player 2 needed 4.".into(),
+            "Player 1 wins the duel.".into(),
+            "ESC goes back to the menu.".into()
+        ]),
+        "{log:#?}"
+    );
+    press(&mut table, "!\n");
+    assert_eq!((table.state(), table.player()), (State::Length(4), None), "a new duel begins");
+}
+
+#[test]
+fn the_lifelines_of_two_duels_draw_from_different_seeds() {
+    let told = |seed| {
+        let wanted = Wanted { length: Some(8), repeats: Some(true), colours: None };
+        let mut table = Table::new(wanted, seed, None).for_two();
+        press(&mut table, "\n12345678\n99999999\n2\n");
+        table.rows()
+    };
+    let first = told(0);
+    assert!((1..20).any(|seed| told(seed) != first));
 }
 
 #[test]

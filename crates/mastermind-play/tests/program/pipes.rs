@@ -1,4 +1,4 @@
-use std::{fs, process::Stdio};
+use std::{collections::BTreeSet, fs, process::Stdio};
 
 use testkit::{TempDir, process::Process};
 
@@ -349,6 +349,18 @@ fn a_duel() {
         "{}",
         drawn.stdout
     );
+}
+
+#[test]
+fn what_a_lifeline_tells_in_a_duel_is_not_known_before() {
+    let told: BTreeSet<String> = (0..20)
+        .map(|_| {
+            let finished = run("--duel --length 8 --repeats yes", "12345678\nlifeline#2\n");
+            finished.stdout.lines().find(|line| line.starts_with("The code has a")).unwrap().to_owned()
+        })
+        .collect();
+    // The same one of eight each time would be one chance in 8^19.
+    assert!(told.len() > 1, "{told:?}");
 }
 
 #[test]

@@ -55,6 +55,9 @@ impl View<'_> {
         if let Some(day) = self.table.day() {
             centred(buffer, 15, &format!("The puzzle of {day}"), Role::Message);
         }
+        if self.table.is_for_two() {
+            centred(buffer, 15, voice::DUEL, Role::Message);
+        }
         if let Some(record) = self.table.record().filter(|record| record.played() > 0) {
             centred(buffer, 17, &voice::summary(record), Role::Quiet);
         }
