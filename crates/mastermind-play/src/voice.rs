@@ -84,7 +84,7 @@ pub(crate) fn no_secret(rules: Rules) -> String {
 }
 
 /// What is said about a puzzle of the day that is new to the player.
-pub(crate) const FIRST: &str = "Only the first game at it counts, from its first answer on.";
+pub(crate) const FIRST: &str = "Of the games at the puzzle of a day the first one counts, from its first answer on.";
 
 /// That a puzzle is not new to the player.
 pub(crate) fn again(day: Option<Day>) -> &'static str {

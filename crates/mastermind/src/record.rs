@@ -9,13 +9,12 @@
 //! hinted 2
 //! streak 5
 //! best-streak 6
-//! last-daily 20466 4/8/yes
+//! days 4/8/yes/20465 4/8/yes/20466
 //! seeds 4/8/no/7 5/8/yes/42
 //! ```
 //!
-//! `won` has the games won in 1 to 10 turns. `last-daily` has the last day of which a puzzle was begun and the rules of those
-//! that were: pegs, colours, and whether colours may repeat. `seeds` has the last puzzles that came from a seed, as rules and
-//! seed, the newest last. Either line is there when there is such a puzzle.
+//! `won` has the games won in 1 to 10 turns. `days` and `seeds` have the puzzles that were begun last, the newest at the end:
+//! pegs, colours, whether colours may repeat, and the day or seed. Either line is there when there is such a puzzle.
 
 use alloc::{
     string::{String, ToString},
@@ -34,8 +33,8 @@ use crate::{
 /// Most bytes that a record takes as text.
 pub const MAX_RECORD: usize = 4096;
 
-/// How many puzzles from seeds are remembered; then the oldest is forgotten.
-pub const MOST_SEEDS: usize = 64;
+/// How many puzzles of days are remembered, and how many from seeds; then the oldest is forgotten.
+pub const MOST_PUZZLES: usize = 64;
 
 /// Past games. Those played with hints are counted, but neither in the distribution nor in the streak.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,9 +44,8 @@ pub struct Record {
     hinted: u64,
     streak: u64,
     best_streak: u64,
-    last_daily: Option<Day>,
-    // The puzzles of that day that were begun.
-    daily: Vec<Rules>,
+    // The puzzles begun last.
+    days: Vec<(Rules, u32)>,
     seeds: Vec<(Rules, u64)>,
 }
 
@@ -61,29 +59,16 @@ impl Record {
             return false;
         }
         match puzzle.origin {
-            Origin::Day(day) => {
-                if self.last_daily < Some(day) {
-                    self.daily.clear();
-                }
-                self.last_daily = Some(day);
-                self.daily.push(puzzle.rules);
-            }
-            Origin::Seed(seed) => {
-                if self.seeds.len() >= MOST_SEEDS {
-                    self.seeds.remove(0);
-                }
-                self.seeds.push((puzzle.rules, seed));
-            }
+            Origin::Day(Day(day)) => remember(&mut self.days, (puzzle.rules, day)),
+            Origin::Seed(seed) => remember(&mut self.seeds, (puzzle.rules, seed)),
         }
         true
     }
 
-    /// Whether this puzzle was begun before, as far as is remembered: of puzzles from seeds the last [`MOST_SEEDS`]. Those of a
-    /// day before the last count as begun.
+    /// Whether this puzzle was begun before, as far as is remembered: the last [`MOST_PUZZLES`] of days, and as many from seeds.
     pub fn has_begun(&self, puzzle: Puzzle) -> bool {
         match puzzle.origin {
-            Origin::Day(day) if self.last_daily == Some(day) => self.daily.contains(&puzzle.rules),
-            Origin::Day(day) => Some(day) < self.last_daily,
+            Origin::Day(Day(day)) => self.days.contains(&(puzzle.rules, day)),
             Origin::Seed(seed) => self.seeds.contains(&(puzzle.rules, seed)),
         }
     }
@@ -145,11 +130,6 @@ impl Record {
         self.best_streak
     }
 
-    /// The last day of which a puzzle was begun.
-    pub const fn last_daily(&self) -> Option<Day> {
-        self.last_daily
-    }
-
     /// The distribution of turns as a picture: a line for each number of turns and one for lost games, the longest bar
     /// `width` columns long. Games that are counted have a bar of one column at least.
     pub fn bars(&self, width: usize) -> String {
@@ -179,32 +159,29 @@ impl fmt::Display for Record {
         }
         writeln!(f, "\nlost {}\nhinted {}", self.lost, self.hinted)?;
         writeln!(f, "streak {}\nbest-streak {}", self.streak, self.best_streak)?;
-        if let Some(Day(day)) = self.last_daily {
-            write!(f, "{LAST_DAILY} {day}")?;
-            for rules in &self.daily {
-                write!(f, " {}", Kept(*rules))?;
-            }
-            writeln!(f)?;
-        }
-        if !self.seeds.is_empty() {
-            f.write_str(SEEDS)?;
-            for (rules, seed) in &self.seeds {
-                write!(f, " {}/{seed}", Kept(*rules))?;
-            }
-            writeln!(f)?;
-        }
-        Ok(())
+        write_puzzles(f, DAYS, &self.days)?;
+        write_puzzles(f, SEEDS, &self.seeds)
     }
 }
 
-/// Rules as they are kept: `4/8/yes`.
-struct Kept(Rules);
-
-impl fmt::Display for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let repeats = if self.0.repeats() { "yes" } else { "no" };
-        write!(f, "{}/{}/{repeats}", self.0.length(), self.0.colours())
+fn write_puzzles<T: fmt::Display>(f: &mut fmt::Formatter<'_>, name: &str, puzzles: &[(Rules, T)]) -> fmt::Result {
+    if puzzles.is_empty() {
+        return Ok(());
     }
+    f.write_str(name)?;
+    for (rules, origin) in puzzles {
+        let repeats = if rules.repeats() { "yes" } else { "no" };
+        write!(f, " {}/{}/{repeats}/{origin}", rules.length(), rules.colours())?;
+    }
+    writeln!(f)
+}
+
+/// Adds a puzzle, and forgets the oldest if there are too many.
+fn remember<T>(puzzles: &mut Vec<T>, puzzle: T) {
+    if puzzles.len() >= MOST_PUZZLES {
+        puzzles.remove(0);
+    }
+    puzzles.push(puzzle);
 }
 
 /// Reads a number that has digits and nothing else.
@@ -222,29 +199,13 @@ fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
     words.next().is_none().then_some(())
 }
 
-fn last_daily(line: &str) -> Option<(Day, Vec<Rules>)> {
-    let mut words = line.split(' ').skip(1);
-    let day = Day(number(words.next()?)?);
-    let mut begun = Vec::new();
-    for rules in words.map(kept_rules) {
-        let rules = rules?;
-        // Each puzzle of the day is there once, which bounds the line.
-        (!begun.contains(&rules)).then(|| begun.push(rules))?;
-    }
-    Some((day, begun))
+/// Reads the puzzles of a line, behind its name. A line without any would not have been written.
+fn puzzles<T: FromStr>(line: &str) -> Option<Vec<(Rules, T)>> {
+    let puzzles: Vec<_> = line.split(' ').skip(1).map(puzzle).collect::<Option<_>>()?;
+    (1..=MOST_PUZZLES).contains(&puzzles.len()).then_some(puzzles)
 }
 
-fn seeds(line: &str) -> Option<Vec<(Rules, u64)>> {
-    let seeded = |word: &str| {
-        let (rules, seed) = word.rsplit_once('/')?;
-        Some((kept_rules(rules)?, number(seed)?))
-    };
-    let seeds: Vec<_> = line.split(' ').skip(1).map(seeded).collect::<Option<_>>()?;
-    // A line with nothing on it would not have been written.
-    (1..=MOST_SEEDS).contains(&seeds.len()).then_some(seeds)
-}
-
-fn kept_rules(text: &str) -> Option<Rules> {
+fn puzzle<T: FromStr>(text: &str) -> Option<(Rules, T)> {
     let mut words = text.split('/');
     let (length, colours) = (number(words.next()?)?, number(words.next()?)?);
     let repeats = match words.next()? {
@@ -252,7 +213,8 @@ fn kept_rules(text: &str) -> Option<Rules> {
         "no" => false,
         _ => return None,
     };
-    words.next().is_none().then(|| Rules::new(length, colours, repeats).ok())?
+    let origin = number(words.next()?)?;
+    words.next().is_none().then_some((Rules::new(length, colours, repeats).ok()?, origin))
 }
 
 /// A text that is no record.
@@ -318,12 +280,11 @@ impl FromStr for Record {
             let found = lines.next().and_then(|(found, _)| numbers(found, expected, into));
             found.ok_or(ParseRecordError::Line { line, expected })?;
         }
-        if let Some((found, line)) = lines.next_if(|(found, _)| is_named(found, LAST_DAILY)) {
-            let (day, rules) = last_daily(found).ok_or(ParseRecordError::Line { line, expected: LAST_DAILY })?;
-            (record.last_daily, record.daily) = (Some(day), rules);
+        if let Some((found, line)) = lines.next_if(|(found, _)| is_named(found, DAYS)) {
+            record.days = puzzles(found).ok_or(ParseRecordError::Line { line, expected: DAYS })?;
         }
         if let Some((found, line)) = lines.next_if(|(found, _)| is_named(found, SEEDS)) {
-            record.seeds = seeds(found).ok_or(ParseRecordError::Line { line, expected: SEEDS })?;
+            record.seeds = puzzles(found).ok_or(ParseRecordError::Line { line, expected: SEEDS })?;
         }
         if let Some((_, line)) = lines.next() {
             return Err(ParseRecordError::TooMany { line });
@@ -342,5 +303,5 @@ fn is_named(line: &str, name: &str) -> bool {
     line.split(' ').next() == Some(name)
 }
 
-const LAST_DAILY: &str = "last-daily";
+const DAYS: &str = "days";
 const SEEDS: &str = "seeds";

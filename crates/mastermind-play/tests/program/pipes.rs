@@ -228,7 +228,7 @@ fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
         won.stdout
     );
     let (before, after) = won.stdout.split_once("Guess : ").unwrap();
-    let first = "Only the first game at it counts";
+    let first = "Of the games at the puzzle of a day the first one counts";
     assert!(lost.stdout.contains(first) && !won.stdout.contains(first), "{}", won.stdout);
     assert!(before.contains(SEEN) && !after.contains(SEEN), "{}", won.stdout);
     assert!(after.contains("this game is not counted.\nStatistics: 1 played, 0 won"), "{}", won.stdout);

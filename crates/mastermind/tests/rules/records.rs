@@ -2,7 +2,7 @@
 
 use mastermind::{
     Day, Game, Origin, Puzzle, Record, Style,
-    record::{MAX_RECORD, MOST_SEEDS},
+    record::{MAX_RECORD, MOST_PUZZLES},
 };
 use proptest::prelude::*;
 
@@ -57,46 +57,38 @@ fn seeded(seed: u64, length: usize) -> Puzzle {
 #[test]
 fn a_puzzle_is_begun_once() {
     let mut record = Record::default();
-    for puzzle in [daily(10, 4), daily(10, 5), seeded(10, 4), seeded(10, 5), seeded(0, 4), daily(12, 4)] {
+    // Days in any order: clocks are wrong and are set right.
+    for puzzle in [daily(12, 4), daily(12, 5), seeded(10, 4), seeded(10, 5), seeded(0, 4), daily(10, 4), daily(11, 4)] {
         assert!(!record.has_begun(puzzle), "{puzzle:?}");
         assert!(record.begin(puzzle));
         assert!(record.has_begun(puzzle) && !record.begin(puzzle), "{puzzle:?}");
     }
-    assert_eq!(record.last_daily(), Some(Day(12)));
-    // Nobody plays the puzzle of a day gone by for the first time, whatever the clock says.
-    for (day, length) in [(10, 4), (10, 8), (11, 4), (9, 4)] {
-        assert!(!record.begin(daily(day, length)), "{day}");
-    }
-    assert!(record.begin(daily(12, 5)) && !record.begin(daily(12, 4)));
+    assert!(!record.begin(daily(12, 4)) && !record.begin(seeded(0, 4)));
     assert_eq!((record.played(), record.hinted()), (0, 0), "nothing is over yet");
 }
 
 #[test]
-fn the_last_seeds_are_remembered() {
+fn the_last_puzzles_are_remembered() {
     let mut record = Record::default();
-    let most = MOST_SEEDS as u64;
-    assert!((0..=most).all(|seed| record.begin(seeded(seed, 4))));
-    assert!(record.has_begun(seeded(1, 4)) && record.has_begun(seeded(most, 4)) && !record.has_begun(seeded(0, 4)));
+    let most = u32::try_from(MOST_PUZZLES).unwrap();
+    let kinds: [fn(u32) -> Puzzle; 2] = [|number| daily(number, 4), |number| seeded(number.into(), 4)];
+    for puzzle in kinds {
+        assert!((0..=most).all(|number| record.begin(puzzle(number))));
+    }
+    for puzzle in kinds {
+        assert_eq!([0, 1, most].map(|number| record.has_begun(puzzle(number))), [false, true, true]);
+    }
 }
 
 #[test]
 fn the_longest_record_can_be_read_again() {
     let mut record: Record = TEXT.replace(" 7 ", " 18446744073709551615 ").parse().unwrap();
-    for length in 4..=8 {
-        for colours in 2..=8 {
-            for repeats in [true, false] {
-                if let Ok(rules) = mastermind::Rules::new(length, colours, repeats) {
-                    record.begin(Puzzle { rules, origin: Origin::Day(Day(u32::MAX)) });
-                }
-            }
-        }
-    }
-    for seed in 0..=MOST_SEEDS as u64 {
-        let puzzle = Puzzle { rules: rules(8, 8, true), origin: Origin::Seed(u64::MAX - seed) };
-        assert!(record.begin(puzzle));
+    for number in 0..=u32::try_from(MOST_PUZZLES).unwrap() {
+        let origins = [Origin::Day(Day(u32::MAX - number)), Origin::Seed(u64::MAX - u64::from(number))];
+        assert!(origins.into_iter().all(|origin| record.begin(Puzzle { rules: rules(8, 8, true), origin })));
     }
     let text = record.to_string();
-    assert!(text.len() < MAX_RECORD * 3 / 4, "{}", text.len());
+    assert!(text.len() < MAX_RECORD, "{}", text.len());
     assert_eq!(text.parse(), Ok(record));
 }
 
@@ -113,20 +105,20 @@ fn bars() {
 }
 
 const TEXT: &str = "mastermind-record 1\nwon 0 0 1 4 7 2 0 0 0 0\nlost 3\nhinted 2\nstreak 5\nbest-streak 6\n\
-     last-daily 20466 4/8/yes 6/8/no\nseeds 4/8/no/7 5/3/yes/18446744073709551615\n";
+     days 4/8/yes/20466 6/8/no/20466\nseeds 4/8/no/7 5/3/yes/18446744073709551615\n";
 
 #[test]
 fn a_record_is_kept_as_text() {
     let record: Record = TEXT.parse().unwrap();
     assert_eq!(record.to_string(), TEXT);
-    assert_eq!((record.played(), record.best_streak(), record.last_daily()), (17, 6, Some(Day(20_466))));
+    assert_eq!((record.played(), record.best_streak()), (17, 6));
     let begun = [(6, false, Origin::Day(Day(20_466))), (4, false, Origin::Seed(7)), (4, true, Origin::Seed(7))];
     let begun = begun.map(|(length, repeats, origin)| Puzzle { rules: rules(length, 8, repeats), origin });
     assert_eq!(begun.map(|puzzle| record.has_begun(puzzle)), [true, true, false]);
     let (without_seeds, _) = TEXT.split_once("seeds").unwrap();
-    let (without_puzzles, _) = TEXT.split_once("last").unwrap();
-    let without_day = TEXT.replace("last-daily 20466 4/8/yes 6/8/no\n", "");
-    for text in [without_seeds, without_puzzles, &without_day, &TEXT.replace(" 4/8/yes 6/8/no", "")] {
+    let (without_puzzles, _) = TEXT.split_once("days").unwrap();
+    let without_day = TEXT.replace("days 4/8/yes/20466 6/8/no/20466\n", "");
+    for text in [without_seeds, without_puzzles, &without_day] {
         assert_eq!(text.parse::<Record>().unwrap().to_string(), text);
     }
 }
@@ -142,16 +134,15 @@ fn what_is_no_record_is_refused() {
         ("hinted 2", "hints 2", "line 4 is not \"hinted\" and what belongs to it"),
         ("streak 5\n", "streak 99999999999999999999\n", "line 5 is not \"streak\" and what belongs to it"),
         (
-            "streak 5\nbest-streak 6\nlast-daily 20466 4/8/yes 6/8/no\n",
+            "streak 5\nbest-streak 6\ndays 4/8/yes/20466 6/8/no/20466\n",
             "",
             "line 5 is not \"streak\" and what belongs to it",
         ),
-        ("20466", "4294967296", "line 7 is not \"last-daily\" and what belongs to it"),
-        ("20466 ", "", "line 7 is not \"last-daily\" and what belongs to it"),
-        ("4/8/yes 6", "6/8/no 6", "line 7 is not \"last-daily\" and what belongs to it"),
-        ("6/8/no\n", "6/5/no\n", "line 7 is not \"last-daily\" and what belongs to it"),
-        ("6/8/no\n", "6/8/no/7\n", "line 7 is not \"last-daily\" and what belongs to it"),
-        ("6/8/no\n", "6/8/no\nmore\n", "line 8 is one too many"),
+        ("20466", "4294967296", "line 7 is not \"days\" and what belongs to it"),
+        ("days 4/8/yes/20466 6/8/no/20466", "days", "line 7 is not \"days\" and what belongs to it"),
+        ("6/8/no", "6/5/no", "line 7 is not \"days\" and what belongs to it"),
+        ("6/8/no/", "6/8/no/7/", "line 7 is not \"days\" and what belongs to it"),
+        ("6/8/no/20466\n", "6/8/no/20466\nmore\n", "line 8 is one too many"),
         ("no/7", "no", "line 8 is not \"seeds\" and what belongs to it"),
         ("no/7", "no/+7", "line 8 is not \"seeds\" and what belongs to it"),
         ("no/7", "maybe/7", "line 8 is not \"seeds\" and what belongs to it"),
@@ -164,7 +155,7 @@ fn what_is_no_record_is_refused() {
         assert_ne!(text, TEXT);
         assert_eq!(text.parse::<Record>().unwrap_err().to_string(), error);
     }
-    let many = TEXT.replace("seeds", &format!("seeds{}", " 4/8/no/7".repeat(MOST_SEEDS)));
+    let many = TEXT.replace("seeds", &format!("seeds{}", " 4/8/no/7".repeat(MOST_PUZZLES)));
     assert!(many.parse::<Record>().unwrap_err().to_string().starts_with("line 8"));
     assert!("x".repeat(5000).parse::<Record>().unwrap_err().to_string().contains("at most 4096"));
 }
@@ -178,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_that_looks_like_one(words in prop::collection::vec("won|lost|streak|last-daily|seeds|[0-9]{1,21}|[3-9]/[1-9]/(yes|no)(/[0-9]{1,21})?|\n", 0..30)) {
+    fn any_text_that_looks_like_one(words in prop::collection::vec("won|lost|streak|days|seeds|[0-9]{1,21}|[3-9]/[1-9]/(yes|no)(/[0-9]{1,21})?|\n", 0..30)) {
         let _ = format!("mastermind-record 1\n{}", words.join(" ")).parse::<Record>();
     }
 }
