@@ -170,7 +170,12 @@ fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
 
 /// What is in the file, or what is wrong with that.
 fn read(path: &Path) -> io::Result<Result<Record, String>> {
-    let bytes = match read_file(path, MAX_RECORD) {
+    let bytes = match fs::metadata(path) {
+        // A pipe would be waited for.
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is no file")),
+        found => found.and_then(|_| read_file(path, MAX_RECORD)),
+    };
+    let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(Record::default())),
         Err(error) => return Err(error),
@@ -344,6 +349,14 @@ mod tests {
         fs::create_dir_all(&file).unwrap();
         let error = book.add(&won_game()).unwrap_err();
         assert!(matches!(&error, BookError::File { path, .. } if *path == file), "{error}");
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, FileType, Mode, mknodat};
+            let pipe = directory.path().join(FILE);
+            mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            let error = Book::in_folder(directory.path().to_owned()).read().unwrap_err().to_string();
+            assert!(error.ends_with("mastermind-record: it is no file"), "{error}");
+        }
         assert!(Book { folder: None, tries: 1 }.read().unwrap_err().to_string().contains("XDG_DATA_HOME"));
     }
 

@@ -56,7 +56,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("", "For a lifeline put all positions on the ninth sign and submit."),
     ("", "RED: right digit, right place. WHITE: right digit, wrong place."),
     ("", ""),
-    ("", "Any key goes back."),
+    ("", "Any key or click goes back."),
 ];
 
 #[cfg(test)]

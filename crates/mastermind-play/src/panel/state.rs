@@ -82,6 +82,8 @@ pub enum Target {
     Below(usize),
     /// What submits the guess.
     Submit,
+    /// What covers the panels, and everything else while that is there.
+    Cover,
 }
 
 /// A choice of the menu.

@@ -108,6 +108,9 @@ impl<'a> View<'a> {
         if is_small(area) {
             return None;
         }
+        if self.table.overlaid().is_some() {
+            return Some(Target::Cover);
+        }
         let (at, panels) = (Position::new(mouse.column, mouse.row), Panels::new(area));
         match self.table.state() {
             State::Menu(_) => {
@@ -357,7 +360,7 @@ impl<'a> View<'a> {
                     (None, None) => "No game has been counted yet.".into(),
                 };
                 let mut rows: Vec<(&str, &str)> = text.lines().map(|line| ("", line)).collect();
-                rows.extend([("", ""), ("", "Any key goes back.")]);
+                rows.extend([("", ""), ("", "Any key or click goes back.")]);
                 Overlay::new("Statistics", &rows).render(area, buffer);
             }
         }

@@ -503,6 +503,12 @@ fn the_mouse_does_what_keys_do() {
     // Beyond the length there is nothing.
     let _ = click(&mut table, small, 15, 1, Gesture::Press);
     assert_eq!(table.cursor(), 4);
+    // What covers the panels goes, and whatever is below it stays as it is.
+    for (column, row) in [(0, 0), (8, 4)] {
+        press(&mut table, "?");
+        let _ = click(&mut table, small, column, row, Gesture::Press);
+        assert_eq!((table.overlaid(), table.rows().len()), (None, 0));
+    }
     press(&mut table, "[12345");
     let _ = click(&mut table, small, 8, 4, Gesture::Press);
     assert_eq!(table.rows().len(), 1);
