@@ -263,7 +263,7 @@ fn tell<R: BufRead, W: Write>(talk: &mut Talk<R, W>, event: Event) -> Said<()> {
         Event::Revealed(revealed) => {
             voice::revealed(revealed, Style::Text).iter().try_for_each(|line| talk.say(line))?;
         }
-        Event::OutOfReach(lifeline) => talk.say(&voice::out_of_reach(lifeline))?,
+        Event::OutOfReach(lifeline) => talk.say(&voice::out_of_reach(lifeline, Style::Text))?,
         Event::Ended(outcome) => voice::ending(outcome).iter().try_for_each(|line| talk.say(line))?,
     }
     Ok(())
@@ -272,7 +272,7 @@ fn tell<R: BufRead, W: Write>(talk: &mut Talk<R, W>, event: Event) -> Said<()> {
 /// What is said about a refused action: `None` if it is no action at all in this game.
 fn refusal(action: Action, error: mastermind::game::ActionError) -> Option<String> {
     match action {
-        Action::Lifeline(_) => Some(format!("No: {error}.")),
+        Action::Lifeline(_) => Some(voice::refused(error, Style::Text)),
         Action::Guess(_) => None,
     }
 }

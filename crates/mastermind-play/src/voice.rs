@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
-use mastermind::{Day, Lifeline, Record, Revealed, Rules, Style, game::Outcome};
+use mastermind::{
+    Day, Lifeline, Record, Revealed, Rules, Style,
+    game::{ActionError, Outcome},
+};
 
 use crate::{BAR, book::Added};
 
@@ -33,19 +36,37 @@ pub(crate) fn revealed(revealed: Revealed, style: Style) -> [String; 2] {
 
 /// What a lifeline costs altogether.
 pub(crate) fn cost(lifeline: Lifeline, style: Style) -> String {
-    let cost = lifeline.cost(style);
-    let unit = match (style, cost) {
-        (Style::Text, 1) => "turn",
-        (Style::Text, _) => "turns",
-        (Style::Panel, 1) => "row",
-        (Style::Panel, _) => "rows",
-    };
-    format!("{cost} {unit}")
+    count(lifeline.cost(style), style)
+}
+
+/// So many turns, which are rows on the panels.
+fn count(turns: usize, style: Style) -> String {
+    let (unit, plural) = (unit(style), if turns == 1 { "" } else { "s" });
+    format!("{turns} {unit}{plural}")
+}
+
+const fn unit(style: Style) -> &'static str {
+    match style {
+        Style::Text => "turn",
+        Style::Panel => "row",
+    }
 }
 
 /// That a lifeline that was not used can be used no more.
-pub(crate) fn out_of_reach(lifeline: Lifeline) -> String {
-    format!("Too late for {lifeline}: it would leave you no turn for a guess.")
+pub(crate) fn out_of_reach(lifeline: Lifeline, style: Style) -> String {
+    format!("Too late for {lifeline}: it would leave you no {} for a guess.", unit(style))
+}
+
+/// Why something is refused.
+pub(crate) fn refused(error: ActionError, style: Style) -> String {
+    match error {
+        ActionError::LifelineBlocked { lifeline, cost, left } => format!(
+            "No: {lifeline} cannot be used now: it takes {} and you have {}, so none would remain for a guess.",
+            count(cost, style),
+            count(left, style)
+        ),
+        other => format!("No: {other}."),
+    }
 }
 
 /// How often hints were asked for, if they were.

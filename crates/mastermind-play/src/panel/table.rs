@@ -145,13 +145,14 @@ impl Table {
         if let (Ok(added), Some(round)) = (&added, &mut self.round) {
             round.stand(added.first);
         }
-        if let Some(share) = self.round.as_ref().and_then(Round::share) {
+        let (share, again) = self.round.as_ref().map(|round| (round.share(), round.again())).unwrap_or_default();
+        if let Some(share) = &share {
             for line in share.lines() {
                 self.log.add_row(line);
             }
             self.log.add("These lines are printed once more when you leave, to be pasted wherever you boast.");
-            self.share = Some(share);
         }
+        self.share = share.or(again);
         match added {
             Ok(added) => {
                 for line in voice::added(&added) {
@@ -199,7 +200,7 @@ impl Table {
         self.trouble.as_deref()
     }
 
-    /// The result of the last puzzle of a day, to be pasted.
+    /// What can be passed on of the last game that ended: the result of the puzzle of a day, or how to have the same puzzle.
     pub fn share(&self) -> Option<&str> {
         self.share.as_deref()
     }
@@ -619,7 +620,7 @@ impl Table {
         let events = match round.apply(action) {
             Ok(events) => events,
             Err(error) => {
-                self.log.add(&*format!("No: {error}."));
+                self.log.add(&*voice::refused(error, Style::Panel));
                 return Asked::Nothing;
             }
         };
@@ -647,7 +648,7 @@ impl Table {
                         self.log.add(&*line);
                     }
                 }
-                Event::OutOfReach(lifeline) => self.log.add(&*voice::out_of_reach(lifeline)),
+                Event::OutOfReach(lifeline) => self.log.add(&*voice::out_of_reach(lifeline, Style::Panel)),
                 Event::Ended(outcome) => asked = self.finish(outcome),
             }
         }

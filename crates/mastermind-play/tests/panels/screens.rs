@@ -161,6 +161,7 @@ fn lifelines_with_three_two_and_one_rows_left() {
             if !granted && first {
                 assert!(matches!(table.state(), State::Pick(_)));
                 assert_ne!(log(&table), before, "a refusal leaves a trace");
+                assert!(log(&table).join(" ").contains("it takes 2 rows and you have 2 rows"), "{:#?}", log(&table));
             }
             // There is always a row for a guess, and with the last one the game is over.
             press(&mut table, "b");

@@ -87,6 +87,8 @@ fn lifelines_are_shown_as_they_would_be_granted() {
             assert_eq!(block.contains(&format!("{lifeline}: AVAILABLE\n")), granted, "{lifeline} on turn {turn}");
             assert_eq!(block.contains("Begging already?"), granted, "{lifeline} on turn {turn}");
             assert_eq!(block.contains("cannot be used now"), !granted, "{lifeline} on turn {turn}");
+            let left = if turn == 10 { "you have 1 turn," } else { "turns," };
+            assert_eq!(block.contains(left), !granted, "{block}");
         }
     }
 }

@@ -106,6 +106,7 @@ fn a_whole_panel_game() {
     terminal.press(b"\x1b");
     terminal.wait_for("Play");
     terminal.press(b"\x1b[B\r");
+    terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains("Seed: 7. The same puzzle again:"));
     assert_eq!(terminal.end(), 0);
     assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 1 played, 1 won"));
 }
