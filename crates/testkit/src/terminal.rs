@@ -118,6 +118,11 @@ impl Terminal {
         self.keyboard.flush().expect("the terminal takes keys");
     }
 
+    /// Forgets what the screen shows, so that what is seen from here on was drawn from here on.
+    pub fn wipe(&self) {
+        self.parser.change(|parser| parser.process(b"\x1b[2J"));
+    }
+
     /// Gives the window another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.parser.change(|parser| parser.screen_mut().set_size(rows, columns));

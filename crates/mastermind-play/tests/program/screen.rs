@@ -196,8 +196,10 @@ fn a_window_may_change_in_the_middle_of_a_game() {
     terminal.wait_for("5 6 1 1");
     terminal.resize(80, 24);
     terminal.wait_for("needs 26 rows, 90 columns; has 24 rows, 80 columns");
-    // Nobody can play what is not shown.
-    terminal.press(b"78\r");
+    // Nobody can play what is not shown. That it is drawn again tells that the keys before were read.
+    terminal.wipe();
+    terminal.press(b"78\r\x0c");
+    terminal.wait_for("needs 26 rows, 90 columns");
     terminal.resize(120, 40);
     terminal.wait_for("1▕2▏3 4 * * * *   RED 0  WHITE 3");
     terminal.wait_for("5 6 1 1");
