@@ -217,15 +217,24 @@ const SEEN: &str = "You have seen this puzzle before: the game will not be count
 
 #[test]
 fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
-    let data = TempDir::new();
-    // A lost game shows the code; a share must not.
-    let lost = run_in(&data, "--daily", "1111\n".repeat(10));
-    let code = lost.stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..4].to_owned();
+    let date = |stdout: &str| stdout.split("The puzzle of ").nth(1).unwrap()[..10].to_owned();
+    // Eight pegs, which are all 1 on hardly any day.
+    let daily = "--daily --length 8";
+    // Until both are of the same day.
+    let (played, lost, code, won) = loop {
+        let played = TempDir::new();
+        // A lost game shows the code; a share must not.
+        let lost = run_in(&played, daily, "11111111\n".repeat(10));
+        let code = lost.stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..8].to_owned();
+        let won = run_in(&played, daily, format!("{code}\n"));
+        if date(&lost.stdout) == date(&won.stdout) {
+            break (played, lost, code, won);
+        }
+    };
     assert!(lost.stdout.contains("Statistics: 1 played") && !lost.stdout.contains(SEEN), "{}", lost.stdout);
     assert!(share(&lost.stdout).contains(": X/10\n") && !share(&lost.stdout).contains(&code), "{}", lost.stdout);
-    let won = run_in(&data, "--daily", format!("{code}\n"));
     assert!(
-        share(&won.stdout).ends_with("4 pegs, 8 colours, with repeats: 1/10, played again\n●●●●"),
+        share(&won.stdout).ends_with("8 pegs, 8 colours, with repeats: 1/10, played again\n●●●●●●●●"),
         "{}",
         won.stdout
     );
@@ -235,7 +244,8 @@ fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
     assert!(before.contains(SEEN) && !after.contains(SEEN), "{}", won.stdout);
     assert!(after.contains("this game is not counted.\nStatistics: 1 played, 0 won"), "{}", won.stdout);
     assert!(!won.stdout.contains("Seed:") && !won.stdout.contains("Another game"), "{}", won.stdout);
-    let other = run_in(&data, "--daily --length 6 --repeats no", "");
+    assert!(run_in(&played, "--daily", "").stdout.contains("4 pegs, 8 colours, with repeats"));
+    let other = run_in(&played, "--daily --length 6 --repeats no", "");
     assert!(other.stdout.contains("6 pegs, 8 colours, no repeats") && !other.stdout.contains(SEEN), "{}", other.stdout);
 }
 

@@ -239,13 +239,13 @@ fn what_cannot_be_counted_is_said_on_the_panel() {
 #[test]
 fn the_result_of_the_day_can_be_copied_after_the_game() {
     let data = TempDir::new();
-    let mut terminal = start(&data, "--panel", &["--daily"], 90, 26);
+    let mut terminal = start(&data, "--panel", &["--daily", "--length", "8"], 90, 26);
     terminal.wait_for("The puzzle of 2");
     terminal.press(b"\r");
     terminal.wait_for("Your Guess");
     for row in 1..=10 {
-        terminal.press(b"1122\r");
-        terminal.wait_for(&format!("for 1122 in row {row}"));
+        terminal.press(b"11223344\r");
+        terminal.wait_for(&format!("for 11223344 in row {row}"));
     }
     terminal.wait_for("ESC goes back");
     terminal.press(b"\x03");
