@@ -1,0 +1,204 @@
+//! From the first guess to the end: the guess that is made up, lifelines, hints, and what is said of it all.
+
+use mastermind::{
+    Code, Lifeline, Peg, Style,
+    game::{Action, Availability, Event, Outcome},
+};
+
+use super::{
+    super::{
+        log::{Message, Tone},
+        state::{Asked, Key, State, Symbol},
+    },
+    BETWEEN, OVER, Table,
+};
+use crate::{Round, advice::advice, voice};
+
+impl Table {
+    pub(super) fn turn_symbol(&mut self, next: bool) {
+        // A code has no ninth symbol.
+        let symbols = self.colours() + usize::from(self.state != State::Set);
+        let symbol = &mut self.symbols[self.cursor];
+        *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
+    }
+
+    pub(super) fn edit(&mut self, key: Key) -> Asked {
+        let length = self.length();
+        match key {
+            Key::Left | Key::Back => self.cursor = (self.cursor + length - 1) % length,
+            Key::Right => self.cursor = (self.cursor + 1) % length,
+            Key::First => self.cursor = 0,
+            Key::Last => self.cursor = length - 1,
+            Key::Up => self.turn_symbol(true),
+            Key::Down => self.turn_symbol(false),
+            Key::Digit(digit) => {
+                let colours = self.colours();
+                let ninth = digit == 9 && self.state == State::Edit;
+                let symbol = if ninth { Some(colours) } else { usize::from(digit).checked_sub(1) };
+                let Some(symbol) = symbol.filter(|symbol| *symbol < colours || ninth) else {
+                    self.log.add(&*format!("There is no {digit} in this game: its digits are 1 to {colours}."));
+                    return Asked::Nothing;
+                };
+                self.symbols[self.cursor] = symbol;
+                self.cursor = (self.cursor + 1) % length;
+            }
+            Key::Enter => return self.submit(),
+            _ => {}
+        }
+        Asked::Nothing
+    }
+
+    fn submit(&mut self) -> Asked {
+        let symbols: Vec<Symbol> = (0..self.length()).map(|position| self.symbol(position)).collect();
+        let pegs: Vec<Peg> =
+            symbols.iter().filter_map(|symbol| if let Symbol::Peg(peg) = symbol { Some(*peg) } else { None }).collect();
+        if self.state == State::Set {
+            self.take_code(Code::new(&pegs).ok());
+            return Asked::Nothing;
+        }
+        if pegs.is_empty() {
+            self.ask_for_lifeline();
+            return Asked::Nothing;
+        }
+        if pegs.len() < symbols.len() {
+            self.log.add("A guess has a digit at each position, a call for help a letter at each. This has both.");
+            return Asked::Nothing;
+        }
+        Code::new(&pegs).map_or(Asked::Nothing, |guess| self.apply(Action::Guess(guess)))
+    }
+
+    fn ask_for_lifeline(&mut self) {
+        let Some(round) = &self.round else {
+            return;
+        };
+        let availability = Lifeline::ALL.map(|lifeline| round.game().availability(lifeline));
+        if availability.contains(&Availability::Available) {
+            let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Panel));
+            self.log.add(&*format!(
+                "Which one? 1 tells a digit of the code and takes {first}; 2 tells a digit and its position and takes \
+                 {second}. UP and DOWN choose, ENTER takes it, BACKSPACE goes back."
+            ));
+            self.state = State::Pick(Lifeline::Colour);
+        } else if availability.contains(&Availability::Used) {
+            self.log.add("There is one lifeline in a game, and you have had yours.");
+        } else {
+            self.log.add("It is too late for a lifeline: it would leave you no row for a guess.");
+        }
+    }
+
+    pub(super) fn pick(&mut self, key: Key, lifeline: Lifeline) -> Asked {
+        match key {
+            Key::Up | Key::Down => {
+                let other = if lifeline == Lifeline::Colour { Lifeline::Place } else { Lifeline::Colour };
+                self.state = State::Pick(other);
+            }
+            Key::Digit(number) => match Lifeline::from_number(number.into()) {
+                Some(lifeline) => self.state = State::Pick(lifeline),
+                None => self.log.add(&*format!("There is no lifeline {number}, only 1 and 2.")),
+            },
+            Key::Back => self.state = State::Edit,
+            Key::Enter => return self.apply(Action::Lifeline(lifeline)),
+            Key::Other => {}
+            _ => self.log.add("UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
+        }
+        Asked::Nothing
+    }
+
+    fn apply(&mut self, action: Action) -> Asked {
+        let Some(round) = &mut self.round else {
+            return Asked::Nothing;
+        };
+        let events = match round.apply(action) {
+            Ok(events) => events,
+            Err(error) => {
+                self.log.add(&*voice::refused(error, Style::Panel));
+                return Asked::Nothing;
+            }
+        };
+        let mut asked = Asked::Nothing;
+        if round.is_to_be_taken_down() {
+            asked = Asked::Begin;
+            if let Some(puzzle) = round.puzzle() {
+                self.session.begin(puzzle);
+            }
+        }
+        self.state = State::Edit;
+        self.reset_editor();
+        for event in events {
+            match event {
+                Event::Answered { guess, feedback } => {
+                    let turn = self.round.as_ref().map_or(0, |round| round.game().turns_gone());
+                    self.log.add(Message::new([
+                        (format!("RED: {}", feedback.red), Tone::Red),
+                        (format!("  WHITE: {}", feedback.white), Tone::White),
+                        (format!("  for {guess} in row {turn}"), Tone::Message),
+                    ]));
+                }
+                Event::Revealed(revealed) => {
+                    for line in voice::revealed(revealed, Style::Panel) {
+                        self.log.add(&*line);
+                    }
+                }
+                Event::OutOfReach(lifeline) => self.log.add(&*voice::out_of_reach(lifeline, Style::Panel)),
+                Event::Ended(outcome) => asked = self.finish(outcome),
+            }
+        }
+        self.hint_unasked();
+        asked
+    }
+
+    fn finish(&mut self, outcome: Outcome) -> Asked {
+        self.state = State::Over;
+        for line in voice::ending(outcome) {
+            self.log.add(&*line);
+        }
+        if let Outcome::Won { turns } = outcome {
+            let unit = if turns == 1 { "turn" } else { "turns" };
+            self.log.add(&*format!("It took you {turns} {unit} of ten."));
+        }
+        let Some(round) = &self.round else {
+            return Asked::Nothing;
+        };
+        if let Some(line) = voice::hints(round.game().hints()) {
+            self.log.add(&*line);
+        }
+        if let Some(again) = round.again() {
+            self.log.add(&*again);
+        }
+        let Some(duel) = &mut self.duel else {
+            return Asked::Count;
+        };
+        duel.outcomes[duel.guesser - 1] = Some(outcome);
+        if duel.outcomes.contains(&None) {
+            self.state = State::Between;
+            self.log.add(BETWEEN);
+        } else {
+            for line in voice::verdict(duel.outcomes) {
+                self.log.add(&*line);
+            }
+            self.log.add("ESC goes back to the menu.");
+        }
+        // Duels are not counted.
+        Asked::Nothing
+    }
+
+    /// The hint of a turn, where there is one on each.
+    pub(super) fn hint_unasked(&mut self) {
+        if self.hints && self.state == State::Edit {
+            self.hint();
+        }
+    }
+
+    pub(super) fn hint(&mut self) {
+        match self.state {
+            State::Edit | State::Pick(_) => {}
+            State::Over => return self.log.add(OVER),
+            _ => return self.log.add("No hint before there is a code to be found."),
+        }
+        if let Some(hint) = self.round.as_mut().and_then(Round::hint) {
+            for line in advice(&hint) {
+                self.log.add(Message::new([("Hint: ".to_owned(), Tone::White), (line, Tone::White)]));
+            }
+        }
+    }
+}
