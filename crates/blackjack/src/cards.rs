@@ -6,9 +6,13 @@
 //! Source: the implementation page of the course's project, "Cards", whose formula is a sum (as a product it would make
 //! every club a zero).
 
+mod pile;
+
 use core::{fmt, str::FromStr};
 use rand::Rng;
 use thiserror::Error;
+
+pub(crate) use pile::Pile;
 
 /// Cards in a deck.
 pub const DECK: usize = 52;
@@ -18,22 +22,6 @@ pub const ACE: u8 = 11;
 const RANKS: [&str; 13] =
     ["Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King"];
 const SUITS: [&str; 4] = ["Clubs", "Diamonds", "Hearts", "Spades"];
-
-// By number; there is no card 0. A look-up is what makes millions of rounds a second possible.
-const VALUES: [u8; DECK + 1] = {
-    let mut values = [0; DECK + 1];
-    let mut number: u8 = 1;
-    while number as usize <= DECK {
-        let rank = (number - 1) % 13 + 1;
-        values[number as usize] = match rank {
-            1 => ACE,
-            2..=9 => rank,
-            _ => 10,
-        };
-        number += 1;
-    }
-    values
-};
 
 macro_rules! names {
     ($($suit:literal)*) => { [$(
@@ -96,7 +84,11 @@ impl Card {
 
     /// What it counts: 2 to 10, 10 for a picture, 11 for an ace.
     pub const fn value(self) -> u8 {
-        VALUES[self.0 as usize]
+        match self.rank() {
+            1 => ACE,
+            rank @ 2..=9 => rank,
+            _ => 10,
+        }
     }
 
     /// Its name as it stands on the wire, for instance `Queen of Diamonds`.
@@ -170,11 +162,7 @@ pub struct DeckEmpty;
 /// Source of drawing several bounded numbers from one word: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer
 /// Generation", 2024.
 #[derive(Debug, Clone)]
-pub struct Deck {
-    cards: [Card; DECK],
-    dealt: usize,
-    mixed: usize,
-}
+pub struct Deck(Pile<Card>);
 
 impl Default for Deck {
     fn default() -> Self {
@@ -183,9 +171,6 @@ impl Default for Deck {
 }
 
 impl Deck {
-    // Places that one random word mixes. 52 * 51 * .. * 47 is below 2^34, so a word is rejected once in 2^30 times.
-    const BATCH: usize = 6;
-
     /// A deck in the order of the card numbers, none dealt.
     pub const fn new() -> Self {
         let mut cards = [Card(1); DECK];
@@ -194,15 +179,12 @@ impl Deck {
             cards[number as usize - 1] = Card(number);
             number += 1;
         }
-        Self { cards, dealt: 0, mixed: 0 }
+        Self(Pile::new(cards))
     }
 
     /// Takes all cards back and mixes all of them, so that the rest of a round needs no more randomness.
     pub fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        self.gather();
-        while self.mixed < DECK {
-            self.mix(rng);
-        }
+        self.0.shuffle(rng);
     }
 
     /// Deals the next card of a deck that was shuffled.
@@ -210,15 +192,12 @@ impl Deck {
     /// # Errors
     /// [`DeckEmpty`] when all are dealt.
     pub fn deal(&mut self) -> Result<Card, DeckEmpty> {
-        let card = *self.cards.get(self.dealt).ok_or(DeckEmpty)?;
-        self.dealt += 1;
-        Ok(card)
+        self.0.deal()
     }
 
     /// Takes all cards back; they have to be mixed again, by [`Deck::shuffle`] or one by one by [`Deck::draw`].
     pub const fn gather(&mut self) {
-        self.dealt = 0;
-        self.mixed = 0;
+        self.0.gather();
     }
 
     /// Deals the next card, and mixes no more of the deck than that takes: what a simulation wants, which has no use for
@@ -228,58 +207,12 @@ impl Deck {
     /// [`DeckEmpty`] when all are dealt.
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<Card, DeckEmpty> {
-        if self.dealt == self.mixed {
-            self.mix(rng);
-        }
-        self.deal()
+        self.0.draw(rng)
     }
 
     /// Cards that are not dealt.
     pub const fn remaining(&self) -> usize {
-        DECK - self.dealt
-    }
-
-    // Mixes the next places, as many as one random word is good for.
-    #[inline]
-    fn mix<R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        if self.mixed + Self::BATCH <= DECK {
-            self.mix_places::<{ Self::BATCH }, R>(rng);
-        } else if self.mixed < DECK {
-            self.mix_places::<{ DECK % Self::BATCH }, R>(rng);
-        }
-    }
-
-    // Mixes the next `N` places by one random word. `N` is known to the compiler, which halves the time.
-    #[inline]
-    fn mix_places<const N: usize, R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        let start = self.mixed;
-        let mut picks = [0; N];
-        loop {
-            let mut rest = rng.next_u64();
-            for (place, pick) in (start..).zip(&mut picks) {
-                let wide = u128::from(rest) * (DECK - place) as u128;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "the upper half is below 52, the lower is what is left"
-                )]
-                let (upper, lower) = ((wide >> 64) as usize, wide as u64);
-                *pick = place + upper;
-                rest = lower;
-            }
-            // Nearly always, and without knowing how many ways there are to fill the places: they are fewer than 2^35.
-            if rest >> 35 != 0 {
-                break;
-            }
-            // 2^64 is no multiple of the ways: the few words that are too many are drawn again.
-            let ways: u64 = (start..start + N).map(|place| (DECK - place) as u64).product();
-            if rest >= ways.wrapping_neg() % ways {
-                break;
-            }
-        }
-        for (place, pick) in (start..).zip(picks) {
-            self.cards.swap(place, pick);
-        }
-        self.mixed = start + N;
+        self.0.remaining()
     }
 }
 

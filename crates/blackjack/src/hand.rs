@@ -21,6 +21,11 @@ impl Points {
     /// The points of no cards: 0.
     pub const EMPTY: Self = Self { low: 0, ace: false };
 
+    /// These points with every ace as 1, and whether there is an ace.
+    pub(crate) const fn of_low(low: u8, ace: bool) -> Self {
+        Self { low, ace }
+    }
+
     /// The points with one more card of this value, 2 to 11.
     #[inline]
     #[must_use]

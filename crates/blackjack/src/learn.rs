@@ -21,13 +21,15 @@
 //!
 //! Source of the first two: the requirements of the course's project, "Player, training".
 
-use rand::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+mod trainer;
+
+pub use trainer::Trainer;
+
+use rand::Rng;
 
 use crate::{
-    cards::{Deck, DeckEmpty},
-    hand::{BEST, MAX_HAND, Points},
-    policy::{State, StateSpace},
+    hand::{BEST, MAX_HAND},
+    policy::State,
     qtable::{Entry, QTable},
     round::{Action, Verdict},
 };
@@ -71,25 +73,47 @@ impl Explore {
     /// Decides in a state, by the table so far.
     #[inline]
     pub fn choose<R: Rng + ?Sized>(self, table: &QTable, state: State, rng: &mut R) -> Choice {
-        let total = state.total();
+        self.choose_by(self.plan(&table.entry(state), state.total()), state.total(), rng)
+    }
+
+    // What follows from what is known about a state of this total.
+    #[inline]
+    fn plan(self, entry: &Entry, total: u8) -> Plan {
+        match self {
+            Self::Random => Plan::default(),
+            Self::Epsilon(_) => Plan { hits: entry.best(total) == Action::Hit, in_doubt: false },
+            Self::Doubt => Plan { hits: entry.best(total) == Action::Hit, in_doubt: in_doubt(entry) },
+        }
+    }
+
+    #[inline]
+    fn choose_by<R: Rng + ?Sized>(self, plan: Plan, total: u8, rng: &mut R) -> Choice {
+        let best = if plan.hits { Action::Hit } else { Action::Stand };
         match self {
             Self::Random => Choice::sure(coin(rng.next_u64())),
             Self::Epsilon(_) | Self::Doubt if total >= BEST => Choice::sure(Action::Stand),
             Self::Epsilon(chance) => {
                 let explores = chance.falls(rng.next_u64());
-                let action = if explores { coin(rng.next_u64()) } else { table.best(state) };
-                Choice::sure(action)
+                Choice::sure(if explores { coin(rng.next_u64()) } else { best })
             }
             Self::Doubt => {
-                let chance = if in_doubt(table.entry(state)) { IN_DOUBT } else { SETTLED };
+                let chance = if plan.in_doubt { IN_DOUBT } else { SETTLED };
                 if chance.falls(rng.next_u64()) {
                     Choice { action: coin(rng.next_u64()), counts_before: false }
                 } else {
-                    Choice::sure(table.best(state))
+                    Choice::sure(best)
                 }
             }
         }
     }
+}
+
+// What a learner needs of a state's entry to decide there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Plan {
+    // By the table so far.
+    hits: bool,
+    in_doubt: bool,
 }
 
 /// A decision of a learner.
@@ -119,7 +143,7 @@ const fn coin(bits: u64) -> Action {
 
 // Whether the two means are within two standard errors of each other.
 #[expect(clippy::cast_precision_loss, reason = "a rule of thumb; which action is better is decided in whole numbers")]
-fn in_doubt(Entry { hit, stand }: Entry) -> bool {
+fn in_doubt(Entry { hit, stand }: &Entry) -> bool {
     // A reward varies by 1 at most, so the squared standard error of a mean is at most 1/n.
     let (m, n) = (hit.n as f64, stand.n as f64);
     let difference = hit.sum as f64 * n - stand.sum as f64 * m;
@@ -244,136 +268,9 @@ impl Episode {
     }
 }
 
-/// A learner that deals to itself: a table, a deck and a generator of random numbers.
-///
-/// The same generator and the same number of rounds give the same table, whether they are played at once or in parts.
-// Two trainers that lie side by side and are used by two threads would slow each other down in a common cache line.
-#[repr(align(128))]
-#[derive(Debug, Clone)]
-pub struct Trainer<R> {
-    table: QTable,
-    explore: Explore,
-    deck: Deck,
-    episode: Episode,
-    rng: R,
-}
-
-impl Trainer<Pcg64Mcg> {
-    /// A learner that goes on from `table` with the random numbers of a seed. Each `worker` that learns beside others gets
-    /// numbers of its own, and so does each stretch of training: going on from a table with the seed that it was trained
-    /// with does not play the same rounds again.
-    pub fn seeded(table: QTable, explore: Explore, seed: u64, worker: u32) -> Self {
-        // Odd multipliers spread the worker and the decisions so far over all bits; the generator's own seeding mixes them.
-        let stretch = table.visited().fold(0_u64, |sum, (_, entry)| sum.wrapping_add(entry.visits()));
-        let seed =
-            seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ stretch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        Self::new(table, explore, Pcg64Mcg::seed_from_u64(seed))
-    }
-}
-
-impl<R: Rng> Trainer<R> {
-    /// A learner that goes on from `table`.
-    pub const fn new(table: QTable, explore: Explore, rng: R) -> Self {
-        Self { table, explore, deck: Deck::new(), episode: Episode::new(), rng }
-    }
-
-    /// What is learned so far.
-    pub const fn table(&self) -> &QTable {
-        &self.table
-    }
-
-    /// What was learned.
-    pub fn into_table(self) -> QTable {
-        self.table
-    }
-
-    /// Plays rounds and learns from each.
-    ///
-    /// # Errors
-    /// [`DeckEmpty`] never comes, since no round takes 52 cards; it is passed on rather than hidden.
-    pub fn play(&mut self, rounds: u64) -> Result<Score, DeckEmpty> {
-        // A loop of its own for each kind, so that nothing is decided twice.
-        match self.explore {
-            Explore::Random => self.rounds(rounds, Explore::Random),
-            Explore::Epsilon(chance) => self.rounds(rounds, Explore::Epsilon(chance)),
-            Explore::Doubt => self.rounds(rounds, Explore::Doubt),
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "one loop for each way to explore; half the speed is lost otherwise")]
-    #[inline(always)]
-    fn rounds(&mut self, rounds: u64, explore: Explore) -> Result<Score, DeckEmpty> {
-        // Counted by place, since how a round ends is what no processor foresees in a branch.
-        let mut counts = [0; 4];
-        match self.table.space() {
-            StateSpace::Coarse => {
-                for _ in 0..rounds {
-                    counts[self.round(StateSpace::Coarse, explore)? as usize] += 1;
-                }
-            }
-            StateSpace::Soft => {
-                for _ in 0..rounds {
-                    counts[self.round(StateSpace::Soft, explore)? as usize] += 1;
-                }
-            }
-        }
-        let of = |verdict: Verdict| counts[verdict as usize];
-        let [wins, pushes, losses, busts] = [Verdict::Win, Verdict::Push, Verdict::Loose, Verdict::Bust].map(of);
-        Ok(Score { wins, pushes, losses, busts })
-    }
-
-    #[expect(clippy::inline_always, reason = "see `rounds`")]
-    #[inline(always)]
-    fn round(&mut self, space: StateSpace, explore: Explore) -> Result<Verdict, DeckEmpty> {
-        let Self { table, deck, episode, rng, .. } = self;
-        deck.gather();
-        episode.clear();
-        let first = deck.draw(rng)?.value();
-        let hole = deck.draw(rng)?.value();
-        let second = deck.draw(rng)?.value();
-        let upcard = deck.draw(rng)?.value();
-        let mut points = Points::EMPTY.with(first).with(second);
-        while !points.is_bust() {
-            let state = State::of(space, points, upcard);
-            let choice = explore.choose(table, state, rng);
-            episode.record(state, choice);
-            if choice.action == Action::Stand {
-                break;
-            }
-            points = points.with(deck.draw(rng)?.value());
-        }
-        let mut dealer = Points::EMPTY.with(hole).with(upcard);
-        if !points.is_bust() {
-            while dealer.dealer_hits() {
-                dealer = dealer.with(deck.draw(rng)?.value());
-            }
-        }
-        let verdict = Verdict::of(points.total(), dealer.total());
-        episode.teach(table, verdict);
-        Ok(verdict)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64;
-
-    #[test]
-    fn training_in_parts_is_training_at_once() {
-        for explore in [Explore::Random, Explore::Epsilon(Chance::new(0.1).unwrap()), Explore::Doubt] {
-            let start = || Trainer::new(QTable::new(StateSpace::Soft), explore, Pcg64::seed_from_u64(5));
-            let (mut once, mut parts) = (start(), start());
-            let whole = once.play(3_000).unwrap();
-            let mut sum = Score::default();
-            for part in [1, 1_999, 0, 1_000] {
-                sum += parts.play(part).unwrap();
-            }
-            assert_eq!((whole, once.table()), (sum, parts.table()));
-            assert_eq!(whole.rounds(), 3_000);
-        }
-    }
 
     #[test]
     fn chances_are_probabilities() {
@@ -382,28 +279,6 @@ mod tests {
         assert!(!never.falls(0) && always.falls(u64::MAX));
         let tenth = Chance::new(0.1).unwrap();
         assert!(tenth.falls(u64::MAX / 11) && !tenth.falls(u64::MAX / 9));
-    }
-
-    #[test]
-    fn only_random_training_hits_21() {
-        for (explore, hits) in
-            [(Explore::Random, true), (Explore::Epsilon(Chance::new(1.0).unwrap()), false), (Explore::Doubt, false)]
-        {
-            let mut trainer = Trainer::new(QTable::new(StateSpace::Coarse), explore, Pcg64::seed_from_u64(1));
-            trainer.play(10_000).unwrap();
-            let hit_21 = trainer.table().visited().any(|(state, entry)| state.total() == 21 && entry.hit.n > 0);
-            assert_eq!(hit_21, hits, "{explore:?}");
-        }
-    }
-
-    #[test]
-    fn every_round_leaves_one_last_decision_at_least() {
-        // Each round ends with exactly one STAND or one HIT that busts, so these add up to the rounds.
-        let mut trainer = Trainer::new(QTable::new(StateSpace::Coarse), Explore::Random, Pcg64::seed_from_u64(2));
-        let score = trainer.play(20_000).unwrap();
-        let stands: u64 = trainer.table().visited().map(|(_, entry)| entry.stand.n).sum();
-        assert_eq!(stands + score.busts, score.rounds());
-        assert!((score.mean() + 0.392_658).abs() < 4.5 * 0.9 / 20_000_f64.sqrt(), "{}", score.mean());
     }
 
     #[test]

@@ -37,12 +37,6 @@ impl Tally {
         (self.n > 0).then(|| self.sum as f64 / self.n as f64)
     }
 
-    #[inline]
-    fn add(&mut self, reward: i8) {
-        self.n += 1;
-        self.sum += i64::from(reward);
-    }
-
     // Compares the means of two actions that were both taken, without rounding.
     #[inline]
     fn cmp_mean(self, other: Self) -> Ordering {
@@ -80,9 +74,19 @@ impl Entry {
         self.hit.n.saturating_add(self.stand.n)
     }
 
+    // Both actions are added to, one of them nothing: which one it is, no processor foresees in a branch.
+    #[inline]
+    fn add(&mut self, action: Action, reward: i8) {
+        for (tally, of) in [(&mut self.hit, Action::Hit), (&mut self.stand, Action::Stand)] {
+            let taken = action == of;
+            tally.n += u64::from(taken);
+            tally.sum += i64::from(taken) * i64::from(reward);
+        }
+    }
+
     // What to do with a total: HIT only when it is known to be better.
     #[inline]
-    fn best(&self, total: u8) -> Action {
+    pub(crate) fn best(&self, total: u8) -> Action {
         let hit = if self.hit.n > 0 && self.stand.n > 0 {
             self.hit.cmp_mean(self.stand) == Ordering::Greater && total < BEST
         } else {
@@ -143,12 +147,15 @@ impl QTable {
     /// once the round has ended with a result.
     #[inline]
     pub fn learn(&mut self, state: State, action: Action, reward: i8) {
-        let entry = &mut self.entries[state.index()];
-        let tally = match action {
-            Action::Hit => &mut entry.hit,
-            Action::Stand => &mut entry.stand,
-        };
-        tally.add(reward);
+        self.learn_at(state.index(), action, reward);
+    }
+
+    // The same by the place of the state; what is known about it then.
+    #[inline]
+    pub(crate) fn learn_at(&mut self, place: usize, action: Action, reward: i8) -> &Entry {
+        let entry = &mut self.entries[place];
+        entry.add(action, reward);
+        entry
     }
 
     /// What the table plays: HIT if both actions were tried and HIT has the greater mean; where one was never tried, HIT

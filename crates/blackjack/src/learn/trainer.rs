@@ -1,0 +1,357 @@
+//! The learner that deals to itself.
+//!
+//! What it plays is what the other modules say, one look-up at a time: the sum of a hand's [`Weight`]s stands for its
+//! [`Points`], and a table has the total and the state of each sum. What the table of values says about a state is looked
+//! up too, and worked out again when the state was learned about: a decision does not wait for arithmetic then.
+
+use core::ops::Add;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::{Explore, Plan, Score};
+use crate::{
+    cards::{ACE, Card, DECK, DeckEmpty, Pile},
+    hand::{BEST, DEALER_STANDS, Points},
+    policy::{MIN_UPCARD, STATES, State, StateSpace},
+    qtable::QTable,
+    round::{Action, Verdict},
+};
+
+/// What a card counts, or several: added up, five bits for the points with every ace as 1, and above them how many aces.
+/// A hand ends with 31 points at most and a deck has four aces, so a byte is enough.
+#[derive(Debug, Clone, Copy)]
+struct Weight(u8);
+
+impl Weight {
+    /// All that there are.
+    const COUNT: usize = 1 << 8;
+    const LOW_BITS: u32 = 5;
+
+    const fn of(card: Card) -> Self {
+        match card.value() {
+            ACE => Self((1 << Self::LOW_BITS) + 1),
+            value => Self(value),
+        }
+    }
+
+    // By card number, in the order of a new deck.
+    fn of_all() -> [Self; DECK] {
+        let mut weights = [Self(0); DECK];
+        for (weight, card) in weights.iter_mut().zip(Card::all()) {
+            *weight = Self::of(card);
+        }
+        weights
+    }
+
+    const fn points(self) -> Points {
+        let aces = self.0 >> Self::LOW_BITS;
+        Points::of_low(self.0 - (aces << Self::LOW_BITS), aces > 0)
+    }
+
+    #[inline]
+    fn total(self) -> u8 {
+        TOTALS[usize::from(self.0)]
+    }
+}
+
+impl Add for Weight {
+    type Output = Self;
+
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+}
+
+const TOTALS: [u8; Weight::COUNT] = {
+    let mut totals = [0; Weight::COUNT];
+    let mut weight: u8 = 0;
+    loop {
+        totals[weight as usize] = Weight(weight).points().total();
+        match weight.checked_add(1) {
+            Some(next) => weight = next,
+            None => break totals,
+        }
+    }
+};
+
+/// For each weight of a hand the place of its state against the lowest upcard; those against the others follow.
+struct Places([u16; Weight::COUNT]);
+
+impl Places {
+    const COARSE: Self = Self::new(StateSpace::Coarse);
+    const SOFT: Self = Self::new(StateSpace::Soft);
+
+    const fn new(space: StateSpace) -> Self {
+        let mut places = [0; Weight::COUNT];
+        let mut weight: u8 = 0;
+        loop {
+            let points = Weight(weight).points();
+            if !points.is_bust() {
+                #[expect(clippy::cast_possible_truncation, reason = "there are 360 places")]
+                let place = State::of(space, points, MIN_UPCARD).index() as u16;
+                places[weight as usize] = place;
+            }
+            match weight.checked_add(1) {
+                Some(next) => weight = next,
+                None => break Self(places),
+            }
+        }
+    }
+
+    const fn of(space: StateSpace) -> &'static Self {
+        match space {
+            StateSpace::Coarse => &Self::COARSE,
+            StateSpace::Soft => &Self::SOFT,
+        }
+    }
+}
+
+/// A decision that was made.
+#[derive(Debug, Clone, Copy)]
+struct Decision {
+    // Where the table has its state.
+    place: u16,
+    total: u8,
+    action: Action,
+}
+
+/// Decisions of a round: the longest hand that is not bust has 11 cards, and the first decision is made on 2.
+const MOST_DECISIONS: usize = 10;
+
+/// A learner that deals to itself: a table, a deck and a generator of random numbers.
+///
+/// The same generator and the same number of rounds give the same table, whether they are played at once or in parts.
+// Two trainers that lie side by side and are used by two threads would slow each other down in a common cache line.
+#[repr(align(128))]
+#[derive(Debug, Clone)]
+pub struct Trainer<R> {
+    table: QTable,
+    explore: Explore,
+    // By the place of the state, what follows from the table as it is.
+    plans: [Plan; STATES],
+    deck: Pile<Weight>,
+    rng: R,
+}
+
+impl Trainer<Pcg64Mcg> {
+    /// A learner that goes on from `table` with the random numbers of a seed. Each `worker` that learns beside others gets
+    /// numbers of its own, and so does each stretch of training: going on from a table with the seed that it was trained
+    /// with does not play the same rounds again.
+    pub fn seeded(table: QTable, explore: Explore, seed: u64, worker: u32) -> Self {
+        // Odd multipliers spread the worker and the decisions so far over all bits; the generator's own seeding mixes them.
+        let stretch = table.visited().fold(0_u64, |sum, (_, entry)| sum.wrapping_add(entry.visits()));
+        let seed =
+            seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ stretch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        Self::new(table, explore, Pcg64Mcg::seed_from_u64(seed))
+    }
+}
+
+impl<R: Rng> Trainer<R> {
+    /// A learner that goes on from `table`.
+    pub fn new(table: QTable, explore: Explore, rng: R) -> Self {
+        let mut plans = [Plan::default(); STATES];
+        for state in table.space().states() {
+            plans[state.index()] = explore.plan(&table.entry(state), state.total());
+        }
+        Self { table, explore, plans, deck: Pile::new(Weight::of_all()), rng }
+    }
+
+    /// What is learned so far.
+    pub const fn table(&self) -> &QTable {
+        &self.table
+    }
+
+    /// What was learned.
+    pub fn into_table(self) -> QTable {
+        self.table
+    }
+
+    /// Plays rounds and learns from each.
+    ///
+    /// # Errors
+    /// [`DeckEmpty`] never comes, since no round takes 52 cards; it is passed on rather than hidden.
+    pub fn play(&mut self, rounds: u64) -> Result<Score, DeckEmpty> {
+        // A loop of its own for each kind, so that nothing is decided twice.
+        match self.explore {
+            Explore::Random => self.rounds(rounds, Explore::Random),
+            Explore::Epsilon(chance) => self.rounds(rounds, Explore::Epsilon(chance)),
+            Explore::Doubt => self.rounds(rounds, Explore::Doubt),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "one loop for each way to explore; half the speed is lost otherwise")]
+    #[inline(always)]
+    fn rounds(&mut self, rounds: u64, explore: Explore) -> Result<Score, DeckEmpty> {
+        let places = Places::of(self.table.space());
+        let mut decisions = [Decision { place: 0, total: 0, action: Action::Stand }; MOST_DECISIONS];
+        // Counted by place, since how a round ends is what no processor foresees in a branch.
+        let mut counts = [0; 4];
+        for _ in 0..rounds {
+            counts[self.round(explore, places, &mut decisions)? as usize] += 1;
+        }
+        let of = |verdict: Verdict| counts[verdict as usize];
+        let [wins, pushes, losses, busts] = [Verdict::Win, Verdict::Push, Verdict::Loose, Verdict::Bust].map(of);
+        Ok(Score { wins, pushes, losses, busts })
+    }
+
+    // `decisions` is only room that need not be cleared for each round.
+    #[expect(clippy::inline_always, reason = "see `rounds`")]
+    #[inline(always)]
+    fn round(
+        &mut self,
+        explore: Explore,
+        Places(places): &Places,
+        decisions: &mut [Decision; MOST_DECISIONS],
+    ) -> Result<Verdict, DeckEmpty> {
+        let Self { table, plans, deck, rng, .. } = self;
+        let [first, hole, second, upcard] = deck.draw_four(rng);
+        let column = u16::from(upcard.total() - MIN_UPCARD);
+        let mut hand = first + second;
+        let mut total = hand.total();
+        // The decisions that count are those from `from` to `count`.
+        let (mut from, mut count) = (0, 0);
+        while total <= BEST {
+            let place = places[usize::from(hand.0)] + column;
+            let choice = explore.choose_by(plans[usize::from(place)], total, rng);
+            if !choice.counts_before {
+                from = count;
+            }
+            decisions[count] = Decision { place, total, action: choice.action };
+            count += 1;
+            if choice.action == Action::Stand {
+                break;
+            }
+            hand = hand + deck.draw(rng)?;
+            total = hand.total();
+        }
+        let mut dealer = hole + upcard;
+        if total <= BEST {
+            while dealer.total() < DEALER_STANDS {
+                dealer = dealer + deck.draw(rng)?;
+            }
+        }
+        let verdict = Verdict::of(total, dealer.total());
+        for &Decision { place, total, action } in &decisions[from..count] {
+            let place = usize::from(place);
+            let entry = table.learn_at(place, action, verdict.reward());
+            plans[place] = explore.plan(entry, total);
+        }
+        Ok(verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cards::Deck,
+        learn::{Chance, Episode},
+    };
+    use rand_pcg::Pcg64;
+
+    fn ways() -> [Explore; 5] {
+        let epsilon = |chance| Explore::Epsilon(Chance::new(chance).unwrap());
+        [Explore::Random, epsilon(0.0), epsilon(0.1), epsilon(1.0), Explore::Doubt]
+    }
+
+    // The rounds as the rest of the crate tells them: cards, points, states, and what the table says at the time.
+    fn told(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
+        let (mut deck, mut episode, mut score) = (Deck::new(), Episode::new(), Score::default());
+        for _ in 0..rounds {
+            deck.gather();
+            episode.clear();
+            let mut draw = |rng: &mut Pcg64| deck.draw(rng).unwrap().value();
+            let [first, hole, second, upcard] = core::array::from_fn(|_| draw(rng));
+            let mut player = Points::EMPTY.with(first).with(second);
+            while !player.is_bust() {
+                let state = State::of(table.space(), player, upcard);
+                let choice = explore.choose(table, state, rng);
+                episode.record(state, choice);
+                if choice.action == Action::Stand {
+                    break;
+                }
+                player = player.with(draw(rng));
+            }
+            let mut dealer = Points::EMPTY.with(hole).with(upcard);
+            while !player.is_bust() && dealer.dealer_hits() {
+                dealer = dealer.with(draw(rng));
+            }
+            let verdict = Verdict::of(player.total(), dealer.total());
+            episode.teach(table, verdict);
+            score.add(verdict);
+        }
+        score
+    }
+
+    #[test]
+    fn looking_everything_up_learns_the_very_same() {
+        for space in [StateSpace::Coarse, StateSpace::Soft] {
+            for explore in ways() {
+                // From nothing, and on from a table that knows something.
+                let mut table = QTable::new(space);
+                for rounds in [30_000, 5_000] {
+                    let mut trainer = Trainer::new(table.clone(), explore, Pcg64::seed_from_u64(8));
+                    let score = trainer.play(rounds).unwrap();
+                    assert_eq!(score, told(&mut table, explore, &mut Pcg64::seed_from_u64(8), rounds), "{explore:?}");
+                    assert!(*trainer.table() == table, "{explore:?}, {space}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weights_are_points() {
+        fn go(weight: Weight, points: Points, left: &mut [u8; 12]) {
+            assert_eq!((weight.total(), weight.points().is_soft()), (points.total(), points.is_soft()));
+            if points.is_bust() {
+                return;
+            }
+            for value in 2..=ACE {
+                if left[usize::from(value)] > 0 {
+                    left[usize::from(value)] -= 1;
+                    let card = Card::all().find(|card| card.value() == value).unwrap();
+                    go(weight + Weight::of(card), points.with(value), left);
+                    left[usize::from(value)] += 1;
+                }
+            }
+        }
+        // Every hand of one deck, in every order, so up to the four aces and the longest hands.
+        go(Weight(0), Points::EMPTY, &mut [0, 0, 4, 4, 4, 4, 4, 4, 4, 4, 16, 4]);
+    }
+
+    #[test]
+    fn training_in_parts_is_training_at_once() {
+        for explore in ways() {
+            let start = || Trainer::new(QTable::new(StateSpace::Soft), explore, Pcg64::seed_from_u64(5));
+            let (mut once, mut parts) = (start(), start());
+            let whole = once.play(3_000).unwrap();
+            let mut sum = Score::default();
+            for part in [1, 1_999, 0, 1_000] {
+                sum += parts.play(part).unwrap();
+            }
+            assert_eq!((whole, once.table()), (sum, parts.table()));
+            assert_eq!(whole.rounds(), 3_000);
+        }
+    }
+
+    #[test]
+    fn only_random_training_hits_21() {
+        for explore in ways() {
+            let mut trainer = Trainer::new(QTable::new(StateSpace::Coarse), explore, Pcg64::seed_from_u64(1));
+            trainer.play(10_000).unwrap();
+            let hit_21 = trainer.table().visited().any(|(state, entry)| state.total() == 21 && entry.hit.n > 0);
+            assert_eq!(hit_21, explore == Explore::Random, "{explore:?}");
+        }
+    }
+
+    #[test]
+    fn every_round_leaves_one_last_decision_at_least() {
+        // Each round ends with exactly one STAND or one HIT that busts, so these add up to the rounds.
+        let mut trainer = Trainer::new(QTable::new(StateSpace::Coarse), Explore::Random, Pcg64::seed_from_u64(2));
+        let score = trainer.play(20_000).unwrap();
+        let stands: u64 = trainer.table().visited().map(|(_, entry)| entry.stand.n).sum();
+        assert_eq!(stands + score.busts, score.rounds());
+        assert!((score.mean() + 0.392_658).abs() < 4.5 * 0.9 / 20_000_f64.sqrt(), "{}", score.mean());
+    }
+}
