@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStderr, ChildStdin, Command, Stdio},
     time::Duration,
 };
 
@@ -18,8 +18,18 @@ pub struct Measured {
 impl Measured {
     /// Starts `command` and reads its port from the last word of its first line. Its standard input is a pipe.
     pub fn start(command: &mut Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().expect("the program starts");
+        Self::announced(command.stderr(Stdio::null()))
+    }
+
+    /// Starts `command` in the same way, and gives what it says on standard error, which has to be read as it comes.
+    pub fn start_heard(command: &mut Command) -> (Self, BufReader<ChildStderr>) {
+        let mut started = Self::announced(command.stderr(Stdio::piped()));
+        let told = started.child.stderr.take().expect("piped");
+        (started, BufReader::new(told))
+    }
+
+    fn announced(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
         let port = line.split_whitespace().last().and_then(|word| word.parse().ok()).expect("a port in the first line");

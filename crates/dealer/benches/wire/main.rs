@@ -6,7 +6,9 @@
 //!   exchange is a round. Bare: one process that answers 64 sockets as the system says that they are ready; driven by the
 //!   same loop.
 //!
-//! Each is measured three times, ours and bare in turn, and the best of three is shown.
+//! Time begins when the first round does: how long programs take to start is another matter. Ours and bare take turns in
+//! pairs of short runs, nine of them, and of the rates and the ratios the median is shown; so what else the machine does in
+//! between spoils a pair and not the figure.
 //! `cargo bench -p dealer` prints the table; `-- --rounds N` makes runs longer or shorter.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
@@ -18,9 +20,10 @@ mod bare;
 mod compare {
     use std::{
         env,
-        io::{Read, Write},
+        io::{self, BufRead, Read, Write},
         net::TcpStream,
-        process::{Command, Stdio},
+        process::{Child, Command, Stdio},
+        thread,
         time::Instant,
     };
 
@@ -32,7 +35,9 @@ mod compare {
 
     /// Connections of the second comparison.
     const CONNECTIONS: u32 = 64;
-    const TIMES: usize = 3;
+    const PAIRS: usize = 9;
+    /// What the measured player is called; it stands in no line of the dealer's before it has a seat.
+    const NAME: &str = "Measured";
 
     pub(crate) fn main() {
         let arguments: Vec<String> = env::args().collect();
@@ -49,9 +54,39 @@ mod compare {
         if arguments.iter().any(|word| word == "--bare") {
             return bare::serve();
         }
-        let rounds = value("--rounds").unwrap_or(60_000);
-        one_text_player(rounds);
-        many_binary_players(rounds * 4);
+        let rounds = value("--rounds").unwrap_or(20_000);
+        let questions = questions_a_round();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of exchanges")]
+        let exchanges = (f64::from(rounds) * questions) as u32;
+        println!("median of {PAIRS} pairs of runs, exchanges a second");
+        compare("one text player", questions, || one_text_player(rounds) * questions, || one_bare_pair(exchanges));
+        let each = rounds * 4 / CONNECTIONS;
+        compare("64 binary players", 1.0, || many_binary_players(each), || many_bare(each));
+    }
+
+    // Runs `ours` and `bare` in turn, which give exchanges a second; a round of ours takes so many of them.
+    fn compare(what: &str, questions: f64, ours: impl Fn() -> f64, bare: impl Fn() -> f64) {
+        let mut pairs: Vec<[f64; 3]> = vec![];
+        for _ in 0..PAIRS {
+            let (ours, bare) = (ours(), bare());
+            pairs.push([ours, bare, ours / bare]);
+        }
+        let sorted = |column: usize| {
+            let mut values: Vec<f64> = pairs.iter().map(|pair| pair[column]).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let [ours, bare, ratios] = [0, 1, 2].map(sorted);
+        let middle = PAIRS / 2;
+        println!(
+            "{what}: {:.0} ({:.0} rounds); bare {:.0}; ratio {:.2} ({:.2} to {:.2})",
+            ours[middle],
+            ours[middle] / questions,
+            bare[middle],
+            ratios[middle],
+            ratios[0],
+            ratios[PAIRS - 1]
+        );
     }
 
     // What a round costs on average in questions, playing by the best table.
@@ -61,41 +96,52 @@ mod compare {
         StateSpace::Soft.states().map(|state| values.values(state).visits).sum()
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of exchanges")]
-    fn one_text_player(rounds: u32) {
-        let questions = questions_a_round();
-        let exchanges = (f64::from(rounds) * questions) as u32;
-        let (mut ours, mut floor) = (0.0_f64, 0.0_f64);
-        for _ in 0..TIMES {
-            let dealer = dealer(rounds, 1);
-            ours = ours.max(f64::from(rounds) / timed(&["--player", &dealer.port.to_string()]));
-            let bare = bare(Exchange::TEXT);
-            let arguments = ["--driver", &bare.port.to_string(), "--exchanges", &exchanges.to_string()];
-            floor = floor.max(f64::from(exchanges) / timed(&arguments));
+    // Rounds a second, from the moment at which the player is seated and its first round begins.
+    fn one_text_player(rounds: u32) -> f64 {
+        let (dealer, mut told) = Measured::start_heard(&mut dealer(rounds, 1));
+        let port = dealer.port.to_string();
+        let mut player = itself().args(["--player", &port]).stdout(Stdio::null()).spawn().expect("it runs");
+        let mut line = String::new();
+        while !line.contains(NAME) {
+            line.clear();
+            assert!(told.read_line(&mut line).expect("text") > 0, "the dealer is gone before the first round");
         }
-        println!("one text player: {ours:.0} rounds/s, {:.0} exchanges/s", ours * questions);
-        println!("  bare pair: {floor:.0} exchanges/s; ratio {:.2}", ours * questions / floor);
+        let start = Instant::now();
+        // What else the dealer says must not fill the pipe.
+        let rest = thread::spawn(move || io::copy(&mut told, &mut io::sink()));
+        succeed(&mut player);
+        let seconds = start.elapsed().as_secs_f64();
+        drop(dealer);
+        rest.join().expect("it reads").expect("a pipe");
+        f64::from(rounds) / seconds
     }
 
-    fn many_binary_players(rounds: u32) {
-        let each = rounds / CONNECTIONS;
-        let (mut ours, mut floor) = (0.0_f64, 0.0_f64);
-        for _ in 0..TIMES {
-            let dealer = dealer(each, CONNECTIONS);
-            ours = ours.max(drive(dealer.port, each, b"\0\0\0\x05\x01\x01Ann", true));
-            let bare = bare(Exchange::BINARY);
-            floor = floor.max(drive(bare.port, each, &Exchange::BINARY.question(), false));
-        }
-        println!("{CONNECTIONS} binary players: {ours:.0} rounds/s");
-        println!("  bare loop: {floor:.0} exchanges/s; ratio {:.2}", ours / floor);
+    // Exchanges a second, as the driver has measured them.
+    fn one_bare_pair(exchanges: u32) -> f64 {
+        let bare = bare(Exchange::TEXT);
+        let arguments = ["--driver", &bare.port.to_string(), "--exchanges", &exchanges.to_string()];
+        let mut driver = itself().args(arguments).stdout(Stdio::piped()).spawn().expect("it runs");
+        let mut told = String::new();
+        driver.stdout.take().expect("piped").read_to_string(&mut told).expect("text");
+        succeed(&mut driver);
+        f64::from(exchanges) / told.trim().parse::<f64>().expect("seconds")
     }
 
-    fn dealer(rounds: u32, tables: u32) -> Measured {
+    fn many_binary_players(each: u32) -> f64 {
+        let dealer = Measured::start(&mut dealer(each, CONNECTIONS));
+        drive(dealer.port, each, b"\0\0\0\x05\x01\x01Ann", true)
+    }
+
+    fn many_bare(each: u32) -> f64 {
+        let bare = bare(Exchange::BINARY);
+        drive(bare.port, each, &Exchange::BINARY.question(), false)
+    }
+
+    fn dealer(rounds: u32, tables: u32) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dealer"));
         let (rounds, tables) = (rounds.to_string(), tables.to_string());
-        let arguments =
-            ["0", &rounds, "--tables", &tables, "--bind", "127.0.0.1", "--delay-ms", "0", "--quiet", "--seed", "1"];
-        Measured::start(command.args(arguments))
+        command.args(["0", &rounds, "--tables", &tables, "--bind", "127.0.0.1", "--delay-ms", "0", "--seed", "1"]);
+        command
     }
 
     fn itself() -> Command {
@@ -106,27 +152,29 @@ mod compare {
         Measured::start(itself().args(["--bare", exchange.word()]))
     }
 
-    // Seconds that this program takes with these arguments.
-    fn timed(arguments: &[&str]) -> f64 {
-        let start = Instant::now();
-        let status = itself().args(arguments).stdout(Stdio::null()).status().expect("it runs");
-        assert!(status.success());
-        start.elapsed().as_secs_f64()
+    fn succeed(child: &mut Child) {
+        assert!(child.wait().expect("it runs").success());
     }
 
     fn play(port: u32) {
         let port = port.to_string();
-        let arguments = ["player", "Ann", "127.0.0.1", &port, "--log", "error", "--state", "soft"];
+        let arguments = ["player", NAME, "127.0.0.1", &port, "--log", "error", "--state", "soft"];
         player::run(player::Args::try_parse_from(arguments).expect("well known")).expect("it plays");
     }
 
+    // Prints how many seconds the exchanges took.
     fn drive_bare(port: u32, exchanges: u32) {
         let mut stream = connect(u16::try_from(port).expect("a port"));
         let (question, mut reply) = (Exchange::TEXT.question(), vec![0; Exchange::TEXT.reply]);
-        for _ in 0..exchanges {
+        let mut exchange = || {
             stream.write_all(&question).expect("loopback");
             stream.read_exact(&mut reply).expect("loopback");
-        }
+        };
+        // The other side has taken the connection in when it has answered.
+        exchange();
+        let start = Instant::now();
+        (0..exchanges).for_each(|_| exchange());
+        println!("{}", start.elapsed().as_secs_f64());
     }
 
     fn connect(port: u16) -> TcpStream {
