@@ -3,6 +3,8 @@
 //! Each function takes bytes that anybody may have written, and panics if something does not hold. The fuzz targets of
 //! the same names call them with invented bytes, and a plain test with the corpus of each target.
 
+pub mod blackjack;
+pub mod mastermind;
 pub mod robots;
 
 use std::collections::BTreeSet;

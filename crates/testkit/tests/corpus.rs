@@ -56,6 +56,31 @@ fn robots_input_message() {
 }
 
 #[test]
+fn blackjack_player_message() {
+    for_each_file("blackjack_player_message", properties::blackjack::player_message);
+}
+
+#[test]
+fn blackjack_dealer_message() {
+    for_each_file("blackjack_dealer_message", properties::blackjack::dealer_message);
+}
+
+#[test]
+fn blackjack_table() {
+    for_each_file("blackjack_table", properties::blackjack::table);
+}
+
+#[test]
+fn mastermind_line() {
+    for_each_file("mastermind_line", properties::mastermind::line);
+}
+
+#[test]
+fn mastermind_record() {
+    for_each_file("mastermind_record", properties::mastermind::record);
+}
+
+#[test]
 fn map() {
     for_each_file("map", properties::map);
 }

@@ -1,0 +1,196 @@
+//! What holds for any bytes that the programs of the game of 21 read off streams and from table files.
+
+use std::mem;
+
+use blackjack::{
+    Action, DealerMessage, Dialect, PlayerMessage, QTable, StateSpace, Verdict,
+    client::{Event, Player},
+    learn::{Choice, Explore, Trainer},
+    protocol::{DealerDecoder, MAX_MESSAGE, PlayerDecoder},
+    qtable::{MAX_FILE, Trouble},
+};
+use bytes::BytesMut;
+use netcore::DecodeError;
+
+/// The most bytes of a message that may be kept until the rest of it comes: all but the last, with a binary one's length.
+const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
+/// Sizes of the pieces in which a stream comes, besides all at once.
+const PIECES: [usize; 6] = [1, 2, 3, 7, 64, 300];
+
+/// What a dealer reads off a player's stream.
+pub fn player_message(bytes: &[u8]) {
+    let decoder = || {
+        let mut decoder = PlayerDecoder::default();
+        move |buffer: &mut BytesMut| decoder.decode(buffer)
+    };
+    let (slowly, error) = in_pieces(bytes, 1, decoder());
+    let mut read = 0;
+    for request in &slowly {
+        let written = request.message.to_bytes(request.dialect);
+        assert_eq!(written, bytes[read..read + written.len()], "each message has one form");
+        read += written.len();
+        assert_eq!(Some(request.dialect), Dialect::of_first_byte(bytes[0]));
+    }
+    for pieces in PIECES.into_iter().chain([bytes.len().max(1)]) {
+        let (found, why) = in_pieces(bytes, pieces, decoder());
+        // Whatever lies behind a message in its own piece was sent before it was asked for, and is the last that is read.
+        let mut end = 0;
+        let ahead = slowly.iter().position(|request| {
+            end += request.message.to_bytes(request.dialect).len();
+            !end.is_multiple_of(pieces) && end < bytes.len()
+        });
+        if let Some(last) = ahead {
+            assert_eq!(found, slowly[..=last], "in pieces of {pieces}");
+            assert!(matches!(why, Some(DecodeError::Invalid { at: 0, .. })), "{why:?} in pieces of {pieces}");
+        } else {
+            assert_eq!(found, slowly, "in pieces of {pieces}");
+            assert_eq!(why.map(kind), error.map(kind), "in pieces of {pieces}");
+        }
+    }
+    if let Ok(message) = PlayerMessage::parse_binary(bytes) {
+        assert_eq!(message.to_bytes(Dialect::Binary)[4..], *bytes);
+    }
+}
+
+/// What a player reads off a dealer's stream, and what it makes of it.
+pub fn dealer_message(bytes: &[u8]) {
+    for dialect in [Dialect::Text, Dialect::Binary] {
+        let decoder = || {
+            let mut decoder = DealerDecoder::new(dialect);
+            move |buffer: &mut BytesMut| decoder.decode(buffer)
+        };
+        let (messages, error) = in_pieces(bytes, bytes.len().max(1), decoder());
+        for pieces in PIECES {
+            let (found, why) = in_pieces(bytes, pieces, decoder());
+            assert_eq!((&found, why.map(kind)), (&messages, error.map(kind)), "in pieces of {pieces}");
+        }
+        let mut read = 0;
+        for message in &messages {
+            let mut written = message.to_bytes(dialect).to_vec();
+            // The one message that is read in two ways.
+            if *message == DealerMessage::Result(Verdict::Loose) && bytes[read..].starts_with(b"RESULT LOSE") {
+                written = b"RESULT LOSE\0".to_vec();
+            }
+            assert_eq!(written, bytes[read..read + written.len()], "each message has one form");
+            read += written.len();
+        }
+        hear(&messages);
+    }
+}
+
+// Plays by what a dealer says as long as that makes sense, and learns from it: hits now and then, never with 21.
+fn hear(messages: &[DealerMessage]) {
+    for space in [StateSpace::Coarse, StateSpace::Soft] {
+        let (mut player, mut table) = (Player::new(space), QTable::new(space));
+        let (mut decided, mut over) = (0_u64, false);
+        for &message in messages {
+            let (before, in_round) = (player.points(), player.in_round());
+            let Ok(heard) = player.hear(message) else {
+                // It is as it was, and hears what makes sense.
+                assert_eq!((player.points(), player.in_round()), (before, in_round));
+                assert_eq!(player.hear(DealerMessage::Quit).is_err(), over, "nothing comes after QUIT");
+                break;
+            };
+            assert!(!over);
+            match heard.event {
+                Event::Asked => {
+                    let state = player.state().expect("asked");
+                    assert!(!player.points().is_bust());
+                    let hits = decided.is_multiple_of(2) && state.total() < 21;
+                    let action = if hits { Action::Hit } else { Action::Stand };
+                    assert_eq!(player.decide(Choice::sure(action)), Ok(action.into()));
+                    assert!(player.decide(Choice::sure(action)).is_err(), "asked once");
+                    decided += 1;
+                }
+                Event::Ended { verdict, sound } => {
+                    assert_eq!(sound, heard.oddity.is_none());
+                    if sound {
+                        player.episode().teach(&mut table, verdict);
+                    }
+                }
+                Event::Quit => over = true,
+                Event::Began | Event::Dealt | Event::Ignored => {}
+            }
+        }
+        let learned: u64 = table.visited().map(|(_, entry)| entry.visits()).sum();
+        assert!(learned <= decided);
+    }
+}
+
+// The messages of a stream that comes in pieces of so many bytes, up to the first wrong one.
+fn in_pieces<T>(
+    bytes: &[u8],
+    pieces: usize,
+    mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError>,
+) -> (Vec<T>, Option<DecodeError>) {
+    let (mut buffer, mut messages) = (BytesMut::new(), vec![]);
+    for piece in bytes.chunks(pieces) {
+        buffer.extend_from_slice(piece);
+        loop {
+            match decode(&mut buffer) {
+                Ok(Some(message)) => messages.push(message),
+                Ok(None) => break,
+                Err(why) => return (messages, Some(why)),
+            }
+        }
+        assert!(buffer.len() < MOST_KEPT, "{} bytes are kept", buffer.len());
+    }
+    (messages, None)
+}
+
+// The same for what is found wrong sooner or later, as the rest of a message comes: how much of it had come differs.
+fn kind(error: DecodeError) -> DecodeError {
+    match error {
+        DecodeError::TooLong { max, .. } => DecodeError::TooLong { length: 0, max },
+        error => error,
+    }
+}
+
+/// What is made of a table file: a table that is written again as it was read, or an error that says where.
+pub fn table(file: &[u8]) {
+    let mut file = file.to_vec();
+    let mut result = QTable::from_file(&file);
+    // Nobody guesses a checksum, so what is wrong with the last line alone is put right as the error says.
+    for _ in 0..2 {
+        let Err(error) = &result else { break };
+        let words = match error.trouble {
+            Trouble::Checksum { announced, found } => [format!(" {announced:08x}\n"), format!(" {found:08x}\n")],
+            Trouble::Lines { announced, found } => [format!("end {announced} "), format!("end {found} ")],
+            _ => break,
+        };
+        let [wrong, right] = words.map(String::into_bytes);
+        let line: usize = file.split_inclusive(|&byte| byte == b'\n').take(error.line - 1).map(<[u8]>::len).sum();
+        let at =
+            line + file[line..].windows(wrong.len()).position(|window| window == wrong).expect("it was read there");
+        file.splice(at..at + wrong.len(), right);
+        let before = mem::replace(&mut result, QTable::from_file(&file));
+        assert_ne!(result, before);
+    }
+    match result {
+        Ok(table) => whole(&table, &file),
+        Err(error) => {
+            let lines = file.split(|&byte| byte == b'\n').count();
+            assert!((1..=lines).contains(&error.line), "{error}");
+            assert!(error.to_string().bytes().all(|byte| matches!(byte, b' '..=b'~')), "{error:?}");
+        }
+    }
+}
+
+fn whole(table: &QTable, file: &[u8]) {
+    assert_eq!(table.to_file(), file, "there is one way to write a table");
+    assert!(file.len() <= MAX_FILE);
+    assert_eq!(table.dump().lines().count(), table.visited().count());
+    let strategy = table.strategy();
+    for (state, entry) in table.visited() {
+        assert_eq!(table.best(state), strategy.action(state));
+        assert!(entry.visits() > 0);
+    }
+    let mut twice = table.clone();
+    if twice.merge(table).is_ok() {
+        assert_eq!(twice.since(table), *table);
+    }
+    // It can be gone on with, however full it is.
+    let mut trainer = Trainer::seeded(table.clone(), Explore::Doubt, 1, 0);
+    trainer.play(10).expect("no round takes all cards");
+    assert!(trainer.table().visited().count() >= table.visited().count());
+}
