@@ -3,15 +3,19 @@
 //! The bare loop deals, adds up and compares, and does nothing else: no states, no table, no learning. It has its own
 //! generator (xorshift) and its own deck, as short as they can be written, and decides by a coin or by hitting below 17.
 //! Both take turns, many and short ones: a machine whose speed drifts slows both, and in some turns of two milliseconds no
-//! other program is let in between. The ratio is that of the best turns. Two threads need longer turns, since they have to
-//! be started, and both cores for themselves.
+//! other program is let in between. The ratio is that of the best turns. Two threads begin each turn together, and it lasts
+//! until both are done; where two cores are never free at the same time, that figure says nothing.
 //!
 //! `cargo bench -p blackjack --bench train` prints the table; `-- --rounds N` makes the turns longer or shorter.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock and its arguments, and runs two threads")]
 
-use std::{hint::black_box, time::Instant};
+use std::{
+    hint::black_box,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Instant,
+};
 
 use blackjack::{
     QTable, StateSpace,
@@ -22,8 +26,6 @@ use blackjack::{
 use rand_pcg::Pcg64Mcg;
 
 const TURNS: usize = 500;
-// For two threads: fewer turns, and so many times as long.
-const LONGER: u32 = 10;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -56,19 +58,32 @@ fn trainer(explore: Explore, space: StateSpace, seed: u64) -> Trainer<Pcg64Mcg> 
 }
 
 fn threads(explore: Explore, rounds: u64) {
-    let rounds = rounds * u64::from(LONGER);
-    let mut learners = [1, 2].map(|seed| trainer(explore, StateSpace::Coarse, seed));
-    let (mut one, mut two) = (0.0_f64, 0.0_f64);
-    for _ in 0..TURNS / LONGER as usize {
-        one = one.max(rate(rounds, || learners[0].play(rounds)));
-        two = two.max(rate(2 * rounds, || {
-            std::thread::scope(|scope| {
-                for learner in &mut learners {
-                    scope.spawn(move || learner.play(rounds));
-                }
-            });
-        }));
+    let mut one = 0.0_f64;
+    let mut learner = trainer(explore, StateSpace::Coarse, 1);
+    for _ in 0..TURNS {
+        one = one.max(rate(rounds, || learner.play(rounds)));
     }
+    // Who waits is awake, so that the system gives each a core of its own as soon as there are two.
+    let arrived = AtomicUsize::new(0);
+    // When the turns of a thread began and ended.
+    let learn = |seed| {
+        let mut learner = trainer(explore, StateSpace::Coarse, seed);
+        let turn = |turn| {
+            arrived.fetch_add(1, Ordering::AcqRel);
+            while arrived.load(Ordering::Acquire) < 2 * (turn + 1) {
+                std::hint::spin_loop();
+            }
+            let start = Instant::now();
+            learner.play(rounds).expect("no round takes all cards");
+            (start, Instant::now())
+        };
+        (0..TURNS).map(turn).collect::<Vec<_>>()
+    };
+    let [left, right] = std::thread::scope(|scope| {
+        [1, 2].map(|seed| scope.spawn(move || learn(seed))).map(|thread| thread.join().expect("it learns"))
+    });
+    let shortest = left.iter().zip(&right).map(|(a, b)| a.1.max(b.1) - a.0.min(b.0)).min();
+    let two = million(2 * rounds) / shortest.expect("some turns").as_secs_f64();
     println!("{:<24} {two:>9.1} {:>9} {:>7.2} of one thread", "two threads, epsilon", "", two / one);
 }
 
@@ -87,9 +102,12 @@ fn solver() {
 fn rate<T>(rounds: u64, play: impl FnOnce() -> T) -> f64 {
     let start = Instant::now();
     black_box(play());
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
-    let rounds = rounds as f64;
-    rounds / start.elapsed().as_secs_f64() / 1e6
+    million(rounds) / start.elapsed().as_secs_f64()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+fn million(rounds: u64) -> f64 {
+    rounds as f64 / 1e6
 }
 
 #[derive(Clone, Copy)]
