@@ -113,8 +113,7 @@ impl Round {
     /// game comes to.
     pub fn hint(&mut self) -> Option<Hint> {
         let knowledge = self.game.ask_hint();
-        // A generator of its own, so that a hint changes nothing of what lifelines will tell.
-        Hint::new(&knowledge, &mut Pcg64::seed_from_u64(knowledge.turns_gone() as u64))
+        Hint::of(&knowledge)
     }
 
     /// The seed and the command that begins the same game again, if a seed decided it.

@@ -177,7 +177,7 @@ fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
     let mut knowledge = Knowledge::new(rules);
     let mut text = String::new();
     for turn in 1..=TURNS {
-        let Some(hint) = Hint::new(&knowledge, &mut Pcg64::seed_from_u64(knowledge.turns_gone() as u64)) else {
+        let Some(hint) = Hint::of(&knowledge) else {
             bail!("no code fits the answers");
         };
         let feedback = Feedback::of(hint.guess, code);

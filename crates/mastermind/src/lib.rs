@@ -20,7 +20,7 @@
 //! let mut game = Game::new(Rules::new(4, 6, true)?, Style::Text, &mut rng);
 //! while game.outcome().is_none() {
 //!     let knowledge = game.ask_hint();
-//!     let hint = Hint::new(&knowledge, &mut rng).ok_or("some code is always possible")?;
+//!     let hint = Hint::of(&knowledge).ok_or("some code is always possible")?;
 //!     game.apply(Action::Guess(hint.guess), &mut rng)?;
 //! }
 //! assert!(matches!(game.outcome(), Some(Outcome::Won { turns }) if turns <= 6));

@@ -3,6 +3,7 @@
 //! | what | for |
 //! |------|-----|
 //! | [`Hint`] | the next guess at any point of any game, soon enough for a person who waits |
+//! | [`Branch`] | playing all codes of a game by hints |
 //! | [`Codebreaker`] | playing all codes of a game by one of four [strategies](Strategy) that look one step ahead |
 //! | [`Search`] | the least number of turns over all codes, by search |
 //!
@@ -22,7 +23,7 @@ mod symmetry;
 mod tally;
 mod tree;
 
-pub use hint::{Effort, Hint, JUDGED, LISTED};
+pub use hint::{Branch, Hint, JUDGED, LISTED};
 pub use knowledge::Knowledge;
 pub use search::{Found, Progress, Search};
 pub use strategy::{ParseStrategyError, Strategy};

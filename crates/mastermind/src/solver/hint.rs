@@ -1,15 +1,16 @@
 //! The next guess that the codebreaker would make, and why.
 
 use alloc::vec::Vec;
-use rand::Rng;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
 
 use super::{
-    knowledge::{Knowledge, Possible},
+    knowledge::{Candidates, Knowledge, Possible},
     space::{split, telling_member},
     strategy::{Criterion, Strategy, log2},
 };
 use crate::{
-    code::{Code, Peg, Rules},
+    code::{Code, MAX_LENGTH, Peg, Rules},
     feedback::{CLASSES, Feedback},
     game::TURNS,
     slices::{Probe, Slices},
@@ -17,44 +18,33 @@ use crate::{
 
 /// Most possible codes that a hint lists.
 pub const LISTED: usize = 20;
-/// Most possible codes that guesses are judged by; of more, a sample of so many.
-pub const JUDGED: usize = 4096;
-/// The same while not all guesses can be tried: trying more of them is worth more than judging them better.
-const JUDGED_ROUGHLY: usize = 1024;
+/// Most possible codes that guesses are judged by; of more, a sample of so many. Twice as many made no difference that we
+/// could see.
+pub const JUDGED: usize = 1024;
+/// The same for the first guess, of which few are tried.
+const JUDGED_FIRST: usize = 4096;
 
-/// Most guesses that are tried where not all can be. The best of them are improved step by step, which gains more than
-/// trying more would.
-const MOST_TRIED: usize = 30_000;
+/// Most guesses that are tried: half of them possible codes, the others by chance. Ten times as many made no difference
+/// that we could see: it is the improvement of the best, peg by peg, that finds good ones.
+const MOST_TRIED: usize = 2000;
+/// Of few possible codes fewer guesses are tried: so many,
+const TRIED: usize = 200;
+/// and so many more for each possible code.
+const TRIED_FOR_EACH: usize = 4;
 
-/// How much work a hint is worth where not all guesses can be tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
-    /// For a person who waits.
-    High,
-    /// For many games in a row: a tenth of the guesses, which costs a tenth of a turn or so.
-    Low,
-}
+/// How many of the guesses tried are improved, and looked at with the guess after them.
+const IMPROVED: usize = 12;
+/// The same when turns are scarce. Of eight pegs without repeats, 53 of the 40,320 codes then take all ten turns; with 12
+/// it was 294.
+const IMPROVED_WITH_CARE: usize = 30;
 
-impl Effort {
-    /// How many of the guesses tried are improved.
-    const fn climbs(self) -> usize {
-        match self {
-            Self::High => 12,
-            Self::Low => 2,
-        }
-    }
-
-    /// By what the number of guesses tried is divided.
-    const fn divisor(self) -> usize {
-        match self {
-            Self::High => 1,
-            Self::Low => 10,
-        }
-    }
-}
+/// The seed of whatever a hint leaves to chance.
+const SEED: u64 = 1;
 
 /// How many possible codes are tried as the guess after the next, before the best of them is improved.
 const NEXT_TRIED: usize = 100;
+/// Of at most so many codes, the best of them is good enough as the guess after the next.
+const FEW: usize = 16;
 
 /// What the codebreaker says at some point of a game.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,44 +70,39 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// The codebreaker's hint with [`Effort::High`]: at most some tenth of a second. `None` if no code fits what is known:
-    /// then some answer was wrong.
-    pub fn new<R: Rng + ?Sized>(knowledge: &Knowledge, rng: &mut R) -> Option<Self> {
-        Self::with_effort(knowledge, Effort::High, rng)
-    }
-
     /// The codebreaker's hint. `None` if no code fits what is known: then some answer was wrong.
     ///
-    /// Guesses are chosen by what their answer tells. Of more than [`JUDGED`] possible codes a sample stands for all, and
-    /// where there are too many guesses to try, as many as are worth waiting for are: possible codes and random ones, which
-    /// `rng` chooses.
-    pub fn with_effort<R: Rng + ?Sized>(knowledge: &Knowledge, effort: Effort, rng: &mut R) -> Option<Self> {
-        let mut possible = Possible::new(knowledge);
+    /// The same knowledge has the same hint. Some possible codes and some random ones, always drawn from the same seed, are
+    /// judged by what their answer tells; of more than [`JUDGED`] possible codes (of the first guess, a few more) a sample
+    /// stands for all. The best of them are improved step by step, and compared by what the guess after them can tell.
+    pub fn of(knowledge: &Knowledge) -> Option<Self> {
+        Self::among(knowledge, Possible::new(knowledge))
+    }
+
+    /// The hint when the possible codes are these.
+    fn among(knowledge: &Knowledge, mut possible: impl Candidates) -> Option<Self> {
         let remaining = possible.total();
         if remaining == 0 {
             return None;
         }
+        let rng = &mut Pcg64::seed_from_u64(SEED);
         let rules = knowledge.rules();
-        let all_guesses = usize::try_from(rules.guesses()).unwrap_or(usize::MAX);
-        let all_tried = !knowledge.is_empty() && all_guesses <= affordable(rules, JUDGED);
-        let judged = if all_tried || knowledge.is_empty() { JUDGED } else { JUDGED_ROUGHLY };
-        let few = usize::try_from(remaining).ok().filter(|remaining| *remaining <= judged.max(LISTED));
+        let judged = if knowledge.is_empty() { JUDGED_FIRST } else { JUDGED };
+        let few = usize::try_from(remaining).ok().filter(|remaining| *remaining <= judged);
         let codes = if few.is_some() { possible.all() } else { possible.sample(judged as u64, rng) };
         let scarce = !knowledge.is_empty() && is_scarce(rules, remaining, knowledge.turns_gone());
-        let strategy = if scarce { Strategy::Expected } else { Strategy::Entropy };
         let (guess, tried) = match codes[..] {
             [guess] | [guess, _] => (guess, 1),
             _ => telling_member(&codes).filter(|_| few.is_some()).map_or_else(
                 || {
-                    let mut bench = Bench::new(&codes, strategy);
+                    let mut bench = Bench::new(&codes, scarce);
                     let best = if knowledge.is_empty() {
                         bench.best(&openings(rules), 1)
-                    } else if all_tried {
-                        bench.best(&rules.all_guesses(), 1)
                     } else {
-                        let starts = bench.best(&some_guesses(rules, effort, &codes, rng), effort.climbs());
+                        let improved = if scarce { IMPROVED_WITH_CARE } else { IMPROVED };
+                        let starts = bench.best(&some_guesses(rules, &codes, rng), improved);
                         let tops = starts.into_iter().map(|start| bench.climb(rules, start)).collect();
-                        two_ahead(rules, &codes, strategy, tops)
+                        two_ahead(rules, &codes, scarce, tops)
                     };
                     (best.into_iter().min().map_or(codes[0], |(_, _, guess)| guess), bench.tried)
                 },
@@ -142,18 +127,44 @@ impl Hint {
     }
 }
 
-/// How many guesses at so many codes may be tried before a person gets impatient.
-fn affordable(rules: Rules, codes: usize) -> usize {
-    // Blocks of 64 codes that a core of 2020 compares in some 50 ms, beside the rest of a hint.
-    let blocks = match rules.length() {
-        4 => 3_000_000,
-        5 => 2_400_000,
-        6 => 1_000_000,
-        7 => 700_000,
-        _ => 500_000,
-    };
-    // Making up a guess takes as long as a few blocks.
-    blocks / (codes.div_ceil(64) + 4)
+/// A point of a game with all possible codes at hand: for those who play many codes by hints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    knowledge: Knowledge,
+    codes: Vec<Code>,
+}
+
+impl Branch {
+    /// The point at which so much is known.
+    pub fn new(knowledge: Knowledge) -> Self {
+        let codes = Possible::new(&knowledge).all();
+        Self { knowledge, codes }
+    }
+
+    /// What is known.
+    pub const fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
+    }
+
+    /// The codes that are possible, in numeric order.
+    pub fn codes(&self) -> &[Code] {
+        &self.codes
+    }
+
+    /// The codebreaker's hint: [`Hint::of`] what is known, sooner.
+    pub fn hint(&self) -> Option<Hint> {
+        Hint::among(&self.knowledge, &*self.codes)
+    }
+
+    /// The points that the answers to a guess lead to.
+    pub fn after(&self, guess: Code) -> Vec<(Feedback, Self)> {
+        let next = |(feedback, codes)| {
+            let mut knowledge = self.knowledge.clone();
+            knowledge.answered(guess, feedback);
+            (feedback, Self { knowledge, codes })
+        };
+        split(&self.codes, guess).into_iter().map(next).collect()
+    }
 }
 
 /// A judged guess: smaller is better, then one that may be the code, then the first.
@@ -163,14 +174,17 @@ type Judged = (i64, bool, Code);
 struct Bench {
     slices: Slices,
     criterion: Criterion,
+    scarce: bool,
     codes: usize,
     tried: usize,
 }
 
 impl Bench {
-    fn new(codes: &[Code], strategy: Strategy) -> Self {
+    /// When turns are `scarce`, large parts are avoided rather than information sought.
+    fn new(codes: &[Code], scarce: bool) -> Self {
         let slices = Slices::new(codes[0].len(), codes);
-        Self { slices, criterion: Criterion::new(strategy), codes: codes.len(), tried: 0 }
+        let strategy = if scarce { Strategy::Expected } else { Strategy::Entropy };
+        Self { slices, criterion: Criterion::new(strategy), scarce, codes: codes.len(), tried: 0 }
     }
 
     /// The `count` best of these guesses, the best first.
@@ -197,6 +211,18 @@ impl Bench {
         best
     }
 
+    /// What a good guess at these other codes comes to, and how many of them it leaves at worst, if that matters.
+    fn next(&mut self, rules: Rules, codes: &[Code]) -> (i64, usize) {
+        self.slices.refill(codes);
+        self.codes = codes.len();
+        let [start] = self.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
+            return (0, codes.len());
+        };
+        let (value, _, guess) = if codes.len() > FEW { self.climb(rules, start) } else { start };
+        let left = if self.scarce { split(codes, guess).iter().map(|(_, part)| part.len()).max() } else { None };
+        (value, left.unwrap_or(codes.len()))
+    }
+
     /// Changes a guess peg by peg, and by exchanging two, for as long as it gets better.
     fn climb(&mut self, rules: Rules, mut from: Judged) -> Judged {
         loop {
@@ -210,11 +236,17 @@ impl Bench {
 
 /// What the guesses come to when the best next guess after each answer is looked at as well. When turns are scarce, that is
 /// above all how many codes may be left then.
-fn two_ahead(rules: Rules, codes: &[Code], strategy: Strategy, mut guesses: Vec<Judged>) -> Vec<Judged> {
+fn two_ahead(rules: Rules, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
     guesses.sort_unstable();
     guesses.dedup();
-    let bonus = Criterion::new(strategy).member_bonus();
-    let scarce = strategy == Strategy::Expected;
+    // Where every code gives another answer nothing is left to be looked at, and no guess is better.
+    let least = if scarce { i64::try_from(codes.len()).unwrap_or(i64::MAX) } else { 0 };
+    if guesses.first().is_some_and(|best| best.0 <= least) {
+        guesses.truncate(1);
+        return guesses;
+    }
+    let mut bench = Bench::new(codes, scarce);
+    let bonus = bench.criterion.member_bonus();
     for judged in &mut guesses {
         let (mut sum, mut largest) = (0, 0);
         for (answer, part) in split(codes, judged.2) {
@@ -222,15 +254,7 @@ fn two_ahead(rules: Rules, codes: &[Code], strategy: Strategy, mut guesses: Vec<
                 _ if answer.is_win(rules.length()) => (-2 * bonus, 0),
                 1 | 2 => (-bonus, 1),
                 _ if telling_member(&part).is_some() => (-bonus, 1),
-                count => {
-                    let mut bench = Bench::new(&part, strategy);
-                    let start = bench.best(&part[..count.min(NEXT_TRIED)], 1);
-                    let next = start.first().map(|start| bench.climb(rules, *start));
-                    let left = next.filter(|_| scarce).map_or(count, |(_, _, next)| {
-                        split(&part, next).iter().map(|(_, part)| part.len()).max().unwrap_or(0)
-                    });
-                    (next.map_or(0, |(value, _, _)| value), left)
-                }
+                _ => bench.next(rules, &part),
             };
             sum += value;
             largest = largest.max(left);
@@ -258,18 +282,26 @@ fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
 
 /// The guesses that differ in one peg, or in the places of two.
 fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
-    let pegs: Vec<Peg> = guess.pegs().collect();
-    let mut neighbours = Vec::new();
-    for place in 0..pegs.len() {
-        for other in (0..rules.colours()).filter_map(Peg::new).filter(|other| *other != pegs[place]) {
-            let mut pegs = pegs.clone();
+    let length = rules.length();
+    let mut pegs = [None; MAX_LENGTH];
+    for (place, peg) in guess.pegs().enumerate() {
+        pegs[place] = Some(peg);
+    }
+    let with = |pegs: &[Option<Peg>]| Code::of(pegs.iter().copied().flatten());
+    let mut neighbours = Vec::with_capacity(length * (rules.colours() + length));
+    for place in 0..length {
+        let own = pegs[place];
+        for other in (0..rules.colours()).map(Peg::new).filter(|other| *other != own) {
             pegs[place] = other;
-            neighbours.push(Code::of(pegs));
+            neighbours.push(with(&pegs));
         }
-        for other in (place + 1..pegs.len()).filter(|other| pegs[*other] != pegs[place]) {
-            let mut pegs = pegs.clone();
-            pegs.swap(place, other);
-            neighbours.push(Code::of(pegs));
+        pegs[place] = own;
+        for other in place + 1..length {
+            if pegs[other] != own {
+                pegs.swap(place, other);
+                neighbours.push(with(&pegs));
+                pegs.swap(place, other);
+            }
         }
     }
     neighbours
@@ -299,9 +331,10 @@ fn extend_openings(rules: Rules, most: usize, colour: usize, pegs: &mut Vec<Peg>
         pegs.truncate(pegs.len() - count);
     }
 }
-/// As many guesses as can be tried: possible codes and, at least as many, random ones.
-fn some_guesses<R: Rng + ?Sized>(rules: Rules, effort: Effort, codes: &[Code], rng: &mut R) -> Vec<Code> {
-    let tried = affordable(rules, codes.len()).min(MOST_TRIED) / effort.divisor();
+
+/// Guesses worth trying: possible codes and, at least as many, random ones.
+fn some_guesses<R: Rng + ?Sized>(rules: Rules, codes: &[Code], rng: &mut R) -> Vec<Code> {
+    let tried = (TRIED + TRIED_FOR_EACH * codes.len()).min(MOST_TRIED);
     let members = codes.len().min(tried / 2);
     let any = Rules::new(rules.length(), rules.colours(), true).unwrap_or(rules);
     let mut guesses = codes[..members].to_vec();

@@ -76,8 +76,34 @@ impl Knowledge {
     }
 }
 
-/// The codes that some knowledge leaves possible. They are not kept but found again when they are asked for: codes are
-/// cut in a head and a tail of four pegs, and for one head all tails are compared at once.
+/// The codes that some knowledge leaves possible, in numeric order.
+pub(crate) trait Candidates {
+    /// How many there are.
+    fn total(&self) -> u64;
+
+    /// Those at these ranks, which rise.
+    fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code>;
+
+    /// How many of them give each answer to a guess, by class.
+    fn counts(&mut self, guess: Code) -> [u64; CLASSES];
+
+    /// All of them.
+    fn all(&mut self) -> Vec<Code> {
+        self.at_ranks(0..self.total())
+    }
+
+    /// So many of them that are spread evenly, but by chance: one out of each stretch.
+    fn sample<R: Rng + ?Sized>(&mut self, codes: u64, rng: &mut R) -> Vec<Code> {
+        let total = self.total();
+        self.at_ranks((0..codes).map(|index| {
+            let (from, to) = (index * total / codes, (index + 1) * total / codes);
+            rng.random_range(from..to.max(from + 1))
+        }))
+    }
+}
+
+/// Candidates that are not kept but found again when they are asked for: codes are cut in a head and a tail of four pegs,
+/// and for one head all tails are compared at once.
 pub(crate) struct Possible<'a> {
     knowledge: &'a Knowledge,
     heads: Vec<Code>,
@@ -157,11 +183,6 @@ impl<'a> Possible<'a> {
         possible
     }
 
-    /// How many codes are possible.
-    pub(crate) const fn total(&self) -> u64 {
-        self.total
-    }
-
     /// For each tail 255 if it makes a possible code after this head.
     fn tails_after(&mut self, head: usize) -> Vec<u8> {
         let rules = self.knowledge.rules;
@@ -193,26 +214,15 @@ impl<'a> Possible<'a> {
         }
         alive
     }
+}
 
-    /// All of them, in numeric order.
-    pub(crate) fn all(&mut self) -> Vec<Code> {
-        self.at_ranks(0..self.total)
+impl Candidates for Possible<'_> {
+    fn total(&self) -> u64 {
+        self.total
     }
 
-    /// So many of them that are spread evenly, but by chance: one out of each stretch.
-    pub(crate) fn sample<R: Rng + ?Sized>(&mut self, codes: u64, rng: &mut R) -> Vec<Code> {
-        let total = self.total;
-        let ranks = (0..codes).map(|index| {
-            let (from, to) = (index * total / codes, (index + 1) * total / codes);
-            rng.random_range(from..to.max(from + 1))
-        });
-        let ranks: Vec<u64> = ranks.collect();
-        self.at_ranks(ranks)
-    }
-
-    /// The codes at these ranks, which rise.
-    fn at_ranks(&mut self, ranks: impl IntoIterator<Item = u64>) -> Vec<Code> {
-        let mut ranks = ranks.into_iter().peekable();
+    fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code> {
+        let mut ranks = ranks.peekable();
         let mut found = Vec::new();
         let mut rank = 0;
         for head in 0..self.heads.len() {
@@ -232,8 +242,7 @@ impl<'a> Possible<'a> {
         found
     }
 
-    /// How many of them give each answer to a guess, by class.
-    pub(crate) fn counts(&mut self, guess: Code) -> [u64; CLASSES] {
+    fn counts(&mut self, guess: Code) -> [u64; CLASSES] {
         let mut halves = Halves::new(guess, self.knowledge.rules.length() - TAIL);
         let mut by_byte = [0u64; 256];
         let mut counts = [0; CLASSES];
@@ -251,6 +260,25 @@ impl<'a> Possible<'a> {
                 let (tail_red, tail_shared) = (usize::from(byte & 15), usize::from(byte >> 4));
                 counts[Feedback::from_shared(red + tail_red, shared + tail_shared).class()] += count;
             }
+        }
+        counts
+    }
+}
+
+/// Candidates that are kept.
+impl Candidates for &[Code] {
+    fn total(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code> {
+        ranks.filter_map(|rank| self.get(usize::try_from(rank).ok()?)).copied().collect()
+    }
+
+    fn counts(&mut self, guess: Code) -> [u64; CLASSES] {
+        let mut counts = [0; CLASSES];
+        for code in *self {
+            counts[Feedback::of(guess, *code).class()] += 1;
         }
         counts
     }

@@ -1,13 +1,14 @@
 //! What takes minutes. `cargo test --release -p mastermind -- --ignored --nocapture` runs it and prints what comes out.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, num::NonZero, sync::Mutex, thread, time::Instant};
 
 use mastermind::{
-    Code, Feedback, Rules,
-    solver::{Codebreaker, Effort, Hint, Knowledge, Search, Strategy},
+    Code, Rules,
+    game::TURNS,
+    solver::{Branch, Codebreaker, Knowledge, Search, Strategy},
 };
 
-use super::{rng, rules, totals::search};
+use super::{rules, totals::search};
 
 #[test]
 #[ignore = "searches 20 seconds; part of `just prove`"]
@@ -41,79 +42,116 @@ fn no_strategy_needs_more_than_ten_turns() {
     }
 }
 
-/// Plays codes by hints, and counts the turns. Codes that got the same answers so far share the hint; its generator has a
-/// fixed seed, so that there is one tree.
-fn play(knowledge: &Knowledge, codes: &[Code], effort: Effort, turns: &mut BTreeMap<usize, u64>) {
-    let turn = knowledge.turns_gone() + 1;
-    let hint = Hint::with_effort(knowledge, effort, &mut rng(1)).unwrap();
-    let mut parts = BTreeMap::<Feedback, Vec<Code>>::new();
-    for code in codes {
-        parts.entry(Feedback::of(hint.guess, *code)).or_default().push(*code);
-    }
-    for (answer, part) in parts {
-        if answer.is_win(knowledge.rules().length()) {
-            *turns.entry(turn).or_default() += part.len() as u64;
-        } else {
-            assert!(turn < 10, "{} is not found in ten turns: {:?}", part[0], knowledge.answers());
-            let mut knowledge = knowledge.clone();
-            knowledge.answered(hint.guess, answer);
-            play(&knowledge, &part, effort, turns);
+/// What came of playing codes by hints.
+#[derive(Debug, Default)]
+struct Played {
+    /// How many codes were found in so many turns.
+    turns: BTreeMap<usize, u64>,
+    /// Codes that ten turns do not find.
+    lost: Vec<Code>,
+    hints: u64,
+}
+
+impl Played {
+    /// Plays all codes that are possible from here on: those that got the same answers so far share the hint.
+    fn all_after(&mut self, branch: &Branch) {
+        for next in self.step(branch) {
+            self.all_after(&next);
         }
     }
+
+    /// One turn, and where it leads.
+    fn step(&mut self, branch: &Branch) -> Vec<Branch> {
+        let turn = branch.knowledge().turns_gone() + 1;
+        if turn > TURNS {
+            println!("not found in {TURNS} turns: {:?} after {:?}", branch.codes(), branch.knowledge().answers());
+            self.lost.extend(branch.codes());
+            return Vec::new();
+        }
+        let hint = branch.hint().unwrap();
+        self.hints += 1;
+        let (won, open): (Vec<_>, Vec<_>) = branch
+            .after(hint.guess)
+            .into_iter()
+            .partition(|(answer, _)| answer.is_win(branch.knowledge().rules().length()));
+        *self.turns.entry(turn).or_default() += won.len() as u64;
+        open.into_iter().map(|(_, branch)| branch).collect()
+    }
+
+    fn add(&mut self, other: Self) {
+        for (turn, codes) in other.turns {
+            *self.turns.entry(turn).or_default() += codes;
+        }
+        self.lost.extend(other.lost);
+        self.hints += other.hints;
+    }
 }
 
-fn hints_find(rules: Rules, codes: &[Code], effort: Effort) {
-    let mut turns = BTreeMap::new();
-    play(&Knowledge::new(rules), codes, effort, &mut turns);
+/// Plays every code of a game by hints. After two turns the branches are shared between threads.
+#[expect(clippy::disallowed_methods, reason = "a proof that takes minutes prints its time")]
+fn hints_find_all(rules: Rules) {
+    let start = Instant::now();
+    let mut played = Played::default();
+    let mut open = vec![Branch::new(Knowledge::new(rules))];
+    for _ in 0..2 {
+        open = open.iter().flat_map(|branch| played.step(branch)).collect();
+    }
+    // The largest first, so that no thread is left with one at the end.
+    open.sort_by_key(|branch| branch.codes().len());
+    let open = Mutex::new(open);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        let work = || {
+            let mut played = Played::default();
+            loop {
+                let (next, left) = {
+                    let mut open = open.lock().unwrap();
+                    (open.pop(), open.len())
+                };
+                let Some(branch) = next else { return played };
+                if left % 64 == 63 {
+                    println!("{rules}: {left} branches to go, {:.0?}", start.elapsed());
+                }
+                played.all_after(&branch);
+            }
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            played.add(worker.join().unwrap());
+        }
+    });
+    let Played { turns, lost, hints } = played;
     let total: u64 = turns.iter().map(|(turn, codes)| *turn as u64 * codes).sum();
-    println!("{rules}: {turns:?}, {:.4} on average", total as f64 / codes.len() as f64);
-    assert_eq!(turns.values().sum::<u64>(), codes.len() as u64);
+    let mean = total as f64 / rules.codes() as f64;
+    println!("{rules}: {turns:?}, {mean:.4} on average, {hints} hints, {threads} threads, {:.0?}", start.elapsed());
+    assert_eq!(lost, [], "{rules}");
+    assert_eq!(turns.values().sum::<u64>(), rules.codes());
 }
 
 #[test]
-#[ignore = "asks for thousands of hints; part of `just prove`"]
+#[ignore = "asks for tens of thousands of hints; part of `just prove`"]
 fn hints_find_every_code_without_repeats() {
     for length in 4..=8 {
-        let rules = rules(length, 8, false);
-        hints_find(rules, &rules.all(), Effort::High);
+        hints_find_all(rules(length, 8, false));
     }
 }
 
 #[test]
-#[ignore = "asks for thousands of hints; part of `just prove`"]
-fn hints_find_every_code_of_four_and_five() {
-    for length in 4..=5 {
-        let rules = rules(length, 8, true);
-        hints_find(rules, &rules.all(), Effort::High);
+#[ignore = "asks for hundreds of thousands of hints; part of `just prove`"]
+fn hints_find_every_code_of_four_to_six_with_repeats() {
+    for length in 4..=6 {
+        hints_find_all(rules(length, 8, true));
     }
 }
 
-/// How many random codes of each larger game are tried.
-const CODES: usize = 100_000;
-
-fn hints_find_random_codes(length: usize) {
-    let rules = rules(length, 8, true);
-    let seed = length as u64;
-    let mut rng = rng(seed);
-    let codes: Vec<Code> = (0..CODES).map(|_| rules.draw(&mut rng)).collect();
-    println!("{CODES} codes of seed {seed}");
-    hints_find(rules, &codes, Effort::Low);
+#[test]
+#[ignore = "asks for millions of hints; part of `just prove`"]
+fn hints_find_every_code_of_seven_with_repeats() {
+    hints_find_all(rules(7, 8, true));
 }
 
 #[test]
-#[ignore = "asks for a hundred thousand hints; part of `just prove`"]
-fn hints_find_random_codes_of_six() {
-    hints_find_random_codes(6);
-}
-
-#[test]
-#[ignore = "asks for hundreds of thousands of hints; part of `just prove`"]
-fn hints_find_random_codes_of_seven() {
-    hints_find_random_codes(7);
-}
-
-#[test]
-#[ignore = "asks for hundreds of thousands of hints; part of `just prove`"]
-fn hints_find_random_codes_of_eight() {
-    hints_find_random_codes(8);
+#[ignore = "asks for ten million hints; part of `just prove`"]
+fn hints_find_every_code_of_eight_with_repeats() {
+    hints_find_all(rules(8, 8, true));
 }
