@@ -101,8 +101,7 @@ impl Hint {
                     } else {
                         let improved = if scarce { IMPROVED_WITH_CARE } else { IMPROVED };
                         let starts = bench.best(&some_guesses(rules, &codes, rng), improved);
-                        let tops = starts.into_iter().map(|start| bench.climb(rules, start)).collect();
-                        two_ahead(rules, &codes, scarce, tops)
+                        two_ahead(rules, &codes, scarce, bench.improve(rules, starts))
                     };
                     (best.into_iter().min().map_or(codes[0], |(_, _, guess)| guess), bench.tried)
                 },
@@ -223,26 +222,42 @@ impl Bench {
         (value, left.unwrap_or(codes.len()))
     }
 
+    /// What a guess comes to that every code answers differently. Only one that may be the code can be better.
+    fn least(&self) -> i64 {
+        if self.scarce { i64::try_from(self.codes).unwrap_or(i64::MAX) } else { 0 }
+    }
+
+    /// Improves each guess; or only until one is found that cannot be.
+    fn improve(&mut self, rules: Rules, guesses: Vec<Judged>) -> Vec<Judged> {
+        let mut improved = Vec::with_capacity(guesses.len());
+        for guess in guesses {
+            let better = self.climb(rules, guess);
+            if better.0 <= self.least() {
+                return alloc::vec![better];
+            }
+            improved.push(better);
+        }
+        improved.sort_unstable();
+        improved.dedup();
+        improved
+    }
+
     /// Changes a guess peg by peg, and by exchanging two, for as long as it gets better.
     fn climb(&mut self, rules: Rules, mut from: Judged) -> Judged {
-        loop {
+        while from.0 > self.least() {
             match self.best(&neighbours(rules, from.2), 1)[..] {
                 [better] if better < from => from = better,
-                _ => return from,
+                _ => break,
             }
         }
+        from
     }
 }
 
 /// What the guesses come to when the best next guess after each answer is looked at as well. When turns are scarce, that is
 /// above all how many codes may be left then.
 fn two_ahead(rules: Rules, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
-    guesses.sort_unstable();
-    guesses.dedup();
-    // Where every code gives another answer nothing is left to be looked at, and no guess is better.
-    let least = if scarce { i64::try_from(codes.len()).unwrap_or(i64::MAX) } else { 0 };
-    if guesses.first().is_some_and(|best| best.0 <= least) {
-        guesses.truncate(1);
+    if guesses.len() < 2 {
         return guesses;
     }
     let mut bench = Bench::new(codes, scarce);

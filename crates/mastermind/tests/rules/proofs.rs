@@ -98,21 +98,23 @@ fn hints_find_all(rules: Rules) {
     }
     // The largest first, so that no thread is left with one at the end.
     open.sort_by_key(|branch| branch.codes().len());
-    let open = Mutex::new(open);
+    let found: u64 = played.turns.values().sum();
+    let state = Mutex::new((open, found));
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {
         let work = || {
             let mut played = Played::default();
             loop {
-                let (next, left) = {
-                    let mut open = open.lock().unwrap();
-                    (open.pop(), open.len())
-                };
+                let next = state.lock().unwrap().0.pop();
                 let Some(branch) = next else { return played };
-                if left % 64 == 63 {
-                    println!("{rules}: {left} branches to go, {:.0?}", start.elapsed());
-                }
                 played.all_after(&branch);
+                let mut state = state.lock().unwrap();
+                let tenths = |codes| codes * 10 / rules.codes();
+                let before = tenths(state.1);
+                state.1 += branch.codes().len() as u64;
+                if tenths(state.1) > before {
+                    println!("{rules}: {} of {} codes, {:.0?}", state.1, rules.codes(), start.elapsed());
+                }
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
