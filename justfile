@@ -32,7 +32,7 @@ bench-mastermind:
 bench-blackjack:
     cargo bench -p blackjack -p dealer --bench train --bench wire
 
-# The long proofs: blackjack takes a minute or two, mastermind's hundred thousand codes take hours.
+# The long proofs: blackjack takes a minute or two, mastermind's 16.7 million codes of eight pegs a quarter of an hour.
 prove:
     cargo test --release -p blackjack -p e2e -p mastermind -- --ignored --nocapture
 

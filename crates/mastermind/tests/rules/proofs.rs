@@ -153,7 +153,21 @@ fn hints_find_every_code_of_seven_with_repeats() {
 }
 
 #[test]
-#[ignore = "asks for ten million hints; part of `just prove`"]
+#[ignore = "asks for 17 million hints; part of `just prove`"]
 fn hints_find_every_code_of_eight_with_repeats() {
     hints_find_all(rules(8, 8, true));
+}
+
+#[test]
+#[ignore = "asks for millions of hints; part of `just prove`"]
+fn hints_find_every_code_of_fewer_colours() {
+    for colours in 2..=7 {
+        for length in 4..=8 {
+            for repeats in [true, false] {
+                if let Ok(rules) = Rules::new(length, colours, repeats) {
+                    hints_find_all(rules);
+                }
+            }
+        }
+    }
 }
