@@ -284,7 +284,7 @@ fn two_ahead(rules: Rules, codes: &[Code], scarce: bool, mut guesses: Vec<Judged
 /// which is better on average.
 ///
 /// Where all colours of the game are in each code, only red tells anything, and the worst answer leaves almost two fifths
-/// of the codes: of 40,320 there is about one after nine guesses. Other games are far from the limit.
+/// of the codes: of 40,320 there is about one after nine guesses. Other games keep within ten turns with less care.
 fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
     let tenths = if !rules.repeats() && rules.length() == rules.colours() { 33 } else { 60 };
     let left = TURNS.saturating_sub(turns_gone);
