@@ -24,9 +24,9 @@ bench-nuggets:
 bench-robots:
     cargo bench -p robots -p robots-server --bench turn --bench turns
 
-# What the answers of all codes to a guess cost, against a plain loop in the same run.
+# What the answers of all codes to a guess cost, against a plain loop in the same run, and how long the codebreaker takes.
 bench-mastermind:
-    cargo bench -p mastermind --bench feedback
+    cargo bench -p mastermind --bench feedback --bench solver
 
 # How fast the learner of blackjack learns, and rounds a second over loopback, against bare loops in the same run.
 bench-blackjack:

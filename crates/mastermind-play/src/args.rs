@@ -9,7 +9,7 @@ use mastermind::{
     code::{MAX_COLOURS, MAX_LENGTH, MIN_COLOURS, MIN_LENGTH},
 };
 
-use crate::solve::{How, Task};
+use crate::solve::{How, PROVABLE, Task};
 
 /// More threads than any machine has use for here.
 const MOST_THREADS: usize = 1_024;
@@ -113,11 +113,11 @@ pub struct Solve {
     #[arg(long)]
     code: Option<Code>,
 
-    /// Threads of the strategies that look one step ahead [default: one for each core]; optimal has one
+    /// Threads [default: one for each core]; a search that proves its total has one
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=MOST_THREADS, 4), allow_negative_numbers = true)]
     threads: Option<usize>,
 
-    /// Puts the colours of the optimal search in another order, which must not change the total
+    /// Puts the colours of a search that proves its total in another order, which must not change it
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 42), allow_negative_numbers = true)]
     seed: Option<u64>,
 }
@@ -228,8 +228,11 @@ fn task(solve: &Solve) -> Result<Task, UsageError> {
     let usage = |error: String| UsageError(error);
     let Solve { length, colours, no_repeats, strategy, code, threads, seed, all: _ } = *solve;
     let rules = Rules::new(length, colours, !no_repeats).map_err(|error| usage(error.to_string()))?;
-    if seed.is_some() && strategy != Some(How::Optimal) {
-        return Err(usage("--seed is for --strategy optimal; the others always play alike".into()));
+    if seed.is_some() && (strategy != Some(How::Optimal) || rules.guesses() > PROVABLE) {
+        return Err(usage(format!(
+            "--seed is for --strategy optimal in games of up to {PROVABLE} guesses, which are searched; all else is \
+             always played alike"
+        )));
     }
     let Some(how) = strategy else {
         let code = code.ok_or_else(|| usage("give --all and --strategy, or --code CODE".into()))?;
@@ -238,13 +241,6 @@ fn task(solve: &Solve) -> Result<Task, UsageError> {
         }
         return Ok(Task::One { rules, code });
     };
-    if rules.guesses() > crate::solve::MOST_GUESSES {
-        let (guesses, most) = (rules.guesses(), crate::solve::MOST_GUESSES);
-        return Err(usage(format!(
-            "{rules} have {guesses} guesses, and all codes can be played up to {most}: take fewer pegs or colours, or \
-             --code CODE for one code"
-        )));
-    }
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     Ok(Task::All { rules, how, threads: threads.unwrap_or(cores), seed })
 }
@@ -315,8 +311,8 @@ mod tests {
             ("play --duel --seed 1", "leave out --seed, or leave out --duel"),
             ("play --daily --seed 1", "leave out --seed, or leave out --daily"),
             ("play solve --length 4 --colours 6 --code 1187", "1187 cannot be the code"),
-            ("play solve --length 7 --colours 8 --strategy parts --all", "2097152 guesses"),
             ("play solve --length 4 --colours 6 --strategy parts --all --seed 1", "--strategy optimal"),
+            ("play solve --length 5 --colours 8 --strategy optimal --all --seed 1", "up to 4096 guesses"),
         ] {
             let error = plan(line).unwrap_err();
             assert!(error.0.contains(said), "{line}: {error}");

@@ -9,7 +9,7 @@ use std::{
     ops::ControlFlow,
     process::ExitCode,
     str::FromStr,
-    sync::atomic::Ordering,
+    sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
 
@@ -17,7 +17,7 @@ use anyhow::bail;
 use mastermind::{
     Code, Feedback, Rules,
     game::TURNS,
-    solver::{Codebreaker, Found, Hint, Knowledge, ParseStrategyError, Search, Strategy, Tally},
+    solver::{Codebreaker, Found, Hint, Knowledge, Limits, ParseStrategyError, Search, Strategy, Tally},
 };
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -25,17 +25,11 @@ use rand_pcg::Pcg64;
 use self::bar::Bar;
 use crate::{BAR, advice::advice, interrupt};
 
-/// Most guesses that a game may have for all its codes to be played: all of them are held in memory and compared with all
-/// codes. Six pegs in eight colours have 262,144.
-pub const MOST_GUESSES: u64 = 300_000;
+/// Most guesses that a game may have for all of them to be judged at each point. Six pegs in eight colours have 262,144.
+const ALL_JUDGED: u64 = 300_000;
 
-/// Most guesses that a game may have for the search to prove that nothing is better.
-const PROVABLE: u64 = 2_401;
-/// How many guesses are tried at each point of larger games: the more there are, the fewer.
-const NARROW: usize = 10;
-const NARROWER: usize = 2;
-/// From so many guesses on the narrower search is used.
-const LARGE: u64 = 4_097;
+/// Most guesses that a game may have for the search to prove that nothing is better: those of four pegs in eight colours.
+pub const PROVABLE: u64 = 4_096;
 
 /// How guesses are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +74,9 @@ pub enum Task {
         rules: Rules,
         /// How guesses are chosen.
         how: How,
-        /// Threads of the strategies.
+        /// Threads, unless a search proves its result.
         threads: usize,
-        /// Puts the colours of the search in another order.
+        /// Puts the colours of a search that proves its result in another order.
         seed: Option<u64>,
     },
     /// Play one code and say why each guess is made.
@@ -113,50 +107,72 @@ fn all(rules: Rules, how: How, threads: usize, seed: Option<u64>) -> anyhow::Res
     let stop = interrupt::flag()?;
     let begun = Instant::now();
     let bar = Bar::new(begun);
-    let (tally, remark) = match how {
-        How::OneStep(strategy) => {
-            let breaker = Codebreaker::new(rules, strategy);
-            let Ok(tally) = crew::run(&breaker, threads, rules.codes(), &stop, &bar) else {
-                bar.clear();
-                bail!("stopped before all {} codes were played", rules.codes());
-            };
-            (tally, format!("{threads} {}", if threads == 1 { "thread" } else { "threads" }))
-        }
-        How::Optimal => {
-            let (mut search, width) = search(rules);
-            if let Some(seed) = seed {
-                search = search.relabelled(&mut Pcg64::seed_from_u64(seed));
-            }
-            let found = search.run(|progress| {
-                bar.searched(&progress);
-                if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            let Ok(Found { opening, tally, nodes, proven }) = found else {
-                bar.clear();
-                bail!("stopped before the search was done");
-            };
-            let proof = match width {
-                None if proven => "proven to be the least total".to_owned(),
-                None => "not proven".to_owned(),
-                Some(width) => {
-                    format!("not proven to be the least total: the {width} guesses that tell most were tried")
-                }
-            };
-            (tally, format!("first guess {opening}, {nodes} nodes searched, {proof}"))
-        }
-    };
+    let done = codebreaker(rules, how).map_or_else(
+        || search(rules, seed, &stop, &bar),
+        |breaker| play(&breaker, rules.codes(), threads, &stop, &bar),
+    );
     bar.clear();
+    let (tally, remark) = done?;
     Ok(report(rules, how, &tally, &remark, begun))
 }
 
-/// The search that a game of this size allows, and how many guesses it tries if not all.
-fn search(rules: Rules) -> (Search, Option<usize>) {
-    let guesses = rules.guesses();
-    if guesses <= PROVABLE {
-        return (Search::exhaustive(rules), None);
+/// Plays all codes with several threads.
+fn play(
+    breaker: &Codebreaker,
+    codes: u64,
+    threads: usize,
+    stop: &AtomicBool,
+    bar: &Bar,
+) -> anyhow::Result<(Tally, String)> {
+    let Ok(tally) = crew::run(breaker, threads, codes, stop, bar) else {
+        bail!("stopped before all {codes} codes were played");
+    };
+    let mut remark = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
+    if let Some(limits) = breaker.limits() {
+        remark = format!("{remark}; {}", limited(&limits));
     }
-    let width = if guesses < LARGE { NARROW } else { NARROWER };
-    (Search::narrow(rules, width), Some(width))
+    Ok((tally, remark))
+}
+
+/// Searches for the least total.
+fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyhow::Result<(Tally, String)> {
+    let mut search = Search::exhaustive(rules);
+    if let Some(seed) = seed {
+        search = search.relabelled(&mut Pcg64::seed_from_u64(seed));
+    }
+    let found = search.run(|progress| {
+        bar.searched(&progress);
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let Ok(Found { opening, tally, nodes, proven }) = found else {
+        bail!("stopped before the search was done");
+    };
+    let proof = if proven { "proven to be the least total" } else { "not proven" };
+    Ok((tally, format!("first guess {opening}, {nodes} nodes searched, {proof}")))
+}
+
+/// The codebreaker that a game of this size allows; none where a search can prove what is best.
+fn codebreaker(rules: Rules, how: How) -> Option<Codebreaker> {
+    let guesses = rules.guesses();
+    match how {
+        How::OneStep(strategy) if guesses <= ALL_JUDGED => Some(Codebreaker::new(rules, strategy)),
+        How::OneStep(strategy) => Some(Codebreaker::limited(rules, strategy)),
+        How::Optimal if guesses <= PROVABLE => None,
+        How::Optimal => Some(Codebreaker::searching(rules)),
+    }
+}
+
+/// What was not looked at.
+fn limited(limits: &Limits) -> String {
+    let Limits { tried, improved, judged, searched, width } = limits;
+    let search = if *searched == 0 {
+        String::new()
+    } else {
+        format!("; not proven to be the least total: {width} guesses were tried at up to {searched} codes, one at more")
+    };
+    format!(
+        "guesses limited to {improved} improved from at most {tried} possible codes and judged by at most {judged}{search}"
+    )
 }
 
 fn report(rules: Rules, how: How, tally: &Tally, remark: &str, begun: Instant) -> String {
@@ -202,14 +218,18 @@ mod tests {
 
     #[test]
     fn the_size_of_a_game_decides_the_search() {
-        for (game, width) in [
-            (rules(4, 6, true), None),
-            (rules(4, 7, true), None),
-            (rules(4, 8, true), Some(10)),
-            (rules(4, 8, false), Some(10)),
-            (rules(5, 8, true), Some(2)),
+        let limits = |game, how| codebreaker(game, how).map(|breaker| breaker.limits().is_some());
+        for (game, parts, optimal) in [
+            (rules(4, 6, true), Some(false), None),
+            (rules(4, 8, true), Some(false), None),
+            (rules(4, 8, false), Some(false), None),
+            (rules(5, 8, true), Some(false), Some(true)),
+            (rules(6, 8, true), Some(false), Some(true)),
+            (rules(7, 8, false), Some(true), Some(true)),
+            (rules(8, 8, true), Some(true), Some(true)),
         ] {
-            assert_eq!(search(game).1, width, "{game}");
+            let found = (limits(game, How::OneStep(Strategy::Parts)), limits(game, How::Optimal));
+            assert_eq!(found, (parts, optimal), "{game}");
         }
     }
 

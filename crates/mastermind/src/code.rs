@@ -119,6 +119,11 @@ impl Code {
         counts
     }
 
+    /// A bit for each colour that occurs.
+    pub(crate) fn colours(self) -> u8 {
+        self.pegs().fold(0, |colours, peg| colours | 1 << peg.0)
+    }
+
     /// Whether some colour occurs twice.
     pub fn repeats(self) -> bool {
         self.counts().iter().any(|&count| count > 1)
@@ -288,7 +293,7 @@ impl Rules {
 
     /// All codes that a game may hide, in numeric order.
     pub fn all(self) -> Vec<Code> {
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(usize::try_from(self.codes()).unwrap_or(0));
         let mut pegs = Vec::with_capacity(self.length);
         self.extend_all(self.length, &mut pegs, &mut all);
         all

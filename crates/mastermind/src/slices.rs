@@ -6,6 +6,7 @@
 //! Both sums are made by moving bits up a ladder, and a population count on each pair of steps gives the counts.
 
 use alloc::vec::Vec;
+use core::ops::ControlFlow;
 
 use crate::{
     code::{Code, MAX_COLOURS, MAX_LENGTH},
@@ -94,8 +95,26 @@ impl Slices {
         }
     }
 
+    /// How many codes there are.
+    pub(crate) const fn codes(&self) -> usize {
+        self.codes
+    }
+
     /// Judges each guess.
     pub(crate) fn judge(&self, probes: impl Iterator<Item = Probe>, judge: Judge<'_>, mut each: impl FnMut(Score)) {
+        self.judge_until(probes, judge, |score| {
+            each(score);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Judges guess after guess until `each` breaks.
+    pub(crate) fn judge_until(
+        &self,
+        probes: impl Iterator<Item = Probe>,
+        judge: Judge<'_>,
+        mut each: impl FnMut(Score) -> ControlFlow<()>,
+    ) {
         self.arch.dispatch(
             #[inline(always)]
             || match self.length {
@@ -114,7 +133,7 @@ impl Slices {
         &self,
         probes: impl Iterator<Item = Probe>,
         judge: Judge<'_>,
-        each: &mut impl FnMut(Score),
+        each: &mut impl FnMut(Score) -> ControlFlow<()>,
     ) {
         let win = L * (L + 1) / 2 + L;
         for probe in probes {
@@ -128,7 +147,9 @@ impl Slices {
                 }
                 Judge::Largest => i64::from(classes.copied().max().unwrap_or(0)),
             };
-            each(Score { value, member: counts[win] > 0 });
+            if each(Score { value, member: counts[win] > 0 }).is_break() {
+                return;
+            }
         }
     }
 
@@ -142,24 +163,27 @@ impl Slices {
             left = left.saturating_sub(64);
             let red = ladder::<L>(block, &probe.0[..L], valid);
             let shared = ladder::<L>(block, &probe.0[L..2 * L], valid);
-            let mut class = 0;
-            for sum in 0..=L {
-                let with_sum = shared[sum] & !if sum < L { shared[sum + 1] } else { 0 };
-                for exact in 0..=sum {
-                    let with_red = red[exact] & !if exact < L { red[exact + 1] } else { 0 };
-                    counts[class] += (with_sum & with_red).count_ones();
-                    class += 1;
+            // With bounds that are constant the compiler writes all steps out.
+            let answers = L + 1;
+            for sum in 0..answers {
+                let with_sum = shared[sum] & !shared[sum + 1];
+                for exact in 0..answers {
+                    if exact <= sum {
+                        let with_red = red[exact] & !red[exact + 1];
+                        counts[sum * (sum + 1) / 2 + exact] += (with_sum & with_red).count_ones();
+                    }
                 }
             }
         }
     }
 }
 
-/// For each number up to `L` the codes of which at least so many of the picked words have the bit; at 0 all codes.
+/// For each number up to `L` the codes of which at least so many of the picked words have the bit; at 0 all codes, beyond
+/// `L` none.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
-fn ladder<const L: usize>(block: &[u64], picked: &[u8], valid: u64) -> [u64; 9] {
-    let mut steps = [0; 9];
+fn ladder<const L: usize>(block: &[u64], picked: &[u8], valid: u64) -> [u64; MAX_LENGTH + 2] {
+    let mut steps = [0; MAX_LENGTH + 2];
     steps[0] = valid;
     for index in 0..L {
         let word = block[usize::from(picked[index])];

@@ -4,7 +4,7 @@
 //! |------|-----|
 //! | [`Hint`] | the next guess at any point of any game, soon enough for a person who waits |
 //! | [`Branch`] | playing all codes of a game by hints |
-//! | [`Codebreaker`] | playing all codes of a game by one of four [strategies](Strategy) that look one step ahead |
+//! | [`Codebreaker`] | playing all codes of a game by one of four [strategies](Strategy) that look one step ahead, by all guesses or, in large games, [few](Limits) |
 //! | [`Search`] | the least number of turns over all codes, by search |
 //!
 //! Nothing here has a clock or starts a thread. Long work tells a function that it is lent how far it is, and stops when
@@ -17,6 +17,7 @@
 mod hint;
 mod knowledge;
 mod search;
+mod shortlist;
 mod space;
 mod strategy;
 mod symmetry;
@@ -26,6 +27,7 @@ mod tree;
 pub use hint::{Branch, Hint, JUDGED, LISTED};
 pub use knowledge::Knowledge;
 pub use search::{Found, Progress, Search};
+pub use shortlist::Limits;
 pub use strategy::{ParseStrategyError, Strategy};
 pub use tally::Tally;
 pub use tree::{Codebreaker, Job, Stopped};

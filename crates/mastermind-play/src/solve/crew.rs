@@ -1,6 +1,7 @@
 //! Several threads that play the codes of one codebreaker.
 
 use std::{
+    collections::BinaryHeap,
     ops::ControlFlow,
     sync::{
         Condvar, Mutex, PoisonError,
@@ -13,7 +14,8 @@ use mastermind::solver::{Codebreaker, Job, Stopped, Tally};
 
 use super::bar::Bar;
 
-/// Pieces of more codes than this are divided, so that no thread is left with much while the others have nothing.
+/// Pieces of more codes than this are divided, so that no thread is left with much while the others have nothing. In large
+/// games they may be a four-thousandth of the whole.
 const PIECE: usize = 500;
 
 /// What the threads share: pieces that wait, and how many are being worked on.
@@ -23,9 +25,32 @@ struct Heap {
 }
 
 struct State {
-    jobs: Vec<Job>,
+    jobs: BinaryHeap<Piece>,
     busy: usize,
 }
+
+/// A piece that waits; the more codes the greater.
+struct Piece(Job);
+
+impl Ord for Piece {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.codes().cmp(&other.0.codes())
+    }
+}
+
+impl PartialOrd for Piece {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Piece {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Piece {}
 
 impl Heap {
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
@@ -36,7 +61,7 @@ impl Heap {
     fn take(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(job) = state.jobs.pop() {
+            if let Some(Piece(job)) = state.jobs.pop() {
                 state.busy += 1;
                 return Some(job);
             }
@@ -51,8 +76,7 @@ impl Heap {
     fn done(&self, rest: Vec<Job>) {
         self.with(|state| {
             state.busy -= 1;
-            state.jobs.extend(rest);
-            state.jobs.sort_by_key(Job::codes);
+            state.jobs.extend(rest.into_iter().map(Piece));
         });
         self.changed.notify_all();
     }
@@ -69,7 +93,11 @@ pub(super) fn run(
     stop: &AtomicBool,
     bar: &Bar,
 ) -> Result<Tally, Stopped> {
-    let heap = Heap { state: Mutex::new(State { jobs: vec![breaker.job()], busy: 0 }), changed: Condvar::new() };
+    let heap = Heap {
+        state: Mutex::new(State { jobs: BinaryHeap::from([Piece(breaker.job())]), busy: 0 }),
+        changed: Condvar::new(),
+    };
+    let piece = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(PIECE);
     let found = AtomicU64::new(0);
     let work = || {
         let mut tally = Tally::default();
@@ -79,7 +107,7 @@ pub(super) fn run(
             if stopped || stop.load(Ordering::Relaxed) {
                 // What waits is taken off the heap, so that everybody comes to an end.
                 stopped = true;
-            } else if job.codes() > PIECE {
+            } else if job.codes() > piece {
                 let (part, further) = breaker.divide(&job);
                 bar.found(found.fetch_add(part.codes(), Ordering::Relaxed) + part.codes(), codes);
                 tally.add(&part);
@@ -119,12 +147,17 @@ mod tests {
     #[test]
     fn any_number_of_threads_comes_to_the_same() {
         let rules = Rules::new(4, 7, true).unwrap();
-        let breaker = Codebreaker::new(rules, Strategy::Entropy);
         let bar = Bar::new(Instant::now());
-        let tally = |threads| run(&breaker, threads, rules.codes(), &AtomicBool::new(false), &bar).unwrap();
-        let alone = tally(1);
-        assert_eq!(alone.codes(), rules.codes());
-        assert_eq!((tally(2), tally(7)), (alone.clone(), alone));
+        for breaker in [
+            Codebreaker::new(rules, Strategy::Entropy),
+            Codebreaker::limited(rules, Strategy::Entropy),
+            Codebreaker::searching(rules),
+        ] {
+            let tally = |threads| run(&breaker, threads, rules.codes(), &AtomicBool::new(false), &bar).unwrap();
+            let alone = tally(1);
+            assert_eq!(alone.codes(), rules.codes());
+            assert_eq!((tally(2), tally(7)), (alone.clone(), alone));
+        }
     }
 
     #[test]

@@ -30,20 +30,27 @@ fn the_lines_of_small_games() {
 fn what_was_proven_is_said() {
     let proven = run("solve --length 4 --colours 5 --strategy optimal --all", "");
     assert!(proven.stdout.contains("nodes searched, proven to be the least total\n"), "{}", proven.stdout);
+    let good = run("solve --length 5 --colours 6 --strategy optimal --all", "");
+    assert!(good.stdout.contains("guesses limited to ") && good.stdout.contains("not proven"), "{}", good.stdout);
 }
 
 // In a terminal there is a bar once the work takes long, so that a test knows that it has begun.
 #[test]
 fn ctrl_c_ends_long_work_in_order() {
-    for (strategy, bar) in [("entropy", " codes, "), ("optimal", " nodes")] {
+    for (length, strategy, bar) in [
+        ("5", "entropy", " codes, "),
+        ("8", "minimax", " codes, "),
+        ("8", "optimal", " codes, "),
+        ("4", "optimal", " nodes"),
+    ] {
         let data = TempDir::new();
-        let arguments = ["solve", "--length", "5", "--colours", "8", "--strategy", strategy, "--all"];
+        let arguments = ["solve", "--length", length, "--colours", "8", "--strategy", strategy, "--all"];
         let environment = [("XDG_DATA_HOME", data.path().to_str().unwrap())];
         let mut terminal = Terminal::start_with(PROGRAM, &arguments, &environment, 100, 10);
         terminal.wait_for(bar);
         terminal.press(b"\x03");
         terminal.wait_for("mastermind-play: stopped before");
-        assert_eq!(terminal.end(), 1, "{strategy}");
+        assert_eq!(terminal.end(), 1, "{length} {strategy}");
     }
 }
 

@@ -296,7 +296,7 @@ fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
 }
 
 /// The guesses that differ in one peg, or in the places of two.
-fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
+pub(super) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
     let length = rules.length();
     let mut pegs = [None; MAX_LENGTH];
     for (place, peg) in guess.pegs().enumerate() {
@@ -323,7 +323,7 @@ fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
 }
 
 /// The first guesses that tell different things: only how many pegs have the same colour matters.
-fn openings(rules: Rules) -> Vec<Code> {
+pub(super) fn openings(rules: Rules) -> Vec<Code> {
     let mut openings = Vec::new();
     let mut pegs = Vec::new();
     extend_openings(rules, rules.length(), 0, &mut pegs, &mut openings);

@@ -3,7 +3,8 @@
 //! The least total of a set is its size (one turn for each code now) and the least totals of the parts that the best guess
 //! splits it into. Every guess has a bound from the sizes of its parts alone; guesses are tried from the best bound on, and
 //! dropped as soon as bounds and what is known of the parts cannot beat the best total so far. Of guesses that are the same
-//! under other names one is tried, and a set that turns up again is not searched again.
+//! under other names one is tried, and a set that turns up again is not searched again. Before all that a search of only the
+//! most promising guesses finds a total that is good enough to bound the rest.
 
 use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
@@ -76,7 +77,9 @@ type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 impl Search {
     /// Sets of up to so many codes are searched in full width.
-    pub const EXACT: usize = 12;
+    pub const EXACT: usize = 40;
+    /// How many guesses are tried before all are.
+    const FIRST: usize = 20;
 
     /// A search that proves its result.
     pub fn exhaustive(rules: Rules) -> Self {
@@ -101,7 +104,8 @@ impl Search {
 
     fn new(space: Space, width: Option<usize>) -> Self {
         let length = space.rules.length();
-        let bounds = bounds(space.codes.len(), Feedback::all(length).count());
+        let codes = usize::try_from(space.rules.codes()).unwrap_or(usize::MAX);
+        let bounds = bounds(codes, Feedback::all(length).count());
         Self {
             space,
             width,
@@ -137,17 +141,18 @@ impl Search {
     /// [`Stopped`] when `watch` breaks.
     pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<Found, Stopped> {
         let watch: &mut Watch<'_> = &mut watch;
-        let codes = self.space.codes.clone();
+        let codes = self.space.rules.all();
         let pool = self.space.openings();
         let mut openings = self.rank(&codes, &pool, u32::MAX);
-        self.narrow_down(&codes, &pool, &mut openings);
-        openings
-            .retain(|(_, number)| self.opening.is_none_or(|only| only == self.space.guess(&pool, *number as usize)));
+        openings.retain(|(_, index)| self.opening.is_none_or(|only| only == self.space.guesses[*index as usize].0));
+        self.narrow_down(&codes, &mut openings);
         self.progress.openings = openings.len();
+        let first = if self.width.is_none() { Some(self.first(watch)?) } else { None };
+        let limit = first.as_ref().map_or(u32::MAX, |first| u32::try_from(first.tally.total()).unwrap_or(u32::MAX));
         let mut best = None;
-        for (bound, number) in openings {
-            let opening = self.space.guess(&pool, number as usize);
-            let budget = best.map_or(u32::MAX, |(total, _)| total);
+        for (bound, index) in openings {
+            let opening = self.space.guesses[index as usize].0;
+            let budget = best.map_or(limit, |(total, _)| total);
             if bound < budget {
                 let total = self.solve_guess(&codes, opening, bound, &pool, budget, watch)?;
                 if total < budget {
@@ -157,10 +162,23 @@ impl Search {
             }
             self.progress.openings_done += 1;
         }
+        let nodes = self.progress.nodes;
+        if let (Some(first), None) = (first, best) {
+            return Ok(Found { nodes, proven: true, ..first });
+        }
         let opening = best.map_or(codes[0], |(_, opening)| opening);
         let mut tally = Tally::default();
         self.play(opening, &codes, &pool, 1, &mut tally, watch)?;
         Ok(Found { opening, tally, nodes: self.progress.nodes, proven: self.width.is_none() })
+    }
+
+    /// What a narrow search finds, which is quick, is good enough to bound the rest from the start.
+    fn first(&mut self, watch: &mut Watch<'_>) -> Result<Found, Stopped> {
+        let mut narrow = Self { opening: self.opening, ..Self::new(self.space.clone(), Some(Self::FIRST)) };
+        let openings = self.progress.openings;
+        let found = narrow.run(|progress| watch(Progress { openings_done: 0, openings, ..progress }))?;
+        self.progress = Progress { nodes: found.nodes, best: u32::try_from(found.tally.total()).ok(), ..self.progress };
+        Ok(found)
     }
 
     /// The least total of a set if it is below `budget`, else something between `budget` and it.
@@ -200,13 +218,13 @@ impl Search {
         if watch(self.progress).is_break() {
             return Err(Stopped);
         }
-        self.narrow_down(codes, pool, &mut ranked);
+        self.narrow_down(codes, &mut ranked);
         let (mut best, mut guess) = (budget, None);
-        for (bound, number) in ranked {
+        for (bound, index) in ranked {
             if bound >= best {
                 break;
             }
-            let candidate = self.space.guess(pool, number as usize);
+            let candidate = self.space.guesses[index as usize].0;
             let total = self.solve_guess(codes, candidate, bound, pool, best, watch)?;
             if total < best {
                 (best, guess) = (total, Some(candidate));
@@ -236,17 +254,19 @@ impl Search {
         if parts.is_empty() {
             return Ok(bound);
         }
-        let after = self.space.pool_after(pool, guess);
+        // Often the bounds are enough, and then it is not needed.
+        let mut after = None;
         let mut total = bound;
         // A cheap look at all parts first: what makes a guess hopeless is often in the last of them.
         for (bound, part) in &mut parts {
-            let least = self.least(part, &after, budget - (total - *bound));
+            let least = self.least(part, &mut after, (pool, guess), budget - (total - *bound));
             total += least - *bound;
             *bound = least;
             if total >= budget {
                 return Ok(total);
             }
         }
+        let after = after.unwrap_or_else(|| self.space.pool_after(pool, guess));
         parts.sort_by_key(|(_, part)| part.len());
         for (bound, part) in &parts {
             let exact = self.solve(part, &after, budget - (total - *bound), watch)?;
@@ -258,8 +278,14 @@ impl Search {
         Ok(total)
     }
 
-    /// A bound of a set's least total from one look ahead.
-    fn least(&mut self, codes: &[Code], pool: &Arc<Pool>, budget: u32) -> u32 {
+    /// A bound of a set's least total from one look ahead. `after` is the pool after a guess, once it has been made.
+    fn least(
+        &mut self,
+        codes: &[Code],
+        after: &mut Option<Arc<Pool>>,
+        (pool, guess): (&Arc<Pool>, Code),
+        budget: u32,
+    ) -> u32 {
         match self.known.get(codes) {
             Some(Known::Exactly(total, _) | Known::AtLeast(total)) => return *total,
             None => {}
@@ -272,9 +298,33 @@ impl Search {
             Easy::AtLeast(least) if least >= budget => return least,
             Easy::AtLeast(_) => {}
         }
-        let least = self.rank(codes, pool, u32::MAX).first().map_or(u32::MAX, |(bound, _)| *bound);
-        self.known.insert(codes.to_vec(), Known::AtLeast(least));
+        let after = after.get_or_insert_with(|| self.space.pool_after(pool, guess));
+        let after = Arc::clone(after);
+        let known = self.look_ahead(codes, &after);
+        self.known.insert(codes.to_vec(), known);
+        let (Known::Exactly(least, _) | Known::AtLeast(least)) = known;
         least
+    }
+
+    /// The least bound of all guesses at a set that no member splits well.
+    fn look_ahead(&mut self, codes: &[Code], pool: &Pool) -> Known {
+        self.progress.nodes += 1;
+        self.slices.refill(codes);
+        let count = number_of(codes);
+        let (mut least, mut judged) = (u32::MAX, 0);
+        let guesses = self.space.worth_trying(pool, codes);
+        let probes = guesses.iter().map(|index| self.space.guesses[*index as usize].1);
+        self.slices.judge_until(probes, Judge::Sum(&self.bounds), |score| {
+            least = least.min(count + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member));
+            // It tells all codes apart, and nothing is better.
+            if least == 2 * count {
+                return ControlFlow::Break(());
+            }
+            judged += 1;
+            ControlFlow::Continue(())
+        });
+        let telling = guesses.get(judged).map(|index| self.space.guesses[*index as usize].0);
+        telling.map_or(Known::AtLeast(least), |guess| Known::Exactly(least, guess))
     }
 
     fn bound(&self, count: usize) -> u32 {
@@ -285,33 +335,37 @@ impl Search {
     fn rank(&mut self, codes: &[Code], pool: &Pool, budget: u32) -> Vec<(u32, u32)> {
         self.progress.nodes += 1;
         self.slices.refill(codes);
-        let (mut ranked, mut number) = (Vec::new(), 0);
+        let mut ranked = Vec::new();
         let count = number_of(codes);
-        self.slices.judge(self.space.of_pool(pool).map(|(_, probe)| probe), Judge::Sum(&self.bounds), |score| {
+        let guesses = self.space.worth_trying(pool, codes);
+        let mut indices = guesses.iter();
+        let probes = guesses.iter().map(|index| self.space.guesses[*index as usize].1);
+        self.slices.judge(probes, Judge::Sum(&self.bounds), |score| {
             let bound = count + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member);
+            let index = indices.next();
             // A guess that everything answers alike leads nowhere.
             if bound < budget && score.value < self.bounds[codes.len()] {
-                ranked.push((bound, number));
+                ranked.extend(index.map(|index| (bound, *index)));
             }
-            number += 1;
         });
         ranked.sort_unstable();
         ranked
     }
 
     /// In a narrow search, keeps the guesses at a large set that tell most; bounds say little about what those are worth.
-    fn narrow_down(&mut self, codes: &[Code], pool: &Pool, ranked: &mut Vec<(u32, u32)>) {
+    fn narrow_down(&mut self, codes: &[Code], ranked: &mut Vec<(u32, u32)>) {
         let Some(width) = self.width.filter(|_| codes.len() > Self::EXACT) else {
             return;
         };
         let bonus = self.criterion.member_bonus();
-        let mut values = Vec::new();
-        let probes = self.space.of_pool(pool).map(|(_, probe)| probe);
+        let mut values = Vec::with_capacity(ranked.len());
+        let probes = ranked.iter().map(|(_, index)| self.space.guesses[*index as usize].1);
         self.slices.judge(probes, self.criterion.judge(codes.len()), |score| {
             values.push((score.value - if score.member { bonus } else { 0 }, !score.member));
         });
-        ranked.sort_by_key(|(_, number)| (values[*number as usize], *number));
-        ranked.truncate(width);
+        let mut ranked_by_value: Vec<_> = values.into_iter().zip(ranked.drain(..)).collect();
+        ranked_by_value.sort_unstable_by_key(|(value, (_, index))| (*value, *index));
+        ranked.extend(ranked_by_value.into_iter().take(width).map(|(_, guess)| guess));
         ranked.sort_unstable();
     }
 

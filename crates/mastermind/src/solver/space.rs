@@ -1,4 +1,4 @@
-//! All codes and all guesses of a game.
+//! All guesses of a game.
 
 use alloc::{sync::Arc, vec::Vec};
 
@@ -9,12 +9,13 @@ use crate::{
     slices::Probe,
 };
 
-/// All codes and guesses of a game, in numeric order.
+/// All guesses of a game, in numeric order.
 #[derive(Debug, Clone)]
 pub(crate) struct Space {
     pub(crate) rules: Rules,
-    pub(crate) codes: Vec<Code>,
     pub(crate) guesses: Vec<(Code, Probe)>,
+    /// The colours that each guess has.
+    colours: Vec<u8>,
     names: [u8; MAX_COLOURS],
 }
 
@@ -35,12 +36,21 @@ impl Space {
     pub(crate) fn with_names(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
         let mut guesses = rules.all_guesses();
         guesses.sort_by_key(|guess| renamed(*guess, names));
+        let colours = guesses.iter().map(|guess| guess.colours()).collect();
         let guesses = guesses.into_iter().map(|guess| (guess, Probe::of(guess))).collect();
-        Self { rules, codes: rules.all(), guesses, names }
+        Self { rules, guesses, colours, names }
+    }
+
+    /// The game without its guesses, for those who find their own.
+    pub(crate) const fn without_guesses(rules: Rules) -> Self {
+        Self { rules, guesses: Vec::new(), colours: Vec::new(), names: PLAIN }
     }
 
     /// The guesses worth trying first.
     pub(crate) fn openings(&self) -> Arc<Pool> {
+        if self.guesses.is_empty() {
+            return Arc::new(Pool { symmetry: Symmetry::none(self.rules), some: None });
+        }
         Arc::new(self.pool(Symmetry::new(self.rules, self.names)))
     }
 
@@ -65,6 +75,19 @@ impl Space {
         let all = pool.some.is_none().then_some(&self.guesses).into_iter().flatten();
         let some = pool.some.iter().flatten().map(|index| &self.guesses[*index as usize]);
         all.chain(some).copied()
+    }
+
+    /// The indices of a pool's guesses, but of those that only differ in colours that none of the codes has not of all.
+    pub(crate) fn worth_trying(&self, pool: &Pool, codes: &[Code]) -> Vec<u32> {
+        let present = codes.iter().fold(0, |present, code| present | code.colours());
+        // Of the pool's guesses each stands for some others, which have as many of the absent colours as it has but maybe
+        // not the same.
+        if let Some(some) = &pool.some {
+            let few = |index: &u32| (self.colours[*index as usize] & !present).count_ones() <= 1;
+            return some.iter().copied().filter(few).collect();
+        }
+        let absent = !present & !(!present & present.wrapping_add(1));
+        (0..).zip(&self.colours).filter(|(_, colours)| **colours & absent == 0).map(|(index, _)| index).collect()
     }
 
     /// The guess of a pool with this number.

@@ -74,6 +74,17 @@ impl Criterion {
         if matches!(self.strategy, Strategy::Entropy) { 3 << (FRACTION - 1) } else { 0 }
     }
 
+    /// What a guess comes to that tells all of so many codes apart, and is none of them.
+    pub(crate) fn ideal(&self, codes: usize) -> i64 {
+        let codes = i64::try_from(codes).unwrap_or(i64::MAX);
+        match self.strategy {
+            Strategy::Minimax => 1,
+            Strategy::Expected => codes,
+            Strategy::Entropy => 0,
+            Strategy::Parts => -codes,
+        }
+    }
+
     /// Gets ready for sets of up to so many codes.
     pub(crate) fn judge(&mut self, codes: usize) -> Judge<'_> {
         let strategy = self.strategy;

@@ -39,6 +39,11 @@ impl Symmetry {
         Self { length: rules.length(), exchanges, used: 0, names }
     }
 
+    /// Where no two guesses are held to be the same.
+    pub(crate) const fn none(rules: Rules) -> Self {
+        Self { length: rules.length(), exchanges: Vec::new(), used: u8::MAX, names: PLAIN }
+    }
+
     fn named(&self, guess: Code) -> [u8; MAX_LENGTH] {
         let mut pegs = [0; MAX_LENGTH];
         for (named, peg) in pegs.iter_mut().zip(guess.pegs()) {

@@ -4,6 +4,7 @@ use alloc::{sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
 
 use super::{
+    shortlist::{Limits, Shortlist},
     space::{Pool, Space, split, telling_member},
     strategy::{Criterion, Strategy},
     tally::Tally,
@@ -13,12 +14,13 @@ use crate::{
     slices::Slices,
 };
 
-/// A codebreaker that knows all codes and all guesses of a game. Made for games of up to some 300,000 guesses; the memory
-/// is 24 bytes for each.
+/// A codebreaker that plays all codes of a game.
 #[derive(Debug, Clone)]
 pub struct Codebreaker {
     space: Space,
     strategy: Strategy,
+    /// `None` where every guess is judged.
+    limits: Option<Limits>,
 }
 
 /// Some codes that remain possible after the same answers, as a piece of the whole work.
@@ -46,25 +48,45 @@ pub struct Stopped;
 struct Bench {
     criterion: Criterion,
     slices: Slices,
+    shortlist: Option<Shortlist>,
 }
 
 impl Codebreaker {
-    /// A codebreaker for a game.
+    /// A codebreaker that judges every guess. Made for games of up to some 300,000 guesses; the memory is 20 bytes for each.
     pub fn new(rules: Rules, strategy: Strategy) -> Self {
-        Self { space: Space::new(rules), strategy }
+        Self { space: Space::new(rules), strategy, limits: None }
+    }
+
+    /// A codebreaker for games of any size. It judges some of the possible codes and what they can be improved to, by a
+    /// sample of the possible codes where they are many. It plays alike each time. The memory is some 20 bytes for each
+    /// code.
+    pub const fn limited(rules: Rules, strategy: Strategy) -> Self {
+        Self { space: Space::without_guesses(rules), strategy, limits: Some(Limits::ONE_STEP) }
+    }
+
+    /// A [limited](Self::limited) codebreaker that judges guesses by what they tell, but of small sets tries the best of
+    /// them, and those after them, and takes the one that leads to the least total.
+    pub fn searching(rules: Rules) -> Self {
+        Self { limits: Some(Limits::of_search(rules)), ..Self::limited(rules, Strategy::Entropy) }
+    }
+
+    /// Which guesses are judged, if not all.
+    pub const fn limits(&self) -> Option<Limits> {
+        self.limits
     }
 
     /// The whole work as one piece.
     pub fn job(&self) -> Job {
-        Job { codes: self.space.codes.clone(), turns: 0, pool: self.space.openings() }
+        Job { codes: self.space.rules.all(), turns: 0, pool: self.space.openings() }
     }
 
     /// Takes one turn: what is left to do after each answer, and the codes found by it. Pieces are independent, so that
     /// each can be [run](Self::run) by another thread; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
         let mut bench = self.bench();
-        let guess = self.choose(&job.codes, &job.pool, &mut bench);
-        self.divide_by(guess, job)
+        let guess = self.choose(&job.codes, &job.pool, &mut bench, &mut || ControlFlow::Continue(()));
+        // Nobody stops it.
+        self.divide_by(guess.unwrap_or(job.codes[0]), job)
     }
 
     fn divide_by(&self, guess: Code, job: &Job) -> (Tally, Vec<Job>) {
@@ -83,7 +105,7 @@ impl Codebreaker {
         (tally, jobs)
     }
 
-    /// Finds every code of a job, and counts the turns. After each guess chosen, `watch` is told how many codes have been
+    /// Finds every code of a job, and counts the turns. With each guess chosen, `watch` is told how many codes have been
     /// found since it was last told, and may stop the work.
     ///
     /// # Errors
@@ -102,7 +124,7 @@ impl Codebreaker {
                     tally.found(job.turns + 2, 1);
                 }
                 _ => {
-                    let guess = self.choose(&job.codes, &job.pool, &mut bench);
+                    let guess = self.choose(&job.codes, &job.pool, &mut bench, &mut || watch(0))?;
                     let (found, further) = self.divide_by(guess, &job);
                     tally.add(&found);
                     jobs.extend(further);
@@ -119,14 +141,27 @@ impl Codebreaker {
     }
 
     fn bench(&self) -> Bench {
-        Bench { criterion: Criterion::new(self.strategy), slices: Slices::new(self.space.rules.length(), &[]) }
+        Bench {
+            criterion: Criterion::new(self.strategy),
+            slices: Slices::new(self.space.rules.length(), &[]),
+            shortlist: self.limits.map(|limits| Shortlist::new(self.space.rules, self.strategy, limits)),
+        }
     }
 
     /// The best guess at the codes; of equally good ones one that may be the code, and then the first.
-    fn choose(&self, codes: &[Code], pool: &Pool, bench: &mut Bench) -> Code {
+    fn choose(
+        &self,
+        codes: &[Code],
+        pool: &Pool,
+        bench: &mut Bench,
+        watch: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Code, Stopped> {
         // No guess is better by any measure.
         if let Some(member) = telling_member(codes) {
-            return member;
+            return Ok(member);
+        }
+        if let Some(shortlist) = &mut bench.shortlist {
+            return shortlist.choose(codes, watch);
         }
         bench.slices.refill(codes);
         let probes = self.space.of_pool(pool).map(|(_, probe)| probe);
@@ -139,6 +174,6 @@ impl Codebreaker {
             }
             number += 1;
         });
-        best.map_or(codes[0], |(_, _, number)| self.space.guess(pool, number))
+        Ok(best.map_or(codes[0], |(_, _, number)| self.space.guess(pool, number)))
     }
 }

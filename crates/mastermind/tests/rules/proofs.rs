@@ -20,11 +20,34 @@ fn the_best_play_at_four_pegs_in_seven_colours() {
 
 #[test]
 #[ignore = "searches minutes; part of `just prove`"]
-fn good_play_at_eight_colours() {
-    for (length, repeats, width, most) in [(4, false, 10, 7_801), (4, true, 10, 20_495), (5, true, 2, 179_353)] {
-        let found = search(Search::narrow(rules(length, 8, repeats), width));
-        println!("{length} x 8, repeats {repeats}, width {width}: {}, {} nodes", found.tally, found.nodes);
-        assert!(found.tally.total() <= most, "{}", found.tally);
+fn the_best_play_at_four_pegs_in_eight_colours() {
+    for (repeats, line) in
+        [(false, "total 7797 / 1680 = 4.6411, longest 6"), (true, "total 20471 / 4096 = 4.9978, longest 7")]
+    {
+        let found = search(Search::exhaustive(rules(4, 8, repeats)));
+        println!("4 x 8, repeats {repeats}: {}, {} nodes", found.tally, found.nodes);
+        assert_eq!((found.tally.to_string().as_str(), found.proven), (line, true));
+    }
+}
+
+#[test]
+#[ignore = "plays 32,768 codes, for seconds; part of `just prove`"]
+fn good_play_at_five_pegs_in_eight_colours() {
+    let breaker = Codebreaker::searching(rules(5, 8, true));
+    let tally = breaker.run(breaker.job(), |_| core::ops::ControlFlow::Continue(())).unwrap();
+    println!("5 x 8: {tally}");
+    assert_eq!(tally.to_string(), "total 179340 / 32768 = 5.4730, longest 7");
+}
+
+#[test]
+#[ignore = "plays two million codes twice, for minutes; part of `just prove`"]
+fn every_code_of_large_games_is_played() {
+    for rules in [rules(8, 8, false), rules(7, 8, true)] {
+        for breaker in [Codebreaker::limited(rules, Strategy::Entropy), Codebreaker::searching(rules)] {
+            let tally = breaker.run(breaker.job(), |_| core::ops::ControlFlow::Continue(())).unwrap();
+            println!("{rules}, {:?}: {tally}", breaker.limits());
+            assert_eq!(tally.codes(), rules.codes());
+        }
     }
 }
 

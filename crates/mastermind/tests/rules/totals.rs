@@ -43,6 +43,36 @@ fn four_pegs_in_eight_colours() {
 }
 
 #[test]
+fn few_guesses_do_almost_as_well_as_all() {
+    let totals = Strategy::ALL.map(|strategy| {
+        let breaker = Codebreaker::limited(rules(5, 6, true), strategy);
+        // Whatever the order in which the parts are played, it comes to the same.
+        let (mut tally, jobs) = breaker.divide(&breaker.job());
+        for job in jobs.into_iter().rev() {
+            tally.add(&breaker.run(job, |_| ControlFlow::Continue(())).unwrap());
+        }
+        assert_eq!(tally.codes(), 7776);
+        assert_eq!(breaker.run(breaker.job(), |_| ControlFlow::Continue(())).as_ref(), Ok(&tally));
+        (tally.total(), total(5, 6, true, strategy).total())
+    });
+    assert_eq!(totals, [(38_028, 37_965), (37_126, 37_134), (37_104, 37_089), (37_133, 37_127)]);
+}
+
+#[test]
+fn searching_few_guesses_beats_one_step_by_all() {
+    let breaker = Codebreaker::searching(rules(5, 6, true));
+    let tally = breaker.run(breaker.job(), |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((tally.total(), tally.codes()), (36_962, 7776));
+    let limits = breaker.limits().unwrap();
+    let mut asked = 0;
+    let stopped = breaker.run(breaker.job(), |_| {
+        asked += 1;
+        if asked == 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!((stopped, asked, limits.searched > 0), (Err(Stopped), 100, true));
+}
+
+#[test]
 fn work_can_be_shared_out() {
     let breaker = Codebreaker::new(rules(4, 6, true), Strategy::Parts);
     let (mut tally, jobs) = breaker.divide(&breaker.job());

@@ -1,0 +1,227 @@
+//! The guesses that are judged where a game has too many to judge them all.
+//!
+//! At each point some of the possible codes are tried as guesses. The best of them are then improved: a peg is changed, or
+//! two are exchanged, for as long as that makes the guess better. All of this depends on nothing but the possible codes, so
+//! that the same game is played alike whenever and in whatever order its parts are played.
+
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::{
+    hint::{neighbours, openings},
+    space::{split, telling_member},
+    strategy::{Criterion, Strategy},
+    tree::Stopped,
+};
+use crate::{
+    code::{Code, Rules},
+    slices::{Probe, Slices},
+};
+
+/// Most possible codes that the first guess is judged by; of more, a sample of so many. There are few first guesses that
+/// tell different things, and the difference between them is small but concerns all codes.
+const JUDGED_AT_FIRST: usize = 1 << 18;
+
+/// How many guesses are judged, and by what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most possible codes that are tried as guesses; of more, a sample of so many.
+    pub tried: usize,
+    /// How many of them are improved.
+    pub improved: usize,
+    /// Most possible codes that a guess is judged by; of more, a sample of so many.
+    pub judged: usize,
+    /// Sets of up to so many codes are searched; 0 for none.
+    pub searched: usize,
+    /// How many guesses the search tries at each point.
+    pub width: usize,
+}
+
+impl Limits {
+    /// One step ahead. Eight pegs in eight colours with repeats can be played within an hour by that; trying more gains a
+    /// thousandth of a turn.
+    pub(crate) const ONE_STEP: Self = Self { tried: 1024, improved: 16, judged: 4096, searched: 0, width: 0 };
+    /// Games of up to so many codes are searched thoroughly.
+    const THOROUGH: u64 = 50_000;
+
+    /// What a search of this game can afford.
+    pub(crate) fn of_search(rules: Rules) -> Self {
+        if rules.codes() <= Self::THOROUGH {
+            Self { improved: 32, searched: 256, width: 8, ..Self::ONE_STEP }
+        } else {
+            Self { searched: 256, width: 4, ..Self::ONE_STEP }
+        }
+    }
+}
+
+/// Who is asked whether to go on.
+type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
+
+/// A judged guess: smaller is better, then one that may be the code, then the first.
+type Judged = (i64, bool, Code);
+
+/// Finds good guesses without looking at all of them.
+pub(crate) struct Shortlist {
+    rules: Rules,
+    limits: Limits,
+    criterion: Criterion,
+    slices: Slices,
+}
+
+impl Shortlist {
+    pub(crate) fn new(rules: Rules, strategy: Strategy, limits: Limits) -> Self {
+        Self { rules, limits, criterion: Criterion::new(strategy), slices: Slices::new(rules.length(), &[]) }
+    }
+
+    /// The best guess that is found at these codes, of which there are some. `watch` may stop a search.
+    pub(crate) fn choose(&mut self, codes: &[Code], watch: &mut Watch<'_>) -> Result<Code, Stopped> {
+        if codes.len() <= self.limits.searched {
+            return self.search(codes, u32::MAX, watch).map(|(_, guess)| guess);
+        }
+        Ok(self.best(codes).first().map_or(codes[0], |(_, _, guess)| *guess))
+    }
+
+    /// The best guesses one step ahead, the best first; at least one.
+    fn best(&mut self, codes: &[Code]) -> Vec<Judged> {
+        if codes.len() as u64 == self.rules.codes() {
+            self.slices.refill(&sample(codes, JUDGED_AT_FIRST));
+            return self.judge(&openings(self.rules), 1);
+        }
+        let judged = sample(codes, self.limits.judged);
+        self.slices.refill(&judged);
+        let mut best = self.judge(&sample(&judged, self.limits.tried), self.limits.improved);
+        for guess in &mut best {
+            *guess = self.improve(*guess);
+        }
+        best.sort_unstable();
+        best.dedup();
+        best
+    }
+
+    /// The `count` best of these guesses, the best first.
+    fn judge(&mut self, guesses: &[Code], count: usize) -> Vec<Judged> {
+        let bonus = self.criterion.member_bonus();
+        let mut best: Vec<Judged> = Vec::with_capacity(count + 1);
+        let mut rest = guesses.iter();
+        let probes = guesses.iter().map(|guess| Probe::of(*guess));
+        self.slices.judge(probes, self.criterion.judge(self.slices.codes()), |score| {
+            let Some(guess) = rest.next() else {
+                return;
+            };
+            let judged = (score.value - if score.member { bonus } else { 0 }, !score.member, *guess);
+            if best.len() < count || best.last().is_some_and(|last| judged < *last) {
+                let at = best.partition_point(|other| *other < judged);
+                best.insert(at, judged);
+                best.truncate(count);
+            }
+        });
+        best
+    }
+
+    /// Changes a guess for as long as it gets better.
+    fn improve(&mut self, mut guess: Judged) -> Judged {
+        let ideal = self.criterion.ideal(self.slices.codes());
+        while guess.0 > ideal {
+            match self.judge(&neighbours(self.rules, guess.2), 1)[..] {
+                [better] if better < guess => guess = better,
+                _ => break,
+            }
+        }
+        guess
+    }
+
+    /// The least total that is found for a set, and the guess that leads to it, if that total is below `budget`; else
+    /// `budget` and any guess.
+    fn search(&mut self, codes: &[Code], budget: u32, watch: &mut Watch<'_>) -> Result<(u32, Code), Stopped> {
+        if codes.len() <= 2 {
+            return Ok(([0, 1, 3][codes.len()], codes[0]));
+        }
+        if let Some(member) = telling_member(codes) {
+            return Ok((least(codes), member));
+        }
+        let (mut total, mut chosen) = (budget, codes[0]);
+        // A member that does not tell all others apart leaves one of them a third turn.
+        if least(codes) + 1 >= budget {
+            return Ok((budget, chosen));
+        }
+        if watch().is_break() {
+            return Err(Stopped);
+        }
+        for (_, _, guess) in self.best(codes).into_iter().take(self.limits.width) {
+            let mut parts: Vec<_> = split(codes, guess)
+                .into_iter()
+                .filter_map(|(answer, part)| (!answer.is_win(guess.len())).then_some(part))
+                .collect();
+            // A turn for each code now, and the least that its part can take.
+            let mut bound = number_of(codes) + parts.iter().map(|part| least(part)).sum::<u32>();
+            parts.sort_by_key(Vec::len);
+            for part in parts.iter().filter(|part| part.len() > 2) {
+                if bound >= total {
+                    break;
+                }
+                let others = bound - least(part);
+                bound = others + self.search(part, total - others, watch)?.0;
+            }
+            if bound < total {
+                (total, chosen) = (bound, guess);
+            }
+        }
+        Ok((total, chosen))
+    }
+}
+
+/// What a set takes if a member tells all others apart; no set takes less.
+fn least(codes: &[Code]) -> u32 {
+    2 * number_of(codes) - 1
+}
+
+fn number_of(codes: &[Code]) -> u32 {
+    u32::try_from(codes.len()).unwrap_or(u32::MAX / 4)
+}
+
+/// The codes if there are at most so many; else so many of them, spread evenly, but not at the same distance, which would
+/// often give them the same last pegs.
+fn sample(codes: &[Code], most: usize) -> Vec<Code> {
+    if codes.len() <= most {
+        return codes.to_vec();
+    }
+    let mut rng = Pcg64::seed_from_u64(codes.len() as u64);
+    (0..most)
+        .map(|index| codes[rng.random_range(index * codes.len() / most..(index + 1) * codes.len() / most)])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_spread_over_all_codes_and_always_the_same() {
+        let codes = Rules::new(6, 8, true).unwrap().all();
+        let picked = sample(&codes, 4096);
+        assert_eq!(picked, sample(&codes, 4096));
+        assert!(picked.len() == 4096 && picked.windows(2).all(|pair| pair[0] < pair[1]));
+        // At the same distance all would end alike.
+        let mut ends: Vec<u32> = picked.iter().map(|code| code.digits() & 0xff).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        assert_eq!(ends.len(), 64);
+        assert_eq!(sample(&codes[..100], 100), codes[..100]);
+    }
+
+    #[test]
+    fn no_neighbour_of_an_improved_guess_is_better() {
+        let rules = Rules::new(5, 8, true).unwrap();
+        let codes: Vec<Code> = rules.all().into_iter().step_by(331).collect();
+        for strategy in Strategy::ALL {
+            let mut shortlist = Shortlist::new(rules, strategy, Limits::ONE_STEP);
+            let best = shortlist.best(&codes)[0];
+            let around = shortlist.judge(&neighbours(rules, best.2), 1)[0];
+            assert!(best <= around, "{strategy}");
+            let members = shortlist.judge(&codes, 1)[0];
+            assert!(best < members, "{strategy}: improving finds something here");
+        }
+    }
+}
