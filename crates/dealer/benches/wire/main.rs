@@ -158,7 +158,7 @@ mod compare {
 
     fn play(port: u32) {
         let port = port.to_string();
-        let arguments = ["player", NAME, "127.0.0.1", &port, "--log", "error", "--state", "soft"];
+        let arguments = ["player", NAME, "127.0.0.1", &port, "--log", "error", "--best"];
         player::run(player::Args::try_parse_from(arguments).expect("well known")).expect("it plays");
     }
 
