@@ -14,6 +14,7 @@
 //! E. Neuwirth, Some strategies for Mastermind (1982); K. Koyama and T. W. Lai, An optimal Mastermind strategy (1993);
 //! B. Kooi, Yet another Mastermind strategy (2005); G. Ville, An optimal Mastermind (4,7) strategy (2013).
 
+mod bench;
 mod hint;
 mod knowledge;
 mod search;

@@ -5,15 +5,15 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::{
+    bench::{Bench, Judged, openings},
     knowledge::{Candidates, Knowledge, Possible},
     space::{split, telling_member},
-    strategy::{Criterion, Strategy, log2},
+    strategy::{Strategy, log2},
 };
 use crate::{
-    code::{Code, MAX_LENGTH, Peg, Rules},
+    code::{Code, Rules},
     feedback::{CLASSES, Feedback},
     game::TURNS,
-    slices::{Probe, Slices},
 };
 
 /// Most possible codes that a hint lists.
@@ -93,20 +93,11 @@ impl Hint {
         let scarce = !knowledge.is_empty() && is_scarce(rules, remaining, knowledge.turns_gone());
         let (guess, tried) = match codes[..] {
             [guess] | [guess, _] => (guess, 1),
-            _ => telling_member(&codes).filter(|_| few.is_some()).map_or_else(
-                || {
-                    let mut bench = Bench::new(&codes, scarce);
-                    let best = if knowledge.is_empty() {
-                        bench.best(&openings(rules), 1)
-                    } else {
-                        let improved = if scarce { IMPROVED_WITH_CARE } else { IMPROVED };
-                        let starts = bench.best(&some_guesses(rules, &codes, rng), improved);
-                        two_ahead(rules, &codes, scarce, bench.improve(rules, starts))
-                    };
-                    (best.into_iter().min().map_or(codes[0], |(_, _, guess)| guess), bench.tried)
-                },
-                |member| (member, codes.len()),
-            ),
+            _ => match telling_member(&codes).filter(|_| few.is_some()) {
+                Some(member) => (member, codes.len()),
+                None if knowledge.is_empty() => opening(rules, &codes),
+                None => good_guess(rules, &codes, scarce, rng),
+            },
         };
         let counts = possible.counts(guess);
         let sum = |of: fn(u64) -> f64| counts.iter().map(|count| of(*count)).sum::<f64>() / as_float(remaining);
@@ -166,110 +157,70 @@ impl Branch {
     }
 }
 
-/// A judged guess: smaller is better, then one that may be the code, then the first.
-type Judged = (i64, bool, Code);
-
-/// Judges guesses by what they tell about some codes.
-struct Bench {
-    slices: Slices,
-    criterion: Criterion,
-    scarce: bool,
-    codes: usize,
-    tried: usize,
+/// The best first guess by these codes, and how many were tried.
+fn opening(rules: Rules, codes: &[Code]) -> (Code, usize) {
+    let mut bench = Bench::new(rules, Strategy::Entropy);
+    bench.refill(codes);
+    let best = bench.best(&openings(rules), 1);
+    (best.first().map_or(codes[0], |(_, _, guess)| *guess), bench.judged())
 }
 
-impl Bench {
-    /// When turns are `scarce`, large parts are avoided rather than information sought.
-    fn new(codes: &[Code], scarce: bool) -> Self {
-        let slices = Slices::new(codes[0].len(), codes);
-        let strategy = if scarce { Strategy::Expected } else { Strategy::Entropy };
-        Self { slices, criterion: Criterion::new(strategy), scarce, codes: codes.len(), tried: 0 }
-    }
+/// A good guess at these codes, and how many were tried one step ahead.
+fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: &mut R) -> (Code, usize) {
+    // When turns are scarce, large parts are avoided rather than information sought.
+    let (strategy, count) =
+        if scarce { (Strategy::Expected, IMPROVED_WITH_CARE) } else { (Strategy::Entropy, IMPROVED) };
+    let mut bench = Bench::new(rules, strategy);
+    bench.refill(codes);
+    let starts = bench.best(&some_guesses(rules, codes, rng), count);
+    let improved = improve_all(&mut bench, starts);
+    let tried = bench.judged();
+    let best = two_ahead(&mut bench, codes, scarce, improved).into_iter().min();
+    (best.map_or(codes[0], |(_, _, guess)| guess), tried)
+}
 
-    /// The `count` best of these guesses, the best first.
-    fn best(&mut self, guesses: &[Code], count: usize) -> Vec<Judged> {
-        let bonus = self.criterion.member_bonus();
-        let mut best: Vec<Judged> = Vec::with_capacity(count + 1);
-        let mut rest = guesses.iter();
-        let probes = guesses.iter().map(|guess| Probe::of(*guess));
-        self.slices.judge(probes, self.criterion.judge(self.codes), |score| {
-            let Some(guess) = rest.next() else {
-                return;
-            };
-            let value = score.value - if score.member { bonus } else { 0 };
-            let judged = (value, !score.member, *guess);
-            if best.len() < count || best.last().is_some_and(|last| judged < *last) {
-                let at = best.partition_point(|other| *other <= judged);
-                if at == 0 || best[at - 1] != judged {
-                    best.insert(at, judged);
-                    best.truncate(count);
-                }
-            }
-        });
-        self.tried += guesses.len();
-        best
-    }
+/// What the best guess at these codes comes to that is found in a hurry, and how many of them it leaves at worst, if that
+/// matters.
+fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
+    bench.refill(codes);
+    let [start] = bench.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
+        return (0, codes.len());
+    };
+    let (value, _, guess) = if codes.len() > FEW { bench.improve(start) } else { start };
+    let left = if scarce { split(codes, guess).iter().map(|(_, part)| part.len()).max() } else { None };
+    (value, left.unwrap_or(codes.len()))
+}
 
-    /// What a good guess at these other codes comes to, and how many of them it leaves at worst, if that matters.
-    fn next(&mut self, rules: Rules, codes: &[Code]) -> (i64, usize) {
-        self.slices.refill(codes);
-        self.codes = codes.len();
-        let [start] = self.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
-            return (0, codes.len());
-        };
-        let (value, _, guess) = if codes.len() > FEW { self.climb(rules, start) } else { start };
-        let left = if self.scarce { split(codes, guess).iter().map(|(_, part)| part.len()).max() } else { None };
-        (value, left.unwrap_or(codes.len()))
-    }
-
-    /// What a guess comes to that every code answers differently. Only one that may be the code can be better.
-    fn least(&self) -> i64 {
-        if self.scarce { i64::try_from(self.codes).unwrap_or(i64::MAX) } else { 0 }
-    }
-
-    /// Improves each guess; or only until one is found that cannot be.
-    fn improve(&mut self, rules: Rules, guesses: Vec<Judged>) -> Vec<Judged> {
-        let mut improved = Vec::with_capacity(guesses.len());
-        for guess in guesses {
-            let better = self.climb(rules, guess);
-            if better.0 <= self.least() {
-                return alloc::vec![better];
-            }
-            improved.push(better);
+/// Improves each guess; or only until one is found that tells all codes apart.
+fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
+    let mut improved = Vec::with_capacity(guesses.len());
+    for guess in guesses {
+        let better = bench.improve(guess);
+        if better.0 <= bench.ideal() {
+            return alloc::vec![better];
         }
-        improved.sort_unstable();
-        improved.dedup();
-        improved
+        improved.push(better);
     }
-
-    /// Changes a guess peg by peg, and by exchanging two, for as long as it gets better.
-    fn climb(&mut self, rules: Rules, mut from: Judged) -> Judged {
-        while from.0 > self.least() {
-            match self.best(&neighbours(rules, from.2), 1)[..] {
-                [better] if better < from => from = better,
-                _ => break,
-            }
-        }
-        from
-    }
+    improved.sort_unstable();
+    improved.dedup();
+    improved
 }
 
 /// What the guesses come to when the best next guess after each answer is looked at as well. When turns are scarce, that is
 /// above all how many codes may be left then.
-fn two_ahead(rules: Rules, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
+fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
     if guesses.len() < 2 {
         return guesses;
     }
-    let mut bench = Bench::new(codes, scarce);
-    let bonus = bench.criterion.member_bonus();
+    let bonus = bench.member_bonus();
     for judged in &mut guesses {
         let (mut sum, mut largest) = (0, 0);
         for (answer, part) in split(codes, judged.2) {
             let (value, left) = match part.len() {
-                _ if answer.is_win(rules.length()) => (-2 * bonus, 0),
+                _ if answer.is_win(judged.2.len()) => (-2 * bonus, 0),
                 1 | 2 => (-bonus, 1),
                 _ if telling_member(&part).is_some() => (-bonus, 1),
-                _ => bench.next(rules, &part),
+                _ => next(bench, &part, scarce),
             };
             sum += value;
             largest = largest.max(left);
@@ -293,58 +244,6 @@ fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
         _ => (3..left).fold(10, |codes, _| codes * tenths / 10),
     };
     codes > enough
-}
-
-/// The guesses that differ in one peg, or in the places of two.
-pub(super) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
-    let length = rules.length();
-    let mut pegs = [None; MAX_LENGTH];
-    for (place, peg) in guess.pegs().enumerate() {
-        pegs[place] = Some(peg);
-    }
-    let with = |pegs: &[Option<Peg>]| Code::of(pegs.iter().copied().flatten());
-    let mut neighbours = Vec::with_capacity(length * (rules.colours() + length));
-    for place in 0..length {
-        let own = pegs[place];
-        for other in (0..rules.colours()).map(Peg::new).filter(|other| *other != own) {
-            pegs[place] = other;
-            neighbours.push(with(&pegs));
-        }
-        pegs[place] = own;
-        for other in place + 1..length {
-            if pegs[other] != own {
-                pegs.swap(place, other);
-                neighbours.push(with(&pegs));
-                pegs.swap(place, other);
-            }
-        }
-    }
-    neighbours
-}
-
-/// The first guesses that tell different things: only how many pegs have the same colour matters.
-pub(super) fn openings(rules: Rules) -> Vec<Code> {
-    let mut openings = Vec::new();
-    let mut pegs = Vec::new();
-    extend_openings(rules, rules.length(), 0, &mut pegs, &mut openings);
-    openings
-}
-
-/// Adds the openings that begin with `pegs` and have at most `most` pegs of the colours from `colour` on.
-fn extend_openings(rules: Rules, most: usize, colour: usize, pegs: &mut Vec<Peg>, openings: &mut Vec<Code>) {
-    let left = rules.length() - pegs.len();
-    if left == 0 {
-        openings.push(Code::of(pegs.iter().copied()));
-        return;
-    }
-    let Some(peg) = Peg::new(colour).filter(|peg| peg.index() < rules.colours()) else {
-        return;
-    };
-    for count in 1..=most.min(left) {
-        pegs.extend(core::iter::repeat_n(peg, count));
-        extend_openings(rules, count, colour + 1, pegs, openings);
-        pegs.truncate(pegs.len() - count);
-    }
 }
 
 /// Guesses worth trying: possible codes and, at least as many, random ones.

@@ -10,15 +10,12 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::{
-    hint::{neighbours, openings},
+    bench::{Bench, Judged, openings},
     space::{split, telling_member},
-    strategy::{Criterion, Strategy},
+    strategy::Strategy,
     tree::Stopped,
 };
-use crate::{
-    code::{Code, Rules},
-    slices::{Probe, Slices},
-};
+use crate::code::{Code, Rules};
 
 /// Most possible codes that the first guess is judged by; of more, a sample of so many. There are few first guesses that
 /// tell different things, and the difference between them is small but concerns all codes.
@@ -59,20 +56,16 @@ impl Limits {
 /// Who is asked whether to go on.
 type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
-/// A judged guess: smaller is better, then one that may be the code, then the first.
-type Judged = (i64, bool, Code);
-
 /// Finds good guesses without looking at all of them.
 pub(crate) struct Shortlist {
     rules: Rules,
     limits: Limits,
-    criterion: Criterion,
-    slices: Slices,
+    bench: Bench,
 }
 
 impl Shortlist {
     pub(crate) fn new(rules: Rules, strategy: Strategy, limits: Limits) -> Self {
-        Self { rules, limits, criterion: Criterion::new(strategy), slices: Slices::new(rules.length(), &[]) }
+        Self { rules, limits, bench: Bench::new(rules, strategy) }
     }
 
     /// The best guess that is found at these codes, of which there are some. `watch` may stop a search.
@@ -86,50 +79,18 @@ impl Shortlist {
     /// The best guesses one step ahead, the best first; at least one.
     fn best(&mut self, codes: &[Code]) -> Vec<Judged> {
         if codes.len() as u64 == self.rules.codes() {
-            self.slices.refill(&sample(codes, JUDGED_AT_FIRST));
-            return self.judge(&openings(self.rules), 1);
+            self.bench.refill(&sample(codes, JUDGED_AT_FIRST));
+            return self.bench.best(&openings(self.rules), 1);
         }
         let judged = sample(codes, self.limits.judged);
-        self.slices.refill(&judged);
-        let mut best = self.judge(&sample(&judged, self.limits.tried), self.limits.improved);
+        self.bench.refill(&judged);
+        let mut best = self.bench.best(&sample(&judged, self.limits.tried), self.limits.improved);
         for guess in &mut best {
-            *guess = self.improve(*guess);
+            *guess = self.bench.improve(*guess);
         }
         best.sort_unstable();
         best.dedup();
         best
-    }
-
-    /// The `count` best of these guesses, the best first.
-    fn judge(&mut self, guesses: &[Code], count: usize) -> Vec<Judged> {
-        let bonus = self.criterion.member_bonus();
-        let mut best: Vec<Judged> = Vec::with_capacity(count + 1);
-        let mut rest = guesses.iter();
-        let probes = guesses.iter().map(|guess| Probe::of(*guess));
-        self.slices.judge(probes, self.criterion.judge(self.slices.codes()), |score| {
-            let Some(guess) = rest.next() else {
-                return;
-            };
-            let judged = (score.value - if score.member { bonus } else { 0 }, !score.member, *guess);
-            if best.len() < count || best.last().is_some_and(|last| judged < *last) {
-                let at = best.partition_point(|other| *other < judged);
-                best.insert(at, judged);
-                best.truncate(count);
-            }
-        });
-        best
-    }
-
-    /// Changes a guess for as long as it gets better.
-    fn improve(&mut self, mut guess: Judged) -> Judged {
-        let ideal = self.criterion.ideal(self.slices.codes());
-        while guess.0 > ideal {
-            match self.judge(&neighbours(self.rules, guess.2), 1)[..] {
-                [better] if better < guess => guess = better,
-                _ => break,
-            }
-        }
-        guess
     }
 
     /// The least total that is found for a set, and the guess that leads to it, if that total is below `budget`; else
@@ -196,6 +157,7 @@ fn sample(codes: &[Code], most: usize) -> Vec<Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::bench::neighbours;
 
     #[test]
     fn a_sample_is_spread_over_all_codes_and_always_the_same() {
@@ -218,9 +180,9 @@ mod tests {
         for strategy in Strategy::ALL {
             let mut shortlist = Shortlist::new(rules, strategy, Limits::ONE_STEP);
             let best = shortlist.best(&codes)[0];
-            let around = shortlist.judge(&neighbours(rules, best.2), 1)[0];
+            let around = shortlist.bench.best(&neighbours(rules, best.2), 1)[0];
             assert!(best <= around, "{strategy}");
-            let members = shortlist.judge(&codes, 1)[0];
+            let members = shortlist.bench.best(&codes, 1)[0];
             assert!(best < members, "{strategy}: improving finds something here");
         }
     }

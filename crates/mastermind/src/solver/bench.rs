@@ -1,0 +1,133 @@
+//! Judging some guesses by some codes, and making good guesses better.
+
+use alloc::vec::Vec;
+
+use super::strategy::{Criterion, Strategy};
+use crate::{
+    code::{Code, MAX_LENGTH, Peg, Rules},
+    slices::{Probe, Slices},
+};
+
+/// A judged guess: smaller is better, then one that may be the code, then the first.
+pub(crate) type Judged = (i64, bool, Code);
+
+/// Judges guesses by what they tell about some codes.
+pub(crate) struct Bench {
+    rules: Rules,
+    criterion: Criterion,
+    slices: Slices,
+    judged: usize,
+}
+
+impl Bench {
+    /// Without any codes.
+    pub(crate) fn new(rules: Rules, strategy: Strategy) -> Self {
+        Self { rules, criterion: Criterion::new(strategy), slices: Slices::new(rules.length(), &[]), judged: 0 }
+    }
+
+    /// Takes other codes to judge by.
+    pub(crate) fn refill(&mut self, codes: &[Code]) {
+        self.slices.refill(codes);
+    }
+
+    /// What it is worth that a guess may itself be the code.
+    pub(crate) const fn member_bonus(&self) -> i64 {
+        self.criterion.member_bonus()
+    }
+
+    /// What a guess comes to that all codes answer differently and that is none of them.
+    pub(crate) fn ideal(&self) -> i64 {
+        self.criterion.ideal(self.slices.codes())
+    }
+
+    /// How many guesses were judged so far.
+    pub(crate) const fn judged(&self) -> usize {
+        self.judged
+    }
+
+    /// The `count` best of these guesses, each once, the best first.
+    pub(crate) fn best(&mut self, guesses: &[Code], count: usize) -> Vec<Judged> {
+        let bonus = self.criterion.member_bonus();
+        let mut best: Vec<Judged> = Vec::with_capacity(count + 1);
+        let mut rest = guesses.iter();
+        let probes = guesses.iter().map(|guess| Probe::of(*guess));
+        self.slices.judge(probes, self.criterion.judge(self.slices.codes()), |score| {
+            let Some(guess) = rest.next() else {
+                return;
+            };
+            let judged = (score.value - if score.member { bonus } else { 0 }, !score.member, *guess);
+            if best.len() < count || best.last().is_some_and(|last| judged < *last) {
+                let at = best.partition_point(|other| *other <= judged);
+                if at == 0 || best[at - 1] != judged {
+                    best.insert(at, judged);
+                    best.truncate(count);
+                }
+            }
+        });
+        self.judged += guesses.len();
+        best
+    }
+
+    /// Changes a guess peg by peg, and by exchanging two, for as long as it gets better.
+    pub(crate) fn improve(&mut self, mut guess: Judged) -> Judged {
+        while guess.0 > self.ideal() {
+            match self.best(&neighbours(self.rules, guess.2), 1)[..] {
+                [better] if better < guess => guess = better,
+                _ => break,
+            }
+        }
+        guess
+    }
+}
+
+/// The guesses that differ in one peg, or in the places of two.
+pub(crate) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
+    let length = rules.length();
+    let mut pegs = [None; MAX_LENGTH];
+    for (place, peg) in guess.pegs().enumerate() {
+        pegs[place] = Some(peg);
+    }
+    let with = |pegs: &[Option<Peg>]| Code::of(pegs.iter().copied().flatten());
+    let mut neighbours = Vec::with_capacity(length * (rules.colours() + length));
+    for place in 0..length {
+        let own = pegs[place];
+        for other in (0..rules.colours()).map(Peg::new).filter(|other| *other != own) {
+            pegs[place] = other;
+            neighbours.push(with(&pegs));
+        }
+        pegs[place] = own;
+        for other in place + 1..length {
+            if pegs[other] != own {
+                pegs.swap(place, other);
+                neighbours.push(with(&pegs));
+                pegs.swap(place, other);
+            }
+        }
+    }
+    neighbours
+}
+
+/// The first guesses that tell different things: only how many pegs have the same colour matters.
+pub(crate) fn openings(rules: Rules) -> Vec<Code> {
+    let mut openings = Vec::new();
+    let mut pegs = Vec::new();
+    extend_openings(rules, rules.length(), 0, &mut pegs, &mut openings);
+    openings
+}
+
+/// Adds the openings that begin with `pegs` and have at most `most` pegs of the colours from `colour` on.
+fn extend_openings(rules: Rules, most: usize, colour: usize, pegs: &mut Vec<Peg>, openings: &mut Vec<Code>) {
+    let left = rules.length() - pegs.len();
+    if left == 0 {
+        openings.push(Code::of(pegs.iter().copied()));
+        return;
+    }
+    let Some(peg) = Peg::new(colour).filter(|peg| peg.index() < rules.colours()) else {
+        return;
+    };
+    for count in 1..=most.min(left) {
+        pegs.extend(core::iter::repeat_n(peg, count));
+        extend_openings(rules, count, colour + 1, pegs, openings);
+        pegs.truncate(pegs.len() - count);
+    }
+}
