@@ -177,7 +177,11 @@ fn a_client_that_is_not_there_is_told_from_one_that_is_silent() {
 
     let (client, terminal) = Client::with_gui(&[], 90, 10);
     client.show(&game(1));
-    terminal.wait_for("No picture for 3 s: is the client running at 127.0.0.1:");
+    // It may be some seconds later that a busy machine draws it.
+    terminal.wait(|screen| {
+        let contents = screen.contents();
+        contents.contains("No picture for ") && contents.contains(" s: is the client running at 127.0.0.1:")
+    });
     client.show(&game(2));
     terminal.wait_for("Turn 2 of 20");
     terminal.wait(|screen| !screen.contents().contains("No picture"));
