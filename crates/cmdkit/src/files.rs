@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, Permissions, TryLockError},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     process,
@@ -38,35 +38,19 @@ pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When that cannot be done; the file is as it was then. A file that is read-only is left alone.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = match fs::canonicalize(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
-        real => real?,
-    };
-    let old = match fs::metadata(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        old => Some(old?),
-    };
-    match &old {
-        Some(old) if old.is_dir() => return Err(ErrorKind::IsADirectory.into()),
-        Some(old) if !old.is_file() => {
-            let mut device = OpenOptions::new().write(true).open(&path)?;
+    let (path, old, folder) = match target(path)? {
+        Target::Device(path) => {
+            let mut device = OpenOptions::new().write(true).open(path)?;
             return device.write_all(bytes).and_then(|()| device.flush());
         }
-        Some(old) if old.permissions().readonly() => {
-            return Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only"));
-        }
-        _ => {}
-    }
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        Some(_) => Path::new("."),
-        None => return Err(ErrorKind::IsADirectory.into()),
+        Target::File { path, permissions, folder } => (path, permissions, folder),
     };
+    let folder = folder.as_path();
     sweep_once(folder);
     let (mut file, beside) = new_file(folder)?;
     let written = (|| {
-        if let Some(old) = old {
-            file.set_permissions(old.permissions())?;
+        if let Some(permissions) = old {
+            file.set_permissions(permissions)?;
         }
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -82,6 +66,53 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+/// Whether [`replace_file`] could begin: what a long work asks before it starts. Nothing is changed.
+///
+/// # Errors
+/// What [`replace_file`] would meet: no such folder, no permission, a read-only file.
+pub fn check_replaceable(path: &Path) -> io::Result<()> {
+    match target(path)? {
+        Target::Device(path) => OpenOptions::new().write(true).open(path).map(drop),
+        Target::File { folder, .. } => {
+            let (_, beside) = new_file(&folder)?;
+            fs::remove_file(beside)
+        }
+    }
+}
+
+// What a path leads to.
+enum Target {
+    // Something that is written to as it is.
+    Device(PathBuf),
+    // A file, which has these permissions if it is there, and the folder that it is in.
+    File { path: PathBuf, permissions: Option<Permissions>, folder: PathBuf },
+}
+
+fn target(path: &Path) -> io::Result<Target> {
+    let path = match fs::canonicalize(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
+        real => real?,
+    };
+    let old = match fs::metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        old => Some(old?),
+    };
+    match &old {
+        Some(old) if old.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Some(old) if !old.is_file() => return Ok(Target::Device(path)),
+        Some(old) if old.permissions().readonly() => {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only"));
+        }
+        _ => {}
+    }
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_owned(),
+        Some(_) => PathBuf::from("."),
+        None => return Err(ErrorKind::IsADirectory.into()),
+    };
+    Ok(Target::File { path, permissions: old.map(|old| old.permissions()), folder })
 }
 
 /// How the files are called that will be renamed; the process and a number follow.
@@ -179,11 +210,15 @@ mod tests {
         assert_eq!(replace_file(&folder.0, b"x").unwrap_err().kind(), ErrorKind::IsADirectory);
         assert_eq!(replace_file(Path::new("/"), b"x").unwrap_err().kind(), ErrorKind::IsADirectory);
         assert_eq!(replace_file(&folder.0.join("no/table"), b"x").unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(check_replaceable(&folder.0.join("no/table")).unwrap_err().kind(), ErrorKind::NotFound);
+        check_replaceable(&path).unwrap();
+        assert!(!path.exists());
         fs::write(&path, "old").unwrap();
         let mut permissions = fs::metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).unwrap();
         assert_eq!(replace_file(&path, b"new").unwrap_err().kind(), ErrorKind::PermissionDenied);
+        assert_eq!(check_replaceable(&path).unwrap_err().kind(), ErrorKind::PermissionDenied);
         assert_eq!((fs::read(&path).unwrap(), folder.names()), (b"old".to_vec(), vec!["table".to_owned()]));
     }
 
@@ -194,7 +229,7 @@ mod tests {
         let folder = Folder::new("links");
         let (path, link) = (folder.0.join("table"), folder.0.join("link"));
         fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         symlink("table", &link).unwrap();
         replace_file(&link, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");

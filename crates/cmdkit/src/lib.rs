@@ -29,7 +29,7 @@ use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, error::ErrorKind};
 use clap_complete::Shell;
 
 pub use crate::{
-    files::{file_name, read_file, replace_file},
+    files::{check_replaceable, file_name, read_file, replace_file},
     host_port::{HostPort, host_port, is_ipv6, resolve},
     hosting::{Hosted, command_of},
     logs::{LogArgs, LogFormat, ScreenLogArgs},

@@ -72,7 +72,8 @@ fn announce(listeners: &[TcpListener], args: &Args, config: &Config) -> anyhow::
     let &Config { players, tables, forever, rounds, .. } = config;
     if args.log.log_format == LogFormat::Json {
         // Whoever reads this is a program.
-        info!(port, ?addresses, players, tables, forever, rounds, "dealing");
+        let addresses: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
+        info!(port, addresses = addresses.join(" "), players, tables, forever, rounds, "dealing");
         return Ok(());
     }
     if args.quiet {

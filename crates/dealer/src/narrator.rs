@@ -56,7 +56,8 @@ impl Narrator {
         info!("{rounds} rounds so far, {rate:.1} a second");
         for (number, table) in self.dealer.tables() {
             info!("table {number} after {} rounds:", table.played());
-            for line in table.standings(number).to_string().lines() {
+            // The first line is the number of the table.
+            for line in table.standings(number).to_string().lines().skip(1) {
                 info!("{line}");
             }
         }

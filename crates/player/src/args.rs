@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use blackjack::{
     QTable, StateSpace, Strategy,
     exact::Solver,
@@ -13,7 +13,7 @@ use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{ScreenLogArgs, command_of, file_name, whole_number};
+use cmdkit::{ScreenLogArgs, UsageError, command_of, file_name, whole_number};
 use rand::{SeedableRng, TryRng, rngs::SysRng};
 use rand_pcg::Pcg64Mcg;
 use tracing::info;
@@ -90,10 +90,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Exploring::Random, requires = "train", help_heading = "Training")]
     pub explore: Exploring,
 
-    /// The chance of a random move with --explore epsilon
-    #[arg(long, value_name = "CHANCE", default_value = "0.1", value_parser = parse_chance, requires = "train",
+    /// The chance of a random move with --explore epsilon [default: 0.1]
+    #[arg(long, value_name = "CHANCE", value_parser = parse_chance, requires = "train",
           help_heading = "Training", allow_negative_numbers = true)]
-    pub epsilon: Chance,
+    pub epsilon: Option<Chance>,
 
     /// Make random moves by this number [default: the system's entropy]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), requires = "train",
@@ -172,8 +172,15 @@ impl Args {
     }
 
     fn learner(&self) -> anyhow::Result<Learner> {
+        if self.epsilon.is_some() && self.explore != Exploring::Epsilon {
+            let wrong = "--epsilon is for --explore epsilon; the other ways have no such chance";
+            return Err(UsageError(wrong.to_owned()).into());
+        }
         let path = self.path();
         let table = tables::load(path, self.state)?;
+        // A place that cannot be written to is found now and not after an hour at the table.
+        cmdkit::check_replaceable(path)
+            .map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))?;
         if let Some(table) = &table {
             info!("goes on from {}, {} states seen", file_name(path), table.visited().count());
         } else {
@@ -185,7 +192,10 @@ impl Args {
             path: path.to_owned(),
             explore: match self.explore {
                 Exploring::Random => Explore::Random,
-                Exploring::Epsilon => Explore::Epsilon(self.epsilon),
+                Exploring::Epsilon => Explore::Epsilon(match self.epsilon {
+                    Some(epsilon) => epsilon,
+                    None => parse_chance("0.1").map_err(anyhow::Error::msg)?,
+                }),
                 Exploring::Doubt => Explore::Doubt,
             },
             rng: Pcg64Mcg::seed_from_u64(seed),

@@ -74,7 +74,7 @@ impl Learner {
         self.saved = Some(score.rounds());
         let states = self.table.visited().count();
         let least = self.table.least_visited().map_or_else(String::new, |(state, action, n)| {
-            format!("; least often: {action:?} with {state}, {n} times")
+            format!("; least often: {} with {state}, {n} times", PlayerMessage::from(action))
         });
         let (rounds, mean, path) = (score.rounds(), score.mean(), file_name(&self.path));
         info!("{rounds} rounds, mean reward {mean:+.4}, {states} states seen{least}; saved to {path}");

@@ -58,6 +58,8 @@ struct Person {
     stage: Stage,
     // None where there is no screen.
     view: Option<View>,
+    // Whether the hand could be seen when it was last drawn.
+    seen: bool,
     line: Vec<u8>,
     answers: BytesMut,
     leaving: bool,
@@ -75,10 +77,17 @@ pub(crate) fn play(stream: net::TcpStream, game: Game, draws: bool) -> anyhow::R
         let mut stream = TcpStream::from_std(stream)?;
         let stage = Stage::enter(draws, if draws { Source::Terminal } else { Source::Pipe })?;
         let view = draws.then(|| View::new(Palette::from_environment()));
-        let mut person = Person { game, stage, view, line: vec![], answers: BytesMut::new(), leaving: false };
+        let mut person =
+            Person { game, stage, view, seen: !draws, line: vec![], answers: BytesMut::new(), leaving: false };
         let ended = person.converse(&mut stream).await;
         let _ = SockRef::from(&stream).shutdown(Shutdown::Both);
-        anyhow::Ok((person.game.seat().score, ended))
+        let Person { game, stage, .. } = person;
+        drop(stage);
+        // How the last round ended stood on a screen that is gone.
+        if let Some(outcome) = game.outcome().filter(|_| draws && game.is_over()) {
+            let _ = writeln!(io::stdout(), "{outcome}");
+        }
+        anyhow::Ok((game.seat().score, ended))
     })
 }
 
@@ -99,7 +108,9 @@ impl Person {
             select! {
                 read = stream.read_buf(buffer) => {
                     if !matches!(read, Ok(1..)) {
-                        debug!(?read, "the connection is at its end");
+                        if let Err(error) = read {
+                            debug!(%error, "the connection is broken");
+                        }
                         return self.game.seat().ended();
                     }
                     self.stage.change();
@@ -128,7 +139,11 @@ impl Person {
     fn draw(&mut self) {
         if let Some(view) = &self.view {
             let game = &self.game;
-            self.stage.draw(|frame| view.render(game, frame.area(), frame.buffer_mut()));
+            let seen = &mut self.seen;
+            self.stage.draw(|frame| {
+                *seen = View::fits(frame.area());
+                view.render(game, frame.area(), frame.buffer_mut());
+            });
         }
     }
 
@@ -175,7 +190,8 @@ impl Person {
             _ if view.shows_help() => view.toggle_help(),
             Typed::Byte(b'?') | Typed::Function(1) => view.toggle_help(),
             Typed::Byte(key) => {
-                if let Some(wish) = Wish::of_key(key) {
+                // Nobody decides about a hand that cannot be seen.
+                if let Some(wish) = Wish::of_key(key).filter(|wish| self.seen || *wish == Wish::Leave) {
                     self.fulfil(wish);
                 }
             }

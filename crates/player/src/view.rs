@@ -52,10 +52,15 @@ impl View {
         self.help
     }
 
+    /// Whether a window of this size shows the game.
+    pub const fn fits(area: Rect) -> bool {
+        area.width >= SMALLEST.width && area.height >= SMALLEST.height
+    }
+
     /// Draws the game. Changes nothing.
     pub fn render(&self, game: &Game, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        if area.width < SMALLEST.width || area.height < SMALLEST.height {
+        if !Self::fits(area) {
             return TooSmall::new(SMALLEST, area.as_size()).render(area, buffer);
         }
         StatusLine::new(&game.status()).right("? keys").render(area, buffer);

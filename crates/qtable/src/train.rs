@@ -22,7 +22,7 @@ use blackjack::{
     round::Action,
 };
 use cmdkit::{command_of, file_name};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{
     args::TrainArgs,
@@ -154,7 +154,7 @@ fn table_to_train(args: &TrainArgs) -> anyhow::Result<QTable> {
 // Set once the program is asked to end. Who asks twice does not wait for the end of a stretch.
 fn listen() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, i32::from(cmdkit::EXIT_FAILURE), Arc::clone(&stop))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }

@@ -67,6 +67,7 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
     for (stop, options) in [
         (Process::interrupt as fn(&Process), "--seed 5 --threads 2 --state soft -o"),
         (Process::terminate, "--seed 6 --threads 1 --explore doubt -o"),
+        (Process::hang_up, "--seed 7 --threads 1 --explore epsilon -o"),
     ] {
         let [parts, once] = ["parts", "once"].map(|part| format!("{options} {part}"));
         let rounds = stopped(&folder, &parts, stop);
