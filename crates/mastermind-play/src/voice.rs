@@ -132,7 +132,7 @@ pub(crate) fn added(added: &Added) -> Vec<String> {
 pub(crate) fn summary(record: &Record) -> String {
     let won = record.won().iter().fold(0_u64, |sum, won| sum.saturating_add(*won));
     format!(
-        "Statistics: {} played, {won} won, streak {} (best {}), {} with hints.",
+        "Statistics: {} played, {won} won, streak {} (best {}); {} more with hints.",
         record.played(),
         record.streak(),
         record.best_streak(),

@@ -44,7 +44,7 @@ pub const fn command(typed: Typed) -> Command {
 pub(super) const HELP: &[(&str, &str)] = &[
     ("left right", "move the cursor; Home and End to either end"),
     ("up down", "next or previous digit; the ninth is a letter of LIFELINE"),
-    ("1 to 8", "this digit, and on to the next position; 9 the ninth sign"),
+    ("1, 2, ..", "this digit, and on to the next position; 9 the ninth sign"),
     ("Enter", "submit the guess"),
     ("Backspace", "move back; from a choice of lifelines back to the guess"),
     ("h", "a hint of the codebreaker; the game then counts as one with hints"),

@@ -8,7 +8,7 @@ mod menu;
 use mastermind::{
     Feedback, Lifeline, Peg, Style as Play,
     code::{MAX_LENGTH, MIN_LENGTH},
-    game::{Availability, Entry, TURNS},
+    game::{Availability, Entry, Outcome, TURNS},
 };
 use ratatui::{
     buffer::Buffer,
@@ -303,13 +303,18 @@ impl<'a> View<'a> {
             1 => ", 1 hint".into(),
             hints => format!(", {hints} hints"),
         };
-        self.put(
-            buffer,
-            panel.x + 2,
-            panel.y,
-            &format!(" row {}/{TURNS}{hints} ", game.turn().min(TURNS)),
-            Role::Plain,
-        );
+        let row = match game.outcome() {
+            None => format!("row {}/{TURNS}", game.turn()),
+            Some(Outcome::Won { turns }) => format!("won in {turns}/{TURNS}"),
+            Some(Outcome::Lost { .. }) => "lost".into(),
+        };
+        self.put(buffer, panel.x + 2, panel.y, &format!(" {row}{hints} "), Role::Plain);
+        let known = format!(" code {} ", game.hint_code());
+        let width = u16::try_from(known.len()).unwrap_or(0);
+        self.put(buffer, panel.right() - width - 2, panel.y, &known, Role::Plain);
+        if game.outcome().is_some() {
+            return;
+        }
         let lifelines = Lifeline::ALL.map(|lifeline| {
             let available = match game.availability(lifeline) {
                 Availability::Available => "AVAILABLE",
@@ -319,9 +324,6 @@ impl<'a> View<'a> {
             format!("#{} {available}, {}", lifeline.number(), voice::cost(lifeline, Play::Panel))
         });
         self.put(buffer, panel.x + 2, bottom, &format!(" lifelines: {} ", lifelines.join("; ")), Role::Plain);
-        let known = format!(" code {} ", game.hint_code());
-        let width = u16::try_from(known.len()).unwrap_or(0);
-        self.put(buffer, panel.right() - width - 2, panel.y, &known, Role::Plain);
     }
 
     /// A row of cells, each in every other column. A black one on black has an outline, as far as the `frame` leaves room.

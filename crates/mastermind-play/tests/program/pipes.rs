@@ -52,7 +52,7 @@ White: 0
 So you found it. Congratulations, human: my circuits call it luck,
 and my circuits would like a second opinion. Enjoy it while it lasts.
 Seed: 7. The same puzzle again: cargo run -p mastermind-play -- --length 4 --repeats no --seed 7
-Statistics: 1 played, 1 won, streak 1 (best 1), 0 with hints.
+Statistics: 1 played, 1 won, streak 1 (best 1); 0 more with hints.
 Another game, to be taught better? YES or NO: As expected. Come back when you have grown.
 "
     );
@@ -97,7 +97,7 @@ fn lifelines_are_shown_as_they_would_be_granted() {
 fn a_win_is_followed_by_no_notice_and_another_game_is_fresh() {
     let finished = run(PUZZLE, "1234\n".repeat(6) + "7423\nmaybe\nYes\n");
     let (first, second) = finished.stdout.split_once("Another game").unwrap();
-    assert!(first.ends_with("streak 1 (best 1), 0 with hints.\n") && !first.contains("Too late"), "{first}");
+    assert!(first.ends_with("streak 1 (best 1); 0 more with hints.\n") && !first.contains("Too late"), "{first}");
     assert!(second.contains("'maybe' is no answer: type YES or NO."), "{second}");
     assert!(second.contains("Turn #: 1\nlifeline#1: AVAILABLE\nlifeline#2: AVAILABLE\nCode  : ****\n"), "{second}");
 }
@@ -205,7 +205,7 @@ fn hints_are_there_on_each_turn_and_mark_the_game() {
         "{hints:#?}"
     );
     assert!(finished.stdout.contains("\nPlayed with 2 hints.\n"), "{}", finished.stdout);
-    assert!(finished.stdout.contains("Statistics: 0 played, 0 won, streak 0 (best 0), 1 with hints."));
+    assert!(finished.stdout.contains("Statistics: 0 played, 0 won, streak 0 (best 0); 1 more with hints."));
 }
 
 /// The lines to be pasted.
@@ -284,7 +284,7 @@ fn statistics_are_kept_and_shown() {
     run_in(&data, "--length 4 --repeats no --seed 9", "1234\n".repeat(10));
     let shown = run_in(&data, "statistics", "");
     assert!(
-        shown.stdout.starts_with("Statistics: 3 played, 2 won, streak 0 (best 2), 0 with hints.\n"),
+        shown.stdout.starts_with("Statistics: 3 played, 2 won, streak 0 (best 2); 0 more with hints.\n"),
         "{}",
         shown.stdout
     );

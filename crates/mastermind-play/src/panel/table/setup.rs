@@ -114,10 +114,11 @@ impl Table {
 
     fn tip(&mut self) {
         if !std::mem::replace(&mut self.tip_given, true) {
-            self.log.add(
-                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. Behind 8 \
+            self.log.add(&*format!(
+                "Tip: LEFT and RIGHT move the cursor, UP and DOWN change the digit, or type digits; ENTER submits. Behind {} \
                  comes LIFELINE.",
-            );
+                self.wanted.colours()
+            ));
         }
     }
 
