@@ -14,7 +14,7 @@ fn the_port_is_announced_at_once_and_how_to_join_on_standard_error() {
     let log = dealer.process.wait_stderr("the hints", |log| log.contains("--train").then(|| log.to_owned()));
     for line in [
         "Dealing on 127.0.0.1; Ctrl-C stops it.".to_owned(),
-        "Tables: 3 in all, of 2 seats and 1000 rounds each.".to_owned(),
+        "Tables: 3 in all, with 2 seats and 1000 rounds each.".to_owned(),
         format!("cargo run -p player -- Ann 127.0.0.1 {port} --human\n"),
         format!("cargo run -p player -- Ann 127.0.0.1 {port} --best\n"),
         format!("cargo run -p player -- Ann 127.0.0.1 {port} --train --explore epsilon --table ann.qtable\n"),

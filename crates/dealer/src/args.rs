@@ -26,7 +26,7 @@ Examples:
   dealer 12345 100 --players 6 --tables 4 --forever
       four tables of six at a time, table after table
 
-Text players are told one message at a time with a pause between, since many take whatever one read brings for one
+Text players are told one message at a time with a pause between, since many take whatever one read brings for one \
 message; binary players are told at once. Both may sit at one table.
 
 Exit status: 0 when a table was played to its end or after a signal, 1 when all players left before or something fails, 2 \

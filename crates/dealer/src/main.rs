@@ -82,9 +82,11 @@ fn announce(listeners: &[TcpListener], args: &Args, config: &Config) -> anyhow::
     let Hosted { open, host, elsewhere } = Hosted::at(&addresses);
     let player = command_of("player");
     let each = if forever { "always open" } else { "in all" };
+    let seats = if players == 1 { "seat" } else { "seats" };
+    let deals = if rounds == 1 { "round" } else { "rounds" };
     let lines = format!(
         "Dealing on {open}; Ctrl-C stops it.\n\
-         Tables: {tables} {each}, of {players} seats and {rounds} rounds each.\n\
+         Tables: {tables} {each}, with {players} {seats} and {rounds} {deals} each.\n\
          To play:       {player} Ann {host} {port} --human\n\
          The best play: {player} Ann {host} {port} --best\n\
          To learn:      {player} Ann {host} {port} --train --explore epsilon --table ann.qtable\n\

@@ -31,7 +31,7 @@ Examples:
 Exit status: 0 when it worked, 1 when something failed, 2 when the usage is wrong.";
 
 const TRAIN_HELP: &str = "\
-FILE is gone on with if it is there. The same seed, threads and rounds give the same table, and so does a training that
+FILE is gone on with if it is there. The same seed, threads and rounds give the same table, and so does a training that \
 was stopped with Ctrl-C and gone on with. It says how.
 
 Examples:
@@ -44,7 +44,7 @@ Examples:
   qtable eval monday.table tuesday.table --json";
 
 const MERGE_HELP: &str = "\
-All parts are read before OUT is written, so OUT may be one of them; with a pattern like *.table take care that it is not
+All parts are read before OUT is written, so OUT may be one of them; with a pattern like *.table take care that it is not \
 by accident, or it counts twice.
 
 Examples:

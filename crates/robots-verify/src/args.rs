@@ -17,7 +17,7 @@ Examples:
   nc localhost 2022 | robots-verify -m server --file -
       explains what the server at port 2022 sends, as it comes
 
-Exit status: 0 after a signal or when every message of a file is right, 1 when
+Exit status: 0 after a signal or when every message of a file is right, 1 when \
 one is wrong or cut off, when something fails, or when the usage is wrong.";
 
 /// Explain every robots message that comes, byte by byte, up to the first wrong one
