@@ -14,6 +14,8 @@ const QUIET: Duration = Duration::from_millis(700);
 const PAUSE: Duration = Duration::from_millis(200);
 /// Columns of the bar.
 const WIDTH: usize = 30;
+/// Columns of a window that does not say how many it has.
+const USUAL: u16 = 80;
 
 /// A line of standard error that is drawn over and over. If that is no terminal there is none.
 pub(super) struct Bar {
@@ -57,9 +59,31 @@ impl Bar {
         }
         *drawn = Some(now);
         let line = line(now.duration_since(self.begun).as_secs());
+        // The window may have another size by now.
+        let line = cut(&line, columns());
         // A standard error that takes nothing is no reason to stop.
         let _ = io::stderr().write_all(format!("\r{line}\x1b[K").as_bytes());
     }
+}
+
+/// What of the line fits a window of so many columns. The last one stays free: a terminal that has just filled it may wrap,
+/// or lose it to what makes the rest of the row empty. Of a window that does not say its size (0) the usual one is assumed.
+fn cut(line: &str, columns: u16) -> &str {
+    let columns = if columns == 0 { USUAL } else { columns };
+    let most = usize::from(columns - 1).max(1);
+    line.char_indices().nth(most).map_or(line, |(end, _)| &line[..end])
+}
+
+/// Columns of the terminal that standard error is, 0 if it does not say.
+#[cfg(unix)]
+fn columns() -> u16 {
+    rustix::termios::tcgetwinsize(rustix::stdio::stderr()).map_or(0, |size| size.ws_col)
+}
+
+/// Columns of the terminal, 0 if it does not say.
+#[cfg(not(unix))]
+fn columns() -> u16 {
+    ratatui::crossterm::terminal::size().map_or(0, |(columns, _)| columns)
 }
 
 fn bar(found: u64, codes: u64, seconds: u64) -> String {
@@ -76,6 +100,15 @@ fn searched(progress: &Progress, seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_fits_the_window() {
+        let line = "0123456789".repeat(10);
+        for (columns, left) in [(0, 79), (1, 1), (2, 1), (3, 2), (30, 29), (100, 99), (101, 100), (u16::MAX, 100)] {
+            assert_eq!(cut(&line, columns), &line[..left], "{columns} columns");
+        }
+        assert_eq!((cut("", 1), cut("äöü", 3)), ("", "äö"));
+    }
 
     #[test]
     fn lines_say_how_far_it_is() {
