@@ -31,8 +31,8 @@ impl Bar {
     }
 
     /// So many codes have been found.
-    pub(super) fn found(&self, found: u64, codes: u64) {
-        self.draw(|seconds| bar(found, codes, seconds));
+    pub(super) fn found(&self, codes_found: u64, codes: u64) {
+        self.draw(|seconds| found(codes_found, codes, seconds));
     }
 
     /// The search is so far.
@@ -86,15 +86,23 @@ fn columns() -> u16 {
     ratatui::crossterm::terminal::size().map_or(0, |(columns, _)| columns)
 }
 
-fn bar(found: u64, codes: u64, seconds: u64) -> String {
-    let full = usize::try_from(found * WIDTH as u64 / codes.max(1)).unwrap_or(WIDTH).min(WIDTH);
-    format!("[{}{}] {found} of {codes} codes, {seconds} s", "#".repeat(full), ".".repeat(WIDTH - full))
+/// A bar of so much done of a whole.
+fn bar(done: u64, whole: u64) -> String {
+    let full = usize::try_from(u128::from(done) * WIDTH as u128 / u128::from(whole.max(1))).unwrap_or(WIDTH).min(WIDTH);
+    format!("[{}{}]", "#".repeat(full), ".".repeat(WIDTH - full))
+}
+
+fn found(found: u64, codes: u64, seconds: u64) -> String {
+    format!("{} {found} of {codes} codes, {seconds} s", bar(found, codes))
 }
 
 fn searched(progress: &Progress, seconds: u64) -> String {
-    let Progress { nodes, openings_done, openings, best } = progress;
+    let Progress { nodes, openings_done: done, openings, best } = *progress;
     let best = best.map_or(String::new(), |best| format!(", best total {best}"));
-    format!("first guess {} of {openings}, {nodes} nodes{best}, {seconds} s", openings_done + 1)
+    let bar = bar(done as u64, openings as u64);
+    // Between the last first guess and the end there is no further one.
+    let current = (done + 1).min(openings);
+    format!("{bar} first guess {current} of {openings}, {nodes} nodes{best}, {seconds} s")
 }
 
 #[cfg(test)]
@@ -112,9 +120,14 @@ mod tests {
 
     #[test]
     fn lines_say_how_far_it_is() {
-        assert_eq!(bar(50, 100, 3), "[###############...............] 50 of 100 codes, 3 s");
-        assert_eq!(bar(100, 100, 3), format!("[{}] 100 of 100 codes, 3 s", "#".repeat(30)));
+        assert_eq!(found(50, 100, 3), "[###############...............] 50 of 100 codes, 3 s");
+        assert_eq!(found(100, 100, 3), format!("[{}] 100 of 100 codes, 3 s", "#".repeat(30)));
         let progress = Progress { nodes: 12, openings_done: 1, openings: 5, best: Some(5630) };
-        assert_eq!(searched(&progress, 4), "first guess 2 of 5, 12 nodes, best total 5630, 4 s");
+        assert_eq!(
+            searched(&progress, 4),
+            "[######........................] first guess 2 of 5, 12 nodes, best total 5630, 4 s"
+        );
+        let done = Progress { nodes: 99, openings_done: 5, openings: 5, best: None };
+        assert_eq!(searched(&done, 5), format!("[{}] first guess 5 of 5, 99 nodes, 5 s", "#".repeat(30)));
     }
 }

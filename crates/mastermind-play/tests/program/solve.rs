@@ -41,7 +41,7 @@ fn ctrl_c_ends_long_work_in_order() {
         ("5", "entropy", " codes, "),
         ("8", "minimax", " codes, "),
         ("8", "optimal", " codes, "),
-        ("4", "optimal", " nodes"),
+        ("4", "optimal", "] first guess "),
     ] {
         let data = TempDir::new();
         let arguments = ["solve", "--length", length, "--colours", "8", "--strategy", strategy, "--all"];
@@ -58,7 +58,8 @@ fn ctrl_c_ends_long_work_in_order() {
 fn one_code_is_played_with_reasons() {
     let finished = run("solve --length 4 --colours 8 --no-repeats --code 8536", "");
     assert!(
-        finished.stdout.starts_with("Turn 1: ") && finished.stdout.contains("8536 is found in "),
+        finished.stdout.starts_with("Turn 1: ")
+            && finished.stdout.contains("8536 is found in "),
         "{}",
         finished.stdout
     );
