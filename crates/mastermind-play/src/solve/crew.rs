@@ -1,7 +1,7 @@
 //! Several threads that play the codes of one codebreaker.
 
 use std::{
-    collections::BinaryHeap,
+    collections::BTreeMap,
     ops::ControlFlow,
     sync::{
         Condvar, Mutex, PoisonError,
@@ -18,50 +18,61 @@ use super::bar::Bar;
 /// games they may be a four-thousandth of the whole.
 const PIECE: usize = 500;
 
+/// A piece with more than this part of the codes that wait, for each thread, is divided before smaller ones are done. If it
+/// were left to the end, the other threads would wait for whoever divides it.
+const SHARE: usize = 4;
+
 /// What the threads share: pieces that wait, and how many are being worked on.
 struct Heap {
     state: Mutex<State>,
     changed: Condvar,
+    threads: usize,
 }
 
+#[derive(Default)]
 struct State {
-    jobs: BinaryHeap<Piece>,
+    jobs: Pieces,
     busy: usize,
 }
 
-/// A piece that waits; the more codes the greater.
-struct Piece(Job);
-
-impl Ord for Piece {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.codes().cmp(&other.0.codes())
-    }
+/// Pieces that wait, in the order of their codes. Of equally large ones the older is the smaller.
+#[derive(Default)]
+struct Pieces {
+    jobs: BTreeMap<(usize, u64), Job>,
+    // Codes of all of them.
+    codes: usize,
+    // How many there have ever been.
+    number: u64,
 }
 
-impl PartialOrd for Piece {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+impl Pieces {
+    fn add(&mut self, job: Job) {
+        self.codes += job.codes();
+        self.jobs.insert((job.codes(), self.number), job);
+        self.number += 1;
+    }
+
+    /// The smallest piece, so that codes are found from the beginning and few pieces wait; but the largest if it would hold
+    /// up so many threads in the end.
+    fn take(&mut self, threads: usize) -> Option<Job> {
+        let (&(most, _), _) = self.jobs.last_key_value()?;
+        let large = most.saturating_mul(SHARE).saturating_mul(threads) > self.codes;
+        let (_, job) = if large { self.jobs.pop_last() } else { self.jobs.pop_first() }?;
+        self.codes -= job.codes();
+        Some(job)
     }
 }
-
-impl PartialEq for Piece {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Piece {}
 
 impl Heap {
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The largest piece that waits. `None` when nothing waits and nobody can add anything any more.
+    /// The next piece. `None` when nothing waits and nobody can add anything any more.
     fn take(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(Piece(job)) = state.jobs.pop() {
+            if let Some(job) = state.jobs.take(self.threads) {
                 state.busy += 1;
                 return Some(job);
             }
@@ -76,7 +87,9 @@ impl Heap {
     fn done(&self, rest: Vec<Job>) {
         self.with(|state| {
             state.busy -= 1;
-            state.jobs.extend(rest.into_iter().map(Piece));
+            for job in rest {
+                state.jobs.add(job);
+            }
         });
         self.changed.notify_all();
     }
@@ -93,10 +106,9 @@ pub(super) fn run(
     stop: &AtomicBool,
     bar: &Bar,
 ) -> Result<Tally, Stopped> {
-    let heap = Heap {
-        state: Mutex::new(State { jobs: BinaryHeap::from([Piece(breaker.job())]), busy: 0 }),
-        changed: Condvar::new(),
-    };
+    let threads = threads.max(1);
+    let heap = Heap { state: Mutex::default(), changed: Condvar::new(), threads };
+    heap.with(|state| state.jobs.add(breaker.job()));
     let piece = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(PIECE);
     let found = AtomicU64::new(0);
     let work = || {
@@ -127,7 +139,7 @@ pub(super) fn run(
         if stopped { Err(Stopped) } else { Ok(tally) }
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_fold(Tally::default(), |mut tally, worker| {
             // A thread that panicked has said so, and has no result.
             tally.add(&worker.join().map_err(|_| Stopped)??);
@@ -158,6 +170,20 @@ mod tests {
             assert_eq!(alone.codes(), rules.codes());
             assert_eq!((tally(2), tally(7)), (alone.clone(), alone));
         }
+    }
+
+    // The answers to the first guess 1123, for one thread: a piece of more than a quarter of what waits goes first.
+    #[test]
+    fn small_pieces_come_first_and_large_ones_not_last() {
+        let breaker = Codebreaker::new(Rules::new(4, 6, true).unwrap(), Strategy::Parts);
+        let mut pieces = Pieces::default();
+        let (_, jobs) = breaker.divide(&breaker.job());
+        for job in jobs {
+            pieces.add(job);
+        }
+        let taken: Vec<usize> = std::iter::from_fn(|| pieces.take(1)).map(|job| job.codes()).collect();
+        assert_eq!(taken, [2, 4, 5, 20, 40, 44, 81, 276, 230, 222, 182, 105, 84]);
+        assert_eq!(pieces.codes, 0);
     }
 
     #[test]
