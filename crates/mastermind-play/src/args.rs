@@ -113,7 +113,7 @@ pub struct Solve {
     #[arg(long)]
     code: Option<Code>,
 
-    /// Threads [default: one for each core]; a search that proves its total has one
+    /// Threads [default: one for each core]; a search that proves its total has one, and so has --code
     #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=MOST_THREADS, 4), allow_negative_numbers = true)]
     threads: Option<usize>,
 
@@ -234,6 +234,13 @@ fn task(solve: &Solve) -> Result<Task, UsageError> {
              always played alike"
         )));
     }
+    let alone = strategy.is_none() || (strategy == Some(How::Optimal) && rules.guesses() <= PROVABLE);
+    if alone && threads.is_some_and(|threads| threads > 1) {
+        return Err(usage(format!(
+            "one thread plays a single code, and --strategy optimal in games of up to {PROVABLE} guesses, where each step \
+             of the search depends on those before it: leave out --threads"
+        )));
+    }
     let Some(how) = strategy else {
         let code = code.ok_or_else(|| usage("give --all and --strategy, or --code CODE".into()))?;
         if !rules.allows_secret(code) {
@@ -277,8 +284,13 @@ mod tests {
         assert_eq!(plan("play statistics").unwrap(), Plan::Statistics);
         let rules = Rules::new(4, 6, true).unwrap();
         assert_eq!(
-            plan("play solve --length 4 --colours 6 --strategy optimal --all --threads 3 --seed 9").unwrap(),
-            Plan::Solve(Task::All { rules, how: How::Optimal, threads: 3, seed: Some(9) })
+            plan("play solve --length 4 --colours 6 --strategy optimal --all --threads 1 --seed 9").unwrap(),
+            Plan::Solve(Task::All { rules, how: How::Optimal, threads: 1, seed: Some(9) })
+        );
+        let larger = Rules::new(5, 6, true).unwrap();
+        assert_eq!(
+            plan("play solve --length 5 --colours 6 --strategy optimal --all --threads 3").unwrap(),
+            Plan::Solve(Task::All { rules: larger, how: How::Optimal, threads: 3, seed: None })
         );
         let code = "1123".parse().unwrap();
         assert_eq!(
@@ -313,6 +325,8 @@ mod tests {
             ("play solve --length 4 --colours 6 --code 1187", "1187 cannot be the code"),
             ("play solve --length 4 --colours 6 --strategy parts --all --seed 1", "--strategy optimal"),
             ("play solve --length 5 --colours 8 --strategy optimal --all --seed 1", "up to 4096 guesses"),
+            ("play solve --length 4 --colours 6 --strategy optimal --all --threads 2", "leave out --threads"),
+            ("play solve --length 4 --colours 6 --code 1123 --threads 2", "leave out --threads"),
         ] {
             let error = plan(line).unwrap_err();
             assert!(error.0.contains(said), "{line}: {error}");
