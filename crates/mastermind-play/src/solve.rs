@@ -199,7 +199,7 @@ fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
         let feedback = Feedback::of(hint.guess, code);
         let Feedback { red, white } = feedback;
         let why = advice(&hint).join(" ");
-        let _ = writeln!(text, "Turn {turn}: {}, red {red}, white {white}. {why}", hint.guess);
+        let _ = writeln!(text, "Turn {turn}: {why} Guess {}: red {red}, white {white}.", hint.guess);
         if feedback.is_win(rules.length()) {
             return Ok(text + &format!("{code} is found in {turn} {}.\n", if turn == 1 { "turn" } else { "turns" }));
         }
@@ -255,8 +255,12 @@ mod tests {
     #[test]
     fn one_code_is_played_with_reasons() {
         let text = one(rules(4, 8, false), "8536".parse().unwrap()).unwrap();
-        assert!(text.starts_with("Turn 1: ") && text.contains("bits"), "{text}");
-        let last = text.lines().last().unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        // What is known before the guess, and then what the guess has told.
+        assert!(lines[0].starts_with("Turn 1: 1680 codes are possible. I would guess "), "{text}");
+        assert!(lines[0].contains(" codes. Guess ") && lines[0].ends_with('.'), "{text}");
+        let [.., found, last] = lines[..] else { panic!("{text}") };
+        assert!(found.ends_with(" Guess 8536: red 4, white 0."), "{text}");
         assert!(last.starts_with("8536 is found in "), "{text}");
     }
 }

@@ -58,7 +58,7 @@ fn ctrl_c_ends_long_work_in_order() {
 fn one_code_is_played_with_reasons() {
     let finished = run("solve --length 4 --colours 8 --no-repeats --code 8536", "");
     assert!(
-        finished.stdout.starts_with("Turn 1: ")
+        finished.stdout.starts_with("Turn 1: 1680 codes are possible. ")
             && finished.stdout.contains("8536 is found in "),
         "{}",
         finished.stdout
