@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgGroup, Parser, Subcommand};
 use cmdkit::{UsageError, whole_number};
 use mastermind::{
     Code, Rules,
@@ -87,6 +87,8 @@ pub enum Command {
 
 /// Options of `solve`.
 #[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+#[command(group(ArgGroup::new("codes").args(["all", "code"]).required(true)))]
 pub struct Solve {
     /// Pegs in a code, 4 to 8
     #[arg(long, value_name = "PEGS", value_parser = whole_number(MIN_LENGTH..=MAX_LENGTH, 4), allow_negative_numbers = true)]
@@ -102,11 +104,11 @@ pub struct Solve {
     no_repeats: bool,
 
     /// What makes a guess good: minimax, expected, entropy or parts look one step ahead; optimal searches for the best play
-    #[arg(long, required_unless_present = "code", conflicts_with = "code")]
+    #[arg(long, requires = "all", conflicts_with = "code")]
     strategy: Option<How>,
 
-    /// Play every code
-    #[arg(long, required_unless_present = "code", conflicts_with = "code")]
+    /// Play every code, with --strategy
+    #[arg(long, requires = "strategy")]
     all: bool,
 
     /// Play this code only, and say why each guess is made
@@ -297,6 +299,18 @@ mod tests {
             plan("play solve --length 4 --colours 6 --code 1123").unwrap(),
             Plan::Solve(Task::One { rules, code })
         );
+    }
+
+    #[test]
+    fn whoever_names_no_codes_is_told_both_ways() {
+        let error = |line: &str| Args::try_parse_from(line.split(' ')).unwrap_err();
+        let neither = error("play solve --length 4 --colours 6");
+        assert_eq!(neither.kind(), ErrorKind::MissingRequiredArgument);
+        assert!(neither.to_string().contains("<--all|--code <CODE>>"), "{neither}");
+        for both in ["--all --strategy parts --code 1123", "--all --code 1123", "--strategy parts --code 1123"] {
+            let kind = error(&format!("play solve --length 4 --colours 6 {both}")).kind();
+            assert_eq!(kind, ErrorKind::ArgumentConflict, "{both}");
+        }
     }
 
     #[test]
