@@ -7,6 +7,7 @@
 //!   finds the addresses of a host.
 //! - [`read_file`] and [`replace_file`] read within a bound and write all or nothing; [`file_name`] is for messages.
 //! - [`Hosted`] and [`command_of`] are how a server says where it is and how to join.
+//! - [`stop_flag`] is for work that is asked to end, [`progress_bar`] and [`fit_stderr`] for a line that says how far it is.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
 //!   that draws on the terminal, which can log to a file.
 
@@ -14,7 +15,9 @@ mod files;
 mod host_port;
 mod hosting;
 mod logs;
+mod progress;
 mod stderr;
+mod stop;
 mod values;
 
 use std::{
@@ -33,6 +36,8 @@ pub use crate::{
     host_port::{HostPort, host_port, is_ipv6, resolve},
     hosting::{Hosted, command_of},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
+    progress::{fit_stderr, progress_bar},
+    stop::stop_flag,
     values::{ip_address, whole_number},
 };
 

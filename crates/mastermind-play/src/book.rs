@@ -6,9 +6,11 @@
 use std::{
     env,
     ffi::OsString,
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use cmdkit::{read_file, replace_file};
@@ -27,6 +29,8 @@ const MOST_DAMAGED: usize = 1_000;
 /// How often it is looked whether another program has let go of the file, before that is given up after two seconds. A write
 /// takes some milliseconds.
 const TRIES: u32 = 100;
+/// From one look to the next.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The statistics of past games, as a file.
 #[derive(Debug, Clone)]
@@ -206,31 +210,19 @@ fn lock_file(path: &Path, tries: u32) -> io::Result<File> {
     Ok(file)
 }
 
-#[cfg(unix)]
 fn take_lock(file: &File, tries: u32) -> io::Result<()> {
-    use std::{thread, time::Duration};
-
-    use rustix::{
-        fs::{FlockOperation, flock},
-        io::Errno,
-    };
-    for tried in 1.. {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::INTR) => {}
-            Err(Errno::WOULDBLOCK) if tried < tries => thread::sleep(Duration::from_millis(20)),
-            Err(Errno::WOULDBLOCK) => {
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, "another program holds it and does not let go"));
-            }
+    for _ in 1..tries {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
             taken => return Ok(taken?),
         }
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
-fn take_lock(_: &File, _: u32) -> io::Result<()> {
-    Ok(())
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => {
+            io::Error::new(io::ErrorKind::WouldBlock, "another program holds it and does not let go")
+        }
+        TryLockError::Error(error) => error,
+    })
 }
 
 #[cfg(test)]
@@ -304,7 +296,6 @@ mod tests {
         assert!(added.first && added.record.played() == 3);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_lock_that_is_never_let_go_is_not_waited_for() {
         let directory = TempDir::new();
@@ -364,7 +355,7 @@ mod tests {
     fn many_at_once_lose_no_game() {
         let directory = TempDir::new();
         let (book, _) = book(&directory);
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..5 {

@@ -1,28 +1,4 @@
-//! Ctrl-C while a line is waited for, and while the codebreaker works.
-
-use std::{
-    io,
-    sync::{Arc, atomic::AtomicBool},
-};
-
-use signal_hook::{
-    consts::{SIGINT, SIGTERM},
-    flag,
-};
-
-/// Makes SIGINT and SIGTERM set a flag. Whoever insists ends the program at once.
-///
-/// # Errors
-/// When the system refuses.
-pub(crate) fn flag() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // First, so that it sees whether the flag was set before this signal.
-        flag::register_conditional_shutdown(signal, cmdkit::EXIT_FAILURE.into(), Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
-}
+//! Ctrl-C while a line is waited for.
 
 #[cfg(unix)]
 pub(crate) use unix::{Whole, end_quietly, hide_typing};

@@ -112,8 +112,7 @@ impl Round {
     /// What the codebreaker would do now. The game counts as one with hints from here on. `None` when no code fits, which no
     /// game comes to.
     pub fn hint(&mut self) -> Option<Hint> {
-        let knowledge = self.game.ask_hint();
-        Hint::of(&knowledge)
+        Hint::of(&self.game.ask_hint())
     }
 
     /// The seed and the command that begins the same game again, if a seed decided it.

@@ -23,7 +23,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use self::bar::Bar;
-use crate::{BAR, advice::advice, interrupt};
+use crate::{BAR, advice::advice};
 
 /// Most guesses that a game may have for all of them to be judged at each point. Six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;
@@ -104,7 +104,7 @@ pub fn run(task: &Task) -> anyhow::Result<ExitCode> {
 }
 
 fn all(rules: Rules, how: How, threads: usize, seed: Option<u64>) -> anyhow::Result<String> {
-    let stop = interrupt::flag()?;
+    let stop = cmdkit::stop_flag()?;
     let begun = Instant::now();
     let bar = Bar::new(begun);
     let done = codebreaker(rules, how).map_or_else(

@@ -335,6 +335,29 @@ pub enum Colour {
     Never,
 }
 
+/// Where a picture goes.
+#[derive(Debug, clap::Args)]
+pub struct PictureArgs {
+    /// Write the picture as SVG
+    #[arg(long, value_name = "OUT")]
+    pub svg: Option<PathBuf>,
+
+    /// Write the picture as PNG
+    #[arg(long, value_name = "OUT")]
+    pub png: Option<PathBuf>,
+
+    /// Write this above the picture
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+impl PictureArgs {
+    /// Whether there is to be a picture at all.
+    pub const fn is_wanted(&self) -> bool {
+        self.svg.is_some() || self.png.is_some()
+    }
+}
+
 /// `qtable chart`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CHART_HELP)]
@@ -355,17 +378,9 @@ pub struct ChartArgs {
     #[arg(long, value_enum, value_name = "STATES")]
     pub against: Option<Space>,
 
-    /// Write the chart as SVG
-    #[arg(long, value_name = "OUT")]
-    pub svg: Option<PathBuf>,
-
-    /// Write the chart as PNG
-    #[arg(long, value_name = "OUT")]
-    pub png: Option<PathBuf>,
-
-    /// Write this above the picture
-    #[arg(long, value_name = "TEXT")]
-    pub title: Option<String>,
+    /// The picture.
+    #[command(flatten)]
+    pub picture: PictureArgs,
 
     /// Colours in the terminal
     #[arg(long, value_enum, default_value_t = Colour::Auto, alias = "color", value_name = "WHEN")]
@@ -412,17 +427,9 @@ pub struct CurveArgs {
     #[arg(long, value_name = "OUT")]
     pub csv: Option<PathBuf>,
 
-    /// Write the picture as SVG
-    #[arg(long, value_name = "OUT")]
-    pub svg: Option<PathBuf>,
-
-    /// Write the picture as PNG
-    #[arg(long, value_name = "OUT")]
-    pub png: Option<PathBuf>,
-
-    /// Write this above the picture
-    #[arg(long, value_name = "TEXT")]
-    pub title: Option<String>,
+    /// The picture.
+    #[command(flatten)]
+    pub picture: PictureArgs,
 
     /// Show the progress on standard error even if that is no terminal
     #[arg(long)]

@@ -6,14 +6,13 @@ pub mod terminal;
 use std::{
     env,
     io::{self, IsTerminal, Write},
-    path::Path,
 };
 
 use blackjack::{QTable, State, StateSpace, Strategy, hand::BEST, round::Action};
 use cmdkit::file_name;
 
 use crate::{
-    args::{ChartArgs, Colour, Policy},
+    args::{ChartArgs, Colour, PictureArgs, Policy},
     judge::{Judge, facts},
     tables,
 };
@@ -139,7 +138,7 @@ pub fn chart(args: &ChartArgs) -> anyhow::Result<()> {
         }
     };
     let against = args.against.map_or_else(|| chart.strategy.space(), StateSpace::from);
-    let title = args.title.clone().unwrap_or(name);
+    let title = args.picture.title.clone().unwrap_or(name);
     let summary = Summary {
         value: judge.value(&chart.strategy),
         best: judge.optimum(against),
@@ -147,24 +146,21 @@ pub fn chart(args: &ChartArgs) -> anyhow::Result<()> {
         differences: chart.differences.len(),
         states: chart.space().states().count(),
     };
-    if args.svg.is_none() && args.png.is_none() {
+    if !args.picture.is_wanted() {
         let text = terminal::chart(&chart, &title, &summary, coloured(args.colour));
         io::stdout().write_all(text.as_bytes())?;
         return Ok(());
     }
     let picture = drawing::picture(&chart, &title, &summary)?;
-    write_picture(&picture, args.svg.as_deref(), args.png.as_deref())
+    write_picture(&picture, &args.picture)
 }
 
 /// Writes a picture in the formats that are asked for, and says so.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(crate) fn write_picture(
-    picture: &crate::picture::Picture,
-    svg: Option<&Path>,
-    png: Option<&Path>,
-) -> anyhow::Result<()> {
+pub(crate) fn write_picture(picture: &crate::picture::Picture, to: &PictureArgs) -> anyhow::Result<()> {
+    let PictureArgs { svg, png, .. } = to;
     if let Some(path) = svg {
         tables::write(path, picture.to_svg().as_bytes(), "the picture")?;
     }

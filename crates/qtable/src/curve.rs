@@ -115,12 +115,12 @@ pub fn curve(args: &CurveArgs) -> anyhow::Result<()> {
     let csv = csv(&curves);
     match &args.csv {
         Some(path) => tables::write(path, csv.as_bytes(), "the numbers")?,
-        None if args.svg.is_none() && args.png.is_none() => io::stdout().write_all(csv.as_bytes())?,
+        None if !args.picture.is_wanted() => io::stdout().write_all(csv.as_bytes())?,
         None => {}
     }
-    if args.svg.is_some() || args.png.is_some() {
-        let picture = drawing::picture(&curves, args.title.as_deref())?;
-        write_picture(&picture, args.svg.as_deref(), args.png.as_deref())?;
+    if args.picture.is_wanted() {
+        let picture = drawing::picture(&curves, args.picture.title.as_deref())?;
+        write_picture(&picture, &args.picture)?;
     }
     Ok(())
 }

@@ -15,6 +15,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
+/// What pictures are drawn on.
+pub const WHITE: Rgb = Rgb(255, 255, 255);
+/// What most of a picture's text is written in.
+pub const INK: Rgb = Rgb(34, 34, 34);
+/// What is said beside it.
+pub const GREY: Rgb = Rgb(85, 85, 85);
+
 /// Where a text has its `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {

@@ -6,10 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cmdkit::{fit_stderr, progress_bar};
+
 /// How often the line is drawn on a terminal.
 const ON_TERMINAL: Duration = Duration::from_millis(100);
 /// How often a line is written elsewhere, where each stays.
 const ELSEWHERE: Duration = Duration::from_secs(5);
+/// Columns of the bar.
 const BAR: usize = 20;
 
 /// The progress of work that is counted in rounds.
@@ -38,8 +41,8 @@ impl Progress {
         }
         self.drawn = Some(Instant::now());
         let line = line(rounds, self.all, self.start.elapsed(), &more());
-        let (before, after) = if self.terminal { ("\r\x1b[K", "") } else { ("", "\n") };
-        self.write(&format!("{before}{line}{after}"));
+        let drawn = if self.terminal { format!("\r\x1b[K{}", fit_stderr(&line)) } else { format!("{line}\n") };
+        self.write(&drawn);
     }
 
     /// Leaves the last line standing, so that others can be written below it.
@@ -86,13 +89,11 @@ pub(crate) fn short(count: u64) -> String {
 )]
 fn line(rounds: u64, all: u64, elapsed: Duration, more: &str) -> String {
     let part = rounds.min(all) as f64 / all.max(1) as f64;
-    let full = (part * BAR as f64) as usize;
     let seconds = elapsed.as_secs_f64();
     let rate = rounds as f64 / seconds.max(1e-9);
     let mut line = format!(
-        "[{}{}] {:>3.0} %  {} of {} rounds  {}/s",
-        "#".repeat(full),
-        ".".repeat(BAR - full),
+        "{} {:>3.0} %  {} of {} rounds  {}/s",
+        progress_bar(rounds, all, BAR),
         100.0 * part,
         short(rounds),
         short(all),

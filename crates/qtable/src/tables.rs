@@ -111,7 +111,8 @@ pub fn dump(args: &DumpArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-const fn word(action: Action) -> &'static str {
+/// How an action is called.
+pub const fn word(action: Action) -> &'static str {
     match action {
         Action::Hit => "hit",
         Action::Stand => "stand",

@@ -8,10 +8,7 @@
 
 use std::{
     io::{self, Write},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::Ordering,
     thread,
 };
 
@@ -19,16 +16,14 @@ use anyhow::Context;
 use blackjack::{
     DeckEmpty, QTable, StateSpace,
     learn::{Explore, Score, Trainer},
-    round::Action,
 };
-use cmdkit::{command_of, file_name};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use cmdkit::{command_of, file_name, stop_flag};
 
 use crate::{
     args::TrainArgs,
     judge::{Judge, facts},
     progress::Progress,
-    tables::{decisions, load_if_there, save},
+    tables::{decisions, load_if_there, save, word},
 };
 
 /// Rounds that a worker plays at least before its counts are added to those of the others: a fraction of a millisecond.
@@ -97,7 +92,7 @@ pub fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let mut table = table_to_train(args)?;
     // A place that cannot be written to is found now and not after an hour.
     save(&args.output, &table)?;
-    let stop = listen().context("cannot listen for signals")?;
+    let stop = stop_flag().context("cannot listen for signals")?;
     let judge = Judge::new();
     let mut progress = Progress::new(args.rounds, args.progress);
     let mut score = Score::default();
@@ -151,16 +146,6 @@ fn table_to_train(args: &TrainArgs) -> anyhow::Result<QTable> {
     }
 }
 
-// Set once the program is asked to end. Who asks twice does not wait for the end of a stretch.
-fn listen() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, i32::from(cmdkit::EXIT_FAILURE), Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
-}
-
 fn say_how_to_go_on(args: &TrainArgs, plan: &Plan, left: u64) {
     let (name, Plan { seed, threads, .. }) = (file_name(&args.output), plan);
     let (qtable, explore) = (command_of("qtable"), args.explore.word());
@@ -177,10 +162,9 @@ fn coverage(table: &QTable) -> String {
     let space = table.space();
     let (visited, states) = (table.visited().count(), space.states().count());
     let decisions = decisions(table);
-    let least = table.least_visited().map_or_else(String::new, |(state, action, n)| {
-        let action = if action == Action::Hit { "hit" } else { "stand" };
-        format!("; least often {state}, {action}: {n}")
-    });
+    let least = table
+        .least_visited()
+        .map_or_else(String::new, |(state, action, n)| format!("; least often {state}, {}: {n}", word(action)));
     format!("{visited} of {states} states in {decisions} decisions{least}")
 }
 

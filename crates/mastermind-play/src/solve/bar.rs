@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cmdkit::{fit_stderr, progress_bar};
 use mastermind::solver::Progress;
 
 /// Work that is done before this shows nothing.
@@ -14,8 +15,6 @@ const QUIET: Duration = Duration::from_millis(700);
 const PAUSE: Duration = Duration::from_millis(200);
 /// Columns of the bar.
 const WIDTH: usize = 30;
-/// Columns of a window that does not say how many it has.
-const USUAL: u16 = 80;
 
 /// A line of standard error that is drawn over and over. If that is no terminal there is none.
 pub(super) struct Bar {
@@ -59,47 +58,19 @@ impl Bar {
         }
         *drawn = Some(now);
         let line = line(now.duration_since(self.begun).as_secs());
-        // The window may have another size by now.
-        let line = cut(&line, columns());
         // A standard error that takes nothing is no reason to stop.
-        let _ = io::stderr().write_all(format!("\r{line}\x1b[K").as_bytes());
+        let _ = io::stderr().write_all(format!("\r{}\x1b[K", fit_stderr(&line)).as_bytes());
     }
 }
 
-/// What of the line fits a window of so many columns. The last one stays free: a terminal that has just filled it may wrap,
-/// or lose it to what makes the rest of the row empty. Of a window that does not say its size (0) the usual one is assumed.
-fn cut(line: &str, columns: u16) -> &str {
-    let columns = if columns == 0 { USUAL } else { columns };
-    let most = usize::from(columns - 1).max(1);
-    line.char_indices().nth(most).map_or(line, |(end, _)| &line[..end])
-}
-
-/// Columns of the terminal that standard error is, 0 if it does not say.
-#[cfg(unix)]
-fn columns() -> u16 {
-    rustix::termios::tcgetwinsize(rustix::stdio::stderr()).map_or(0, |size| size.ws_col)
-}
-
-/// Columns of the terminal, 0 if it does not say.
-#[cfg(not(unix))]
-fn columns() -> u16 {
-    ratatui::crossterm::terminal::size().map_or(0, |(columns, _)| columns)
-}
-
-/// A bar of so much done of a whole.
-fn bar(done: u64, whole: u64) -> String {
-    let full = usize::try_from(u128::from(done) * WIDTH as u128 / u128::from(whole.max(1))).unwrap_or(WIDTH).min(WIDTH);
-    format!("[{}{}]", "#".repeat(full), ".".repeat(WIDTH - full))
-}
-
 fn found(found: u64, codes: u64, seconds: u64) -> String {
-    format!("{} {found} of {codes} codes, {seconds} s", bar(found, codes))
+    format!("{} {found} of {codes} codes, {seconds} s", progress_bar(found, codes, WIDTH))
 }
 
 fn searched(progress: &Progress, seconds: u64) -> String {
     let Progress { nodes, openings_done: done, openings, best } = *progress;
     let best = best.map_or(String::new(), |best| format!(", best total {best}"));
-    let bar = bar(done as u64, openings as u64);
+    let bar = progress_bar(done as u64, openings as u64, WIDTH);
     // Between the last first guess and the end there is no further one.
     let current = (done + 1).min(openings);
     format!("{bar} first guess {current} of {openings}, {nodes} nodes{best}, {seconds} s")
@@ -108,15 +79,6 @@ fn searched(progress: &Progress, seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_fits_the_window() {
-        let line = "0123456789".repeat(10);
-        for (columns, left) in [(0, 79), (1, 1), (2, 1), (3, 2), (30, 29), (100, 99), (101, 100), (u16::MAX, 100)] {
-            assert_eq!(cut(&line, columns), &line[..left], "{columns} columns");
-        }
-        assert_eq!((cut("", 1), cut("äöü", 3)), ("", "äö"));
-    }
 
     #[test]
     fn lines_say_how_far_it_is() {

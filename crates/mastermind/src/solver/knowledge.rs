@@ -165,7 +165,7 @@ impl<'a> Possible<'a> {
             knowledge,
             heads: rules.rows(head_length),
             planes: Planes::new(TAIL, &tails),
-            colours: tails.iter().map(|tail| colours(*tail)).collect(),
+            colours: tails.iter().map(|tail| tail.colours()).collect(),
             sound: sound.collect(),
             answers: knowledge.answers.iter().rev().map(|(guess, _)| Halves::new(*guess, head_length)).collect(),
             counts: Vec::new(),
@@ -187,7 +187,7 @@ impl<'a> Possible<'a> {
     fn tails_after(&mut self, head: usize) -> Vec<u8> {
         let rules = self.knowledge.rules;
         let head = self.heads[head];
-        let of_head = colours(head);
+        let of_head = head.colours();
         let wrong_place = self
             .knowledge
             .place
@@ -282,11 +282,6 @@ impl Candidates for &[Code] {
         }
         counts
     }
-}
-
-/// A bit for each colour of a row of pegs.
-fn colours(row: Code) -> u8 {
-    row.pegs().fold(0, |colours, peg| colours | 1 << peg.index())
 }
 
 /// Clears what does not fit.

@@ -45,7 +45,7 @@ impl Job {
 pub struct Stopped;
 
 /// What choosing needs again and again.
-struct Bench {
+struct Tools {
     criterion: Criterion,
     slices: Slices,
     shortlist: Option<Shortlist>,
@@ -83,8 +83,8 @@ impl Codebreaker {
     /// Takes one turn: what is left to do after each answer, and the codes found by it. Pieces are independent, so that
     /// each can be [run](Self::run) by another thread; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
-        let mut bench = self.bench();
-        let guess = self.choose(&job.codes, &job.pool, &mut bench, &mut || ControlFlow::Continue(()));
+        let mut tools = self.tools();
+        let guess = self.choose(&job.codes, &job.pool, &mut tools, &mut || ControlFlow::Continue(()));
         // Nobody stops it.
         self.divide_by(guess.unwrap_or(job.codes[0]), job)
     }
@@ -111,7 +111,7 @@ impl Codebreaker {
     /// # Errors
     /// [`Stopped`] when `watch` breaks.
     pub fn run(&self, job: Job, mut watch: impl FnMut(u64) -> ControlFlow<()>) -> Result<Tally, Stopped> {
-        let mut bench = self.bench();
+        let mut tools = self.tools();
         let mut tally = Tally::default();
         let mut jobs = alloc::vec![job];
         let mut told = 0;
@@ -124,7 +124,7 @@ impl Codebreaker {
                     tally.found(job.turns + 2, 1);
                 }
                 _ => {
-                    let guess = self.choose(&job.codes, &job.pool, &mut bench, &mut || watch(0))?;
+                    let guess = self.choose(&job.codes, &job.pool, &mut tools, &mut || watch(0))?;
                     let (found, further) = self.divide_by(guess, &job);
                     tally.add(&found);
                     jobs.extend(further);
@@ -140,8 +140,8 @@ impl Codebreaker {
         Ok(tally)
     }
 
-    fn bench(&self) -> Bench {
-        Bench {
+    fn tools(&self) -> Tools {
+        Tools {
             criterion: Criterion::new(self.strategy),
             slices: Slices::new(self.space.rules.length(), &[]),
             shortlist: self.limits.map(|limits| Shortlist::new(self.space.rules, self.strategy, limits)),
@@ -153,21 +153,21 @@ impl Codebreaker {
         &self,
         codes: &[Code],
         pool: &Pool,
-        bench: &mut Bench,
+        tools: &mut Tools,
         watch: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Code, Stopped> {
         // No guess is better by any measure.
         if let Some(member) = telling_member(codes) {
             return Ok(member);
         }
-        if let Some(shortlist) = &mut bench.shortlist {
+        if let Some(shortlist) = &mut tools.shortlist {
             return shortlist.choose(codes, watch);
         }
-        bench.slices.refill(codes);
+        tools.slices.refill(codes);
         let probes = self.space.of_pool(pool).map(|(_, probe)| probe);
-        let bonus = bench.criterion.member_bonus();
+        let bonus = tools.criterion.member_bonus();
         let (mut best, mut number) = (None, 0);
-        bench.slices.judge(probes, bench.criterion.judge(codes.len()), |score| {
+        tools.slices.judge(probes, tools.criterion.judge(codes.len()), |score| {
             let key = (score.value - if score.member { bonus } else { 0 }, !score.member, number);
             if best.is_none_or(|best| key < best) {
                 best = Some(key);

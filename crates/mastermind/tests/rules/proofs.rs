@@ -1,4 +1,4 @@
-//! What takes minutes. `cargo test --release -p mastermind -- --ignored --nocapture` runs it and prints what comes out.
+//! What takes long. `cargo test --release -p mastermind -- --ignored --nocapture` runs it and prints what comes out.
 
 use std::{collections::BTreeMap, num::NonZero, sync::Mutex, thread, time::Instant};
 
@@ -31,7 +31,6 @@ fn the_best_play_at_four_pegs_in_eight_colours() {
 }
 
 #[test]
-#[ignore = "plays 32,768 codes, for seconds; part of `just prove`"]
 fn good_play_at_five_pegs_in_eight_colours() {
     let breaker = Codebreaker::searching(rules(5, 8, true));
     let tally = breaker.run(breaker.job(), |_| core::ops::ControlFlow::Continue(())).unwrap();

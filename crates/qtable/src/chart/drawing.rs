@@ -9,14 +9,11 @@ use blackjack::{policy::MIN_UPCARD, round::Action};
 
 use super::{Cell, Chart, Summary, letter, soft_name};
 use crate::{
-    picture::{Anchor, FontError, Fonts, Pen, Picture, Rgb, Shape, Text},
-    tables::upcard_name,
+    picture::{Anchor, FontError, Fonts, GREY, INK, Pen, Picture, Rgb, Shape, Text, WHITE},
+    tables::{upcard_name, word},
 };
 
 const BLACK: Rgb = Rgb(0, 0, 0);
-const WHITE: Rgb = Rgb(255, 255, 255);
-const INK: Rgb = Rgb(34, 34, 34);
-const GREY: Rgb = Rgb(85, 85, 85);
 const ORANGE: Rgb = Rgb(230, 159, 0);
 const BLUE: Rgb = Rgb(0, 114, 178);
 const PALE_ORANGE: Rgb = Rgb(251, 231, 190);
@@ -142,8 +139,7 @@ fn tile(cell: Cell, left: f32, top: f32) -> Vec<Shape> {
 
 // What is said when one points at a cell.
 fn explain(chart: &Chart, cell: Cell) -> String {
-    let action = |action| if action == Action::Hit { "hit" } else { "stand" };
-    let mut said = format!("{}: {}", cell.state, action(cell.action));
+    let mut said = format!("{}: {}", cell.state, word(cell.action));
     if let Some(table) = &chart.table {
         let own = blackjack::State::new(table.space(), cell.state.total(), cell.state.is_soft(), cell.state.upcard());
         let entry = table.entry(own.unwrap_or(cell.state));

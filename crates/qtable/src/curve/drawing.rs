@@ -7,13 +7,10 @@ use super::{Curves, Series};
 use crate::{
     args::Way,
     judge::facts,
-    picture::{Anchor, FontError, Fonts, Pen, Picture, Rgb, Shape, Text},
+    picture::{Anchor, FontError, Fonts, GREY, INK, Pen, Picture, Rgb, Shape, Text, WHITE},
 };
 
-const INK: Rgb = Rgb(34, 34, 34);
-const GREY: Rgb = Rgb(85, 85, 85);
 const GRID: Rgb = Rgb(226, 226, 226);
-const WHITE: Rgb = Rgb(255, 255, 255);
 
 const WIDTH: u16 = 1120;
 const HEIGHT: u16 = 630;
