@@ -5,10 +5,12 @@
 //! | `u8`, `u16`, `u32` | 1, 2, 4 bytes, big-endian |
 //! | [`ShortText`] | u8 length in bytes, then that many bytes of UTF-8 |
 //! | `Vec<T>` | u32 count, then the items |
+//! | `(A, B)` | one, then the other |
 //! | `BTreeMap<K, V>` | u32 count, then key, value, key, value …; written with ascending keys, read in any order |
 //!
 //! A count from a peer never sizes an allocation: memory grows with the bytes that are really there, and those are
-//! bounded by the caller. What does not fit the wire cannot be built, so encoding cannot fail.
+//! bounded by the caller. A map has at most one entry for each key that there is ([`Decode::MAX_KEYS`]). What does not fit
+//! the wire cannot be built, so encoding cannot fail.
 
 use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
 use bytes::{Buf, BufMut, BytesMut};
@@ -19,6 +21,9 @@ use crate::DecodeError;
 
 /// A value that can be read off the front of a message.
 pub trait Decode: Sized {
+    /// The most entries of a map whose keys are such values: how many different values there are, as far as a count goes.
+    const MAX_KEYS: u32 = u32::MAX;
+
     /// Takes one value off `reader`.
     ///
     /// # Errors
@@ -73,14 +78,45 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    // The count of a list or a map, checked against the bound.
-    fn count(&mut self) -> Result<u32, DecodeError> {
+    /// Takes the count of a list.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooMany`] when it is above the bound of this reader.
+    pub fn items(&mut self) -> Result<u32, DecodeError> {
+        self.count(self.max_items)
+    }
+
+    /// Takes the count of a map whose keys are `K`.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooMany`] when it is above the bound of this reader, or above [`Decode::MAX_KEYS`].
+    pub fn entries<K: Decode>(&mut self) -> Result<u32, DecodeError> {
+        self.count(self.max_items.min(K::MAX_KEYS))
+    }
+
+    fn count(&mut self, max: u32) -> Result<u32, DecodeError> {
         let at = self.at;
         let count = u32::decode(self)?;
-        if count > self.max_items {
-            return Err(DecodeError::TooMany { at, count, max: self.max_items });
+        if count > max { Err(DecodeError::TooMany { at, count, max }) } else { Ok(count) }
+    }
+
+    /// Takes one value, or nothing at all when the bytes end before the value does.
+    ///
+    /// # Errors
+    /// Any [`DecodeError`] but [`DecodeError::Incomplete`].
+    pub fn whole<T>(
+        &mut self,
+        decode: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Option<T>, DecodeError> {
+        let mut ahead = self.clone();
+        match decode(&mut ahead) {
+            Ok(value) => {
+                *self = ahead;
+                Ok(Some(value))
+            }
+            Err(DecodeError::Incomplete) => Ok(None),
+            Err(error) => Err(error),
         }
-        Ok(count)
     }
 
     /// Ends a datagram.
@@ -116,6 +152,8 @@ impl<'a> Writer<'a> {
 macro_rules! integers {
     ($($int:ty),*) => {$(
         impl Decode for $int {
+            const MAX_KEYS: u32 = (u32::MAX >> (u32::BITS - <$int>::BITS)).saturating_add(1);
+
             fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
                 reader.array().map(Self::from_be_bytes)
             }
@@ -201,7 +239,7 @@ fn put_count(count: usize, writer: &mut Writer<'_>) {
 
 impl<T: Decode> Decode for Vec<T> {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        (0..reader.count()?).map(|_| T::decode(reader)).collect()
+        (0..reader.items()?).map(|_| T::decode(reader)).collect()
     }
 }
 
@@ -214,9 +252,16 @@ impl<T: Encode> Encode for Vec<T> {
     }
 }
 
+/// One value behind the other, as the entries of a map are.
+impl<A: Decode, B: Decode> Decode for (A, B) {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok((A::decode(reader)?, B::decode(reader)?))
+    }
+}
+
 impl<K: Decode + Ord, V: Decode> Decode for BTreeMap<K, V> {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        (0..reader.count()?).map(|_| Ok((K::decode(reader)?, V::decode(reader)?))).collect()
+        (0..reader.entries::<K>()?).map(|_| Decode::decode(reader)).collect()
     }
 }
 
@@ -308,6 +353,19 @@ mod tests {
     fn maps_are_read_in_any_order_and_written_ascending() {
         let map: BTreeMap<u8, u8> = read_datagram(&[0, 0, 0, 2, 9, 1, 3, 2], 5).unwrap();
         assert_eq!(encoded(&map)[..], [0, 0, 0, 2, 3, 2, 9, 1]);
+    }
+
+    #[test]
+    fn a_map_has_no_more_entries_than_there_are_keys() {
+        let entries = |count: u32| [&count.to_be_bytes()[..], &vec![7; 2 * count as usize]].concat();
+        let read = |count| read_datagram::<BTreeMap<u8, u8>>(&entries(count), 1_000).map(|map| map.len());
+        assert_eq!(read(256), Ok(1));
+        assert_eq!(read(257), Err(DecodeError::TooMany { at: 0, count: 257, max: 256 }));
+        let refused = DecodeError::TooMany { at: 0, count: 11, max: 10 };
+        assert_eq!(read_datagram::<BTreeMap<u8, u8>>(&entries(11), 10), Err(refused));
+        let refused = DecodeError::TooMany { at: 0, count: u32::MAX, max: 65_536 };
+        assert_eq!(read_datagram::<BTreeMap<u16, u8>>(&[0xff; 4], u32::MAX), Err(refused));
+        assert_eq!(read_datagram::<BTreeMap<u32, u8>>(&[0xff; 4], u32::MAX), Err(DecodeError::Incomplete));
     }
 
     #[test]

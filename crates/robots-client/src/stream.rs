@@ -201,9 +201,12 @@ mod tests {
         let right = "right would be 0 (BombPlaced), 1 (BombExploded), 2 (PlayerMoved) or 3 (BlockPlaced)";
         let place = "byte 26 of the stream (byte 12 of message 2, a Turn)";
         assert_eq!(said(&[HELLO, &event].concat()), format!("{place}: 4 is no tag of Event; {right}"));
+        let entry = [2, 0, 0, 0, 2, 7, 1, b'a', 1, b'b', 8, 1, b'c', 2, b'd', 0xff];
+        let place = "byte 29 of the stream (byte 15 of message 2, a GameStarted)";
+        assert_eq!(said(&[HELLO, &entry].concat()), format!("{place}: the text is not UTF-8, which it should be"));
         let place = "byte 1 of the stream (byte 1 of message 1, a GameStarted)";
+        assert_eq!(said(&[2, 0, 0, 1, 1]), format!("{place}: a list of 257 items; at most 256 are taken"));
         let many = "a list of 4294967295 items; at most 1048576 are taken";
-        assert_eq!(said(&[2, 0xff, 0xff, 0xff, 0xff]), format!("{place}: {many}"));
         let place = "byte 3 of the stream (byte 3 of message 1, a Turn)";
         assert_eq!(said(&[3, 0, 1, 0xff, 0xff, 0xff, 0xff]), format!("{place}: {many}"));
     }
@@ -224,10 +227,9 @@ mod tests {
     #[test]
     fn a_message_that_is_too_long_is_refused() {
         let mut incoming = Incoming::default();
-        let scores = vec![0; 1 << 20];
-        incoming.buffer().extend_from_slice(&[4, 0, 16, 0, 0]);
-        incoming.buffer().extend_from_slice(&scores);
+        incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 16, 0, 0]);
+        incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 0].repeat(1 << 18));
         let said = incoming.next_message().unwrap_err().to_string();
-        assert!(said.contains("message 1, a GameEnded") && said.contains("at most 1048576 are taken"), "{said}");
+        assert!(said.contains("message 1, a Turn") && said.contains("at most 1048576 are taken"), "{said}");
     }
 }

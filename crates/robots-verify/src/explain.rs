@@ -272,11 +272,13 @@ impl Explainer {
                 None => return Err(Fault::UnknownTag { at, tag: bytes[0], of }),
             },
             Shape::List(_) | Shape::Map(_) => {
-                let (count, max) = (long(), self.kind.max_items());
+                let is_list = matches!(shape, Shape::List(_));
+                let max = if is_list { self.kind.max_items() } else { self.kind.max_entries() };
+                let count = long();
                 if count > max {
                     return Err(Fault::TooMany { at, count, max, label });
                 }
-                if matches!(shape, Shape::List(_)) { Value::Items(count) } else { Value::Entries(count) }
+                if is_list { Value::Items(count) } else { Value::Entries(count) }
             }
         })
     }

@@ -3,7 +3,11 @@
 //! Integers are big-endian, a text is a length of one byte and that many bytes of UTF-8, a list or a map is a count of
 //! four bytes and the items, an enumeration is a tag of one byte and the fields of that variant.
 
-use robots::messages::{MAX_CLIENT_MESSAGE, MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE};
+use netcore::wire::Decode;
+use robots::{
+    PlayerId,
+    messages::{MAX_CLIENT_MESSAGE, MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE},
+};
 
 /// Whose messages are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// The most items that a list or a map may have.
+    /// The most items that a list may have.
     pub const fn max_items(self) -> u32 {
         match self {
             // None of their messages has a list.
@@ -61,6 +65,11 @@ impl Kind {
             Self::Server => MAX_SERVER_ITEMS,
             Self::Display => MAX_PICTURE_ITEMS,
         }
+    }
+
+    /// The most entries that a map may have: one for each player's number, and no more than a list has items.
+    pub fn max_entries(self) -> u32 {
+        self.max_items().min(PlayerId::MAX_KEYS)
     }
 }
 

@@ -64,11 +64,12 @@ use crate::board::{Direction, Position};
 pub const MAX_CLIENT_MESSAGE: usize = 257;
 /// The longest message from a server that a client takes, in bytes. A turn with 65535 new blocks is a third of it.
 pub const MAX_SERVER_MESSAGE: usize = 1 << 20;
-/// The most items in a list of a server's message: each takes a byte at least.
+/// The most items in a list of a server's message: each takes a byte at least. A map has fewer: an entry for each
+/// [`PlayerId`].
 pub const MAX_SERVER_ITEMS: u32 = 1 << 20;
 /// The largest payload of a datagram over IPv4, and so of a picture, in bytes.
 pub const MAX_DATAGRAM: usize = 65_507;
-/// The most items in a list of a picture: each takes a byte at least.
+/// The most items in a list of a picture: each takes a byte at least. A map has fewer: an entry for each [`PlayerId`].
 pub const MAX_PICTURE_ITEMS: u32 = 65_507;
 
 /// A player's number: 0 for the first who was accepted.
@@ -285,8 +286,10 @@ records! {
 }
 
 macro_rules! ids {
-    ($($id:ident),*) => {$(
+    ($($id:ident($of:ty)),*) => {$(
         impl Decode for $id {
+            const MAX_KEYS: u32 = <$of>::MAX_KEYS;
+
             fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
                 Decode::decode(reader).map(Self)
             }
@@ -299,7 +302,7 @@ macro_rules! ids {
         }
     )*};
 }
-ids!(PlayerId, BombId);
+ids!(PlayerId(u8), BombId(u32));
 
 impl Decode for Direction {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -381,16 +384,19 @@ impl Decode for ServerMessage {
         Ok(match u8::decode(reader)? {
             0 => Self::Hello(Decode::decode(reader)?),
             1 => Self::AcceptedPlayer { id: Decode::decode(reader)?, player: Decode::decode(reader)? },
-            2 => Self::GameStarted { players: Decode::decode(reader)? },
+            GAME_STARTED => Self::GameStarted { players: Decode::decode(reader)? },
             TURN => Self::Turn { turn: Decode::decode(reader)?, events: Decode::decode(reader)? },
-            4 => Self::GameEnded { scores: Decode::decode(reader)? },
+            GAME_ENDED => Self::GameEnded { scores: Decode::decode(reader)? },
             tag => return Err(DecodeError::UnknownTag { ty: "ServerMessage", tag, at }),
         })
     }
 }
 
-/// The tag of the one message that can be long.
+// The tags of what has a list or a map, and so can be long: three messages and an event.
+pub(crate) const GAME_STARTED: u8 = 2;
 pub(crate) const TURN: u8 = 3;
+pub(crate) const GAME_ENDED: u8 = 4;
+pub(crate) const BOMB_EXPLODED: u8 = 1;
 
 impl Encode for ServerMessage {
     fn encode(&self, writer: &mut Writer<'_>) {
@@ -405,7 +411,7 @@ impl Encode for ServerMessage {
                 player.encode(writer);
             }
             Self::GameStarted { players } => {
-                writer.put(&[2]);
+                writer.put(&[GAME_STARTED]);
                 players.encode(writer);
             }
             Self::Turn { turn, events } => {
@@ -414,7 +420,7 @@ impl Encode for ServerMessage {
                 events.encode(writer);
             }
             Self::GameEnded { scores } => {
-                writer.put(&[4]);
+                writer.put(&[GAME_ENDED]);
                 scores.encode(writer);
             }
         }
@@ -426,7 +432,7 @@ impl Decode for Event {
         let at = reader.at();
         Ok(match u8::decode(reader)? {
             0 => Self::BombPlaced { id: Decode::decode(reader)?, position: Decode::decode(reader)? },
-            1 => Self::BombExploded {
+            BOMB_EXPLODED => Self::BombExploded {
                 id: Decode::decode(reader)?,
                 robots_destroyed: Decode::decode(reader)?,
                 blocks_destroyed: Decode::decode(reader)?,
@@ -447,7 +453,7 @@ impl Encode for Event {
                 position.encode(writer);
             }
             Self::BombExploded { id, robots_destroyed, blocks_destroyed } => {
-                writer.put(&[1]);
+                writer.put(&[BOMB_EXPLODED]);
                 id.encode(writer);
                 robots_destroyed.encode(writer);
                 blocks_destroyed.encode(writer);

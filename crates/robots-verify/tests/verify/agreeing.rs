@@ -11,7 +11,7 @@ use netcore::{
 use proptest::{collection::vec, prelude::*, sample::Index};
 use robots::{
     ClientMessage, DrawMessage, InputMessage, ServerMessage,
-    messages::MAX_SERVER_MESSAGE,
+    messages::{MAX_DATAGRAM, MAX_SERVER_MESSAGE},
     protocol::{ServerDecoder, encode},
 };
 use robots_verify::{
@@ -305,14 +305,26 @@ fn a_message_without_end_is_refused_where_the_decoder_refuses_it() {
 
 #[test]
 fn a_text_that_goes_beyond_the_longest_message_is_refused() {
-    // Players with the longest names and addresses, more than fit.
+    // Players with the longest names and addresses: as many as there can be, and more than fit a datagram.
     let player = [&[255][..], &[b'x'; 255], &[255], &[b'x'; 255]].concat();
-    let players: Vec<u8> = (0..3_000_u16).flat_map(|id| [&id.to_be_bytes()[1..], &player].concat()).collect();
-    let stream = [&crate::bytes("02 00 00 0b b8")[..], &players].concat();
-    let mut explainer = Explainer::new(Kind::Server);
-    let report = explainer.next(&mut &stream[..]).unwrap();
-    let Some(Fault::TooLong { at, max: MAX_SERVER_MESSAGE }) = report.fault else { panic!("{:?}", report.fault) };
-    assert!((MAX_SERVER_MESSAGE - 255..=MAX_SERVER_MESSAGE).contains(&at) && report.length <= MAX_SERVER_MESSAGE);
-    let error = ServerDecoder::default().decode(&mut BytesMut::from(&stream[..])).unwrap_err();
-    assert!(matches!(error, DecodeError::TooLong { max: MAX_SERVER_MESSAGE, .. }), "{error}");
+    let players: Vec<u8> = (0..=255_u8).flat_map(|id| [&[id], &player[..]].concat()).collect();
+    let lobby = crate::bytes("00 00 01 00 01 00 01 00 00 00 00 00 01 00 00 01 00");
+    let report = Explainer::datagram(Kind::Display, 1, &[&lobby[..], &players].concat());
+    let Some(Fault::TooLong { at, max: MAX_DATAGRAM }) = report.fault else { panic!("{:?}", report.fault) };
+    assert!((MAX_DATAGRAM - 255..=MAX_DATAGRAM).contains(&at) && report.length <= MAX_DATAGRAM);
+}
+
+#[test]
+fn a_map_has_an_entry_for_each_player_at_most() {
+    let scores = |entries: u16| {
+        let front = [&[4, 0, 0][..], &entries.to_be_bytes()].concat();
+        [front, [0; 5].repeat(entries.into())].concat()
+    };
+    for entries in [255, 256] {
+        let report = Explainer::datagram(Kind::Server, 1, &scores(entries));
+        assert_eq!((verdict(&report), decoded(Kind::Server, &scores(entries)).map(drop)), (Ok(()), Ok(())));
+    }
+    let refused = Err(DecodeError::TooMany { at: 1, count: 257, max: 256 });
+    assert_eq!(verdict(&Explainer::datagram(Kind::Server, 1, &scores(257))), refused);
+    assert_eq!(decoded(Kind::Server, &scores(257)).map(drop), refused);
 }

@@ -152,6 +152,22 @@ message 1: Turn, 7 bytes from byte 0
 }
 
 #[test]
+fn more_players_than_there_are() {
+    check(
+        &stream(Kind::Server, "04 00 00 01 01"),
+        "
+message 1: GameEnded, 5 bytes from byte 0
+   stream message  bytes
+        0       0  04                       GameEnded
+  WRONG at byte 1 of the stream, byte 1 of the message: scores announces 257
+      items, and 256 are allowed at most
+  around it: 04 [00] 00 01 01
+
+",
+    );
+}
+
+#[test]
 fn a_name_that_is_not_utf8_and_one_that_is_long() {
     check(
         &stream(Kind::Client, &format!("00 c8 {} 00 07 5a 6f ff 0a 22 27 61", "c5 82 ".repeat(100))),

@@ -20,6 +20,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 mod bot;
+mod effort;
 mod ending;
 mod exploding;
 mod gathering;

@@ -265,9 +265,13 @@ fn counts_are_bounded() {
     let mut buffer = BytesMut::from(&[3, 0, 0, 0xff, 0xff, 0xff, 0xff][..]);
     let refused = DecodeError::TooMany { at: 3, count: u32::MAX, max: MAX_SERVER_ITEMS };
     assert_eq!(ServerDecoder::default().decode(&mut buffer), Err(refused));
-    let mut buffer = BytesMut::from(&[2, 0xff, 0xff, 0xff, 0xff][..]);
-    let refused = DecodeError::TooMany { at: 1, count: u32::MAX, max: MAX_SERVER_ITEMS };
-    assert_eq!(ServerDecoder::default().decode(&mut buffer), Err(refused));
+    // There are 256 ids of players, and a map names each once.
+    for tag in [2, 4] {
+        assert_eq!(ServerDecoder::default().decode(&mut BytesMut::from(&[tag, 0, 0, 1, 0][..])), Ok(None));
+        let refused = DecodeError::TooMany { at: 1, count: 257, max: 256 };
+        assert_eq!(ServerDecoder::default().decode(&mut BytesMut::from(&[tag, 0, 0, 1, 1][..])), Err(refused));
+        assert_eq!(read_datagram::<ServerMessage>(&[tag, 0, 0, 1, 1], MAX_SERVER_ITEMS), Err(refused));
+    }
     // The count of an inner list, behind two events of a turn.
     let mut buffer =
         BytesMut::from(&[3, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 3, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0xff, 0, 0, 0][..]);

@@ -1,0 +1,226 @@
+//! A server's stream, read value by value as it comes.
+
+use alloc::vec::Vec;
+use bytes::{Buf, BytesMut};
+use netcore::{
+    DecodeError,
+    wire::{Decode, Reader},
+};
+
+use crate::{
+    board::Position,
+    messages::{
+        BOMB_EXPLODED, BombId, Event, GAME_ENDED, GAME_STARTED, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE, Player, PlayerId,
+        ServerMessage, TURN,
+    },
+};
+
+/// Cuts a server's stream into messages.
+///
+/// It keeps the values of a message that has come in part, and looks only at those again that are not whole: at an
+/// entry of a map, or at a field of an event. So a long message costs no more in small pieces than at once.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use robots::{ServerMessage, protocol::ServerDecoder};
+///
+/// let mut decoder = ServerDecoder::default();
+/// let mut buffer = BytesMut::from(&[3, 0xff][..]);
+/// assert_eq!(decoder.decode(&mut buffer), Ok(None));
+/// buffer.extend_from_slice(&[0xff, 0, 0, 0, 0]);
+/// assert_eq!(decoder.decode(&mut buffer), Ok(Some(ServerMessage::Turn { turn: 65_535, events: vec![] })));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ServerDecoder {
+    partial: Option<PartialMessage>,
+    // Bytes of the message that are taken off the buffer already.
+    taken: usize,
+}
+
+impl ServerDecoder {
+    /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are no message, or one of more than [`MAX_SERVER_MESSAGE`] bytes. The stream
+    /// cannot be read on after that.
+    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<ServerMessage>, DecodeError> {
+        let room = MAX_SERVER_MESSAGE - self.taken;
+        let mut reader = Reader::new(&buffer[..buffer.len().min(room)], MAX_SERVER_ITEMS);
+        let message = go_on(&mut self.partial, &mut reader).map_err(|error| behind(error, self.taken))?;
+        let taken = reader.at();
+        buffer.advance(taken);
+        if message.is_some() {
+            self.taken = 0;
+            return Ok(message);
+        }
+        self.taken += taken;
+        let length = self.taken + buffer.len();
+        if length >= MAX_SERVER_MESSAGE {
+            return Err(DecodeError::TooLong { length, max: MAX_SERVER_MESSAGE });
+        }
+        Ok(None)
+    }
+
+    /// Whether part of a message has come, given what is left in the buffer: a stream should not end there.
+    pub fn is_within_message(&self, buffer: &BytesMut) -> bool {
+        self.partial.is_some() || !buffer.is_empty()
+    }
+}
+
+// A value that has come in part: its front, and some of the items of its lists.
+trait Partial: Sized {
+    type Whole;
+
+    // Takes what comes before the first item. It is short.
+    fn decode_front(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
+
+    // Takes items; `true` when all are there.
+    fn take_items(&mut self, reader: &mut Reader<'_>) -> Result<bool, DecodeError>;
+
+    fn into_whole(self) -> Self::Whole;
+}
+
+// Goes on with the value that has begun, or begins the next; `None` when more bytes are needed.
+fn go_on<P: Partial>(begun: &mut Option<P>, reader: &mut Reader<'_>) -> Result<Option<P::Whole>, DecodeError> {
+    if begun.is_none() {
+        *begun = reader.whole(P::decode_front)?;
+    }
+    let Some(partial) = begun else { return Ok(None) };
+    let is_whole = partial.take_items(reader)?;
+    Ok(begun.take_if(|_| is_whole).map(P::into_whole))
+}
+
+#[derive(Debug, Clone)]
+enum PartialMessage {
+    GameStarted(Items<(PlayerId, Player)>),
+    Turn { turn: u16, events: Items<Event>, event: Option<PartialEvent> },
+    GameEnded(Items<(PlayerId, u32)>),
+    // One without items.
+    Whole(ServerMessage),
+}
+
+impl Partial for PartialMessage {
+    type Whole = ServerMessage;
+
+    fn decode_front(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let start = reader.clone();
+        Ok(match u8::decode(reader)? {
+            GAME_STARTED => Self::GameStarted(Items::new(reader.entries::<PlayerId>()?)),
+            TURN => Self::Turn { turn: u16::decode(reader)?, events: Items::new(reader.items()?), event: None },
+            GAME_ENDED => Self::GameEnded(Items::new(reader.entries::<PlayerId>()?)),
+            _ => {
+                *reader = start;
+                Self::Whole(ServerMessage::decode(reader)?)
+            }
+        })
+    }
+
+    fn take_items(&mut self, reader: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        match self {
+            Self::GameStarted(players) => players.take(reader),
+            Self::Turn { events, event, .. } => {
+                while events.missing > 0 {
+                    let Some(event) = go_on(event, reader)? else { return Ok(false) };
+                    events.push(event);
+                }
+                Ok(true)
+            }
+            Self::GameEnded(scores) => scores.take(reader),
+            Self::Whole(_) => Ok(true),
+        }
+    }
+
+    fn into_whole(self) -> ServerMessage {
+        match self {
+            Self::GameStarted(players) => ServerMessage::GameStarted { players: players.items.into_iter().collect() },
+            Self::Turn { turn, events, .. } => ServerMessage::Turn { turn, events: events.items },
+            Self::GameEnded(scores) => ServerMessage::GameEnded { scores: scores.items.into_iter().collect() },
+            Self::Whole(message) => message,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum PartialEvent {
+    // The count of the blocks comes behind the robots.
+    BombExploded { id: BombId, robots: Items<PlayerId>, blocks: Option<Items<Position>> },
+    // One without items.
+    Whole(Event),
+}
+
+impl Partial for PartialEvent {
+    type Whole = Event;
+
+    fn decode_front(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let start = reader.clone();
+        Ok(if u8::decode(reader)? == BOMB_EXPLODED {
+            Self::BombExploded { id: BombId::decode(reader)?, robots: Items::new(reader.items()?), blocks: None }
+        } else {
+            *reader = start;
+            Self::Whole(Event::decode(reader)?)
+        })
+    }
+
+    fn take_items(&mut self, reader: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        let Self::BombExploded { robots, blocks, .. } = self else { return Ok(true) };
+        if !robots.take(reader)? {
+            return Ok(false);
+        }
+        if blocks.is_none() {
+            *blocks = reader.whole(Reader::items)?.map(Items::new);
+        }
+        blocks.as_mut().map_or(Ok(false), |blocks| blocks.take(reader))
+    }
+
+    fn into_whole(self) -> Event {
+        match self {
+            Self::BombExploded { id, robots, blocks } => Event::BombExploded {
+                id,
+                robots_destroyed: robots.items,
+                blocks_destroyed: blocks.map_or_else(Vec::new, |blocks| blocks.items),
+            },
+            Self::Whole(event) => event,
+        }
+    }
+}
+
+// The items that are there, and how many are not. Memory is taken for the former only.
+#[derive(Debug, Clone)]
+struct Items<T> {
+    items: Vec<T>,
+    missing: u32,
+}
+
+impl<T> Items<T> {
+    const fn new(count: u32) -> Self {
+        Self { items: Vec::new(), missing: count }
+    }
+
+    fn push(&mut self, item: T) {
+        self.items.push(item);
+        self.missing -= 1;
+    }
+}
+
+impl<T: Decode> Items<T> {
+    // Takes what has come; `true` when nothing is missing any more.
+    fn take(&mut self, reader: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        while self.missing > 0 {
+            let Some(item) = reader.whole(T::decode)? else { return Ok(false) };
+            self.push(item);
+        }
+        Ok(true)
+    }
+}
+
+// The same error, in a message of which `taken` bytes came before.
+fn behind(error: DecodeError, taken: usize) -> DecodeError {
+    match error {
+        DecodeError::UnknownTag { ty, tag, at } => DecodeError::UnknownTag { ty, tag, at: at + taken },
+        DecodeError::NotUtf8 { at } => DecodeError::NotUtf8 { at: at + taken },
+        DecodeError::TooMany { at, count, max } => DecodeError::TooMany { at: at + taken, count, max },
+        DecodeError::Trailing { at, extra } => DecodeError::Trailing { at: at + taken, extra },
+        DecodeError::Invalid { what, at } => DecodeError::Invalid { what, at: at + taken },
+        other => other,
+    }
+}
