@@ -31,6 +31,7 @@ mod pace;
 mod play;
 mod seen;
 mod session;
+mod unsent;
 mod view;
 
 use std::{

@@ -1,7 +1,6 @@
 //! The way to the server: one UDP socket, connected to one address of the host at a time.
 
 use std::{
-    collections::VecDeque,
     future,
     io::{self, ErrorKind},
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -12,6 +11,8 @@ use bytes::Bytes;
 use socket2::{Domain, Socket, Type};
 use tokio::net::UdpSocket;
 use tracing::{debug, warn};
+
+use crate::unsent::Unsent;
 
 /// What is asked of the system as room for datagrams that wait to be read: some sixty of the largest.
 const RECEIVE_ROOM: usize = 4 << 20;
@@ -35,7 +36,7 @@ pub(crate) struct Link {
     addresses: Vec<SocketAddr>,
     current: usize,
     socket: UdpSocket,
-    unsent: VecDeque<Bytes>,
+    unsent: Unsent,
 }
 
 impl Link {
@@ -44,7 +45,7 @@ impl Link {
         let mut trouble = None;
         for (current, &address) in addresses.iter().enumerate() {
             match connect(address) {
-                Ok(socket) => return Ok(Self { addresses, current, socket, unsent: VecDeque::new() }),
+                Ok(socket) => return Ok(Self { addresses, current, socket, unsent: Unsent::default() }),
                 Err(error) => trouble = Some((address, error)),
             }
         }
@@ -76,9 +77,12 @@ impl Link {
         self.addresses.len()
     }
 
-    /// Sends a datagram. Answers `false` if the system says that nobody listens there.
+    /// Sends a datagram, or keeps it until the system takes it, as long as there is room. Answers `false` if the system says that nobody listens there.
     pub(crate) fn send(&mut self, datagram: Bytes) -> bool {
-        self.unsent.push_back(datagram);
+        let dropped = self.unsent.push(datagram);
+        if dropped > 0 {
+            debug!(dropped, "the system takes nothing, and too much waits");
+        }
         self.send_unsent()
     }
 
@@ -94,7 +98,7 @@ impl Link {
     /// Sends what is left to send, as far as it goes. Answers as [`Link::send`].
     pub(crate) fn send_unsent(&mut self) -> bool {
         let mut listened = true;
-        while let Some(datagram) = self.unsent.front() {
+        while let Some(datagram) = self.unsent.first() {
             let sent = match self.socket.try_send(datagram) {
                 // Linux reports what became of the datagram before this one and sends nothing.
                 Err(error) if is_refused(&error) => {
@@ -109,7 +113,7 @@ impl Link {
                 Err(error) => warn!(%error, "a datagram could not be sent"),
                 Ok(_) => {}
             }
-            self.unsent.pop_front();
+            self.unsent.remove_first();
         }
         listened
     }
