@@ -329,6 +329,15 @@ impl Action {
         })
     }
 
+    // The length of the whole action of a client's stream that `bytes` begin with, if they do.
+    pub(crate) fn length_on_stream(bytes: &[u8]) -> Option<usize> {
+        match bytes {
+            [1 | 2, ..] => Some(1),
+            [3, direction, ..] if usize::from(*direction) < Direction::ALL.len() => Some(2),
+            _ => None,
+        }
+    }
+
     fn encode_tagged(self, first: u8, writer: &mut Writer<'_>) {
         match self {
             Self::PlaceBomb => writer.put(&[first]),

@@ -1,5 +1,4 @@
-//! What reading a stream costs, counted in bytes and messages: a long message in small pieces no more than at once, and a
-//! run of actions no more than one.
+//! What reading a server's stream costs, counted in bytes: a long message in small pieces no more than at once.
 
 use std::collections::BTreeMap;
 

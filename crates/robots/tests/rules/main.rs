@@ -27,6 +27,7 @@ mod gathering;
 mod knowing;
 mod model;
 mod network;
+mod runs;
 mod starting;
 mod streams;
 mod table;

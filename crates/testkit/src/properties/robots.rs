@@ -1,11 +1,11 @@
 //! What holds for any bytes that robots programs read off streams and datagrams.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, mem};
 
 use bytes::BytesMut;
 use netcore::{
     DecodeError, Framing, Protocol,
-    wire::{Decode, Encode, ShortText, read_datagram},
+    wire::{Decode, Encode, ShortText, read_datagram, take_message},
 };
 use robots::{
     Bot, Client, ClientMessage, DrawMessage, InputMessage, Parameters, ServerMessage,
@@ -16,12 +16,22 @@ use robots::{
 /// What a robots server reads off a client's stream.
 pub fn client_message(bytes: &[u8]) {
     datagram::<ClientMessage>(bytes, 0);
-    let messages = stream(bytes, |buffer| Robots::decode(&mut (), buffer, Framing::Stream));
+    let messages = stream(bytes, |buffer| take_message::<ClientMessage>(buffer, Robots::MAX_MESSAGE, 0));
     let mut written = BytesMut::new();
     for message in &messages {
         encode(message, &mut written);
     }
     assert_eq!(written, bytes[..written.len()], "each message has one form");
+    // A server reads the last of each run of actions.
+    let mut read = messages;
+    read.dedup_by(|next, last| {
+        let is_run = matches!((&*last, &*next), (ClientMessage::Action(_), ClientMessage::Action(_)));
+        if is_run {
+            mem::swap(last, next);
+        }
+        is_run
+    });
+    assert_eq!(at_once(bytes, |buffer| Robots::decode(&mut (), buffer, Framing::Stream)).0, read);
 }
 
 /// What a robots client reads off its server's stream, and what it makes of it.
@@ -96,7 +106,7 @@ fn datagram<T: Encode + Decode + PartialEq + Debug>(bytes: &[u8], max_items: u32
 // The messages of a stream up to the first wrong byte; the same ones whether it comes at once or byte by byte.
 fn stream<T: PartialEq + Debug>(
     bytes: &[u8],
-    mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,
+    decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,
 ) -> Vec<T> {
     let (mut slowly, mut buffer, mut singles) = (decode.clone(), BytesMut::new(), vec![]);
     let mut error = None;
@@ -110,14 +120,22 @@ fn stream<T: PartialEq + Debug>(
             }
         }
     }
+    let (messages, wrong) = at_once(bytes, decode);
+    assert_eq!((&singles, error), (&messages, wrong));
+    messages
+}
+
+// The messages of a stream, and the error behind them.
+fn at_once<T>(
+    bytes: &[u8],
+    mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError>,
+) -> (Vec<T>, Option<DecodeError>) {
     let (mut buffer, mut messages) = (BytesMut::from(bytes), vec![]);
-    let at_once = loop {
+    loop {
         match decode(&mut buffer) {
             Ok(Some(message)) => messages.push(message),
-            Ok(None) => break None,
-            Err(why) => break Some(why),
+            Ok(None) => return (messages, None),
+            Err(why) => return (messages, Some(why)),
         }
-    };
-    assert_eq!((&singles, error), (&messages, at_once));
-    messages
+    }
 }
