@@ -313,6 +313,56 @@ fn a_signal_saves_what_was_learned_and_so_does_a_dealer_that_vanishes() {
 }
 
 #[test]
+fn a_save_that_fails_in_between_is_told_and_tried_again() {
+    let directory = TempDir::new();
+    let path = directory.path().join("table");
+    let name = path.display().to_string();
+    let dealer = Dealer::start("1000000 --delay-ms 0 --quiet");
+    let learner = Process::start(&mut dealer.player(&["--train", "--table", &name, "--save-every", "100"]));
+    learner.wait_stderr("a first save", |log| log.contains("saved to").then_some(()));
+    // Between the two calls the program may have saved.
+    while fs::create_dir(&path).is_err() {
+        let _ = fs::remove_file(&path);
+    }
+    let told = format!("cannot save the table '{name}': is a directory; going on, and trying again at the next save");
+    let before =
+        learner.wait_stderr("what went wrong", |log| log.contains(&told).then(|| log.matches("saved to").count()));
+    fs::remove_dir(&path).unwrap();
+    learner.wait_stderr("a later save", |log| (log.matches("saved to").count() > before).then_some(()));
+    learner.terminate();
+    let finished = learner.wait();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let played: u64 = finished.stdout.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let visits = rounds(&QTable::from_file(&fs::read(path).unwrap()).unwrap());
+    assert!(visits >= played, "what was learned meanwhile is in it");
+}
+
+#[test]
+fn a_table_that_cannot_be_saved_at_the_end_is_an_error_whatever_the_dealer_did() {
+    for vanishes in [false, true] {
+        let directory = TempDir::new();
+        let path = directory.path().join("table");
+        let name = path.display().to_string();
+        let fake = Fake::start(move |stream| {
+            stream.write_all(DEAL.as_bytes()).unwrap();
+            stream.read_exact(&mut [0; 4]).unwrap();
+            fs::create_dir(path).unwrap();
+            if !vanishes {
+                stream.write_all(b"QUIT\0").unwrap();
+            }
+        });
+        let (finished, _) = fake.run(&["--train", "--table", &name]);
+        assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+        assert!(finished.stdout.starts_with("Ann: 0 rounds"), "{}", finished.stdout);
+        let gone = if vanishes { "the dealer is gone without QUIT, after 0 rounds; " } else { "" };
+        let said = format!(
+            "player: {gone}cannot save the table '{name}': is a directory; what was done since the last save is lost"
+        );
+        assert_eq!(finished.stderr.lines().last(), Some(said.as_str()));
+    }
+}
+
+#[test]
 fn a_kill_at_any_time_leaves_a_whole_table() {
     let directory = TempDir::new();
     let path = directory.path().join("table");
@@ -347,10 +397,11 @@ fn a_full_disk_is_said_and_leaves_the_old_table() {
     let mut command = Command::new("sh");
     let binary = program("player");
     command.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\""]).arg(binary.get_program());
-    command.args(["Ann", "127.0.0.1", &dealer.port.to_string(), "--train", "--table", &path]);
+    command.args(["Ann", "127.0.0.1", &dealer.port.to_string(), "--train", "--table", &path, "--save-every", "1000"]);
     let finished = Process::run(&mut command);
     assert_eq!(finished.code, Some(1), "{}", finished.stderr);
     assert!(finished.stderr.contains(&format!("cannot save the table '{path}': ")), "{}", finished.stderr);
+    assert!(finished.stdout.starts_with("Ann: 3000 rounds, "), "it goes on without: {}", finished.stdout);
     assert_eq!(fs::read(&path).unwrap(), old);
     assert_eq!(fs::read_dir(Path::new(&path).parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
 }

@@ -7,10 +7,12 @@
 //!   finds the addresses of a host.
 //! - [`read_file`] and [`replace_file`] read within a bound and write all or nothing; [`file_name`] is for messages.
 //! - [`Hosted`] and [`command_of`] are how a server says where it is and how to join.
-//! - [`stop_flag`] is for work that is asked to end, [`progress_bar`] and [`fit_stderr`] for a line that says how far it is.
+//! - [`stop_flag`] is for work that is asked to end, [`Autosave`] for work that is saved while it goes on,
+//!   [`progress_bar`] and [`fit_stderr`] for a line that says how far it is.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
 //!   that draws on the terminal, which can log to a file.
 
+mod autosave;
 mod files;
 mod host_port;
 mod hosting;
@@ -32,6 +34,7 @@ use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, error::ErrorKind};
 use clap_complete::Shell;
 
 pub use crate::{
+    autosave::Autosave,
     files::{check_replaceable, file_name, read_file, replace_file},
     host_port::{HostPort, host_port, is_ipv6, resolve},
     hosting::{Hosted, command_of},

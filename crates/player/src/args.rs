@@ -13,7 +13,7 @@ use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{ScreenLogArgs, UsageError, command_of, file_name, whole_number};
+use cmdkit::{Autosave, ScreenLogArgs, UsageError, command_of, file_name, whole_number};
 use rand::{SeedableRng, TryRng, rngs::SysRng};
 use rand_pcg::Pcg64Mcg;
 use tracing::info;
@@ -41,7 +41,7 @@ Random training, which is the course's way, never plays well: it learns what an 
 random too. Use --explore epsilon or doubt to learn to play.
 
 Exit status: 0 when the dealer has said QUIT, you left or a signal came; 1 when the dealer cannot be reached, goes away \
-without QUIT or says what makes no sense, or a table cannot be read or saved; 2 for wrong usage.";
+without QUIT or says what makes no sense, or a table cannot be read, or not be saved at the end; 2 for wrong usage.";
 
 /// Play the game of 21 by a table, learn one, or let a person play
 #[derive(Debug, Clone, Parser)]
@@ -199,8 +199,7 @@ impl Args {
                 Exploring::Doubt => Explore::Doubt,
             },
             rng: Pcg64Mcg::seed_from_u64(seed),
-            every: self.save_every,
-            saved: None,
+            saves: Autosave::new(self.save_every),
         })
     }
 

@@ -23,11 +23,11 @@ use blackjack::{
     protocol::Name,
 };
 use bytes::BytesMut;
-use cmdkit::file_name;
+use cmdkit::{Autosave, file_name};
 use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
 use tokio::runtime;
-use tracing::{debug, info, trace};
+use tracing::{debug, info, trace, warn};
 
 use crate::{connection, seat::Seat, tables};
 
@@ -53,10 +53,8 @@ pub(crate) struct Learner {
     pub(crate) path: PathBuf,
     pub(crate) explore: Explore,
     pub(crate) rng: Pcg64Mcg,
-    /// Rounds after which the table is saved.
-    pub(crate) every: u64,
-    /// Rounds at the last time.
-    pub(crate) saved: Option<u64>,
+    /// After how many rounds the table is saved.
+    pub(crate) saves: Autosave,
 }
 
 impl Learner {
@@ -65,20 +63,33 @@ impl Learner {
         self.table.space()
     }
 
-    /// Saves the table and gives an account, unless that is done.
-    pub(crate) fn save(&mut self, score: Score) -> anyhow::Result<()> {
-        if self.saved == Some(score.rounds()) {
-            return Ok(());
+    /// Saves the table if it is time for that. If it cannot be saved, that is told and the learning goes on.
+    fn save_meanwhile(&mut self, score: Score) {
+        match self.saves.meanwhile(score.rounds(), || tables::save(&self.path, &self.table)) {
+            Ok(true) => self.account(score),
+            Ok(false) => {}
+            Err(error) => warn!("{error:#}"),
         }
-        tables::save(&self.path, &self.table)?;
-        self.saved = Some(score.rounds());
+    }
+
+    /// Saves the table at the end, unless that is done.
+    ///
+    /// # Errors
+    /// When it cannot be saved.
+    pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
+        if self.saves.finish(score.rounds(), || tables::save(&self.path, &self.table))? {
+            self.account(score);
+        }
+        Ok(())
+    }
+
+    fn account(&self, score: Score) {
         let states = self.table.visited().count();
         let least = self.table.least_visited().map_or_else(String::new, |(state, action, n)| {
             format!("; least often: {} with {state}, {n} times", PlayerMessage::from(action))
         });
         let (rounds, mean, path) = (score.rounds(), score.mean(), file_name(&self.path));
         info!("{rounds} rounds, mean reward {mean:+.4}, {states} states seen{least}; saved to {path}");
-        Ok(())
     }
 }
 
@@ -91,15 +102,14 @@ impl Pilot {
         })
     }
 
-    fn learn(&mut self, seat: &Seat, event: Event) -> anyhow::Result<()> {
-        let Self::Learner(learner) = self else { return Ok(()) };
+    fn learn(&mut self, seat: &Seat, event: Event) {
+        let Self::Learner(learner) = self else { return };
         if let Event::Ended { verdict, sound: true } = event {
             seat.player.episode().teach(&mut learner.table, verdict);
         }
-        if matches!(event, Event::Ended { .. }) && seat.score.rounds().is_multiple_of(learner.every) {
-            learner.save(seat.score)?;
+        if matches!(event, Event::Ended { .. }) {
+            learner.save_meanwhile(seat.score);
         }
-        Ok(())
     }
 }
 
@@ -155,7 +165,7 @@ fn converse(mut stream: &TcpStream, seat: &mut Seat, name: &Name, pilot: &mut Pi
                         message.encode(seat.dialect, &mut answers);
                     }
                 }
-                Event::Ended { .. } => pilot.learn(seat, event)?,
+                Event::Ended { .. } => pilot.learn(seat, event),
                 Event::Quit => {
                     part(stream, &mut chunk);
                     return Ok(());

@@ -40,6 +40,7 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::anyhow;
 use blackjack::{Dialect, learn::Score, table::Row};
 
 pub use advice::{Advice, Advisor};
@@ -76,16 +77,25 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let mut pilot = Pilot::Learner(learner);
             let (score, ended) = bot::play(&stream, Seat::new(dialect, space), &args.name, &mut pilot)?;
             // Also when the dealer is gone: what was learned was learned.
-            if let Pilot::Learner(learner) = &mut pilot {
-                learner.save(score)?;
-            }
-            (score, ended)
+            let saved = match &mut pilot {
+                Pilot::Learner(learner) => learner.finish(score),
+                Pilot::Table(_) => Ok(()),
+            };
+            (score, both(ended, saved))
         }
     };
     let told = tell(&args, score);
     ended?;
     told?;
     Ok(ExitCode::SUCCESS)
+}
+
+// What went wrong, also if both did.
+fn both(one: anyhow::Result<()>, other: anyhow::Result<()>) -> anyhow::Result<()> {
+    match (one, other) {
+        (Err(one), Err(other)) => Err(anyhow!("{one:#}; {other:#}")),
+        (one, other) => one.and(other),
+    }
 }
 
 fn tell(args: &Args, score: Score) -> io::Result<()> {

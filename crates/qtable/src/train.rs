@@ -17,7 +17,7 @@ use blackjack::{
     DeckEmpty, QTable, StateSpace,
     learn::{Explore, Score, Trainer},
 };
-use cmdkit::{command_of, file_name, stop_flag};
+use cmdkit::{Autosave, command_of, file_name, stop_flag};
 
 use crate::{
     args::TrainArgs,
@@ -96,23 +96,22 @@ pub fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let judge = Judge::new();
     let mut progress = Progress::new(args.rounds, args.progress);
     let mut score = Score::default();
-    let mut saved = 0;
+    let mut saves = Autosave::new(args.save_every);
     while score.rounds() < args.rounds && !stop.load(Ordering::Relaxed) {
         let rounds = plan.stretch(&table).min(args.rounds - score.rounds());
         score += plan.play(&mut table, rounds)?;
         progress.reach(score.rounds(), || format!("  exact {:.6}", judge.value(&table.strategy())));
-        if score.rounds() - saved >= args.save_every && score.rounds() < args.rounds {
-            saved = score.rounds();
-            if let Err(error) = save(&args.output, &table) {
-                progress.end();
-                // The disk may have room again when it matters.
-                let _ = writeln!(io::stderr(), "qtable: {error:#}; going on without");
-            }
+        if score.rounds() < args.rounds
+            && let Err(error) = saves.meanwhile(score.rounds(), || save(&args.output, &table))
+        {
+            progress.end();
+            // A standard error that nobody reads is no reason to end either.
+            let _ = writeln!(io::stderr(), "qtable: {error:#}");
         }
     }
     progress.end();
     let rate = progress.rate(score.rounds());
-    save(&args.output, &table)?;
+    saves.finish(score.rounds(), || save(&args.output, &table))?;
     if score.rounds() < args.rounds {
         say_how_to_go_on(args, &plan, args.rounds - score.rounds());
     }

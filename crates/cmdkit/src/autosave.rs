@@ -1,0 +1,83 @@
+//! Saving while work goes on.
+
+use anyhow::anyhow;
+
+/// When work that may take hours is saved, and what becomes of a save that fails.
+///
+/// One in between that fails is to be told and no reason to end: the work goes on, and the disk may have room again at the
+/// next one. At the end it is an error.
+#[derive(Debug)]
+pub struct Autosave {
+    every: u64,
+    // How much was done at the last attempt, and at the last one that did not fail.
+    tried: u64,
+    saved: Option<u64>,
+}
+
+impl Autosave {
+    /// Saves each time when so much more is done.
+    pub const fn new(every: u64) -> Self {
+        Self { every, tried: 0, saved: None }
+    }
+
+    /// Calls `save` if it is time for that, now that so much is `done`. Says whether that was so.
+    ///
+    /// # Errors
+    /// What went wrong, to be told; the work is to go on.
+    pub fn meanwhile(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
+        if done.saturating_sub(self.tried) < self.every {
+            return Ok(false);
+        }
+        self.tried = done;
+        save().map_err(|error| anyhow!("{error:#}; going on, and trying again at the next save"))?;
+        self.saved = Some(done);
+        Ok(true)
+    }
+
+    /// Calls `save` at the end, unless all that is `done` is saved. Says whether that was so.
+    ///
+    /// # Errors
+    /// What went wrong: there is work that is lost.
+    pub fn finish(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
+        if self.saved == Some(done) {
+            return Ok(false);
+        }
+        save().map_err(|error| anyhow!("{error:#}; what was done since the last save is lost"))?;
+        self.saved = Some(done);
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use anyhow::bail;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_saved_is_told_and_tried_again_at_the_next_time() {
+        let full = Cell::new(false);
+        let save = || if full.get() { bail!("no room") } else { Ok(()) };
+        let mut saves = Autosave::new(10);
+        let mut meanwhile = |done| saves.meanwhile(done, save).map_err(|error| error.to_string());
+        assert_eq!([0, 9, 10, 19].map(&mut meanwhile), [Ok(false), Ok(false), Ok(true), Ok(false)]);
+        full.set(true);
+        let told = "no room; going on, and trying again at the next save".to_owned();
+        assert_eq!([23, 24, 32].map(&mut meanwhile), [Err(told), Ok(false), Ok(false)]);
+        full.set(false);
+        assert_eq!(meanwhile(33), Ok(true));
+    }
+
+    #[test]
+    fn at_the_end_it_is_saved_unless_it_is_and_else_lost() {
+        for (done, works, end) in [(10, true, Ok(false)), (12, true, Ok(true)), (10, false, Ok(true))] {
+            let mut saves = Autosave::new(10);
+            let _ = saves.meanwhile(10, || if works { Ok(()) } else { bail!("no room") });
+            assert_eq!(saves.finish(done, || Ok(())).map_err(|error| error.to_string()), end, "{done} {works}");
+        }
+        let error = Autosave::new(10).finish(0, || bail!("no room")).unwrap_err();
+        assert_eq!(error.to_string(), "no room; what was done since the last save is lost");
+    }
+}
