@@ -5,29 +5,53 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use signal_hook::{
-    consts::{SIGINT, SIGTERM},
-    flag,
-};
+use signal_hook::flag;
 
 use crate::EXIT_FAILURE;
 
-/// What asks a program to end: Ctrl-C, batch systems, a terminal that closes.
-#[cfg(unix)]
-const ASKING: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
-#[cfg(not(unix))]
-const ASKING: &[i32] = &[SIGINT, SIGTERM];
-
-/// A flag that is set once the program is asked to end. Whoever asks again ends it at once, with [`EXIT_FAILURE`].
+/// A flag that is set once the program is asked to end, by a signal of [`sigkit::ending`]. Whoever insists, see
+/// [`sigkit::Requests`], ends it at once, with [`EXIT_FAILURE`].
 ///
 /// # Errors
-/// When the system refuses.
+/// When the system refuses, or there can be no thread.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for &signal in ASKING {
-        // First, so that it sees whether the flag was set before this signal.
-        flag::register_conditional_shutdown(signal, EXIT_FAILURE.into(), Arc::clone(&stop))?;
+    end_if_insisted()?;
+    for signal in sigkit::ending() {
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+// By a thread: a handler could not look at the clock.
+#[cfg(unix)]
+fn end_if_insisted() -> io::Result<()> {
+    use std::{io::Read, os::unix::net::UnixStream, thread, time::Instant};
+
+    use signal_hook::low_level::{exit, pipe};
+
+    let (mut told, teller) = UnixStream::pair()?;
+    for signal in sigkit::REQUESTS {
+        pipe::register(signal, teller.try_clone()?)?;
+    }
+    thread::Builder::new().name("signals".into()).spawn(move || {
+        let mut requests = sigkit::Requests::default();
+        while told.read_exact(&mut [0]).is_ok() {
+            if requests.insist(Instant::now()) {
+                exit(EXIT_FAILURE.into());
+            }
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn end_if_insisted() -> io::Result<()> {
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in sigkit::REQUESTS {
+        // First, so that it sees whether the flag was set before this signal.
+        flag::register_conditional_shutdown(signal, EXIT_FAILURE.into(), Arc::clone(&asked))?;
+        flag::register(signal, Arc::clone(&asked))?;
+    }
+    Ok(())
 }

@@ -14,10 +14,7 @@ mod unix {
     };
 
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-    use signal_hook::{
-        consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
-        low_level::pipe,
-    };
+    use signal_hook::{consts::SIGQUIT, low_level::pipe};
 
     /// What is to be seen again, while what is typed is not. Whoever holds it is not interrupted.
     static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
@@ -43,8 +40,8 @@ mod unix {
         BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes SIGINT, SIGTERM, SIGQUIT and SIGHUP end the program as the end of its input does, whatever it waits for, and
-    /// SIGTSTP stop it with a terminal that shows what is typed. To be called before any other thread is started.
+    /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program as the end of its input does, whatever it waits
+    /// for, and SIGTSTP stop it with a terminal that shows what is typed. To be called before any other thread is started.
     ///
     /// # Errors
     /// When the system refuses, or there can be no thread.
@@ -54,7 +51,7 @@ mod unix {
             true
         })?;
         let (mut told, teller) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP] {
+        for signal in sigkit::ending().chain([SIGQUIT]) {
             pipe::register(signal, teller.try_clone()?)?;
         }
         thread::Builder::new().name("signals".into()).spawn(move || {

@@ -6,8 +6,8 @@
 //!   the system cannot take yet waits in a bounded backlog, and whoever has fallen silent waits behind those who speak.
 //! - [`Tcp`] is the transport for games that speak over connections: what everybody is sent is kept once for all who lag, and
 //!   whoever lags too far is dropped.
-//! - [`bind_udp`] and [`bind_tcp`] open the sockets, [`shutdown`] waits for SIGINT, SIGTERM or SIGHUP, [`raise_open_files`] lifts the soft limit
-//!   on descriptors, [`LogLimit`] keeps a log readable.
+//! - [`bind_udp`] and [`bind_tcp`] open the sockets, [`shutdown`] waits for a signal that asks the program to end, [`raise_open_files`] lifts
+//!   the soft limit on descriptors, [`LogLimit`] keeps a log readable.
 //!
 //! ```text
 //! socket -> Udp -> Peers -> Protocol::decode -> Input -> Engine -> Outbox -> Peers -> Udp -> socket

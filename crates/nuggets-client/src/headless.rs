@@ -1,9 +1,16 @@
 //! Bots without a screen, each on a socket of its own.
 
-use std::{collections::BTreeSet, io::Write, net::SocketAddr, process::ExitCode, time::Duration};
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    net::SocketAddr,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 use cmdkit::EXIT_FAILURE;
 use nuggets::{End, Name, Seat};
+use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
 use tracing::{info, warn};
@@ -18,6 +25,7 @@ struct Outcome {
 /// Lets the bots play until it is over for all. Prints each of the server's last words once.
 pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duration) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
+    let mut requests = Requests::default();
     let (stop, stopped) = watch::channel(false);
     let mut bots = JoinSet::new();
     for name in names {
@@ -32,8 +40,11 @@ pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duratio
         let outcome = select! {
             outcome = bots.join_next() => outcome,
             signal = signals.next() => {
+                if matches!(signal, Signal::Leave | Signal::HangUp) {
+                    stop.send_replace(true);
+                }
                 // Who insists does not wait for the server's goodbyes.
-                if matches!(signal, Signal::Leave | Signal::HangUp) && stop.send_replace(true) {
+                if signal == Signal::Leave && requests.insist(Instant::now()) {
                     bots.shutdown().await;
                 }
                 continue;

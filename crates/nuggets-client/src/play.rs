@@ -3,10 +3,11 @@
 use std::{
     io::{self, IsTerminal},
     net::SocketAddr,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use nuggets::{End, Seat};
+use sigkit::Requests;
 use termkit::{Happening, Palette, Source, Stage};
 use tokio::select;
 use tracing::{debug, info};
@@ -26,6 +27,7 @@ pub(crate) struct Player {
     stage: Stage,
     bot: Option<Bot>,
     leaving: bool,
+    requests: Requests,
     hung_up: bool,
     ended: Option<End>,
 }
@@ -59,6 +61,7 @@ impl Player {
             stage,
             bot: bot.map(Bot::new),
             leaving: false,
+            requests: Requests::default(),
             hung_up: false,
             ended: None,
         })
@@ -114,7 +117,8 @@ impl Player {
             Happening::Byte(b'Q') | Happening::End => self.leave(),
             // A key that is no byte of ASCII is no key of the game.
             Happening::Byte(byte) if byte.is_ascii() => self.session.key(byte),
-            Happening::Leave => self.interrupt(),
+            Happening::Leave if self.requests.insist(Instant::now()) => self.interrupt(),
+            Happening::Leave => self.leave(),
             Happening::Gone(error) => {
                 info!(%error, "the terminal is gone");
                 // So nobody plays any more.

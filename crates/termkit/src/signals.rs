@@ -7,7 +7,7 @@ use std::io;
 pub enum Signal {
     /// Leave in order: SIGINT, SIGTERM, SIGQUIT.
     Leave,
-    /// The terminal is gone: SIGHUP.
+    /// The terminal is gone: SIGHUP, where [`sigkit::hang_up`] says that it counts.
     HangUp,
     /// The window has another size.
     Resized,
@@ -24,7 +24,10 @@ pub use unix::Signals;
 
 #[cfg(unix)]
 mod unix {
-    use std::future;
+    use std::{
+        future,
+        task::{Context, Poll},
+    };
 
     use tokio::{
         select,
@@ -38,10 +41,10 @@ mod unix {
     /// The signals that come to this program.
     #[derive(Debug)]
     pub struct Signals {
-        interrupt: Stream,
-        terminate: Stream,
-        quit: Stream,
-        hang_up: Stream,
+        // Of what asks the program to leave, each kind.
+        leave: Vec<Stream>,
+        // None where it is ignored, and that stays so.
+        hang_up: Option<Stream>,
         resized: Stream,
         continued: Stream,
         // None where the system may stop the program as it likes.
@@ -69,12 +72,12 @@ mod unix {
         }
 
         fn with_stops(stops: Option<mpsc::Receiver<()>>) -> io::Result<Self> {
+            // Ctrl-\ too, which would leave the terminal as no shell wants it.
+            let leave = sigkit::REQUESTS.map(SignalKind::from_raw).into_iter().chain([SignalKind::quit()]);
             Ok(Self {
                 stops,
-                interrupt: signal(SignalKind::interrupt())?,
-                terminate: signal(SignalKind::terminate())?,
-                quit: signal(SignalKind::quit())?,
-                hang_up: signal(SignalKind::hangup())?,
+                leave: leave.map(signal).collect::<io::Result<_>>()?,
+                hang_up: sigkit::hang_up().map(|number| signal(SignalKind::from_raw(number))).transpose()?,
                 resized: signal(SignalKind::window_change())?,
                 continued: signal(SignalKind::from_raw(signal_hook::consts::SIGCONT))?,
             })
@@ -83,15 +86,20 @@ mod unix {
         /// Waits for the next one. Dropping it before it is done loses nothing.
         pub async fn next(&mut self) -> Signal {
             select! {
-                _ = self.interrupt.recv() => Signal::Leave,
-                _ = self.terminate.recv() => Signal::Leave,
-                _ = self.quit.recv() => Signal::Leave,
-                _ = self.hang_up.recv() => Signal::HangUp,
+                () = any(&mut self.leave) => Signal::Leave,
+                () = any(self.hang_up.as_mut_slice()) => Signal::HangUp,
                 _ = self.resized.recv() => Signal::Resized,
                 _ = self.continued.recv() => Signal::Continued,
                 () = stopped(&mut self.stops) => Signal::Stop,
             }
         }
+    }
+
+    // For ever if there are none.
+    async fn any(streams: &mut [Stream]) {
+        let mut came =
+            |context: &mut Context<'_>| streams.iter_mut().any(|stream| stream.poll_recv(context).is_ready());
+        future::poll_fn(|context| if came(context) { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     async fn stopped(stops: &mut Option<mpsc::Receiver<()>>) {

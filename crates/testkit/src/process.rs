@@ -13,6 +13,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::PATIENCE;
 
+/// Whether SIGHUP does something to a program that is started here. It does not under `nohup`.
+pub fn hang_up_counts() -> bool {
+    sigkit::hang_up().is_some()
+}
+
 /// What a program wrote and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
@@ -194,6 +199,17 @@ impl Process {
         self.signal(Signal::KILL);
     }
 
+    /// Waits until it has taken every signal that it was sent: two that wait at the same time may become one.
+    pub fn wait_until_signals_are_taken(&self) {
+        let status = format!("/proc/{}/status", self.child.id());
+        let deadline = Instant::now() + PATIENCE;
+        // Where there is no such file, nothing is waited for.
+        while self.is_running() && std::fs::read_to_string(&status).is_ok_and(|status| has_pending(&status)) {
+            assert!(Instant::now() < deadline, "the program takes no signal");
+            thread::yield_now();
+        }
+    }
+
     fn signal(&self, signal: Signal) {
         // The process is collected when this value goes, so until then the number is its own.
         kill_process(Pid::from_child(&self.child), signal).expect("a process that is not collected takes signals");
@@ -214,6 +230,12 @@ impl Process {
         let status = self.child.wait().expect("an own child can be waited for");
         Finished { code: status.code(), stdout, stderr }
     }
+}
+
+// Whether signals wait for a process, by the status that Linux gives of it: sets in hexadecimal digits.
+fn has_pending(status: &str) -> bool {
+    let sets = status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
+    sets.into_iter().any(|set| set.trim().bytes().any(|digit| digit != b'0'))
 }
 
 impl fmt::Debug for Process {

@@ -1,8 +1,12 @@
-use std::{collections::BTreeSet, fs, process::Stdio};
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::{Command, Stdio},
+};
 
 use testkit::{TempDir, process::Process};
 
-use super::{command, run, run_in};
+use super::{PROGRAM, command, run, run_in};
 
 /// A game whose code is 7423.
 const PUZZLE: &str = "--length 4 --repeats no --seed 7";
@@ -165,6 +169,20 @@ fn the_end_of_input_ends_quietly_at_every_prompt() {
     }
     // The last line needs no end.
     assert!(run(PUZZLE, "7423").stdout.contains("Congratulations"));
+}
+
+#[test]
+fn a_closed_terminal_does_not_end_a_game_that_was_started_with_nohup() {
+    let data = TempDir::new();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" --seed 7", PROGRAM]).env("XDG_DATA_HOME", data.path());
+    let mut process = Process::start_with_stdin(&mut shell);
+    process.wait_stdout("a prompt", |stdout| stdout.contains("from 4 to 8? ").then_some(()));
+    process.hang_up();
+    process.write("4\n");
+    process.wait_stdout("the next prompt", |stdout| stdout.ends_with("YES or NO: ").then_some(()));
+    process.interrupt();
+    assert_eq!(process.wait_for_end().code, Some(0));
 }
 
 #[test]

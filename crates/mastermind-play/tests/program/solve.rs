@@ -1,3 +1,4 @@
+use rustix::process::Signal;
 use testkit::{TempDir, terminal::Terminal};
 
 use super::{PROGRAM, run};
@@ -52,6 +53,24 @@ fn ctrl_c_ends_long_work_in_order() {
         terminal.wait_for("mastermind-play: stopped before");
         assert_eq!(terminal.end(), 1, "{length} {strategy}");
     }
+}
+
+#[test]
+fn a_closed_terminal_does_not_end_work_that_was_started_with_nohup() {
+    let script = "trap '' HUP; exec \"$0\" solve --length 8 --colours 8 --strategy minimax --all";
+    let mut terminal = Terminal::start("sh", &["-c", script, PROGRAM], 100, 10);
+    // The bar ends with the seconds that it took so far.
+    let seconds = |screen: &str| -> Option<u64> {
+        let (_, behind) = screen.split_once(" codes, ")?;
+        behind.split(' ').next()?.parse().ok()
+    };
+    terminal.wait(|screen| seconds(&screen.contents()).is_some());
+    let before = terminal.look(|screen| seconds(&screen.contents())).unwrap();
+    terminal.signal(Signal::HUP);
+    terminal.wait(|screen| seconds(&screen.contents()) > Some(before + 1));
+    terminal.press(b"\x03");
+    terminal.wait_for("mastermind-play: stopped before");
+    assert_eq!(terminal.end(), 1);
 }
 
 #[test]

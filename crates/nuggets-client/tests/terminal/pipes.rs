@@ -3,7 +3,10 @@
 use std::{
     io::Write,
     process::{Command, Output, Stdio},
+    sync::mpsc,
 };
+
+use testkit::process::{Process, hang_up_counts};
 
 use crate::support::{PROGRAM, Server, welcome};
 
@@ -38,6 +41,48 @@ fn the_end_of_a_pipe_leaves_the_game() {
     let output = run(&["localhost", &server.port(), "Ann"], b"l");
     assert_eq!((text(&output.stdout), output.status.code()), ("Thanks for playing!\n", Some(0)));
     server.wait_for(&["PLAY Ann", "KEY l", "KEY Q"]);
+}
+
+#[test]
+fn a_closed_terminal_does_not_end_a_client_that_was_started_with_nohup() {
+    let server = Server::with_map(MAP);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", PROGRAM, "127.0.0.1", &server.port(), "Ann"]);
+    let mut client = Process::start_with_stdin(&mut shell);
+    server.wait_for(&["PLAY Ann"]);
+    client.hang_up();
+    client.wait_until_signals_are_taken();
+    client.write("h");
+    server.wait_for(&["PLAY Ann", "KEY h"]);
+    client.terminate();
+    assert_eq!(client.wait_for_end().code, Some(0));
+}
+
+#[test]
+fn bots_wait_for_the_goodbye_when_a_terminal_that_closes_says_so_twice() {
+    if !hang_up_counts() {
+        return;
+    }
+    let (release, released) = mpsc::channel::<()>();
+    let server = Server::start(move |message| match message {
+        [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
+        b"KEY Q" => {
+            // An error is as good: the other end is gone.
+            let _ = released.recv();
+            vec![b"QUIT Thanks for playing!".to_vec()]
+        }
+        _ => vec![],
+    });
+    let mut command = Command::new(PROGRAM);
+    let bots = Process::start(command.args(["--bots", "1", "127.0.0.1", &server.port(), "bot"]));
+    server.wait_for_many("KEY ", 1);
+    for signal in [Process::hang_up, Process::hang_up, Process::terminate] {
+        signal(&bots);
+        bots.wait_until_signals_are_taken();
+    }
+    drop(release);
+    let finished = bots.wait();
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "Thanks for playing!\n"), "{}", finished.stderr);
 }
 
 #[test]

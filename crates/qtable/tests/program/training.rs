@@ -1,7 +1,10 @@
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path, process::Command, thread};
 
-use blackjack::{StateSpace, exact::Solver};
-use testkit::{TempDir, process::Process};
+use blackjack::{QTable, StateSpace, exact::Solver};
+use testkit::{
+    TempDir,
+    process::{Process, hang_up_counts},
+};
 
 use crate::{check_failure, fails, names, qtable, read, trained, works};
 
@@ -64,10 +67,11 @@ fn stopped(folder: &TempDir, options: &str, stop: fn(&Process)) -> u64 {
 #[test]
 fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
     let folder = TempDir::new();
+    let hang_up = if hang_up_counts() { Process::hang_up } else { Process::terminate };
     for (stop, options) in [
         (Process::interrupt as fn(&Process), "--seed 5 --threads 2 --state soft -o"),
         (Process::terminate, "--seed 6 --threads 1 --explore doubt -o"),
-        (Process::hang_up, "--seed 7 --threads 1 --explore epsilon -o"),
+        (hang_up, "--seed 7 --threads 1 --explore epsilon -o"),
     ] {
         let [parts, once] = ["parts", "once"].map(|part| format!("{options} {part}"));
         let rounds = stopped(&folder, &parts, stop);
@@ -86,6 +90,84 @@ fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
         }
     }
     assert!(names(&folder).is_empty(), "nothing is left beside the tables");
+}
+
+#[test]
+fn a_closed_terminal_does_not_stop_a_training_that_was_started_with_nohup() {
+    let folder = TempDir::new();
+    let script = "trap '' HUP; exec \"$0\" train --rounds 30000000 --progress";
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder.path()).args(["-c", script, env!("CARGO_BIN_EXE_qtable")]);
+    let process = Process::start(&mut shell);
+    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+    process.hang_up();
+    let finished = process.wait();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(finished.stdout.contains("trained  30000000 rounds"), "{}", finished.stderr);
+}
+
+// Starts a training without end whose next save takes until somebody reads it.
+fn with_slow_save(folder: &TempDir) -> Process {
+    let process = Process::start(&mut qtable(folder, "train --rounds 1000000000000 --progress -o table"));
+    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+    fs::remove_file(folder.path().join("table")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("table")).status().unwrap().success());
+    process
+}
+
+#[test]
+fn a_terminal_that_closes_says_so_more_than_once_and_the_save_is_made() {
+    if !hang_up_counts() {
+        return;
+    }
+    let folder = TempDir::new();
+    let process = with_slow_save(&folder);
+    // From the shell, from the system, from whatever ends a session.
+    for signal in [Process::hang_up, Process::hang_up, Process::terminate, Process::hang_up] {
+        signal(&process);
+        process.wait_until_signals_are_taken();
+    }
+    // By another thread: where nobody saves, opening would wait for ever.
+    let path = folder.path().join("table");
+    let reader = thread::spawn(move || fs::read(path).unwrap());
+    let finished = process.wait();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(finished.stdout.contains("saved    'table'"), "{}", finished.stdout);
+    QTable::from_file(&reader.join().unwrap()).unwrap();
+}
+
+#[test]
+fn who_insists_does_not_wait_for_the_save() {
+    for signal in [Process::terminate, Process::interrupt] {
+        let folder = TempDir::new();
+        let process = with_slow_save(&folder);
+        while process.is_running() {
+            signal(&process);
+            process.wait_until_signals_are_taken();
+        }
+        assert_eq!(process.wait().code, Some(1));
+    }
+}
+
+#[test]
+fn a_save_that_fails_in_between_is_told_and_tried_again() {
+    let folder = TempDir::new();
+    let process =
+        Process::start(&mut qtable(&folder, "train --rounds 1000000000000 --save-every 1 --progress -o table"));
+    process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
+    let path = folder.path().join("table");
+    // Between the two calls the program may have saved.
+    while fs::create_dir(&path).is_err() {
+        let _ = fs::remove_file(&path);
+    }
+    let told =
+        "qtable: cannot write the table to 'table': is a directory; going on, and trying again at the next save\n";
+    process.wait_stderr("what went wrong", |stderr| stderr.contains(told).then_some(()));
+    fs::remove_dir(&path).unwrap();
+    process.terminate();
+    let finished = process.wait();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    read(&path);
 }
 
 #[test]
@@ -154,6 +236,7 @@ fn a_disk_that_is_full_leaves_the_old_table() {
     shell.current_dir(folder.path()).args(["-c", script, env!("CARGO_BIN_EXE_qtable")]);
     let said = check_failure(Process::run(&mut shell), 1);
     assert!(said.contains("cannot write the table to 'table': File too large"), "{said}");
+    assert!(said.ends_with("; what was done since the last save is lost\n"), "{said}");
     assert_eq!(bytes(&folder, "table"), old);
     assert_eq!(names(&folder), ["table"]);
     if Path::new("/dev/full").exists() {
