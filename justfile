@@ -40,6 +40,10 @@ prove:
 fuzz target="client_message":
     cargo fuzz run --sanitizer none {{target}} -- -max_total_time=60
 
+# The rules as one WebAssembly module, which must import nothing.
+wasm:
+    cargo run --manifest-path wasm/Cargo.toml
+
 # Optimised and stripped programs.
 dist:
     cargo build --profile dist

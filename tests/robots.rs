@@ -74,7 +74,10 @@ struct Client {
 
 impl Client {
     fn connect(server: SocketAddr) -> Self {
-        let stream = connect(server);
+        Self::over(connect(server))
+    }
+
+    fn over(stream: TcpStream) -> Self {
         Self { stream, decoder: ServerDecoder::default(), buffer: BytesMut::new() }
     }
 

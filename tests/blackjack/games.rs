@@ -95,7 +95,7 @@ fn both_dialects_sit_at_one_table_of_six() {
             let name = format!("Ann{seat}");
             let client = if seat % 2 == 0 { dealer.binary(&name) } else { dealer.text(&name) };
             // Seats are taken in the order of joining.
-            let said = format!("{name} (");
+            let said = format!("waits for a seat name={name} ");
             if seat < 6 {
                 dealer.process.wait_stderr("that it waits", |log| log.contains(&said).then_some(()));
             }
@@ -150,7 +150,7 @@ fn a_client_beyond_the_seats_waits_for_the_next_table() {
     ann.until_asked();
     let mut bob = dealer.text("Bob");
     dealer.process.wait_stderr("that Bob waits", |log| {
-        log.lines().any(|line| line.contains("Bob (") && line.ends_with("waits for a table")).then_some(())
+        log.lines().any(|line| line.contains("waits for a seat name=Bob ")).then_some(())
     });
     ann.stand();
     assert!(ann.stand_to_the_end().ends_with(&["QUIT".to_owned()]));
@@ -169,7 +169,7 @@ fn whoever_waits_in_vain_is_sent_home_at_the_end() {
     let mut ann = dealer.text("Ann");
     ann.until_asked();
     let bob = dealer.binary("Bob");
-    dealer.process.wait_stderr("that Bob waits", |log| log.contains("waits for a table").then_some(()));
+    dealer.process.wait_stderr("that Bob waits", |log| log.contains("waits for a seat").then_some(()));
     ann.stand();
     assert_eq!(bob.rest(), b"\0\0\0\x01\x09");
     assert_eq!(dealer.process.wait().code, Some(0));

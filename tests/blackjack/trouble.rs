@@ -1,4 +1,10 @@
-use std::{io::Write, net::TcpStream, thread, time::Duration};
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::{Ipv4Addr, TcpStream},
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
 
 use blackjack::Dialect;
 
@@ -9,7 +15,7 @@ use crate::programs::program;
 fn table(arguments: &str) -> (Dealer, Client, Client) {
     let dealer = Dealer::start(&format!("2 --players 2 --delay-ms 0 --seed 17 {arguments}"));
     let mut bad = dealer.text("Bad");
-    dealer.process.wait_stderr("that one waits", |log| log.contains("waits for a table").then_some(()));
+    dealer.process.wait_stderr("that one waits", |log| log.contains("waits for a seat").then_some(()));
     let good = dealer.text("Good");
     assert!(bad.until_asked().ends_with("DECISION"));
     (dealer, bad, good)
@@ -57,7 +63,7 @@ fn silence_and_leaving_lose_the_hand_and_delay_nobody_else() {
     let (dealer, bad, good) = table("--timeout-ms 1500");
     assert_eq!(bad.rest(), b"QUIT\0");
     let log = dealer.process.wait_stderr("why", |log| log.contains("no answer in time").then(|| log.to_owned()));
-    assert!(log.contains("WARN Bad ("), "{log}");
+    assert!(log.contains("WARN Bad is sent away: no answer in time"), "{log}");
     check_forfeit(dealer, good);
 
     let (dealer, bad, good) = table("");
@@ -213,4 +219,56 @@ fn four_hundred_tables_are_played_at_once() {
         assert!(client.until_asked().ends_with("QUIT"));
     }
     assert_eq!(dealer.process.wait().code, Some(0));
+}
+
+#[test]
+fn a_standard_output_that_nobody_reads_stops_nobody() {
+    let mut command = program("dealer");
+    command.args("--bind 127.0.0.1 0 1 --delay-ms 0 --forever --log off".split(' '));
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = BufReader::new(process.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let port: u16 = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
+    // From here on nobody reads. The standings of these tables are several times what a pipe takes.
+    for _ in 0..1_500 {
+        let mut ann = Client::join((Ipv4Addr::LOCALHOST, port).into(), Dialect::Binary, "Ann");
+        assert!(ann.stand_to_the_end().ends_with(&["QUIT".to_owned()]));
+    }
+    let id = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(0), "and a signal is heard");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_answered_while_the_dealer_was_stopped_is_not_sent_away() {
+    let dealer = Dealer::start("1 --delay-ms 0 --timeout-ms 1000");
+    let mut ann = dealer.text("Ann");
+    assert!(ann.until_asked().ends_with("DECISION"));
+    let asked = Instant::now();
+    dealer.process.suspend();
+    // In time.
+    ann.stand();
+    while asked.elapsed() < Duration::from_millis(1_200) {
+        thread::yield_now();
+    }
+    dealer.process.resume();
+    let told = ann.stand_to_the_end();
+    assert!(told[0].starts_with("RESULT"), "{told:?}");
+}
+
+#[test]
+fn clients_who_come_and_go_leave_a_log_that_can_be_read() {
+    let dealer = Dealer::start("1000 --delay-ms 0 --forever");
+    for _ in 0..1_000 {
+        let ann = dealer.text("Ann");
+        drop(ann);
+    }
+    let mut bob = dealer.text("Bob");
+    assert!(bob.until_asked().ends_with("DECISION"));
+    dealer.process.terminate();
+    let finished = dealer.process.wait();
+    assert!(finished.stderr.lines().count() < 2_000, "{} lines", finished.stderr.lines().count());
+    assert!(finished.stdout.lines().count() < 200, "{} lines", finished.stdout.lines().count());
 }

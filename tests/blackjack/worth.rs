@@ -1,4 +1,4 @@
-use blackjack::{StateSpace, Strategy, exact::Solver};
+use blackjack::{Policy, StateSpace, exact::Solver};
 use testkit::process::Process;
 
 use super::Dealer;
@@ -39,7 +39,7 @@ fn what_an_empty_table_plays_is_to_do_as_the_dealer_does() {
     let directory = testkit::TempDir::new();
     let empty = blackjack::QTable::new(StateSpace::Coarse);
     let table = directory.file("table", empty.to_file());
-    check(mean(&["--table", &table], 10_000, 3), Solver::new().value(&Strategy::mimic()), 10_000);
+    check(mean(&["--table", &table], 10_000, 3), Solver::new().value(&Policy::mimic()), 10_000);
 }
 
 #[test]

@@ -75,20 +75,64 @@ fn a_flood_from_one_host_does_not_keep_others_from_playing_nor_from_joining() {
 }
 
 #[test]
-fn a_flood_from_one_player_does_not_keep_others_from_playing() {
+fn a_flood_from_one_player_is_answered_at_its_rate_and_does_not_keep_others_from_playing() {
     let server = Server::start(&[]);
     let (ann, bob) = (server.peer(), server.peer());
     ann.play("Ann");
     bob.play("Bob");
     let start = Instant::now();
     let flooder = [bob];
-    let mut answers = 0;
-    for _ in 0..50 {
-        answers += flood(&flooder, b"KEY ?", 1_000);
-        ann.ask("KEY ?", "ERROR unknown keystroke");
+    let (mut sent, mut answers, mut most) = (0, 0, allowed(PEER_RATE, Duration::ZERO));
+    // Until far more was sent than a player may send.
+    while sent < 3 * most {
+        // What is cheap and what is not.
+        for message in [&b"KEY ?"[..], b"KEY H", b"KEY ?", b"KEY L"] {
+            answers += flood(&flooder, message, 500);
+        }
+        sent += 2_000;
+        most = allowed(PEER_RATE, start.elapsed());
+        if sent % 20_000 == 0 {
+            ann.ask("KEY ?", "ERROR unknown keystroke");
+        }
     }
-    assert!(answers <= allowed(PEER_RATE, start.elapsed()) + 100, "{answers} answers in {:?}", start.elapsed());
+    assert!(answers <= most + 100, "{answers} answers to {sent} keys in {:?}", start.elapsed());
     assert!(server.process.is_running());
+}
+
+#[test]
+fn runs_through_a_large_hall_leave_the_others_their_turns() {
+    let maps = TempDir::new();
+    let hall = format!("{}\n", ".".repeat(253)).repeat(253);
+    let server = Server::start(&[&maps.file("hall.txt", &hall), "2"]);
+    let (ann, eve) = (server.peer(), server.peer());
+    ann.play("Ann");
+    eve.play("Eve");
+    for _ in 0..20 {
+        for _ in 0..250 {
+            eve.send("KEY H");
+            eve.send("KEY L");
+        }
+        // In the middle of what is still to be worked off.
+        ann.ask("KEY ?", "ERROR unknown keystroke");
+        eve.pending();
+    }
+    server.process.terminate();
+    assert_eq!(server.process.wait().code, Some(0));
+}
+
+#[test]
+fn keys_of_a_machine_without_a_seat_do_not_keep_its_newcomers_out() {
+    let server = Server::start(&[]);
+    let stray = server.peer();
+    // A client whose server was started anew, ten seconds' worth of what a held key sends.
+    for newcomer in 0..10 {
+        for _ in 0..200 {
+            stray.send("KEY h");
+        }
+        let peer = server.peer();
+        peer.send(format!("PLAY Newcomer{newcomer}"));
+        peer.expect("OK ");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn json_logs_are_one_object_a_line() {
             assert!(event.get(field).is_some(), "{line}");
         }
     }
-    assert!(finished.stderr.contains("malformed datagram"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("malformed message"), "{}", finished.stderr);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn nothing_that_a_peer_sends_reaches_a_terminal_raw() {
         let log = finished.stderr + &finished.stdout;
         let raw = log.bytes().find(|&byte| byte != b'\n' && !(b' '..=b'~').contains(&byte));
         assert_eq!(raw, None, "{}", log.escape_debug());
-        assert!(log.contains("malformed datagram"));
+        assert!(log.contains("malformed message"));
     }
 }
 

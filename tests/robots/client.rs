@@ -550,7 +550,7 @@ fn bots_play_games_on_the_real_server_and_leave() {
     server.terminate();
     let finished = server.wait();
     assert!(finished.stderr.contains("name=bot4"), "{}", finished.stderr);
-    assert_eq!(finished.stderr.matches("the game is over").count(), 3, "{}", finished.stderr);
+    assert_eq!(finished.stderr.matches("the game ends").count(), 3, "{}", finished.stderr);
 }
 
 #[test]

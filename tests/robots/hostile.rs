@@ -5,7 +5,8 @@ use std::{
     time::Duration,
 };
 
-use robots::{Action, ServerMessage};
+use robots::{Action, Event, ServerMessage};
+use testkit::stream::connect_from;
 
 use super::{Client, Server};
 use crate::programs::program;
@@ -95,7 +96,7 @@ fn resets_in_the_middle_of_everything_are_nobody_else_s_trouble() {
 
 #[test]
 fn out_of_descriptors_the_rest_play_on_and_others_get_in_when_somebody_leaves() {
-    // As many as the server keeps for itself, and a dozen connections.
+    // Half of them for the server itself, and a dozen connections.
     let mut command = std::process::Command::new("sh");
     let binary = program("robots-server");
     command.args(["-c", "ulimit -n 24; exec \"$0\" \"$@\""]).arg(binary.get_program());
@@ -106,7 +107,10 @@ fn out_of_descriptors_the_rest_play_on_and_others_get_in_when_somebody_leaves() 
     let crowd: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(server.v4()).unwrap()).collect();
     server
         .process
-        .wait_stderr("that there is no room is said", |log| log.contains("no further connection").then_some(()));
+        .wait_stderr("that there is no room is said", |log| log.contains("too many connections").then_some(()));
+    // There is room for somebody from elsewhere.
+    let mut carol = Client::over(connect_from([127, 0, 0, 2].into(), server.v4()));
+    carol.hello();
     // Ann's game goes on meanwhile.
     ann.await_turn(50);
     ann.act(Action::PlaceBomb);
@@ -117,6 +121,38 @@ fn out_of_descriptors_the_rest_play_on_and_others_get_in_when_somebody_leaves() 
     drop(crowd);
     let mut bob = server.client();
     bob.await_turn(1);
+}
+
+#[test]
+fn a_crowd_that_fills_its_bursts_with_actions_costs_another_player_no_turn() {
+    netshell::raise_open_files();
+    let server = Server::start("-c 2 -x 50 -y 50 -l 60000 -d 50 -k 0 -b 50000");
+    let mut ann = server.client();
+    let mut flooders: Vec<Client> = (0..300).map(|_| server.client()).collect();
+    // One of the crowd plays, the others look on; all send what one may send at once, a byte an action.
+    flooders[0].join("Eve");
+    ann.join("Ann");
+    ann.await_turn(1);
+    let actions = vec![1; 60_000];
+    for flooder in &mut flooders {
+        flooder.stream.set_nonblocking(true).unwrap();
+        let _ = flooder.stream.write(&actions);
+    }
+    // Ann puts down a bomb in each turn that she hears of, and each of them is there.
+    let mut placed = 0;
+    for _ in 0..40 {
+        ann.act(Action::PlaceBomb);
+        placed += ann.await_message(|message| match message {
+            ServerMessage::Turn { events, .. } => {
+                let bombs = events.iter().filter(|event| matches!(event, Event::BombPlaced { .. })).count();
+                (bombs > 0).then_some(1)
+            }
+            _ => None,
+        });
+    }
+    assert_eq!(placed, 40);
+    // A newcomer is told everything while the flood goes on.
+    server.client().await_turn(40);
 }
 
 #[test]

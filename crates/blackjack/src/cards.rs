@@ -12,6 +12,7 @@ use core::{fmt, str::FromStr};
 use rand::Rng;
 use thiserror::Error;
 
+use crate::fingerprint::Fingerprint;
 pub(crate) use pile::Pile;
 
 /// Cards in a deck.
@@ -213,6 +214,15 @@ impl Deck {
     /// Cards that are not dealt.
     pub const fn remaining(&self) -> usize {
         self.0.remaining()
+    }
+
+    /// A fingerprint of the order of all cards, dealt or not.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        for cards in self.0.order().chunks(8) {
+            fingerprint.add(cards.iter().fold(0, |word, card| word << 8 | u64::from(card.number())));
+        }
+        fingerprint.value()
     }
 }
 

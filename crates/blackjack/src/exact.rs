@@ -23,7 +23,7 @@ use hands::{BUST, Deal, Hands, VALUES, index_of};
 
 use crate::{
     hand::{BEST, Points},
-    policy::{MIN_UPCARD, STATES, State, StateSpace, Strategy, UPCARDS},
+    policy::{MIN_UPCARD, Policy, STATES, State, StateSpace, UPCARDS},
     round::Action,
 };
 
@@ -84,8 +84,8 @@ impl Limit {
     }
 
     /// What a table with these means plays: HIT only where it is better.
-    pub fn strategy(&self) -> Strategy {
-        Strategy::new(self.space, |state| self.values(state).hit > self.values(state).stand)
+    pub fn policy(&self) -> Policy {
+        Policy::new(self.space, |state| self.values(state).hit > self.values(state).stand)
     }
 }
 
@@ -120,9 +120,9 @@ impl Solver {
         Self { hands, deal, stands }
     }
 
-    /// The expected reward of a round played by a strategy.
-    pub fn value(&self, strategy: &Strategy) -> f64 {
-        self.value_by(|points, upcard| certainly(strategy.decide(points, upcard)))
+    /// The expected reward of a round played by a policy.
+    pub fn value(&self, policy: &Policy) -> f64 {
+        self.value_by(|points, upcard| certainly(policy.decide(points, upcard)))
     }
 
     /// The expected reward of a round in which the chance to hit is `hits(points, upcard)` whenever there is a choice.
@@ -144,16 +144,15 @@ impl Solver {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * best(upcard)).sum()
     }
 
-    /// The best strategy on the states of a space.
+    /// The best policy on the states of a space.
     ///
     /// Found by changing one decision at a time for the better until none is left that can be; in the coarse space that no
     /// other table is better is tested against all of them.
-    pub fn best(&self, space: StateSpace) -> Strategy {
-        let mut best = Strategy::new(space, |state| state.total() < crate::hand::DEALER_STANDS);
+    pub fn best(&self, space: StateSpace) -> Policy {
+        let mut best = Policy::new(space, |state| state.total() < crate::hand::DEALER_STANDS);
         for upcard in 0..UPCARDS {
-            let value = |strategy: &Strategy| {
-                self.value_against(upcard, |points, upcard| certainly(strategy.decide(points, upcard)))
-            };
+            let value =
+                |policy: &Policy| self.value_against(upcard, |points, upcard| certainly(policy.decide(points, upcard)));
             let states: Vec<State> =
                 space.states().filter(|state| index_of(state.upcard()) == upcard && state.total() < BEST).collect();
             let mut reached = value(&best);
@@ -182,10 +181,10 @@ impl Solver {
         self.limit_by(space, |_, _| 0.5)
     }
 
-    /// The mean rewards of both actions in each state when everything after them is played by `strategy`, over the hands
-    /// that it brings there; what a person wants to know who learns a strategy. 0 for states that it never comes to.
-    pub fn action_values(&self, strategy: &Strategy) -> Limit {
-        self.limit_by(strategy.space(), |points, upcard| certainly(strategy.decide(points, upcard)))
+    /// The mean rewards of both actions in each state when everything after them is played by `policy`, over the hands
+    /// that it brings there; what a person wants to know who learns a policy. 0 for states that it never comes to.
+    pub fn action_values(&self, policy: &Policy) -> Limit {
+        self.limit_by(policy.space(), |points, upcard| certainly(policy.decide(points, upcard)))
     }
 
     fn limit_by(&self, space: StateSpace, hits: impl Fn(Points, u8) -> f64) -> Limit {
@@ -222,24 +221,24 @@ impl Solver {
     }
 
     /// The odds of a hand against an upcard, with the cards of both out of the deck: when it stands, and when it takes one
-    /// card and goes on by `strategy`. `None` for a hand that no player of one deck can have to decide on.
+    /// card and goes on by `policy`. `None` for a hand that no player of one deck can have to decide on.
     ///
     /// `values` are card values, 2 to 11; `upcard` as well.
-    pub fn odds(&self, values: &[u8], upcard: u8, strategy: &Strategy) -> Option<(Odds, Odds)> {
+    pub fn odds(&self, values: &[u8], upcard: u8, policy: &Policy) -> Option<(Odds, Odds)> {
         let (hand, up) = (self.hands.find(values)?, (MIN_UPCARD..=11).contains(&upcard).then(|| index_of(upcard))?);
         if hand.cards < 2 || !self.deal.without(hand, up).is_possible() {
             return None;
         }
-        Some((self.hands.stand(&self.deal, hand, up), self.hit(hand, up, strategy)))
+        Some((self.hands.stand(&self.deal, hand, up), self.hit(hand, up, policy)))
     }
 
-    fn hit(&self, hand: &hands::Node, upcard: usize, strategy: &Strategy) -> Odds {
+    fn hit(&self, hand: &hands::Node, upcard: usize, policy: &Policy) -> Odds {
         let mut odds = Odds::default();
         for (card, chance) in self.deal.without(hand, upcard).chances() {
             let after = match self.hands.next(hand, card) {
                 None => Odds::LOST,
-                Some(next) if strategy.decide(next.points, card_value(upcard)) == Action::Hit => {
-                    self.hit(next, upcard, strategy)
+                Some(next) if policy.decide(next.points, card_value(upcard)) == Action::Hit => {
+                    self.hit(next, upcard, policy)
                 }
                 Some(next) => self.hands.stand(&self.deal, next, upcard),
             };

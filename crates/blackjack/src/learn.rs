@@ -170,7 +170,7 @@ impl Score {
         match verdict {
             Verdict::Win => self.wins += 1,
             Verdict::Push => self.pushes += 1,
-            Verdict::Loose => self.losses += 1,
+            Verdict::Lose => self.losses += 1,
             Verdict::Bust => self.busts += 1,
         }
     }
@@ -219,7 +219,7 @@ impl core::ops::AddAssign for Score {
 }
 
 /// The decisions of a round, which are learned from once its result is known.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Episode {
     decisions: [Option<(State, Action)>; MAX_HAND],
     count: usize,

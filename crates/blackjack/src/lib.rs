@@ -3,13 +3,14 @@
 //! A player takes cards or stands, a dealer has to draw to 17, and the better total up to 21 wins. What makes the game
 //! worth a program is that a player can learn it, and that how well it has learned can be computed exactly.
 //!
-//! - [`Card`], [`Deck`], [`Points`] and [`Hand`] are what is played with; [`Round`] has the rules of a round, [`Table`]
-//!   those of a table of up to six seats and its standings.
-//! - [`State`] and [`StateSpace`] are what a decision is made on, a [`Strategy`] makes it, a [`QTable`] is what was learned
+//! - [`Card`], [`Deck`], [`Points`] and [`Hand`] are what is played with; [`Round`] has the rules of a round, [`Game`]
+//!   those of many rounds with up to six players and their standings.
+//! - [`State`] and [`StateSpace`] are what a decision is made on, a [`Policy`] makes it, a [`QTable`] is what was learned
 //!   and reads and writes table files.
-//! - [`learn::Trainer`] learns in process, millions of rounds a second; [`exact::Solver`] says what a strategy is worth, and
+//! - [`learn::Trainer`] learns in process, millions of rounds a second; [`exact::Solver`] says what a policy is worth, and
 //!   which is best.
-//! - [`protocol`] is what goes over the wire, [`Dealer`] the server as an engine, [`Player`] what a player knows.
+//! - [`protocol`] is what goes over the wire, [`Table`] a table as an engine, with those who sit at it and those who look on,
+//!   [`Server`] a lobby of tables, [`Client`] what a player knows.
 //!
 //! To learn, and to be judged:
 //!
@@ -20,7 +21,7 @@
 //! let mut trainer = Trainer::seeded(QTable::new(StateSpace::Coarse), explore, 1, 0);
 //! trainer.play(100_000)?;
 //! let solver = Solver::new();
-//! let learned = solver.value(&trainer.table().strategy());
+//! let learned = solver.value(&trainer.table().policy());
 //! let best = solver.value(&solver.best(StateSpace::Coarse));
 //! assert!(learned > -0.07 && learned <= best);
 //! assert_eq!(QTable::from_file(&trainer.table().to_file()).as_ref(), Ok(trainer.table()));
@@ -32,24 +33,32 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod audience;
 pub mod cards;
 pub mod client;
-pub mod dealer;
+mod config;
+mod door;
 pub mod exact;
+mod fingerprint;
+pub mod game;
 pub mod hand;
 pub mod learn;
 pub mod policy;
 pub mod protocol;
 pub mod qtable;
 pub mod round;
+pub mod server;
+mod shares;
 pub mod table;
+pub mod view;
 
 pub use cards::{Card, Deck, DeckEmpty};
-pub use client::Player;
-pub use dealer::Dealer;
+pub use client::Client;
+pub use game::{Game, Seed, Standings};
 pub use hand::{Hand, Points};
-pub use policy::{State, StateSpace, Strategy};
+pub use policy::{Policy, State, StateSpace};
 pub use protocol::{Blackjack, DealerMessage, Dialect, Name, PlayerMessage, Request};
 pub use qtable::{ParseTableError, QTable};
 pub use round::{Action, Round, Verdict};
-pub use table::{Seed, Standings, Table};
+pub use server::Server;
+pub use table::Table;

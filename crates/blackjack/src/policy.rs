@@ -1,7 +1,7 @@
 //! What a player knows when it decides, and rules that decide by it.
 //!
 //! A [`State`] is what the learner looks at: the own total, the dealer's upcard and, if the [`StateSpace`] has it, whether
-//! the hand is soft. A [`Strategy`] says hit or stand for each state.
+//! the hand is soft. A [`Policy`] says hit or stand for each state.
 //!
 //! Source: the requirements of the course's project, "Q table", whose states are the [`StateSpace::Coarse`] ones.
 
@@ -130,19 +130,19 @@ impl fmt::Debug for State {
 
 /// A decision for each state of a space.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Strategy {
+pub struct Policy {
     space: StateSpace,
     hits: [bool; STATES],
 }
 
-impl Strategy {
-    /// The strategy that hits in the states that `hits` says, and never with 21.
+impl Policy {
+    /// The policy that hits in the states that `hits` says, and never with 21.
     pub fn new(space: StateSpace, mut hits: impl FnMut(State) -> bool) -> Self {
-        let mut strategy = Self { space, hits: [false; STATES] };
+        let mut policy = Self { space, hits: [false; STATES] };
         for state in space.states() {
-            strategy.hits[state.index()] = state.total < BEST && hits(state);
+            policy.hits[state.index()] = state.total < BEST && hits(state);
         }
-        strategy
+        policy
     }
 
     /// Does as the dealer has to: hits below 17.
@@ -175,7 +175,7 @@ impl Strategy {
         self.hits[state.index()] = matches!(action, Action::Hit);
     }
 
-    /// The states in which the two differ. A coarse strategy does the same with soft and hard hands, so against one that
+    /// The states in which the two differ. A coarse policy does the same with soft and hard hands, so against one that
     /// tells them apart it is compared state by state of the latter.
     pub fn differences(&self, other: &Self) -> impl Iterator<Item = State> {
         let space = if self.space == other.space { self.space } else { StateSpace::Soft };
@@ -187,9 +187,9 @@ impl Strategy {
     }
 }
 
-impl fmt::Debug for Strategy {
+impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Strategy({}, hits in ", self.space)?;
+        write!(f, "Policy({}, hits in ", self.space)?;
         f.debug_list().entries(self.space.states().filter(|state| self.hits[state.index()])).finish()?;
         f.write_str(")")
     }
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn nobody_hits_21() {
-        let greedy = Strategy::new(StateSpace::Soft, |_| true);
+        let greedy = Policy::new(StateSpace::Soft, |_| true);
         let stands: Vec<State> =
             StateSpace::Soft.states().filter(|&state| greedy.action(state) == Action::Stand).collect();
         assert_eq!(stands.len(), 20);
@@ -237,9 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn strategies_of_both_spaces_can_be_compared() {
-        let mimic = Strategy::mimic();
-        let mut soft = Strategy::new(StateSpace::Soft, |state| state.total() < 17);
+    fn policies_of_both_spaces_can_be_compared() {
+        let mimic = Policy::mimic();
+        let mut soft = Policy::new(StateSpace::Soft, |state| state.total() < 17);
         assert_eq!(mimic.differences(&soft).count(), 0);
         let changed = State::new(StateSpace::Soft, 17, true, 2).unwrap();
         soft.set(changed, Action::Hit);

@@ -20,15 +20,20 @@
 //!
 //! Sources: the requirements of the course's project, "Network protocol", for the text; the binary form is our own.
 
+mod frames;
+mod stream;
+
 use alloc::string::String;
 use bytes::{BufMut, Bytes, BytesMut};
 use core::fmt;
 use netcore::{
     DecodeError, Framing, Protocol,
-    framing::{LengthDecoder, NulDecoder, put_length_frame},
+    framing::put_length_frame,
     wire::{Decode, Reader},
 };
 use thiserror::Error;
+
+pub use stream::{DealerDecoder, PlayerDecoder};
 
 use crate::{
     cards::Card,
@@ -239,7 +244,7 @@ impl DealerMessage {
         }
         match text.strip_prefix(b"RESULT ") {
             Some(b"WIN") => Ok(Self::Result(Verdict::Win)),
-            Some(b"LOOSE" | b"LOSE") => Ok(Self::Result(Verdict::Loose)),
+            Some(b"LOOSE" | b"LOSE") => Ok(Self::Result(Verdict::Lose)),
             Some(b"BUST") => Ok(Self::Result(Verdict::Bust)),
             Some(b"PUSH") => Ok(Self::Result(Verdict::Push)),
             Some(_) => Err(invalid(NO_VERDICT, 7)),
@@ -262,7 +267,7 @@ impl DealerMessage {
             DECISION => Ok(Self::Decision),
             RESULT => match u8::decode(reader)? {
                 1 => Ok(Self::Result(Verdict::Win)),
-                2 => Ok(Self::Result(Verdict::Loose)),
+                2 => Ok(Self::Result(Verdict::Lose)),
                 3 => Ok(Self::Result(Verdict::Bust)),
                 4 => Ok(Self::Result(Verdict::Push)),
                 _ => Err(invalid("a result is 1 (WIN), 2 (LOOSE), 3 (BUST) or 4 (PUSH)", 1)),
@@ -286,27 +291,12 @@ impl DealerMessage {
 
     /// Appends the wire form to `out`.
     pub fn encode(self, dialect: Dialect, out: &mut BytesMut) {
-        match dialect {
-            Dialect::Text => put_text(self.words(), out),
-            Dialect::Binary => match self {
-                Self::Begin => put_length_frame(&[BEGIN], out),
-                Self::Card(card) => put_length_frame(&[CARD, card.number()], out),
-                Self::Upcard(card) => put_length_frame(&[UPCARD, card.number()], out),
-                Self::Decision => put_length_frame(&[DECISION], out),
-                Self::Result(Verdict::Win) => put_length_frame(&[RESULT, 1], out),
-                Self::Result(Verdict::Loose) => put_length_frame(&[RESULT, 2], out),
-                Self::Result(Verdict::Bust) => put_length_frame(&[RESULT, 3], out),
-                Self::Result(Verdict::Push) => put_length_frame(&[RESULT, 4], out),
-                Self::Quit => put_length_frame(&[QUIT], out),
-            },
-        }
+        out.put_slice(frames::of(self, dialect));
     }
 
-    /// The wire form.
+    /// The wire form; it takes no memory, since there are only so many.
     pub fn to_bytes(self, dialect: Dialect) -> Bytes {
-        let mut out = BytesMut::new();
-        self.encode(dialect, &mut out);
-        out.freeze()
+        Bytes::from_static(frames::of(self, dialect))
     }
 }
 
@@ -339,100 +329,6 @@ fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, Deco
     }
 }
 
-// Cuts a stream of one dialect into messages.
-#[derive(Debug, Clone)]
-enum Cutter {
-    Text(NulDecoder),
-    Binary(LengthDecoder),
-}
-
-impl Cutter {
-    fn new(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Text => Self::Text(NulDecoder::new(usize::from(MAX_MESSAGE))),
-            Dialect::Binary => Self::Binary(LengthDecoder::new(1, u32::from(MAX_MESSAGE))),
-        }
-    }
-
-    const fn dialect(&self) -> Dialect {
-        match self {
-            Self::Text(_) => Dialect::Text,
-            Self::Binary(_) => Dialect::Binary,
-        }
-    }
-
-    fn cut(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
-        match self {
-            Self::Text(decoder) => decoder.decode(buffer),
-            Self::Binary(decoder) => decoder.decode(buffer),
-        }
-    }
-}
-
-/// What a dealer remembers of a player's stream: its dialect, and whether it ran ahead.
-#[derive(Debug, Clone, Default)]
-pub struct PlayerDecoder {
-    cutter: Option<Cutter>,
-    // Bytes lay behind the last message when it was read.
-    ahead: bool,
-}
-
-impl PlayerDecoder {
-    /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
-    ///
-    /// A player speaks when it is asked, and the dealer has to speak after each of its messages. So bytes that lie behind
-    /// a message were sent before they were asked for, and are refused when the message is out.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are no message of a player, or came too early. Nothing that follows them is one.
-    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Request>, DecodeError> {
-        let Some(&first) = buffer.first() else { return Ok(None) };
-        if self.ahead {
-            return Err(invalid("a message that was sent before it was asked for", 0));
-        }
-        let cutter = match &mut self.cutter {
-            Some(cutter) => cutter,
-            none => {
-                let dialect = Dialect::of_first_byte(first)
-                    .ok_or_else(|| invalid("a connection begins with 'J' (text) or a zero byte (binary)", 0))?;
-                none.insert(Cutter::new(dialect))
-            }
-        };
-        let dialect = cutter.dialect();
-        let Some(message) = cutter.cut(buffer)? else { return Ok(None) };
-        self.ahead = !buffer.is_empty();
-        let message = match dialect {
-            Dialect::Text => PlayerMessage::parse_text(&message),
-            Dialect::Binary => PlayerMessage::parse_binary(&message),
-        }?;
-        Ok(Some(Request { dialect, message }))
-    }
-}
-
-/// What a player remembers of a dealer's stream.
-#[derive(Debug, Clone)]
-pub struct DealerDecoder(Cutter);
-
-impl DealerDecoder {
-    /// A decoder of the dialect that the player has chosen.
-    pub fn new(dialect: Dialect) -> Self {
-        Self(Cutter::new(dialect))
-    }
-
-    /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are no message of a dealer.
-    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
-        let Some(message) = self.0.cut(buffer)? else { return Ok(None) };
-        match self.0.dialect() {
-            Dialect::Text => DealerMessage::parse_text(&message),
-            Dialect::Binary => DealerMessage::parse_binary(&message),
-        }
-        .map(Some)
-    }
-}
-
 /// A player's message and the dialect in which it wants its answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -457,18 +353,17 @@ impl Protocol for Blackjack {
         buffer: &mut BytesMut,
         framing: Framing,
     ) -> Result<Option<Request>, DecodeError> {
-        let request = decoder.decode(buffer)?;
-        match (framing, request) {
-            (Framing::Datagram, None) => Err(DecodeError::Incomplete),
-            (_, request) => Ok(request),
+        match framing {
+            Framing::Stream => decoder.decode(buffer),
+            Framing::Whole => {
+                let request = decoder.decode_whole(buffer)?;
+                buffer.clear();
+                Ok(Some(request))
+            }
         }
     }
 
     fn encode_request(request: &Request, out: &mut BytesMut) {
         request.message.encode(request.dialect, out);
-    }
-
-    fn admits(request: &Request) -> bool {
-        matches!(request.message, PlayerMessage::Join(_))
     }
 }

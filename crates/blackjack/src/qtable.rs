@@ -17,7 +17,7 @@ pub use file::{MAX_FILE, ParseTableError, Trouble};
 
 use crate::{
     hand::{BEST, DEALER_STANDS},
-    policy::{STATES, State, StateSpace, Strategy},
+    policy::{Policy, STATES, State, StateSpace},
     round::Action,
 };
 
@@ -166,8 +166,8 @@ impl QTable {
     }
 
     /// All that it plays.
-    pub fn strategy(&self) -> Strategy {
-        Strategy::new(self.space, |state| self.best(state) == Action::Hit)
+    pub fn policy(&self) -> Policy {
+        Policy::new(self.space, |state| self.best(state) == Action::Hit)
     }
 
     /// The states that were visited, in order, and what is known about them.
@@ -287,7 +287,7 @@ mod tests {
             let state = state(total, 10);
             let table = table(state, hit, stand);
             assert_eq!(table.best(state), expected, "{total} {hit:?} {stand:?}");
-            assert_eq!(table.strategy().action(state), expected, "{total} {hit:?} {stand:?}");
+            assert_eq!(table.policy().action(state), expected, "{total} {hit:?} {stand:?}");
         }
     }
 

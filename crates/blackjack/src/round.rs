@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::{
     cards::{Card, Deck, DeckEmpty},
+    fingerprint::Fingerprint,
     hand::Hand,
 };
 
@@ -28,13 +29,13 @@ pub enum Action {
     Stand,
 }
 
-/// What a hand came to. The spelling of [`Loose`](Verdict::Loose) is that of the protocol.
+/// What a hand came to. On the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The player has more, or the dealer is bust.
     Win,
     /// The dealer has more.
-    Loose,
+    Lose,
     /// The player's total is above 21, whatever the dealer has.
     Bust,
     /// Both have the same.
@@ -52,7 +53,7 @@ impl Verdict {
         } else if player == dealer {
             Self::Push
         } else {
-            Self::Loose
+            Self::Lose
         }
     }
 
@@ -67,7 +68,7 @@ impl Verdict {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Win => "WIN",
-            Self::Loose => "LOOSE",
+            Self::Lose => "LOOSE",
             Self::Bust => "BUST",
             Self::Push => "PUSH",
         }
@@ -97,19 +98,23 @@ pub enum RoundError {
     },
 }
 
+/// How far the hand of a seat is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    // Nobody sits there.
+pub enum Stage {
+    /// Nobody sits there.
     Absent,
-    // Has its turn or will have it.
+    /// It has its turn or will have it.
     Playing,
+    /// It takes no more cards.
     Stood,
+    /// Its total is above 21.
     Bust,
+    /// It was taken away.
     Forfeited,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Dealt {
     hand: Hand,
     stage: Stage,
 }
@@ -131,7 +136,7 @@ pub struct View<'a> {
 #[derive(Debug, Clone)]
 pub struct Round {
     deck: Deck,
-    places: [Place; MAX_SEATS],
+    places: [Dealt; MAX_SEATS],
     // The hole card first, then the upcard.
     dealer: Hand,
     upcard: Card,
@@ -147,7 +152,7 @@ impl Round {
         if present.len() > MAX_SEATS || !present.contains(&true) {
             return Err(RoundError::Seats);
         }
-        let mut places = [Place { hand: Hand::new(), stage: Stage::Absent }; MAX_SEATS];
+        let mut places = [Dealt { hand: Hand::new(), stage: Stage::Absent }; MAX_SEATS];
         for (place, _) in places.iter_mut().zip(present).filter(|(_, present)| **present) {
             place.stage = Stage::Playing;
         }
@@ -212,7 +217,7 @@ impl Round {
     pub fn view(&self, seat: usize) -> Option<View<'_>> {
         let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
         let verdict = self.is_over().then(|| match place.stage {
-            Stage::Forfeited => Verdict::Loose,
+            Stage::Forfeited => Verdict::Lose,
             _ => Verdict::of(place.hand.total(), self.dealer.total()),
         });
         Some(View { cards: place.hand.cards(), upcard: self.upcard, asked: self.turn == Some(seat), verdict })
@@ -228,9 +233,43 @@ impl Round {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Forfeited)
     }
 
+    /// What lies face up before a seat and how far its hand is, which everybody may see; none if it was dealt no cards.
+    pub fn shown(&self, seat: usize) -> Option<(Hand, Stage)> {
+        let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
+        Some((place.hand, place.stage))
+    }
+
+    /// The dealer's card that lies face up.
+    pub const fn upcard(&self) -> Card {
+        self.upcard
+    }
+
     /// The dealer's hand, the hole card first; none before the round is over.
     pub fn revealed(&self) -> Option<&Hand> {
         self.is_over().then_some(&self.dealer)
+    }
+
+    /// A fingerprint of the cards on the table, hidden or not, and of how far the round is. What lies in the deck is left
+    /// to whoever has shuffled it, but for how many cards that are.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add_count(self.deck.remaining());
+        fingerprint.add_count(self.turn.map_or(MAX_SEATS, |seat| seat));
+        for place in self.places.iter().filter(|place| place.stage != Stage::Absent) {
+            fingerprint.add(place.stage as u64);
+            fingerprint.add(packed(&place.hand));
+        }
+        fingerprint.add(packed(&self.dealer));
+        fingerprint.value()
+    }
+
+    /// Another hole card than was dealt.
+    #[cfg(test)]
+    pub(crate) fn change_hole_card(&mut self) {
+        let (hole, upcard) = (self.dealer.cards()[0].number(), self.upcard);
+        self.dealer = Hand::new();
+        self.dealer.push(Card::new(hole % 52 + 1).unwrap_or(upcard));
+        self.dealer.push(upcard);
     }
 
     // Passes the turn on if the hand whose turn it was is played; after the last the dealer draws.
@@ -245,6 +284,11 @@ impl Round {
             self.dealer.push(card);
         }
     }
+}
+
+// The cards of a hand in one number; with one deck they are 12 at most, so that none is lost.
+fn packed(hand: &Hand) -> u64 {
+    hand.cards().iter().fold(1, |packed: u64, card| packed.rotate_left(6) ^ u64::from(card.number()))
 }
 
 #[cfg(test)]
@@ -269,15 +313,15 @@ mod tests {
                     (_, 22..) => Verdict::Win,
                     _ if player > dealer => Verdict::Win,
                     _ if player == dealer => Verdict::Push,
-                    _ => Verdict::Loose,
+                    _ => Verdict::Lose,
                 };
                 let verdict = Verdict::of(player, dealer);
                 assert_eq!(verdict, expected, "{player} against {dealer}");
-                assert!(player != 21 || verdict != Verdict::Loose);
+                assert!(player != 21 || verdict != Verdict::Lose);
                 assert!(player >= 17 || verdict != Verdict::Push);
             }
         }
-        assert_eq!([Verdict::Win, Verdict::Push, Verdict::Loose, Verdict::Bust].map(Verdict::reward), [1, 0, -1, -1]);
+        assert_eq!([Verdict::Win, Verdict::Push, Verdict::Lose, Verdict::Bust].map(Verdict::reward), [1, 0, -1, -1]);
     }
 
     #[test]
@@ -336,7 +380,7 @@ mod tests {
             round.apply(0, Action::Stand).unwrap();
             round.forfeit(0);
             round.apply(1, Action::Stand).unwrap();
-            assert_eq!([0, 2].map(|seat| round.view(seat).unwrap().verdict), [Some(Verdict::Loose); 2]);
+            assert_eq!([0, 2].map(|seat| round.view(seat).unwrap().verdict), [Some(Verdict::Lose); 2]);
             let own = round.view(1).unwrap();
             let total =
                 own.cards.iter().fold(crate::hand::Points::EMPTY, |points, card| points.with(card.value())).total();

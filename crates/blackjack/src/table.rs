@@ -1,232 +1,433 @@
-//! A table: who sits there, round after round, and how they did.
+//! A table with its seats and its pacing: who is asked, and who is told what when.
 //!
-//! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
+//! A table is an [`Engine`](netcore::Engine) by itself, so it can be a room of its own: whoever joins gets the lowest free seat, and the game
+//! begins when all are taken. A [`Server`](crate::Server) has many and fills them with those who wait.
+//!
+//! - A seat is told what its [`View`](crate::round::View) holds and what it was not told yet, so the hole card cannot get into a message.
+//! - To a text client messages go out one by one with a pause between them, since many such clients take whatever one
+//!   read brings for one message. The first after a message of the client goes at once. A question counts as asked when
+//!   it leaves, and only then can it be answered.
+//! - Whoever sends what was not asked for, does not answer in time, or leaves in the middle of a hand, loses that hand and
+//!   is sent away. Nobody waits for it longer than the time limit of an answer.
+//! - Whoever looks on is sent a [`TableView`] when something has changed, at most ten a second.
+//! - A seat that has lost track hears its round again from BEGIN.
+//!
+//! A client that closes its sending half may still be sent to: messages for it are put out until its `Close`. A shell that
+//! cannot deliver them drops them.
+//!
+//! Sources: the requirements of the course's project, "Dealer"; what happens on trouble is our own.
 
-mod standings;
+mod engine;
+mod fault;
+mod seat;
 
-use alloc::vec::Vec;
-use rand::{SeedableRng, rngs::ChaCha12Rng};
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::mem;
+use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Severity, Standing, Status, Time};
 
-pub use standings::{Row, Standings};
+pub(crate) use fault::Fault;
+use seat::{Pace, Seat, label};
 
 use crate::{
-    cards::Deck,
-    learn::Score,
-    protocol::Name,
-    round::{Action, Round, RoundError, View},
+    audience::Audience,
+    config::{Config, ConfigError, MAX_CLIENTS},
+    door::Door,
+    fingerprint::Fingerprint,
+    game::{Game, Standings},
+    protocol::{DealerMessage, Dialect, Name, PlayerMessage},
+    round::{Action, MAX_SEATS, Round},
+    shares::Shares,
+    view::{SeatView, TableView},
 };
 
-/// The most rounds that a table plays.
-pub const MAX_ROUNDS: u32 = 1_000_000_000;
-
-/// Where the cards of a dealer come from: the key of a `ChaCha` generator, so that cards that were seen do not give away
-/// those that come.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Seed([u8; 32]);
-
-impl Seed {
-    /// A key from the operating system's entropy: what to play with.
-    pub const fn new(key: [u8; 32]) -> Self {
-        Self(key)
-    }
-
-    /// The key for a number, which makes games that can be repeated, and guessed by trying numbers: for tests.
-    pub fn from_number(number: u64) -> Self {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&number.to_le_bytes());
-        Self(key)
-    }
-
-    /// The generator of a table. Each has a stream of its own, so that its cards do not depend on what goes on at others.
-    pub fn generator(self, table: u32) -> ChaCha12Rng {
-        let mut rng = ChaCha12Rng::from_seed(self.0);
-        rng.set_stream(u64::from(table));
-        rng
-    }
-}
-
-// A key that is printed is no secret any more.
-impl core::fmt::Debug for Seed {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Seed(..)")
-    }
-}
-
+/// A table, those who sit at it, and those who look on.
 #[derive(Debug, Clone)]
-struct Seat {
-    name: Name,
-    score: Score,
-    forfeits: u64,
-    present: bool,
-}
-
-/// A table on which a number of rounds is played.
-#[derive(Debug)]
 pub struct Table {
-    seats: Vec<Seat>,
-    rounds: u32,
-    played: u32,
-    deck: Deck,
-    rng: ChaCha12Rng,
-    round: Round,
+    config: Config,
+    number: u32,
+    // By number; none where nobody sits, not yet or not any more.
+    seats: [Option<Seat>; MAX_SEATS],
+    // None before all seats are taken.
+    game: Option<Game>,
+    ended: Option<Outcome>,
+    // Stopped in a way that it can be gone on with.
+    suspended: bool,
+    // What only a table by itself has: a lobby does this for all of its tables.
+    shares: Shares,
+    door: Door,
+    audience: Audience,
+    // Who was let go and what it came to, for whoever has this table.
+    closed: Vec<PeerId>,
+    result: Option<Standings>,
+    fingerprint: u64,
 }
 
 impl Table {
-    /// A table whose first round is dealt to everybody named.
+    /// A table to which nobody has come yet; the number chooses its cards, and is what it is called.
     ///
     /// # Errors
-    /// [`RoundError::Seats`] unless there are one to six names.
-    pub fn new(names: Vec<Name>, rounds: u32, mut rng: ChaCha12Rng) -> Result<Self, RoundError> {
-        let seats: Vec<Seat> =
-            names.into_iter().map(|name| Seat { name, score: Score::default(), forfeits: 0, present: true }).collect();
-        let mut deck = Deck::new();
-        let round = deal(&mut deck, &seats, &mut rng)?;
-        Ok(Self { seats, rounds, played: 0, deck, rng, round })
+    /// [`ConfigError`] when a number is out of its range.
+    pub fn new(config: Config, number: u32) -> Result<Self, ConfigError> {
+        config.check()?;
+        let mut table = Self {
+            config,
+            number,
+            seats: [const { None }; MAX_SEATS],
+            game: None,
+            ended: None,
+            suspended: false,
+            shares: Shares::new(MAX_CLIENTS),
+            door: Door::default(),
+            audience: Audience::new(),
+            closed: Vec::new(),
+            result: None,
+            fingerprint: 0,
+        };
+        table.take_fingerprint();
+        Ok(table)
     }
 
-    /// The round that is played, or the last one.
-    pub const fn round(&self) -> &Round {
-        &self.round
+    /// Its number, from 1 at a dealer of many.
+    pub const fn number(&self) -> u32 {
+        self.number
     }
 
-    /// Rounds that are over.
-    pub const fn played(&self) -> u32 {
-        self.played
+    /// The game that is played or was; none before all seats are taken.
+    pub const fn game(&self) -> Option<&Game> {
+        self.game.as_ref()
     }
 
-    /// Whether no round is left to be played, or nobody to play it.
-    pub fn is_over(&self) -> bool {
-        self.round.is_over() && (self.played >= self.rounds || self.is_deserted())
-    }
-
-    /// Whether nobody sits there any more.
-    pub fn is_deserted(&self) -> bool {
-        !self.seats.iter().any(|seat| seat.present)
-    }
-
-    /// How a seat did so far.
-    pub fn score(&self, seat: usize) -> Option<Score> {
-        self.seats.get(seat).map(|seat| seat.score)
-    }
-
-    /// What a seat may know of the round.
-    pub fn view(&self, seat: usize) -> Option<View<'_>> {
-        self.round.view(seat)
-    }
-
-    /// Takes in the decision of a seat.
-    ///
-    /// # Errors
-    /// [`RoundError`] when it was not asked; nothing changes then.
-    pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
-        self.round.apply(seat, action)?;
-        self.count();
-        Ok(())
-    }
-
-    /// A seat breaks the rules of play or leaves in the middle of its hand: the hand is lost, and no more are dealt to it.
-    pub fn forfeit(&mut self, seat: usize) {
-        let over = self.round.is_over();
-        self.round.forfeit(seat);
-        self.leave(seat);
-        if !over {
-            self.count();
+    /// What anybody may see.
+    pub fn view(&self) -> TableView {
+        let game = self.game.as_ref();
+        let round = game.map(Game::round);
+        let rows = game.map(|game| game.standings(self.number).rows).unwrap_or_default();
+        let seat = |seat: usize| -> Option<SeatView> {
+            let row = rows.iter().find(|row| row.seat == seat + 1);
+            let name = row.map(|row| &row.name).or(self.seats[seat].as_ref().map(|seat| &seat.name))?.clone();
+            let (score, forfeits) = row.map(|row| (row.score, row.forfeits)).unwrap_or_default();
+            let hand = round.and_then(|round| round.shown(seat));
+            Some(SeatView { name, score, forfeits, hand, decides: round.and_then(Round::turn) == Some(seat) })
+        };
+        TableView {
+            number: self.number,
+            phase: self.phase(),
+            played: game.map_or(0, Game::played),
+            rounds: self.config.rounds,
+            upcard: round.filter(|round| !round.is_over()).map(Round::upcard),
+            revealed: game.and_then(Game::revealed).copied(),
+            seats: (0..self.config.players).map(seat).collect(),
         }
     }
 
-    /// No more hands are dealt to a seat; one that it has played to the end counts.
-    pub fn leave(&mut self, seat: usize) {
-        if let Some(seat) = self.seats.get_mut(seat) {
-            seat.present = false;
+    fn phase(&self) -> Phase {
+        match (self.ended, &self.game) {
+            (Some(_), _) => Phase::Over,
+            (None, None) => Phase::Lobby,
+            (None, Some(_)) => Phase::Playing,
         }
     }
 
-    /// Deals the next round to everybody who is there.
-    ///
-    /// # Errors
-    /// [`RoundError::Seats`] when nobody is there.
-    pub fn deal(&mut self) -> Result<(), RoundError> {
-        self.round = deal(&mut self.deck, &self.seats, &mut self.rng)?;
-        Ok(())
+    pub(crate) fn state(&self) -> Status {
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        let taken = self.seats.iter().flatten().filter(|seat| !seat.leaving).count();
+        Status { phase: self.phase(), taken: count(taken), seats: count(self.config.players) }
     }
 
-    /// How everybody did, best first.
-    pub fn standings(&self, table: u32) -> Standings {
-        let seats = self.seats.iter().map(|seat| (seat.name.clone(), seat.score, seat.forfeits));
-        Standings::new(table, seats.collect())
+    /// Whether a seat is there for somebody who wants one.
+    pub(crate) fn has_room(&self) -> bool {
+        self.phase() == Phase::Lobby && self.free_seat().is_some()
     }
 
-    // Counts the results of a round that has just ended.
-    fn count(&mut self) {
-        if !self.round.is_over() {
+    /// Whether it is over and everybody who sat there has heard so.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ended.is_some() && self.seats.iter().all(Option::is_none)
+    }
+
+    /// Who was let go since the last look.
+    pub(crate) fn take_closed(&mut self) -> Vec<PeerId> {
+        mem::take(&mut self.closed)
+    }
+
+    /// What it came to, once.
+    pub(crate) const fn take_result(&mut self) -> Option<Standings> {
+        self.result.take()
+    }
+
+    /// How it ended; none before it has.
+    pub(crate) const fn ended(&self) -> Option<Outcome> {
+        self.ended
+    }
+
+    /// Whether nobody was there any more when it ended, played to its end or not.
+    pub(crate) fn is_deserted(&self) -> bool {
+        self.game.as_ref().is_some_and(Game::is_deserted)
+    }
+
+    fn free_seat(&self) -> Option<usize> {
+        self.seats.iter().take(self.config.players).position(Option::is_none)
+    }
+
+    fn find(&self, peer: PeerId) -> Option<usize> {
+        self.seats.iter().position(|seat| seat.as_ref().is_some_and(|seat| seat.peer == peer))
+    }
+
+    const fn pace(&self) -> Pace {
+        Pace { delay: self.config.delay, timeout: self.config.timeout }
+    }
+
+    /// Gives a free seat to somebody, and begins if it was the last.
+    pub(crate) fn seat(&mut self, now: Time, peer: PeerId, (name, dialect): (Name, Dialect), out: &mut Outbox) {
+        let Some(number) = self.free_seat() else { return };
+        out.event(GameEvent::Joined { peer, name: name.to_string(), seat: label(self.number, number) });
+        self.seats[number] = Some(Seat::new(now, peer, name, dialect));
+        if self.free_seat().is_some() {
             return;
         }
-        self.played += 1;
-        for (number, seat) in self.seats.iter_mut().enumerate() {
-            if let Some(verdict) = self.round.view(number).and_then(|view| view.verdict) {
-                seat.score.add(verdict);
-                seat.forfeits += u64::from(self.round.is_forfeited(number));
+        let names: Vec<Name> = self.seats.iter().flatten().map(|seat| seat.name.clone()).collect();
+        let players = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let Ok(game) = Game::new(names, self.config.rounds, self.config.seed.generator(self.number)) else { return };
+        self.game = Some(game);
+        out.event(GameEvent::Started { game: self.number, players });
+        self.go_on(now, out);
+    }
+
+    /// Somebody who sits there says something.
+    pub(crate) fn hear(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
+        let Some(number) = self.find(peer) else { return };
+        let Some(seat) = self.seats[number].as_mut() else { return };
+        if self.config.trace {
+            note(out, Severity::Requested, Some(peer), format!("{} > {message}", seat.name));
+        }
+        let action = match message {
+            _ if seat.leaving => return,
+            PlayerMessage::Hit if seat.asked => Action::Hit,
+            PlayerMessage::Stand if seat.asked => Action::Stand,
+            message => return self.send_away(now, number, &Fault::OutOfTurn(message), out),
+        };
+        seat.answered(now);
+        // Whoever was asked may answer, and a deck does not run out.
+        if self.game.as_mut().is_some_and(|game| game.apply(number, action).is_ok()) {
+            self.go_on(now, out);
+        } else {
+            self.send_away(now, number, &Fault::OutOfTurn(action.into()), out);
+        }
+    }
+
+    /// Somebody who sits there has done what it must not: its hand is lost and it has to go.
+    pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
+        let Some(number) = self.find(peer) else { return };
+        // One that is leaving has its results. What it sends now changes nothing, but nothing more can be read from it either.
+        if self.seats[number].as_ref().is_some_and(|seat| !seat.leaving) {
+            self.send_away(now, number, fault, out);
+        }
+    }
+
+    fn send_away(&mut self, now: Time, number: usize, fault: &Fault, out: &mut Outbox) {
+        let Some(mut seat) = self.seats[number].take() else { return };
+        fault.tell(seat.peer, Some(&seat.name), out);
+        out.event(left(&seat, self.number, number, Departure::Dismissed(fault.to_string())));
+        seat.leave_now(now);
+        self.seats[number] = Some(seat);
+        self.flush(now, number, out);
+        self.vacate(now, number, true, out);
+    }
+
+    /// Somebody who sits there is gone.
+    pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
+        let Some(number) = self.find(peer) else { return };
+        let Some(seat) = self.seats[number].as_mut() else { return };
+        let in_hand = self.game.as_ref().is_some_and(|game| game.round().is_playing(number));
+        if why == Gone::Left && self.game.is_some() && (seat.leaving || !in_hand) {
+            // Half-closed after its last answer: it may still hear how that ended.
+            seat.mute = true;
+            return;
+        }
+        if !seat.leaving {
+            out.event(left(seat, self.number, number, Departure::Disconnected(why)));
+        }
+        if why == Gone::Left && in_hand {
+            seat.leave_now(now);
+            self.flush(now, number, out);
+        } else {
+            let leaving = seat.leaving;
+            self.close(number, out);
+            if leaving {
+                return;
+            }
+        }
+        self.vacate(now, number, in_hand, out);
+    }
+
+    /// Tells somebody who sits there its round again.
+    pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
+        let (Some(number), pace) = (self.find(peer), self.pace()) else { return };
+        if let (Some(seat), Some(view)) =
+            (&mut self.seats[number], self.game.as_ref().and_then(|game| game.view(number)))
+        {
+            seat.tell_again(now, view, pace);
+            self.flush(now, number, out);
+        }
+    }
+
+    /// Sends what may leave by now, and sends away whose time is up.
+    pub(crate) fn elapse(&mut self, now: Time, out: &mut Outbox) {
+        for number in 0..MAX_SEATS {
+            match &self.seats[number] {
+                Some(seat) if seat.is_late(now) => self.send_away(now, number, &Fault::NoAnswer, out),
+                Some(_) => self.flush(now, number, out),
+                None => {}
             }
         }
     }
+
+    /// When somebody who sits there wants to be looked after.
+    pub(crate) fn due(&self) -> Option<Time> {
+        self.seats.iter().flatten().filter_map(Seat::deadline).min()
+    }
+
+    /// Ends it before its time.
+    pub(crate) fn stop(&mut self, now: Time, out: &mut Outbox) {
+        if self.ended.is_none() {
+            self.conclude(Outcome::Stopped, out);
+        }
+        for number in 0..MAX_SEATS {
+            if let Some(seat) = &mut self.seats[number] {
+                seat.leave_now(now);
+                self.flush(now, number, out);
+            }
+        }
+    }
+
+    // The game goes on without a seat.
+    fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
+        let Some(game) = &mut self.game else { return };
+        if forfeits {
+            game.forfeit(number);
+        } else {
+            game.leave(number);
+        }
+        self.go_on(now, out);
+    }
+
+    // Tells everybody what is new, deals the next round when one is over, and sends out what may leave.
+    fn go_on(&mut self, now: Time, out: &mut Outbox) {
+        let Some(game) = self.game.as_mut().filter(|_| self.ended.is_none()) else { return };
+        let ended = loop {
+            for (number, seat) in self.seats.iter_mut().enumerate() {
+                if let (Some(seat), Some(view)) = (seat, game.view(number)) {
+                    seat.tell(view);
+                }
+            }
+            if !game.round().is_over() {
+                break false;
+            }
+            if self.config.trace
+                && let Some(dealer) = game.revealed()
+            {
+                let cards: Vec<&str> = dealer.cards().iter().map(|card| card.name()).collect();
+                let (table, round, cards) = (self.number, game.played(), cards.join(", "));
+                note(out, Severity::Requested, None, format!("table {table} round {round}: the dealer had {cards}"));
+            }
+            for (number, seat) in self.seats.iter_mut().enumerate() {
+                let Some(seat) = seat else { continue };
+                seat.forget_round();
+                if seat.mute && !seat.leaving && !game.is_over() {
+                    out.event(left(seat, self.number, number, Departure::Disconnected(Gone::Left)));
+                    seat.leave();
+                    game.leave(number);
+                }
+            }
+            // Either the rounds are played, or nobody is left to deal to.
+            if game.is_over() || game.deal().is_err() {
+                break true;
+            }
+        };
+        if ended {
+            let complete = game.is_complete();
+            self.conclude(if complete { Outcome::Finished } else { Outcome::Deserted }, out);
+        }
+        for number in 0..MAX_SEATS {
+            self.flush(now, number, out);
+        }
+    }
+
+    // Says what it came to and takes leave of everybody.
+    fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
+        self.ended = Some(outcome);
+        if let Some(game) = &self.game {
+            let standings = game.standings(self.number);
+            let rows = standings.rows.iter().zip(1..).map(|(row, rank)| Standing {
+                rank,
+                seat: label(self.number, row.seat - 1),
+                name: row.name.to_string(),
+                score: i64::try_from(row.score.wins).unwrap_or(i64::MAX),
+            });
+            let complete = outcome == Outcome::Finished;
+            out.event(GameEvent::Ended { game: self.number, complete, standings: rows.collect() });
+            self.result = Some(standings);
+        }
+        for (number, seat) in self.seats.iter_mut().enumerate() {
+            if let Some(seat) = seat.as_mut().filter(|seat| !seat.leaving) {
+                out.event(left(seat, self.number, number, Departure::Quit));
+                seat.leave();
+            }
+        }
+    }
+
+    // Sends a seat what may leave by now; lets it go behind QUIT.
+    fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
+        let pace = self.pace();
+        let Some(seat) = &mut self.seats[number] else { return };
+        while let Some(message) = seat.flush(now, pace, out) {
+            if self.config.trace {
+                note(out, Severity::Requested, Some(seat.peer), format!("{} < {message}", seat.name));
+            }
+            if message == DealerMessage::Quit {
+                return self.close(number, out);
+            }
+        }
+    }
+
+    fn close(&mut self, number: usize, out: &mut Outbox) {
+        if let Some(seat) = self.seats[number].take() {
+            out.close(seat.peer);
+            self.closed.push(seat.peer);
+        }
+    }
+
+    /// A fingerprint of all that goes on follows from, as of the last [`take_fingerprint`](Self::take_fingerprint).
+    pub(crate) const fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Takes the fingerprint of what it has come to.
+    pub(crate) fn take_fingerprint(&mut self) {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(u64::from(self.number));
+        fingerprint.add(self.ended.map_or(0, |ended| ended as u64 + 1));
+        fingerprint.add(self.game.as_ref().map_or(0, Game::fingerprint));
+        for (number, seat) in (0..).zip(&self.seats) {
+            let Some(seat) = seat else { continue };
+            fingerprint.add(number);
+            fingerprint.add(seat.fingerprint());
+            if self.game.is_none() {
+                fingerprint.add_bytes(seat.name.as_str().as_bytes());
+            }
+        }
+        self.fingerprint = fingerprint.value();
+    }
 }
 
-fn deal(deck: &mut Deck, seats: &[Seat], rng: &mut ChaCha12Rng) -> Result<Round, RoundError> {
-    let present: Vec<bool> = seats.iter().map(|seat| seat.present).collect();
-    deck.shuffle(rng);
-    Round::deal(deck.clone(), &present)
+/// A line for the log.
+pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, text: String) {
+    out.event(GameEvent::Notice { severity, peer, text });
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-
-    fn table(seats: usize, rounds: u32, number: u32) -> Table {
-        let names = vec![Name::new(b"Ann").unwrap(); seats];
-        Table::new(names, rounds, Seed::from_number(1).generator(number)).unwrap()
-    }
-
-    #[test]
-    fn a_forfeit_is_a_loss_and_the_seat_is_dealt_no_more() {
-        let mut table = table(2, 3, 1);
-        table.forfeit(0);
-        table.apply(1, Action::Stand).unwrap();
-        assert_eq!((table.played(), table.is_over()), (1, false));
-        table.deal().unwrap();
-        assert_eq!(table.view(0), None);
-        table.apply(1, Action::Stand).unwrap();
-        let row = |seat| table.standings(1).rows.into_iter().find(|row: &Row| row.seat == seat).unwrap();
-        assert_eq!((row(1).score.rounds(), row(1).score.losses, row(1).forfeits), (1, 1, 1));
-        assert_eq!((row(2).score.rounds(), row(2).forfeits), (2, 0));
-    }
-
-    #[test]
-    fn a_table_is_over_when_its_rounds_or_its_players_are_gone() {
-        let mut rounds = table(1, 2, 1);
-        rounds.apply(0, Action::Stand).unwrap();
-        assert!(!rounds.is_over());
-        rounds.deal().unwrap();
-        assert!(!rounds.is_over());
-        rounds.apply(0, Action::Stand).unwrap();
-        assert!(rounds.is_over() && !rounds.is_deserted());
-        let mut players = table(2, 9, 1);
-        players.forfeit(1);
-        assert!(!players.is_over());
-        players.forfeit(0);
-        assert!(players.is_over() && players.is_deserted());
-        assert_eq!(players.deal(), Err(RoundError::Seats));
-    }
-
-    #[test]
-    fn tables_and_seeds_have_cards_of_their_own() {
-        let cards = |table: &Table| table.view(0).unwrap().cards.to_vec();
-        let (one, same, other) = (table(1, 1, 1), table(1, 1, 1), table(1, 1, 2));
-        assert_eq!(cards(&one), cards(&same));
-        assert_ne!(cards(&one), cards(&other));
-        let names = vec![Name::new(b"Ann").unwrap()];
-        let seed = Table::new(names, 1, Seed::from_number(2).generator(1)).unwrap();
-        assert_ne!(cards(&one), cards(&seed));
-        assert_eq!(alloc::format!("{:?}", Seed::from_number(77)), "Seed(..)");
-    }
+fn left(seat: &Seat, table: u32, number: usize, why: Departure) -> GameEvent {
+    GameEvent::Left { peer: seat.peer, name: seat.name.to_string(), seat: label(table, number), why }
 }

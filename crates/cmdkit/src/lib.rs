@@ -6,7 +6,8 @@
 //! - [`whole_number`], [`ip_address`] and [`host_port`] read the values of options and say what would be right; [`resolve`]
 //!   finds the addresses of a host.
 //! - [`read_file`] and [`replace_file`] read within a bound and write all or nothing; [`file_name`] is for messages.
-//! - [`Hosted`] and [`command_of`] are how a server says where it is and how to join.
+//! - [`Reach`] and [`command_of`] are how a server says where it is and how to join; with the feature `hosting`, `host` is all that
+//!   servers do the same way: sockets, signals, the announcement, the loop, the log and standard output.
 //! - [`stop_flag`] is for work that is asked to end, [`Autosave`] for work that is saved while it goes on,
 //!   [`progress_bar`] and [`fit_stderr`] for a line that says how far it is.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
@@ -14,10 +15,15 @@
 
 mod autosave;
 mod files;
+#[cfg(feature = "hosting")]
+mod host;
 mod host_port;
-mod hosting;
 mod logs;
+#[cfg(feature = "hosting")]
+mod narrator;
 mod progress;
+mod queued;
+mod reach;
 mod stderr;
 mod stop;
 mod values;
@@ -37,12 +43,15 @@ pub use crate::{
     autosave::Autosave,
     files::{check_replaceable, file_name, read_file, replace_file},
     host_port::{HostPort, host_port, is_ipv6, resolve},
-    hosting::{Hosted, command_of},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     progress::{fit_stderr, progress_bar},
+    reach::{Reach, command_of},
     stop::stop_flag,
     values::{ip_address, whole_number},
 };
+
+#[cfg(feature = "hosting")]
+pub use crate::host::{Announce, Hosting, Wire, host};
 
 /// Exit code for a failure at run time.
 pub const EXIT_FAILURE: u8 = 1;

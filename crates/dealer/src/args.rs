@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use blackjack::{Seed, dealer::Config, round::MAX_SEATS, table::MAX_ROUNDS};
+use blackjack::{Seed, game::MAX_ROUNDS, round::MAX_SEATS, server::Config};
 use clap::Parser;
 use cmdkit::{LogArgs, ip_address, whole_number};
 use netcore::Rate;
@@ -80,7 +80,7 @@ pub(crate) struct Args {
     /// Log the standings so far and the rounds a second, every so many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
           value_parser = whole_number(1..=MAX_STATS, 10))]
-    pub(crate) stats: Option<u64>,
+    stats: Option<u64>,
 
     /// Say nothing on standard error but errors
     #[arg(long, conflicts_with_all = ["trace", "stats"])]
@@ -121,6 +121,7 @@ impl Args {
             seed,
             json: self.json,
             trace: self.trace,
+            accounts: self.stats.map(Duration::from_secs),
         })
     }
 }
@@ -137,8 +138,11 @@ mod tests {
         Args::command().debug_assert();
         let args = Args::try_parse_from("dealer 0 9 --players 2 --tables 3 --stats --seed 4".split(' ')).unwrap();
         let config = args.config().unwrap();
-        assert_eq!((config.players, config.tables, config.rounds, args.stats), (2, 3, 9, Some(10)));
-        assert_eq!((config.delay, config.timeout), (blackjack::dealer::DELAY, blackjack::dealer::TIMEOUT));
+        assert_eq!(
+            (config.players, config.tables, config.rounds, config.accounts),
+            (2, 3, 9, Some(Duration::from_secs(10)))
+        );
+        assert_eq!((config.delay, config.timeout), (blackjack::server::DELAY, blackjack::server::TIMEOUT));
         assert_eq!(config.seed, Seed::from_number(4));
     }
 

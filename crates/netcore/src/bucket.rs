@@ -3,7 +3,7 @@
 use crate::Time;
 use core::time::Duration;
 
-const NANOS: u64 = 1_000_000_000;
+const NANOS: i64 = 1_000_000_000;
 
 /// How fast a [`TokenBucket`] fills and how much it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,49 +21,60 @@ pub struct Rate {
 pub struct TokenBucket {
     rate: Rate,
     // In billionths of a token, so that a nanosecond's income is a whole number and nothing is lost by rounding.
-    level: u64,
+    // Below zero while more was charged than was there.
+    level: i64,
     filled: Time,
 }
 
 impl TokenBucket {
     /// A full bucket.
     pub fn new(rate: Rate, now: Time) -> Self {
-        Self { rate, level: u64::from(rate.burst) * NANOS, filled: now }
+        Self { rate, level: i64::from(rate.burst) * NANOS, filled: now }
     }
 
     /// Takes `tokens` if that many are there; otherwise takes none and answers `false`.
     pub fn take(&mut self, now: Time, tokens: u32) -> bool {
         self.fill(now);
-        let price = u64::from(tokens) * NANOS;
-        let enough = self.level >= price;
+        let enough = self.level >= price(tokens);
         if enough {
-            self.level -= price;
+            self.level -= price(tokens);
         }
         enough
+    }
+
+    /// Takes `tokens` whether or not they are there: for what is known only when it has happened. What is missing has to
+    /// come in before anything can be taken again.
+    pub fn charge(&mut self, now: Time, tokens: u32) {
+        self.fill(now);
+        self.level = self.level.saturating_sub(price(tokens));
     }
 
     /// When `tokens` will be there if nothing is taken before; `None` if the bucket never holds that many.
     pub fn ready_at(&mut self, now: Time, tokens: u32) -> Option<Time> {
         self.fill(now);
-        if tokens > self.rate.burst || (self.rate.per_second == 0 && self.level < u64::from(tokens) * NANOS) {
+        let missing = u64::try_from(price(tokens).saturating_sub(self.level)).unwrap_or(0);
+        if tokens > self.rate.burst || (self.rate.per_second == 0 && missing > 0) {
             return None;
         }
-        let missing = (u64::from(tokens) * NANOS).saturating_sub(self.level);
         Some(now.plus(Duration::from_nanos(missing.div_ceil(u64::from(self.rate.per_second.max(1))))))
     }
 
     /// Whether nothing is missing: a full bucket behaves as a new one, so it need not be kept.
     pub fn is_full(&mut self, now: Time) -> bool {
         self.fill(now);
-        self.level == u64::from(self.rate.burst) * NANOS
+        self.level == i64::from(self.rate.burst) * NANOS
     }
 
     fn fill(&mut self, now: Time) {
-        let elapsed = u64::try_from(now.since(self.filled).as_nanos()).unwrap_or(u64::MAX);
-        let income = elapsed.saturating_mul(u64::from(self.rate.per_second));
-        self.level = self.level.saturating_add(income).min(u64::from(self.rate.burst) * NANOS);
+        let elapsed = i64::try_from(now.since(self.filled).as_nanos()).unwrap_or(i64::MAX);
+        let income = elapsed.saturating_mul(i64::from(self.rate.per_second));
+        self.level = self.level.saturating_add(income).min(i64::from(self.rate.burst) * NANOS);
         self.filled = self.filled.max(now);
     }
+}
+
+const fn price(tokens: u32) -> i64 {
+    tokens as i64 * NANOS
 }
 
 #[cfg(test)]
@@ -91,6 +102,24 @@ mod tests {
         assert!(!bucket.clone().take(Time::from_nanos(ready.as_nanos() - 1), 13));
         assert!(bucket.take(ready, 13));
         assert_eq!(bucket.ready_at(ready, 101), None);
+    }
+
+    #[test]
+    fn what_is_charged_beyond_the_level_has_to_come_in_first() {
+        let mut bucket = TokenBucket::new(RATE, Time::ZERO);
+        bucket.charge(Time::ZERO, 13);
+        assert!(!bucket.take(Time::from_millis(1_000), 1), "ten tokens came and ten were owed");
+        assert_eq!(bucket.ready_at(Time::from_millis(1_000), 1), Some(Time::from_millis(1_100)));
+        assert!(bucket.take(Time::from_millis(1_100), 1));
+        assert!(!bucket.is_full(Time::from_millis(1_100)));
+    }
+
+    #[test]
+    fn a_rate_of_nothing_gives_the_burst_and_never_more() {
+        let mut bucket = TokenBucket::new(Rate { per_second: 0, burst: 2 }, Time::ZERO);
+        assert!(bucket.take(Time::ZERO, 2));
+        assert_eq!(bucket.ready_at(Time::from_millis(9_000), 1), None);
+        assert!(!bucket.take(Time::from_millis(9_000), 1));
     }
 
     #[test]

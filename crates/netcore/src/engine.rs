@@ -1,9 +1,10 @@
 //! The shape of a server: a deterministic state machine.
 
-use alloc::{string::String, vec::Vec};
-use bytes::{Bytes, BytesMut};
+use alloc::boxed::Box;
+use bytes::BytesMut;
+use core::fmt::Debug;
 
-use crate::{DecodeError, Framing, Gone, Link, Log, PeerId, Role, Time};
+use crate::{DecodeError, Framing, Gone, Link, Outbox, PeerId, Role, Status, Time};
 
 /// Everything that can wake an engine.
 #[derive(Debug)]
@@ -26,7 +27,8 @@ pub enum Input<'a, R> {
         /// The message.
         request: R,
     },
-    /// Bytes that are no message. On a stream nothing more follows from this peer.
+    /// Bytes that are no message. On a stream nothing more follows from this peer. `why` follows from the bytes alone, so a
+    /// recording needs to keep nothing else.
     Malformed {
         /// Their sender.
         peer: PeerId,
@@ -48,94 +50,17 @@ pub enum Input<'a, R> {
     },
     /// The time that [`Engine::deadline`] asked for has come.
     Elapsed,
-    /// The server is being shut down: take leave of everybody.
-    Stop,
+    /// The server is being shut down: take leave of everybody, or of nobody if it will be resumed.
+    Stop(Leave),
 }
 
-/// To whom a frame goes.
+/// How a server takes leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum To {
-    /// One peer.
-    Peer(PeerId),
-    /// Every peer that is connected and not closed.
-    Everyone,
-}
-
-/// Everything an engine can do. The shell carries outputs out in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
-    /// Send these bytes.
-    Send {
-        /// To whom.
-        to: To,
-        /// One message as it goes over the wire.
-        frame: Bytes,
-    },
-    /// Send a history: all segments of `log` in order, before anything that is sent to this peer later.
-    ///
-    /// A history may be long and is shared with others who catch up, so it does not count as what a peer lags behind:
-    /// it is bounded by how long the peer may take nothing of it.
-    Replay {
-        /// To whom.
-        to: PeerId,
-        /// Whole messages, one behind the other.
-        log: Log,
-    },
-    /// Send what is queued for this peer, then forget it.
-    Close {
-        /// Whom.
-        peer: PeerId,
-    },
-    /// Text for the server's standard output.
-    Summary(String),
-}
-
-/// Outputs on their way from an engine to its shell; kept between calls so that nothing is allocated anew.
-#[derive(Debug, Default)]
-pub struct Outbox {
-    outputs: Vec<Output>,
-}
-
-impl Outbox {
-    /// An empty outbox.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sends `frame` to `peer`.
-    pub fn send(&mut self, peer: PeerId, frame: Bytes) {
-        self.outputs.push(Output::Send { to: To::Peer(peer), frame });
-    }
-
-    /// Sends `frame` to every peer that is connected and not closed.
-    pub fn send_everyone(&mut self, frame: Bytes) {
-        self.outputs.push(Output::Send { to: To::Everyone, frame });
-    }
-
-    /// Sends all of `log` to `to`, before anything that is sent to it later.
-    pub fn replay(&mut self, to: PeerId, log: Log) {
-        self.outputs.push(Output::Replay { to, log });
-    }
-
-    /// Forgets `peer` once what was sent to it before is out.
-    pub fn close(&mut self, peer: PeerId) {
-        self.outputs.push(Output::Close { peer });
-    }
-
-    /// Puts `text` on the server's standard output.
-    pub fn summary(&mut self, text: String) {
-        self.outputs.push(Output::Summary(text));
-    }
-
-    /// Takes all outputs out, oldest first.
-    pub fn drain(&mut self) -> alloc::vec::Drain<'_, Output> {
-        self.outputs.drain(..)
-    }
-
-    /// Whether nothing is waiting.
-    pub fn is_empty(&self) -> bool {
-        self.outputs.is_empty()
-    }
+pub enum Leave {
+    /// It is over: everybody is told so.
+    Over,
+    /// It comes back later with the same state, so nobody is told that it is over, and nobody is closed.
+    Resumable,
 }
 
 /// The messages that peers send to a server, and how they look on the wire.
@@ -143,14 +68,16 @@ pub trait Protocol {
     /// A well-formed message from a peer.
     type Request;
     /// What has to be remembered between two pieces of a stream, for instance the dialect that its first byte chose.
-    type Decoder: Default;
-    /// The longest message from a peer, in bytes. A shell never buffers more than this of an unfinished message.
+    type Decoder: Default + Clone + Debug;
+    /// The longest message from a peer, in bytes. Nobody buffers more than this of an unfinished message.
     const MAX_MESSAGE: usize;
 
     /// Takes one message off the front of `buffer`; `None` when a stream has to bring more first.
     ///
+    /// With [`Framing::Whole`] the buffer is one message, neither more nor less.
+    ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are no message. A datagram that ends early is an error too.
+    /// [`DecodeError`] when the bytes are no message. A whole message that ends early is an error too.
     fn decode(
         decoder: &mut Self::Decoder,
         buffer: &mut BytesMut,
@@ -160,12 +87,23 @@ pub trait Protocol {
     /// Appends the wire form of `request` to `out`.
     fn encode_request(request: &Self::Request, out: &mut BytesMut);
 
-    /// Whether a peer that is not known yet may be let in by this message. Only datagrams ask: a stream's peer is
-    /// connected before its first message.
-    fn admits(request: &Self::Request) -> bool {
-        let _ = request;
-        true
+    /// What a datagram from an address that is no peer yet may cause, by what it says. Only datagrams ask: on other links
+    /// a peer is connected before its first message. A game that is not played over datagrams lets nobody in by one.
+    fn admits(message: Result<&Self::Request, DecodeError>) -> Admission {
+        let _ = message;
+        Admission::Ignored
     }
+}
+
+/// What a datagram from an unknown address may cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// Nothing at all.
+    Ignored,
+    /// One answer, for instance about what is wrong with it; the address stays unknown.
+    Answered,
+    /// The address becomes a peer. The engine closes whom it does not let in.
+    Admitted,
 }
 
 /// The request type of an engine's protocol.
@@ -176,6 +114,8 @@ pub type RequestOf<E> = <<E as Engine>::Protocol as Protocol>::Request;
 pub enum Outcome {
     /// The game was played to its end.
     Finished,
+    /// Everybody left before the end.
+    Deserted,
     /// It was stopped from outside.
     Stopped,
 }
@@ -197,27 +137,40 @@ pub trait Engine {
     /// How it ended; `None` while there is something to do. After that no input is wanted.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// A fingerprint of the game: two runs whose fingerprints differ have gone apart. Cheap: it is kept as the game changes.
+    /// A fingerprint of the whole state: two states that can go on differently differ, but for a chance of 2^-64. Cheap: it
+    /// is kept as the state changes.
     fn digest(&self) -> u64;
+
+    /// What a lobby shows.
+    fn status(&self) -> Status;
 }
 
-/// Whoever lends an engine to a shell still has it when the shell is done: how it ended may say more than its outcome.
-impl<E: Engine> Engine for &mut E {
-    type Protocol = E::Protocol;
+macro_rules! forward {
+    ($($holder:ty),*) => {$(
+        impl<E: Engine + ?Sized> Engine for $holder {
+            type Protocol = E::Protocol;
 
-    fn input(&mut self, now: Time, input: Input<'_, RequestOf<E>>, out: &mut Outbox) {
-        (**self).input(now, input, out);
-    }
+            fn input(&mut self, now: Time, input: Input<'_, RequestOf<E>>, out: &mut Outbox) {
+                (**self).input(now, input, out);
+            }
 
-    fn deadline(&self) -> Option<Time> {
-        (**self).deadline()
-    }
+            fn deadline(&self) -> Option<Time> {
+                (**self).deadline()
+            }
 
-    fn outcome(&self) -> Option<Outcome> {
-        (**self).outcome()
-    }
+            fn outcome(&self) -> Option<Outcome> {
+                (**self).outcome()
+            }
 
-    fn digest(&self) -> u64 {
-        (**self).digest()
-    }
+            fn digest(&self) -> u64 {
+                (**self).digest()
+            }
+
+            fn status(&self) -> Status {
+                (**self).status()
+            }
+        }
+    )*};
 }
+// Also for `&mut E`, so that the caller can look at the engine when the shell is done with it.
+forward!(&mut E, Box<E>);

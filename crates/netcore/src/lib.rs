@@ -2,6 +2,9 @@
 //!
 //! - [`Engine`]: the shape of a server. One closed list of inputs ([`Input`]), one of outputs ([`Output`]); time and
 //!   randomness come in from outside, so the same inputs always give the same bytes.
+//! - [`Room`]: the same in bytes, and object safe, for shells, journals and simulations; [`Hosted`] makes one of any engine.
+//!   [`GameEvent`] and [`Status`] tell what happens in one in the same words for all games.
+//! - [`Client`]: the shape of a client.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
 //! - [`framing`]: incremental decoders that cut a byte stream into NUL-ended or length-prefixed frames.
 //! - [`LogWriter`] and [`Log`]: a history that is kept once and told to every newcomer.
@@ -30,21 +33,31 @@ extern crate alloc;
 extern crate std;
 
 mod bucket;
+mod client;
 mod digest;
 mod engine;
 mod error;
+mod event;
 pub mod framing;
+mod hosted;
 mod log;
 mod minstd;
+mod outbox;
 mod peer;
+mod room;
 mod time;
 pub mod wire;
 
 pub use bucket::{Rate, TokenBucket};
+pub use client::Client;
 pub use digest::Digest;
-pub use engine::{Engine, Input, Outbox, Outcome, Output, Protocol, RequestOf, To};
+pub use engine::{Admission, Engine, Input, Leave, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
+pub use event::{Departure, GameEvent, Phase, Severity, Standing, Status};
+pub use hosted::Hosted;
 pub use log::{Log, LogWriter};
 pub use minstd::MinStd;
-pub use peer::{Framing, Gone, Link, PeerId, Role};
+pub use outbox::{Outbox, Output, To};
+pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};
+pub use room::{Progress, Room, RoomInput};
 pub use time::Time;

@@ -22,12 +22,21 @@ const SEGMENT: usize = 16 << 10;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct LogWriter {
-    finished: Arc<Vec<Bytes>>,
+    finished: Arc<Vec<Segment>>,
     finished_bytes: usize,
     growing: BytesMut,
+    // Where each frame of the growing segment ends.
+    ends: Vec<u32>,
     // The growing segment as it was when it was last handed out; of the same length if nothing came since.
-    copied: Bytes,
+    copied: Segment,
     scratch: BytesMut,
+}
+
+// Whole frames, one behind the other, and where each of them ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Segment {
+    bytes: Bytes,
+    ends: Arc<[u32]>,
 }
 
 impl LogWriter {
@@ -37,28 +46,42 @@ impl LogWriter {
     }
 
     /// Adds the frame that `write` puts into the empty buffer it is lent; gives the frame, to be sent to those who hear
-    /// it live.
+    /// it live. A frame is shorter than 4 GiB.
     pub fn append(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
         write(&mut self.scratch);
         let frame = self.scratch.split().freeze();
+        if frame.is_empty() {
+            return frame;
+        }
         if self.growing.len() + frame.len() > SEGMENT {
             self.finish();
         }
         if frame.len() > SEGMENT {
-            self.push(frame.clone());
+            let ends = Arc::new([end(frame.len())]);
+            self.push(Segment { bytes: frame.clone(), ends });
         } else {
             self.growing.extend_from_slice(&frame);
+            self.ends.push(end(self.growing.len()));
         }
         frame
     }
 
     /// The history so far.
     pub fn snapshot(&mut self) -> Log {
-        if self.copied.len() != self.growing.len() {
-            self.copied = Bytes::copy_from_slice(&self.growing);
+        if self.copied.bytes.len() != self.growing.len() {
+            self.copied = Segment { bytes: Bytes::copy_from_slice(&self.growing), ends: self.ends.as_slice().into() };
         }
-        let bytes = self.finished_bytes + self.copied.len();
-        Log { finished: Arc::clone(&self.finished), last: self.copied.clone(), bytes }
+        Log { finished: Arc::clone(&self.finished), last: self.copied.clone(), bytes: self.len() }
+    }
+
+    /// How many bytes there are so far.
+    pub fn len(&self) -> usize {
+        self.finished_bytes + self.growing.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Forgets all; what was handed out stays as it is.
@@ -67,33 +90,51 @@ impl LogWriter {
     }
 
     fn finish(&mut self) {
-        self.copied = Bytes::new();
+        self.copied = Segment::default();
         if !self.growing.is_empty() {
-            let segment = self.growing.split().freeze();
-            self.push(segment);
+            let bytes = self.growing.split().freeze();
+            let ends = self.ends.as_slice().into();
+            self.ends.clear();
+            self.push(Segment { bytes, ends });
         }
     }
 
-    fn push(&mut self, segment: Bytes) {
-        self.finished_bytes += segment.len();
+    fn push(&mut self, segment: Segment) {
+        self.finished_bytes += segment.bytes.len();
         // Copies the list, not the bytes, and only while somebody still holds an older snapshot.
         Arc::make_mut(&mut self.finished).push(segment);
     }
 }
 
+fn end(offset: usize) -> u32 {
+    debug_assert!(u32::try_from(offset).is_ok(), "frames are bounded far below 4 GiB");
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
 /// A history as it was at one moment: whole frames, one behind the other. Cloning it copies nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Log {
-    finished: Arc<Vec<Bytes>>,
-    last: Bytes,
+    finished: Arc<Vec<Segment>>,
+    last: Segment,
     bytes: usize,
 }
 
 impl Log {
-    /// The bytes in order, in pieces none of which is empty. A piece holds whole frames.
+    /// The bytes in order, in pieces none of which is empty. A piece holds whole frames: for a stream.
     pub fn segments(&self) -> impl Iterator<Item = &Bytes> {
-        let last = (!self.last.is_empty()).then_some(&self.last);
-        self.finished.iter().chain(last)
+        let last = (!self.last.bytes.is_empty()).then_some(&self.last);
+        self.finished.iter().chain(last).map(|segment| &segment.bytes)
+    }
+
+    /// The frames in order, each as it was appended: for links that carry one message a frame. Copies nothing.
+    pub fn frames(&self) -> impl Iterator<Item = Bytes> {
+        self.finished.iter().chain([&self.last]).flat_map(|Segment { bytes, ends }| {
+            let mut start = 0;
+            ends.iter().map(move |&end| {
+                let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
+                bytes.slice(core::mem::replace(&mut start, end)..end)
+            })
+        })
     }
 
     /// How many bytes there are.
@@ -121,19 +162,23 @@ mod tests {
 
     #[test]
     fn a_snapshot_is_what_was_written_until_then() {
-        let (mut writer, mut written, mut kept) = (LogWriter::new(), vec![], vec![]);
+        let (mut writer, mut written, mut frames, mut kept) = (LogWriter::new(), vec![], vec![], vec![]);
         for round in 0..2_000_usize {
             // Short frames, now and then one that is longer than a segment.
             let length = if round % 700 == 350 { SEGMENT + round } else { round % 50 };
             let frame: Vec<u8> = (0..length).map(|at| u8::try_from((round * 31 + at) % 251).unwrap()).collect();
             assert_eq!(writer.append(|out| out.extend_from_slice(&frame)), frame);
             written.extend_from_slice(&frame);
+            if !frame.is_empty() {
+                frames.push(frame);
+            }
             if round % 97 == 0 {
-                kept.push((writer.snapshot(), written.len()));
+                kept.push((writer.snapshot(), written.len(), frames.len()));
             }
         }
-        for (log, length) in kept {
+        for (log, length, count) in kept {
             assert_eq!(bytes(&log), written[..length]);
+            assert!(log.frames().eq(frames[..count].iter().cloned()), "frame by frame as well");
         }
         assert!(written.len() > 4 * SEGMENT);
     }

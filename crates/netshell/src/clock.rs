@@ -1,31 +1,51 @@
-//! The clock that engines do not have.
+//! The clock that rooms do not have.
 
 use std::time::Duration;
 
 use netcore::Time;
 use tokio::time::Instant;
 
-/// Tells an engine's [`Time`]: what has passed since the clock was started.
+/// Tells a room's [`Time`]: what it was when the clock was started, and what has passed since.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Instant,
+    first: Time,
 }
 
 impl Clock {
     /// A clock that shows [`Time::ZERO`] now.
     pub fn start() -> Self {
-        Self { start: Instant::now() }
+        Self::start_at(Time::ZERO)
+    }
+
+    /// A clock that shows `first` now: for a room that goes on from a recorded time.
+    pub fn start_at(first: Time) -> Self {
+        Self { start: Instant::now(), first }
     }
 
     /// The time now.
     pub fn now(&self) -> Time {
-        Time::ZERO.plus(self.start.elapsed())
+        self.first.plus(self.start.elapsed())
     }
 
-    /// The instant at which the clock shows `time`.
+    /// The instant at which the clock shows `time`; for a time before its start, the start.
     pub fn instant(&self, time: Time) -> Instant {
         // Far beyond any run of a server, but an instant that the system can still represent.
         const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
-        self.start + time.since(Time::ZERO).min(FAR)
+        self.start + time.since(self.first).min(FAR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_goes_on_from_the_time_that_it_was_given() {
+        let first = Time::from_millis(5_000);
+        let clock = Clock::start_at(first);
+        assert!(clock.now() >= first);
+        assert_eq!(clock.instant(Time::from_millis(5_250)) - clock.instant(first), Duration::from_millis(250));
+        assert_eq!(clock.instant(Time::ZERO), clock.instant(first));
     }
 }

@@ -1,105 +1,158 @@
 //! The one server loop.
 
-use std::{future::poll_fn, io, pin::pin, task::Poll};
+use std::{
+    future::poll_fn,
+    io,
+    pin::pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use netcore::{Engine, Input, Outbox, Outcome};
-use tokio::task::yield_now;
+use netcore::{Leave, Outcome};
+use tokio::{task::yield_now, time::timeout};
+use tracing::warn;
 
-use crate::{Clock, alarm::Alarm};
+use crate::{Clock, Host, alarm::Alarm};
 
-/// A way in which peers reach an engine.
-pub trait Transport<E: Engine> {
-    /// Waits until [`Transport::pump`] has something to do. Nothing is lost when the wait is given up.
-    fn ready(&mut self) -> impl Future<Output = io::Result<()>>;
+/// How long the loop works before it asks the system what else has happened, signals among it.
+const SLICE: Duration = Duration::from_micros(500);
+/// Pieces of work between two wake-ups of a room that wants to be woken all the time.
+const PIECES: usize = 16;
+/// If a deadline is noticed this late, and the loop was not at work meanwhile, the whole process stood still: it was stopped,
+/// or the machine slept. Messages that arrived meanwhile were sent in time, so they are taken in first.
+const STALL: Duration = Duration::from_millis(100);
+/// How long what has arrived during a stall is taken in before the clock counts again.
+const CATCH_UP: Duration = Duration::from_millis(500);
+/// How long the end waits for the system to say that it takes more, before it tries again.
+const RETRY: Duration = Duration::from_millis(5);
+/// How long the last messages may take to go out at the end.
+const FLUSH: Duration = Duration::from_secs(1);
 
-    /// Hands what has arrived to the engine, a bounded batch, and carries out what follows from each piece.
-    ///
-    /// # Errors
-    /// When the transport itself is broken; trouble with one peer is not an error.
-    fn pump(&mut self, clock: &Clock, engine: &mut E, out: &mut Outbox) -> io::Result<()>;
-
-    /// Carries out outputs in order. Never waits: what a peer cannot take is queued within a bound.
-    fn deliver(&mut self, clock: &Clock, out: &mut Outbox);
-
-    /// Waits for what is queued to go out, as long as that is sensible.
-    fn flush(&mut self) -> impl Future<Output = ()>;
-
-    /// The next text for standard output that the engine has made.
-    fn take_summary(&mut self) -> Option<String>;
-}
-
-/// Drives `engine` until it has an outcome or `shutdown` is done, which it is told; gives the outcome.
+/// Drives `host` until its room has an outcome, which it gives; `shutdown` is when the room is told to take leave, and how.
 ///
-/// Each summary of the engine goes to `summary`.
+/// Signals and deadlines are looked at after every half millisecond of work, whatever comes in. Messages that lie there when
+/// the process was stopped for a while are taken in before the room is told what time it is.
 ///
 /// # Errors
-/// When the transport or the timer breaks.
-pub async fn serve<E, T>(
-    mut engine: E,
-    mut transport: T,
-    shutdown: impl Future<Output = ()>,
-    mut summary: impl FnMut(&str),
-) -> io::Result<Outcome>
-where
-    E: Engine,
-    T: Transport<E>,
-{
-    let clock = Clock::start();
-    let mut out = Outbox::new();
+/// When a transport or the timer breaks.
+pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = Leave>) -> io::Result<Outcome> {
     let mut shutdown = pin!(shutdown);
-    // One timer for the whole run, set anew only when the deadline changes: most inputs leave it alone.
+    let mut stopping = false;
+    // One timer for the whole run, set anew only when the next wake-up changes: most work leaves it alone.
     let mut alarm = Alarm::new()?;
     let mut set_for = None;
+    // When the loop was last at work, and until when it catches up with what arrived during a stall.
+    let mut seen = clock.now();
+    let mut catch_up = None;
     loop {
-        let deadline = engine.deadline();
-        if deadline != set_for {
-            set_for = deadline;
-            alarm.set(deadline.map(|deadline| clock.instant(deadline)))?;
+        if let Some(outcome) = host.outcome() {
+            flush(&mut host, &clock).await;
+            return Ok(outcome);
+        }
+        let wake = host.wake_at();
+        if wake != set_for {
+            set_for = wake;
+            alarm.set(wake.map(|wake| clock.instant(wake)))?;
         }
         tokio::select! {
             // In this order, so that a flood of messages delays neither the end nor a deadline.
             biased;
-            () = &mut shutdown => engine.input(clock.now(), Input::Stop, &mut out),
+            leave = &mut shutdown, if !stopping => {
+                stopping = true;
+                host.stop(clock.now(), leave);
+                continue;
+            }
             rung = alarm.rung() => {
                 rung?;
-                // Whatever the rounding, an engine is not woken early.
-                let now = clock.now().max(set_for.unwrap_or_default());
                 set_for = None;
-                engine.input(now, Input::Elapsed, &mut out);
-                // Whoever wants to be woken again and again at once still hears its peers in between.
-                if engine.deadline().is_some_and(|deadline| deadline <= now) {
-                    transport.deliver(&clock, &mut out);
-                    yield_now().await;
-                    if let Poll::Ready(ready) = poll_once(transport.ready()).await {
-                        ready?;
-                        transport.pump(&clock, &mut engine, &mut out)?;
-                    }
-                }
             }
-            ready = transport.ready() => {
-                ready?;
-                transport.pump(&clock, &mut engine, &mut out)?;
-                // The alarm is heard only when the loop waits, which it does not while peers keep it busy.
-                let now = clock.now();
-                if engine.deadline().is_some_and(|deadline| deadline <= now) {
-                    transport.deliver(&clock, &mut out);
-                    engine.input(now, Input::Elapsed, &mut out);
-                }
+            ready = poll_fn(|context| host.poll_ready(context)) => ready?,
+        }
+        let now = clock.now();
+        if host.deadline().is_some_and(|deadline| now.since(deadline.max(seen)) >= STALL) {
+            catch_up = Some(now.plus(CATCH_UP));
+        }
+        let ended = if catch_up.is_some_and(|until| now < until) {
+            let ended = take_in(&mut host, &clock)?;
+            // What was taken in may have opened connections, which the system has to be asked about.
+            yield_now().await;
+            if ended == Slice::Idle && poll_once(|context| host.poll_ready(context)).await.is_pending() {
+                catch_up = None;
             }
-        }
-        transport.deliver(&clock, &mut out);
-        while let Some(text) = transport.take_summary() {
-            summary(&text);
-        }
-        if let Some(outcome) = engine.outcome() {
-            transport.flush().await;
-            return Ok(outcome);
+            Slice::Idle
+        } else {
+            catch_up = None;
+            slice(&mut host, &clock)?
+        };
+        // A stretch of work that took so long stood still as well.
+        let after = clock.now();
+        seen = if after.since(now) >= STALL { now } else { after };
+        if ended == Slice::Busy {
+            yield_now().await;
         }
     }
 }
 
-// What a future has to say without being waited for.
-async fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
+/// How a stretch of work ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slice {
+    /// Nothing is left to do just now.
+    Idle,
+    /// The time is up.
+    Busy,
+}
+
+// Works for a bounded time. A deadline is looked for between any two pieces.
+fn slice(host: &mut Host, clock: &Clock) -> io::Result<Slice> {
+    let begun = clock.now();
+    loop {
+        let now = clock.now();
+        if host.elapse(now) && host.deadline().is_some_and(|deadline| deadline <= now) {
+            // It wants to be woken again and again, and hears its peers in between.
+            for _ in 0..PIECES {
+                if !host.work(|| clock.now())? {
+                    break;
+                }
+            }
+            return Ok(Slice::Busy);
+        }
+        if !host.work(|| clock.now())? {
+            return Ok(if host.deadline().is_some_and(|deadline| deadline <= clock.now()) {
+                Slice::Busy
+            } else {
+                Slice::Idle
+            });
+        }
+        if clock.now().since(begun) >= SLICE {
+            return Ok(Slice::Busy);
+        }
+    }
+}
+
+// Takes in what has arrived, for a bounded time and without a look at deadlines.
+fn take_in(host: &mut Host, clock: &Clock) -> io::Result<Slice> {
+    let begun = clock.now();
+    while host.work(|| clock.now())? {
+        if clock.now().since(begun) >= SLICE {
+            return Ok(Slice::Busy);
+        }
+    }
+    Ok(Slice::Idle)
+}
+
+// What a poll has to say without being waited for.
+async fn poll_once<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
+    poll_fn(|context| Poll::Ready(poll(context))).await
+}
+
+async fn flush(host: &mut Host, clock: &Clock) {
+    let until = clock.now().plus(FLUSH);
+    while clock.now() < until {
+        let all = poll_fn(|context| host.poll_flush(clock.now(), context));
+        // Without a word from the system it is tried all the same.
+        if timeout(RETRY, all).await.is_ok() {
+            return;
+        }
+    }
+    warn!("the system did not take the last messages in time");
 }

@@ -7,7 +7,7 @@ use clap::{
     builder::{OsStringValueParser, TypedValueParser},
 };
 use cmdkit::{ScreenLogArgs, UsageError, is_ipv6, whole_number};
-use nuggets::{Name, Seat};
+use nuggets::{Name, Part};
 
 /// The name by which a client of the course plays by itself, on a screen.
 const BOT: &[u8] = b"bot";
@@ -105,7 +105,7 @@ pub enum Plan {
     /// One client that is steered by the keyboard or, with a delay between its keys, by a bot.
     Interactive {
         /// As what it takes part.
-        seat: Seat,
+        part: Part,
         /// The least time between two keys if a bot plays.
         bot: Option<Duration>,
     },
@@ -132,8 +132,8 @@ impl Plan {
             if delay.is_some() {
                 return Err(UsageError("--delay-ms is for bots; add --bot, --headless or --bots COUNT".into()));
             }
-            let seat = args.name.clone().map_or(Seat::Spectator, Seat::Player);
-            return Ok(Self::Interactive { seat, bot: None });
+            let part = args.name.clone().map_or(Part::Spectator, Part::Player);
+            return Ok(Self::Interactive { part, bot: None });
         }
         let base = args.name.as_ref().map_or("bot", Name::as_str);
         let name = |suffix: &str| {
@@ -149,7 +149,7 @@ impl Plan {
             };
             return Ok(Self::Headless { names, delay: delay.unwrap_or(Duration::ZERO) });
         }
-        Ok(Self::Interactive { seat: Seat::Player(name("")?), bot: Some(delay.unwrap_or(WATCHED_DELAY)) })
+        Ok(Self::Interactive { part: Part::Player(name("")?), bot: Some(delay.unwrap_or(WATCHED_DELAY)) })
     }
 }
 
@@ -178,25 +178,25 @@ mod tests {
     #[test]
     fn two_arguments_look_on_and_three_play() {
         let none = None;
-        assert_eq!(plan("client localhost 5000"), Plan::Interactive { seat: Seat::Spectator, bot: none });
-        let seat = Seat::Player(name("Ann"));
-        assert_eq!(plan("client localhost 5000 Ann"), Plan::Interactive { seat, bot: none });
+        assert_eq!(plan("client localhost 5000"), Plan::Interactive { part: Part::Spectator, bot: none });
+        let part = Part::Player(name("Ann"));
+        assert_eq!(plan("client localhost 5000 Ann"), Plan::Interactive { part, bot: none });
     }
 
     #[test]
     fn the_course_names_of_bots_play_by_themselves() {
-        let seat = Seat::Player(name("bot"));
-        assert_eq!(plan("client h 1 bot"), Plan::Interactive { seat, bot: Some(WATCHED_DELAY) });
+        let part = Part::Player(name("bot"));
+        assert_eq!(plan("client h 1 bot"), Plan::Interactive { part, bot: Some(WATCHED_DELAY) });
         assert_eq!(plan("client h 1 botbg"), Plan::Headless { names: vec![name("botbg")], delay: Duration::ZERO });
-        let seat = Seat::Player(name("bots"));
-        assert_eq!(plan("client h 1 bots"), Plan::Interactive { seat, bot: None });
+        let part = Part::Player(name("bots"));
+        assert_eq!(plan("client h 1 bots"), Plan::Interactive { part, bot: None });
     }
 
     #[test]
     fn bots_have_names_and_delays() {
-        let seat = Seat::Player(name("bot"));
+        let part = Part::Player(name("bot"));
         let bot = Some(Duration::from_millis(5));
-        assert_eq!(plan("client --bot --delay-ms 5 h 1"), Plan::Interactive { seat, bot });
+        assert_eq!(plan("client --bot --delay-ms 5 h 1"), Plan::Interactive { part, bot });
         assert_eq!(
             plan("client --bots 2 h 1 Z"),
             Plan::Headless { names: vec![name("Z1"), name("Z2")], delay: Duration::ZERO }

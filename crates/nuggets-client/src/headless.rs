@@ -9,7 +9,7 @@ use std::{
 };
 
 use cmdkit::EXIT_FAILURE;
-use nuggets::{End, Name, Seat};
+use nuggets::{End, Name, Part};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
@@ -30,7 +30,7 @@ pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duratio
     let mut bots = JoinSet::new();
     for name in names {
         let link = Link::open(addresses.to_vec())?;
-        let session = Session::start(Seat::Player(name.clone()), link);
+        let session = Session::start(Part::Player(name.clone()), link);
         bots.spawn(play(session, name.clone(), delay, stopped.clone()));
     }
     drop(stopped);
@@ -69,7 +69,7 @@ pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duratio
                 }
             }
             End::LeftEarly => {}
-            End::NoAnswer | End::NoGoodbye => failures += 1,
+            End::NoAnswer | End::NoGoodbye | End::Disconnected(_) => failures += 1,
         }
     }
     if failures > 0 {

@@ -5,21 +5,22 @@
 //! terminal and the bots.
 //!
 //! ```
-//! use netcore::Time;
-//! use nuggets::{Client, Seat};
+//! use netcore::{Client as _, Time};
+//! use nuggets::{Client, Part};
 //! use nuggets_client::View;
 //! use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
 //! use termkit::Palette;
 //!
-//! let mut client = Client::new(Seat::Spectator, Time::ZERO);
+//! let mut client = Client::new(Part::Spectator, Time::ZERO);
 //! for datagram in [&b"GRID 3 5"[..], b"GOLD 0 0 250", b"DISPLAY\n+---+\n|A.*|\n+---+\n"] {
-//!     client.datagram(Time::ZERO, datagram);
+//!     client.receive(Time::ZERO, datagram)?;
 //! }
 //! let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 4));
 //! let mut view = View::new(Palette::MONO, false);
 //! view.prepare(&client, buffer.area.as_size());
 //! view.picture(&client, Time::ZERO).render(buffer.area, &mut buffer);
 //! assert_eq!(buffer.content()[0].symbol(), "S", "of `Spectator: 250 nuggets unclaimed.`");
+//! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
 mod args;
@@ -62,8 +63,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         match plan {
             Plan::Headless { names, delay } => headless::run(&addresses, &names, delay).await,
-            Plan::Interactive { seat, bot } => {
-                let parting = Player::new(seat, addresses, bot)?.run().await;
+            Plan::Interactive { part, bot } => {
+                let parting = Player::new(part, addresses, bot)?.run().await;
                 if let Some(account) = &parting.account {
                     // Whoever closed standard error does not want to know.
                     let _ = writeln!(io::stderr(), "{account}");
@@ -93,6 +94,8 @@ fn tell(args: &Args, parting: &Parting) -> anyhow::Result<ExitCode> {
         End::NoAnswer => {
             bail!("no answer from {host} port {port} for {} s; does a nuggets server run there?", GIVE_UP.as_secs())
         }
+        // Datagrams have no connection that could end.
+        End::Disconnected(_) => bail!("the connection to {host} port {port} is gone"),
         End::NoGoodbye => bail!("left, but {host} port {port} said no goodbye within {} s", GOODBYE.as_secs()),
     }
 }

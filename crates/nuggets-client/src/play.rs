@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nuggets::{End, Seat};
+use nuggets::{End, Part};
 use sigkit::Requests;
 use termkit::{Happening, Palette, Source, Stage};
 use tokio::select;
@@ -45,7 +45,7 @@ pub(crate) struct Parting {
 
 impl Player {
     /// Takes the terminal over, as far as there is one, and then asks to be let in.
-    pub(crate) fn new(seat: Seat, addresses: Vec<SocketAddr>, bot: Option<Duration>) -> anyhow::Result<Self> {
+    pub(crate) fn new(part: Part, addresses: Vec<SocketAddr>, bot: Option<Duration>) -> anyhow::Result<Self> {
         let link = Link::open(addresses)?;
         let (typed, drawn) = (io::stdin().is_terminal(), io::stdout().is_terminal());
         let source = match (typed, drawn, &bot) {
@@ -57,7 +57,7 @@ impl Player {
         let stage = Stage::enter(drawn, source)?;
         Ok(Self {
             view: View::new(Palette::from_environment(), bot.is_some()),
-            session: Session::start(seat, link),
+            session: Session::start(part, link),
             stage,
             bot: bot.map(Bot::new),
             leaving: false,
@@ -73,9 +73,9 @@ impl Player {
             if let Some(end) = self.ended.take().or_else(|| self.session.end().cloned()) {
                 // The terminal is the user's own again before anything is printed.
                 drop(self.stage);
-                let name = match self.session.client().seat() {
-                    Seat::Player(name) => name.to_string(),
-                    Seat::Spectator => String::new(),
+                let name = match self.session.client().part() {
+                    Part::Player(name) => name.to_string(),
+                    Part::Spectator => String::new(),
                 };
                 let account = self.bot.map(|bot| bot.account(self.session.client(), &name));
                 return Parting { end, account, refused: self.session.is_refused(), hung_up: self.hung_up };

@@ -55,25 +55,25 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netcore::Time;
-    use nuggets::{Grid, Name, Seat, view::SELF};
+    use netcore::{Client as _, Time};
+    use nuggets::{Grid, Name, Part, view::SELF};
 
-    fn client(seat: Seat, rows: &[&str]) -> Client {
-        let mut client = Client::new(seat, Time::ZERO);
+    fn client(part: Part, rows: &[&str]) -> Client {
+        let mut client = Client::new(part, Time::ZERO);
         let grid = format!("GRID {} {}", rows.len(), rows[0].len());
         for datagram in ["OK A", &grid, "GOLD 0 0 250"] {
-            client.datagram(Time::ZERO, datagram.as_bytes());
+            client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
         }
         show(&mut client, rows);
         client
     }
 
     fn show(client: &mut Client, rows: &[&str]) {
-        client.datagram(Time::ZERO, format!("DISPLAY\n{}\n", rows.join("\n")).as_bytes());
+        client.receive(Time::ZERO, format!("DISPLAY\n{}\n", rows.join("\n")).as_bytes()).unwrap();
     }
 
-    fn player() -> Seat {
-        Seat::Player(Name::new(b"Ann").unwrap())
+    fn player() -> Part {
+        Part::Player(Name::new(b"Ann").unwrap())
     }
 
     // The display with what is remembered, or unknown, as a blank.
@@ -128,7 +128,7 @@ mod tests {
             }
             let mut shown = known.clone();
             shown[place.index()] = SELF;
-            client.datagram(Time::ZERO, &[b"DISPLAY\n", &shown[..]].concat());
+            client.receive(Time::ZERO, &[b"DISPLAY\n", &shown[..]].concat()).unwrap();
             seen.update(&client);
             for (cell, &shown) in (0..).map(Cell).zip(&shown).filter(|&(_, shown)| !b" \n".contains(shown)) {
                 let guessed = seen.is_visible(cell, shown);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_spectator_sees_everything() {
-        let client = client(Seat::Spectator, &["+-+ +-+", "|A###.|", "+-+ +-+"]);
+        let client = client(Part::Spectator, &["+-+ +-+", "|A###.|", "+-+ +-+"]);
         let mut seen = Seen::default();
         seen.update(&client);
         assert_eq!(visible(&seen, &client), ["+-+ +-+", "|A###.|", "+-+ +-+"]);

@@ -2,8 +2,8 @@
 
 use std::{future, time::Duration};
 
-use netcore::Time;
-use nuggets::{Client, ClientMessage, End, Seat, ServerMessage, protocol::printable};
+use netcore::{Client as _, Gone, Time};
+use nuggets::{Client, ClientMessage, End, Intent, Part, ServerMessage, protocol::printable};
 use tokio::{
     select,
     time::{Instant, sleep, sleep_until},
@@ -36,9 +36,9 @@ pub(crate) struct Session {
 
 impl Session {
     /// Sends the first message.
-    pub(crate) fn start(seat: Seat, link: Link) -> Self {
+    pub(crate) fn start(part: Part, link: Link) -> Self {
         let mut session = Self {
-            client: Client::new(seat, Time::ZERO),
+            client: Client::new(part, Time::ZERO),
             link,
             started: Instant::now(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
@@ -88,13 +88,13 @@ impl Session {
 
     /// Sends a key.
     pub(crate) fn key(&mut self, key: u8) {
-        self.client.key(self.now(), key);
+        self.client.act(self.now(), Intent::Key(key));
         self.flush();
     }
 
     /// Tells the server goodbye.
     pub(crate) fn leave(&mut self) {
-        self.client.leave(self.now());
+        self.client.act(self.now(), Intent::Leave);
         self.flush();
     }
 
@@ -133,7 +133,8 @@ impl Session {
                 self.heard += 1;
                 let (now, datagram) = (self.now(), &self.buffer[..bytes]);
                 let displays = self.client.displays();
-                self.client.datagram(now, datagram);
+                // What cannot be read leaves a note on the screen, and the next datagram may be better.
+                let _ = self.client.receive(now, datagram);
                 log(datagram, self.client.displays() > displays);
             }
             Received::Refused => self.refused(),
@@ -149,8 +150,12 @@ impl Session {
             self.tries = 0;
             self.send_first_message();
         } else {
-            self.client.refused();
+            self.port_closed();
         }
+    }
+
+    fn port_closed(&mut self) {
+        self.client.disconnected(self.now(), Gone::Broken);
     }
 
     fn send_first_message(&mut self) {
@@ -162,18 +167,14 @@ impl Session {
 
     fn flush(&mut self) {
         if !self.link.send_unsent() {
-            self.client.refused();
+            self.port_closed();
         }
-        while let Some(message) = self.client.take_message() {
-            let datagram = message.to_bytes();
+        while let Some(datagram) = self.client.take_outgoing() {
             debug!(datagram = printable(&datagram, b""), "to the server");
-            match message {
-                ClientMessage::Play(_) | ClientMessage::Spectate if self.heard == 0 => self.ask_again(),
-                _ => {
-                    if !self.link.send(datagram) {
-                        self.client.refused();
-                    }
-                }
+            if self.heard == 0 && datagram == self.client.first_message().to_bytes() {
+                self.ask_again();
+            } else if !self.link.send(datagram) {
+                self.port_closed();
             }
         }
     }
@@ -223,8 +224,8 @@ mod tests {
     }
 
     fn session(addresses: &[SocketAddr]) -> Session {
-        let seat = Seat::Player(Name::new(b"Ann").unwrap());
-        Session::start(seat, Link::open(addresses.to_vec()).unwrap())
+        let part = Part::Player(Name::new(b"Ann").unwrap());
+        Session::start(part, Link::open(addresses.to_vec()).unwrap())
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@
 
 use netcore::Time;
 use nuggets::{
-    Cell, Client, Direction, Seat,
+    Cell, Client, Direction, Part,
     grid::{PASSAGE, ROCK, ROOM},
     view::SELF,
 };
@@ -72,10 +72,10 @@ impl View {
     }
 
     fn steered(&self, client: &Client) -> Steered {
-        match (client.seat(), self.bot) {
-            (Seat::Spectator, _) => Steered::Not,
-            (Seat::Player(_), true) => Steered::ByBot,
-            (Seat::Player(_), false) => Steered::ByHand,
+        match (client.part(), self.bot) {
+            (Part::Spectator, _) => Steered::Not,
+            (Part::Player(_), true) => Steered::ByBot,
+            (Part::Player(_), false) => Steered::ByHand,
         }
     }
 
@@ -156,6 +156,7 @@ const fn map_window(window: Size) -> Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netcore::Client as _;
     use nuggets::Name;
     use ratatui::{Terminal, backend::TestBackend};
 
@@ -168,19 +169,19 @@ mod tests {
         "+------------------+",
     ];
 
-    fn client(seat: Seat, rows: &[&str]) -> Client {
+    fn client(part: Part, rows: &[&str]) -> Client {
         let width = rows.iter().map(|row| row.len()).max().unwrap();
         let text = rows.iter().map(|row| format!("{row:width$}\n")).collect::<Vec<_>>().concat();
-        let mut client = Client::new(seat, Time::ZERO);
+        let mut client = Client::new(part, Time::ZERO);
         let grid = format!("GRID {} {width}", rows.len());
         for datagram in ["OK A", &grid, "GOLD 0 0 250", &format!("DISPLAY\n{text}")] {
-            client.datagram(Time::ZERO, datagram.as_bytes());
+            client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
         }
         client
     }
 
     fn player() -> Client {
-        client(Seat::Player(Name::new(b"Ann").unwrap()), &MAP)
+        client(Part::Player(Name::new(b"Ann").unwrap()), &MAP)
     }
 
     fn terminal(view: &mut View, client: &Client, width: u16, height: u16) -> Terminal<TestBackend> {
@@ -216,13 +217,13 @@ mod tests {
 
     #[test]
     fn a_window_as_narrow_as_its_map_cuts_the_status_at_the_right_edge() {
-        let narrow = client(Seat::Spectator, &["+---+", "|A.*|", "+---+"]);
+        let narrow = client(Part::Spectator, &["+---+", "|A.*|", "+---+"]);
         assert_eq!(screen(&mut view(), &narrow, 5, 4), ["Spect", "+---+", "|A.*|", "+---+"]);
     }
 
     #[test]
     fn before_the_welcome_there_is_only_the_status() {
-        let client = Client::new(Seat::Spectator, Time::ZERO);
+        let client = Client::new(Part::Spectator, Time::ZERO);
         let shown = screen(&mut view(), &client, 60, 3);
         assert_eq!(shown, ["Waiting for the server to answer (attempt 1).", "", ""]);
     }
@@ -237,7 +238,7 @@ mod tests {
         );
         let rows = MAP.map(|row| format!("{:23}\n", row.replace('@', "."))).concat();
         let moved = rows.replace('C', "@");
-        client.datagram(Time::ZERO, format!("DISPLAY\n{moved}").as_bytes());
+        client.receive(Time::ZERO, format!("DISPLAY\n{moved}").as_bytes()).unwrap();
         assert_eq!(
             screen(&mut view, &client, 16, 4),
             ["Player A has 0 n", "............|", "...........@|", "------------+"]
@@ -279,7 +280,7 @@ mod tests {
     #[test]
     fn a_spectator_moves_the_map_by_hand() {
         let (client, mut view) =
-            (client(Seat::Spectator, &MAP.map(|row| if row == MAP[1] { "|A..........*....B.|" } else { row })), view());
+            (client(Part::Spectator, &MAP.map(|row| if row == MAP[1] { "|A..........*....B.|" } else { row })), view());
         screen(&mut view, &client, 18, 4);
         view.scroll(&client, Direction::DownRight);
         let part: Vec<&str> = MAP[3..].iter().map(|row| &row[5..]).collect();
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn what_is_remembered_is_dim() {
         let passage =
-            client(Seat::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
+            client(Part::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
         let terminal = terminal(&mut view(), &passage, 10, 5);
         let dim = |x: u16, y: u16| terminal.backend().buffer()[(x, y)].modifier.contains(Modifier::DIM);
         assert!(dim(1, 2) && dim(0, 1) && dim(3, 3));

@@ -2,24 +2,20 @@
 
 mod args;
 mod map;
-mod narrator;
 
 use std::{
     io::{self, Write},
-    net::{SocketAddr, UdpSocket},
     path::Path,
     process::ExitCode,
     sync::Arc,
 };
 
-use anyhow::Context;
-use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Hosted, LogFormat, Usage, UsageError, command_of};
-use netcore::Outcome;
-use netshell::{Udp, bind_udp, raise_open_files, serve, shutdown};
+use cmdkit::{Announce, EXIT_FAILURE, EXIT_USAGE, Hosting, Reach, Usage, UsageError, Wire, command_of};
+use netcore::Hosted;
 use nuggets::server::Server;
-use tracing::{info, warn};
+use tracing::info;
 
-use crate::{args::Args, narrator::Narrator};
+use crate::args::Args;
 
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "" }, |args| program(&args))
@@ -33,26 +29,9 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     let grid = map::load(args.map.as_deref())?;
     let config = args.config()?;
     let server = Server::new(Arc::new(grid), config).map_err(|error| UsageError(error.to_string()))?;
-    raise_open_files();
-    let sockets = bind_udp(&args.bind, args.port)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(async {
-        let stop = shutdown().context("cannot listen for signals")?;
-        // Only now: whoever has read the announcement may send a signal at once.
-        announce(&sockets, args, config.seed)?;
-        let outcome = serve(Narrator::new(server), Udp::new(sockets)?, stop, |summary| {
-            let mut stdout = io::stdout().lock();
-            // Whoever has closed standard output does not end the game of others.
-            if let Err(error) = writeln!(stdout, "{summary}").and_then(|()| stdout.flush()) {
-                warn!(%error, "the table cannot be written to standard output");
-            }
-        });
-        anyhow::Ok(outcome.await?)
-    })?;
-    match outcome {
-        Outcome::Finished => info!("the game is over"),
-        Outcome::Stopped => info!("stopped"),
-    }
+    let hosting = Hosting { bind: &args.bind, port: args.port, wire: Wire::Udp, log: &args.log, quiet: false };
+    let announcement = Announcement { map: map::name(args.map.as_deref()), seed: config.seed };
+    cmdkit::host(hosting, Hosted::new(server), &announcement)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,31 +50,31 @@ fn check_map(path: Option<&Path>) -> anyhow::Result<ExitCode> {
     Ok(if report.breaches.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-// The course's line on standard output, at once even into a pipe; then, for people, how to join.
-fn announce(sockets: &[UdpSocket], args: &Args, seed: u64) -> anyhow::Result<()> {
-    let addresses = sockets.iter().map(UdpSocket::local_addr).collect::<io::Result<Vec<SocketAddr>>>()?;
-    let port = addresses.first().map_or(args.port, SocketAddr::port);
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "Ready to play, waiting at port {port}")
-        .and_then(|()| stdout.flush())
-        .context("cannot write the port to standard output")?;
+/// What is hosted.
+struct Announcement {
+    map: String,
+    seed: u64,
+}
 
-    let map = map::name(args.map.as_deref());
-    if args.log.log_format == LogFormat::Json {
-        // Whoever reads this is a program.
-        info!(port, map, seed, ?addresses, "hosting");
-        return Ok(());
+impl Announce for Announcement {
+    // The course's words.
+    const READY: &'static str = "Ready to play";
+
+    fn text(&self, reach: &Reach) -> String {
+        let Self { map, seed } = self;
+        let Reach { port, open, host, elsewhere, .. } = reach;
+        let client = command_of("nuggets-client");
+        format!(
+            "Hosting {map} with seed {seed} on {open}; Ctrl-C stops it.\n\
+             To play:   {client} {host} {port} yourname\n\
+             To watch:  {client} {host} {port}\n\
+             A bot:     {client} {host} {port} robbie --bot\n\
+             {elsewhere}"
+        )
     }
-    let Hosted { open, host, elsewhere } = Hosted::at(&addresses);
-    let client = command_of("nuggets-client");
-    let lines = format!(
-        "Hosting {map} with seed {seed} on {open}; Ctrl-C stops it.\n\
-         To play:   {client} {host} {port} yourname\n\
-         To watch:  {client} {host} {port}\n\
-         A bot:     {client} {host} {port} robbie --bot\n\
-         {elsewhere}",
-    );
-    // A standard error that nobody reads is no reason not to play.
-    let _ = io::stderr().write_all(lines.as_bytes());
-    Ok(())
+
+    fn log(&self, Reach { port, addresses, .. }: &Reach) {
+        let Self { map, seed } = self;
+        info!(port, addresses, map, seed, "hosting");
+    }
 }

@@ -27,14 +27,14 @@ const WAYS: u8 = 3;
 /// datagrams, to other players and to servers that move it otherwise than the rule says.
 ///
 /// ```
-/// use netcore::Time;
-/// use nuggets::{Client, Explorer, Name, Seat};
+/// use netcore::{Client as _, Time};
+/// use nuggets::{Client, Explorer, Name, Part};
 ///
-/// let mut client = Client::new(Seat::Player(Name::new(b"Ann").unwrap()), Time::ZERO);
+/// let mut client = Client::new(Part::Player(Name::new(b"Ann").unwrap()), Time::ZERO);
 /// let mut explorer = Explorer::new();
 /// assert_eq!(explorer.next_key(&client), None, "the server has not answered yet");
 /// for datagram in ["OK A", "GRID 3 6", "GOLD 0 0 250", "DISPLAY\n+----+\n|@..*|\n+----+\n"] {
-///     client.datagram(Time::ZERO, datagram.as_bytes());
+///     client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
 /// }
 /// assert_eq!(explorer.next_key(&client), Some(b'L'));
 /// ```

@@ -8,6 +8,7 @@ use rand_pcg::Pcg64;
 use thiserror::Error;
 
 use crate::{
+    fingerprint::{AT, NAMED, PILED, PURSE, hash},
     grid::{Cell, Direction, Grid, PASSAGE, ROOM},
     protocol::{Letter, Name},
     visibility::Vision,
@@ -230,11 +231,6 @@ pub enum JoinError {
 #[error("this player takes no part in the game")]
 pub struct NotPlaying;
 
-// What a digest says about the state.
-const AT: u8 = 0;
-const PURSE: u8 = 1;
-const PILED: u8 = 2;
-
 /// One game, from the drop of the gold to the last nugget.
 #[derive(Debug, Clone)]
 pub struct Game {
@@ -321,7 +317,7 @@ impl Game {
         self.remaining == 0
     }
 
-    /// A fingerprint of positions, purses and piles, kept as they change.
+    /// A fingerprint of positions, purses, piles and names, kept as they change.
     pub const fn digest(&self) -> u64 {
         self.digest.value()
     }
@@ -348,6 +344,7 @@ impl Game {
             return Err(JoinError::NoSpot);
         }
         let cell = free[rng.random_range(0..count) as usize];
+        self.digest.toggle(NAMED, id.0.into(), hash(name.as_str().as_bytes()));
         self.players.push(Player { letter, name, purse: 0, cell: Some(cell) });
         self.digest.toggle(AT, id.0.into(), cell.0.into());
         self.digest.toggle(PURSE, id.0.into(), 0);

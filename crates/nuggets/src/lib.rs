@@ -6,7 +6,7 @@
 //! - [`Grid`] is the map, [`check_map`] finds what is wrong with one.
 //! - [`visibility`] says who sees what; [`game`] has the rules; [`view`] keeps what each player may know.
 //! - [`protocol`] is what goes over the wire.
-//! - [`server::Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] a client that plays by
+//! - [`Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] a client that plays by
 //!   itself.
 //!
 //! A whole game in a few lines:
@@ -36,6 +36,7 @@ extern crate std;
 mod check;
 pub mod client;
 pub mod explorer;
+mod fingerprint;
 pub mod game;
 pub mod grid;
 pub mod protocol;
@@ -45,7 +46,8 @@ pub mod view;
 pub mod visibility;
 
 pub use check::{Breach, Report, UNFRAGMENTED, check_map};
-pub use client::{Client, End, Seat};
+pub use client::{Client, End, Intent, Part};
 pub use explorer::Explorer;
 pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Repair};
 pub use protocol::{ClientMessage, Letter, Name, Nuggets, ServerMessage};
+pub use server::Server;

@@ -12,6 +12,9 @@
 //! | server | [`ServerMessage::Quit`] | `QUIT ` text | several lines are possible; it is over for that client |
 //! | server | [`ServerMessage::Error`] | `ERROR ` text | one line for the user |
 //!
+//! A datagram is one message, and so is a frame of a WebSocket. On a stream each message, in both directions, stands
+//! behind its length: a u32, big-endian. That is an extension of this project's own; the course knows datagrams only.
+//!
 //! Reading as a server is exact. Reading as a client forgives the newline and the spaces that servers of the course are
 //! known to add.
 //!
@@ -23,10 +26,15 @@ use alloc::{
 };
 use bytes::{BufMut, Bytes, BytesMut};
 use core::fmt;
-use netcore::{DecodeError, Framing, Protocol};
+use netcore::{
+    Admission, DecodeError, Framing, Protocol,
+    framing::{LengthDecoder, put_length_frame},
+};
 
 /// The largest UDP payload over IPv4, in bytes: no message is longer.
 pub const MAX_DATAGRAM: usize = 65_507;
+/// Bytes of the length that stands before each message on a stream.
+pub const LENGTH_PREFIX: usize = 4;
 /// What a DISPLAY begins with.
 pub const DISPLAY_HEADER: &[u8] = b"DISPLAY\n";
 /// Bytes of a name that are kept.
@@ -137,6 +145,11 @@ impl ClientMessage {
         }
     }
 
+    /// The wire form on a link whose messages are marked off like that.
+    pub fn to_frame(&self, framing: Framing) -> Bytes {
+        in_frame(self.to_bytes(), framing)
+    }
+
     /// Appends the wire form to `out`.
     pub fn encode(&self, out: &mut BytesMut) {
         match self {
@@ -167,21 +180,35 @@ pub struct Nuggets;
 impl Protocol for Nuggets {
     type Request = ClientMessage;
     type Decoder = ();
-    const MAX_MESSAGE: usize = MAX_DATAGRAM;
+    const MAX_MESSAGE: usize = LENGTH_PREFIX + MAX_DATAGRAM;
 
-    fn decode((): &mut (), buffer: &mut BytesMut, _: Framing) -> Result<Option<ClientMessage>, DecodeError> {
-        // Nuggets has no framing of its own, so a message is what came as one piece.
-        let message = ClientMessage::parse(buffer);
-        buffer.clear();
-        message.map(Some)
+    fn decode((): &mut (), buffer: &mut BytesMut, framing: Framing) -> Result<Option<ClientMessage>, DecodeError> {
+        match framing {
+            Framing::Whole if buffer.len() > MAX_DATAGRAM => {
+                Err(DecodeError::TooLong { length: buffer.len(), max: MAX_DATAGRAM })
+            }
+            Framing::Whole => {
+                let message = ClientMessage::parse(buffer);
+                buffer.clear();
+                message.map(Some)
+            }
+            Framing::Stream => match stream_decoder().decode(buffer)? {
+                Some(message) => ClientMessage::parse(&message).map(Some),
+                None => Ok(None),
+            },
+        }
     }
 
     fn encode_request(request: &ClientMessage, out: &mut BytesMut) {
         request.encode(out);
     }
 
-    fn admits(request: &ClientMessage) -> bool {
-        matches!(request, ClientMessage::Play(_) | ClientMessage::Spectate)
+    fn admits(message: Result<&ClientMessage, DecodeError>) -> Admission {
+        match message {
+            Ok(ClientMessage::Play(_) | ClientMessage::Spectate) => Admission::Admitted,
+            Ok(ClientMessage::Key(_)) | Err(FROM_A_SERVER) => Admission::Ignored,
+            Err(_) => Admission::Answered,
+        }
     }
 }
 
@@ -233,6 +260,11 @@ impl<'a> ServerMessage<'a> {
         }
     }
 
+    /// The wire form on a link whose messages are marked off like that.
+    pub fn to_frame(&self, framing: Framing) -> Bytes {
+        in_frame(self.to_bytes(), framing)
+    }
+
     /// Reads the one message that a datagram holds. White space and NULs at the end and repeated spaces between numbers
     /// are forgiven, since servers of the course send them.
     ///
@@ -270,6 +302,22 @@ impl<'a> ServerMessage<'a> {
             b"QUIT" => Ok(Self::Quit(trimmed)),
             b"ERROR" => Ok(Self::Error(trimmed)),
             _ => Err(invalid("the first word is none of OK, GRID, GOLD, DISPLAY, QUIT and ERROR", 0)),
+        }
+    }
+}
+
+/// Cuts a stream into messages. It remembers nothing, so each message may have one of its own.
+pub(crate) fn stream_decoder() -> LengthDecoder {
+    LengthDecoder::new(0, u32::try_from(MAX_DATAGRAM).unwrap_or(u32::MAX))
+}
+
+fn in_frame(message: Bytes, framing: Framing) -> Bytes {
+    match framing {
+        Framing::Whole => message,
+        Framing::Stream => {
+            let mut out = BytesMut::new();
+            put_length_frame(&message, &mut out);
+            out.freeze()
         }
     }
 }

@@ -1,14 +1,11 @@
 //! The bot's brain against the real engine: it finishes every map of the repository, alone, within a bound of keys.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
-use netcore::{Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time};
+use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time};
 use nuggets::{
-    Client, Explorer, Grid, Name, Nuggets, Seat,
-    client::End,
-    game::Rules,
-    server::{Config, Server},
+    Client, Explorer, Grid, Intent, Name, Nuggets, Part, Server, client::End, game::Rules, server::Config,
     visibility::Vision,
 };
 
@@ -17,8 +14,12 @@ const BOUND: u32 = 50_000;
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
 const PEER: PeerId = PeerId(0);
 
+/// How long it takes to press a key: on the largest map, pictures that are asked for much faster have to wait.
+const PRESSED: Duration = Duration::from_millis(10);
+
 /// A client and a server that hear each other at once.
 struct Table {
+    now: Time,
     server: Server,
     client: Client,
     out: Outbox,
@@ -28,7 +29,8 @@ impl Table {
     fn new(grid: &Arc<Grid>, config: Config) -> Self {
         let server = Server::new(Arc::clone(grid), config).expect("rules that a game can have");
         let name = Name::new(b"bot").expect("a name");
-        let mut table = Self { server, client: Client::new(Seat::Player(name), Time::ZERO), out: Outbox::new() };
+        let mut table =
+            Self { now: Time::ZERO, server, client: Client::new(Part::Player(name), Time::ZERO), out: Outbox::new() };
         let connected = Input::Connected { peer: PEER, role: Role::Player, link: Link::Datagram, address: "[::1]:9" };
         table.server.input(Time::ZERO, connected, &mut table.out);
         table.exchange();
@@ -39,11 +41,11 @@ impl Table {
     fn exchange(&mut self) {
         while let Some(datagram) = self.client.take_outgoing() {
             let mut buffer = BytesMut::from(&datagram[..]);
-            let request = Nuggets::decode(&mut (), &mut buffer, Framing::Datagram).expect("a message").expect("whole");
-            self.server.input(Time::ZERO, Input::Request { peer: PEER, request }, &mut self.out);
+            let request = Nuggets::decode(&mut (), &mut buffer, Framing::Whole).expect("a message").expect("whole");
+            self.server.input(self.now, Input::Request { peer: PEER, request }, &mut self.out);
             for output in self.out.drain() {
                 if let Output::Send { frame, .. } = output {
-                    self.client.datagram(Time::ZERO, &frame);
+                    self.client.receive(self.now, &frame).expect("a datagram is never unreadable");
                 }
             }
         }
@@ -57,9 +59,10 @@ impl Table {
                 assert!(text.starts_with("GAME OVER:\n"), "{what}: {text}");
                 return keys;
             }
+            self.now = self.now.plus(PRESSED);
             let key = explorer.next_key(&self.client);
             let key = key.unwrap_or_else(|| panic!("{what}: no way on after {keys} keys"));
-            self.client.key(Time::ZERO, key);
+            self.client.act(self.now, Intent::Key(key));
             self.exchange();
         }
         panic!("{what}: {} nuggets are left after {BOUND} keys", self.client.remaining());

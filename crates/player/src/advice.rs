@@ -1,7 +1,7 @@
 //! What a person is told who has to decide.
 
 use blackjack::{
-    Action, Card, Hand, Strategy,
+    Action, Card, Hand, Policy,
     exact::{Odds, Solver},
 };
 
@@ -14,29 +14,29 @@ pub struct Advice {
     pub odds: Option<(Odds, Odds)>,
 }
 
-/// Gives advice by a strategy.
+/// Gives advice by a policy.
 #[derive(Debug, Clone)]
 pub struct Advisor {
     solver: Solver,
-    strategy: Strategy,
+    policy: Policy,
 }
 
 impl Advisor {
-    /// An advisor who knows this strategy.
-    pub const fn new(solver: Solver, strategy: Strategy) -> Self {
-        Self { solver, strategy }
+    /// An advisor who knows this policy.
+    pub const fn new(solver: Solver, policy: Policy) -> Self {
+        Self { solver, policy }
     }
 
-    /// The strategy.
-    pub const fn strategy(&self) -> &Strategy {
-        &self.strategy
+    /// The policy.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// What to do with a hand that is not bust against this card of the dealer.
     pub fn advise(&self, hand: &Hand, upcard: Card) -> Advice {
-        let action = self.strategy.decide(hand.points(), upcard.value());
+        let action = self.policy.decide(hand.points(), upcard.value());
         let values: Vec<u8> = hand.cards().iter().map(|card| card.value()).collect();
-        Advice { action, odds: self.solver.odds(&values, upcard.value(), &self.strategy) }
+        Advice { action, odds: self.solver.odds(&values, upcard.value(), &self.policy) }
     }
 }
 
@@ -50,8 +50,8 @@ impl Advisor {
         static BEST: OnceLock<Advisor> = OnceLock::new();
         let best = BEST.get_or_init(|| {
             let solver = Solver::new();
-            let strategy = solver.best(StateSpace::Soft);
-            Self::new(solver, strategy)
+            let policy = solver.best(StateSpace::Soft);
+            Self::new(solver, policy)
         });
         best.clone()
     }

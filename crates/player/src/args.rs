@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use blackjack::{
-    QTable, StateSpace, Strategy,
+    Policy, QTable, StateSpace,
     exact::Solver,
     learn::{Chance, Explore},
     protocol::Name,
@@ -145,7 +145,7 @@ fn parse_chance(typed: &str) -> Result<Chance, &'static str> {
 #[derive(Debug)]
 pub(crate) enum Plan {
     Human { advisor: Box<Advisor> },
-    Play { strategy: Box<Strategy> },
+    Play { policy: Box<Policy> },
     Learn { learner: Box<Learner> },
 }
 
@@ -159,11 +159,11 @@ impl Args {
             return Ok(Plan::Learn { learner: Box::new(self.learner()?) });
         }
         let solver = Solver::new();
-        let strategy = self.strategy(&solver)?;
+        let policy = self.policy(&solver)?;
         if self.human {
-            Ok(Plan::Human { advisor: Box::new(Advisor::new(solver, strategy)) })
+            Ok(Plan::Human { advisor: Box::new(Advisor::new(solver, policy)) })
         } else {
-            Ok(Plan::Play { strategy: Box::new(strategy) })
+            Ok(Plan::Play { policy: Box::new(policy) })
         }
     }
 
@@ -203,14 +203,14 @@ impl Args {
         })
     }
 
-    fn strategy(&self, solver: &Solver) -> anyhow::Result<Strategy> {
+    fn policy(&self, solver: &Solver) -> anyhow::Result<Policy> {
         let path = self.path();
         let name = file_name(path);
         if !self.best
             && let Some(table) = tables::load(path, self.state)?
         {
             info!("plays by the table {name}");
-            return Ok(table.strategy());
+            return Ok(table.policy());
         }
         // A person decides for themselves, so advice from the best is at hand; whoever plays by a table needs one.
         let advised = self.human && self.table.is_none();

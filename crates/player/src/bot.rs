@@ -17,10 +17,9 @@ use std::{
 
 use anyhow::Context;
 use blackjack::{
-    PlayerMessage, QTable, StateSpace, Strategy,
+    PlayerMessage, Policy, QTable, StateSpace, Verdict,
     client::Event,
-    learn::{Choice, Explore, Score},
-    protocol::Name,
+    learn::{Choice, Episode, Explore, Score},
 };
 use bytes::BytesMut;
 use cmdkit::{Autosave, file_name};
@@ -29,7 +28,7 @@ use rand_pcg::Pcg64Mcg;
 use tokio::runtime;
 use tracing::{debug, info, trace, warn};
 
-use crate::{connection, seat::Seat, tables};
+use crate::{connection, session::Session, tables};
 
 /// Bytes read at a time: far more than a round has.
 const CHUNK: usize = 4096;
@@ -41,7 +40,7 @@ const PARTING_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) enum Pilot {
     /// A table that does not change.
-    Table(Box<Strategy>),
+    Table(Box<Policy>),
     /// One that does.
     Learner(Box<Learner>),
 }
@@ -94,22 +93,20 @@ impl Learner {
 }
 
 impl Pilot {
-    fn choose(&mut self, seat: &Seat) -> Option<Choice> {
-        let state = seat.player.state()?;
+    fn choose(&mut self, session: &Session) -> Option<Choice> {
+        let state = session.client.state()?;
         Some(match self {
-            Self::Table(strategy) => Choice::sure(strategy.action(state)),
+            Self::Table(policy) => Choice::sure(policy.action(state)),
             Self::Learner(learner) => learner.explore.choose(&learner.table, state, &mut learner.rng),
         })
     }
 
-    fn learn(&mut self, seat: &Seat, event: Event) {
+    fn learn(&mut self, score: Score, verdict: Verdict, lesson: Option<Episode>) {
         let Self::Learner(learner) = self else { return };
-        if let Event::Ended { verdict, sound: true } = event {
-            seat.player.episode().teach(&mut learner.table, verdict);
+        if let Some(lesson) = lesson {
+            lesson.teach(&mut learner.table, verdict);
         }
-        if matches!(event, Event::Ended { .. }) {
-            learner.save_meanwhile(seat.score);
-        }
+        learner.save_meanwhile(score);
     }
 }
 
@@ -119,27 +116,29 @@ impl Pilot {
 /// When the system does not let the program listen for signals.
 pub(crate) fn play(
     stream: &TcpStream,
-    mut seat: Seat,
-    name: &Name,
+    mut session: Session,
     pilot: &mut Pilot,
 ) -> anyhow::Result<(Score, anyhow::Result<()>)> {
     let stopped = stop_on_signal(stream)?;
-    let ended = converse(stream, &mut seat, name, pilot);
+    let ended = converse(stream, &mut session, pilot);
     let ended = if stopped.load(Ordering::SeqCst) {
         info!("stopped");
         Ok(())
     } else {
         ended
     };
-    Ok((seat.score, ended))
+    Ok((session.score, ended))
 }
 
-fn converse(mut stream: &TcpStream, seat: &mut Seat, name: &Name, pilot: &mut Pilot) -> anyhow::Result<()> {
+fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot) -> anyhow::Result<()> {
     let mut answers = BytesMut::new();
-    PlayerMessage::Join(name.clone()).encode(seat.dialect, &mut answers);
     let mut chunk = [0; CHUNK];
     loop {
-        if !answers.is_empty() {
+        session.take_answers(&mut answers);
+        if answers.is_empty() {
+            // An answer acknowledges, too.
+            connection::acknowledge(stream);
+        } else {
             // A dealer that is gone may have said why: what is left to be read says more than this.
             if let Err(error) = stream.write_all(&answers) {
                 debug!(%error, "the dealer takes no answer");
@@ -147,25 +146,24 @@ fn converse(mut stream: &TcpStream, seat: &mut Seat, name: &Name, pilot: &mut Pi
             answers.clear();
         }
         let count = match stream.read(&mut chunk) {
-            Ok(0) => return seat.ended(),
+            Ok(0) => return session.ended(),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => {
                 debug!(%error, "the connection is broken");
-                return seat.ended();
+                return session.ended();
             }
         };
-        seat.incoming.buffer().extend_from_slice(&chunk[..count]);
-        while let Some(event) = seat.next_event()? {
+        let received = session.receive(&chunk[..count]);
+        while let Some(event) = session.next_event() {
             match event {
                 Event::Asked => {
-                    if let Some(choice) = pilot.choose(seat) {
-                        let message = seat.player.decide(choice)?;
+                    if let Some(choice) = pilot.choose(session) {
+                        let message = session.client.decide(choice)?;
                         trace!("> {message}");
-                        message.encode(seat.dialect, &mut answers);
                     }
                 }
-                Event::Ended { .. } => pilot.learn(seat, event),
+                Event::Ended { verdict, lesson, .. } => pilot.learn(session.score, verdict, lesson),
                 Event::Quit => {
                     part(stream, &mut chunk);
                     return Ok(());
@@ -173,10 +171,7 @@ fn converse(mut stream: &TcpStream, seat: &mut Seat, name: &Name, pilot: &mut Pi
                 Event::Began | Event::Dealt | Event::Ignored => {}
             }
         }
-        // An answer acknowledges, too.
-        if answers.is_empty() {
-            connection::acknowledge(stream);
-        }
+        received?;
     }
 }
 

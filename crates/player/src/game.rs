@@ -1,7 +1,7 @@
 //! The game as a person sees it.
 
 use blackjack::{
-    Action, DealerMessage, Dialect, Hand, PlayerMessage, Verdict,
+    Action, Client, DealerMessage, Dialect, Hand, PlayerMessage, Verdict,
     client::Event,
     exact::Odds,
     learn::{Choice, Score},
@@ -10,46 +10,38 @@ use blackjack::{
 
 use crate::{
     advice::{Advice, Advisor},
-    incoming::Incoming,
-    seat::Seat,
+    session::Session,
 };
 
 /// What a person knows, and is told in words.
 #[derive(Debug)]
 pub struct Game {
-    name: Name,
-    seat: Seat,
+    session: Session,
     advisor: Advisor,
     advice: Option<Advice>,
     // Rounds that have begun, and how the last one ended: the total and the verdict.
     begun: u64,
     last: Option<(u8, Verdict)>,
-    over: bool,
 }
 
 impl Game {
-    /// The game of somebody who has not joined yet.
+    /// The game of somebody who wants to join.
     pub fn new(name: Name, dialect: Dialect, advisor: Advisor) -> Self {
-        let seat = Seat::new(dialect, advisor.strategy().space());
-        Self { name, seat, advisor, advice: None, begun: 0, last: None, over: false }
+        let session = Session::new(name, dialect, advisor.policy().space());
+        Self { session, advisor, advice: None, begun: 0, last: None }
     }
 
-    /// The message that asks for a seat.
-    pub fn join(&self) -> PlayerMessage {
-        PlayerMessage::Join(self.name.clone())
+    const fn client(&self) -> &Client {
+        &self.session.client
     }
 
-    /// The dialect that is spoken.
-    pub const fn dialect(&self) -> Dialect {
-        self.seat.dialect
+    pub(crate) const fn session(&mut self) -> &mut Session {
+        &mut self.session
     }
 
-    pub(crate) const fn incoming(&mut self) -> &mut Incoming {
-        &mut self.seat.incoming
-    }
-
-    pub(crate) const fn seat(&self) -> &Seat {
-        &self.seat
+    /// How it went so far.
+    pub const fn score(&self) -> Score {
+        self.session.score
     }
 
     /// Takes in a message of the dealer, and says what it means.
@@ -57,32 +49,41 @@ impl Game {
     /// # Errors
     /// When it makes no sense there.
     pub fn hear(&mut self, message: DealerMessage) -> anyhow::Result<Event> {
-        let total = self.seat.player.hand().total();
-        let event = self.seat.hear(message)?;
+        let event = self.session.hear(message)?;
+        self.take_in(&event);
+        Ok(event)
+    }
+
+    /// What the next message of those that came means; none when all were looked at.
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        let event = self.session.next_event()?;
+        self.take_in(&event);
+        Some(event)
+    }
+
+    fn take_in(&mut self, event: &Event) {
         self.advice = None;
-        match event {
+        match *event {
             Event::Began => self.begun += 1,
             Event::Asked => {
-                let upcard = self.seat.player.upcard();
-                self.advice = upcard.map(|upcard| self.advisor.advise(self.seat.player.hand(), upcard));
+                let upcard = self.upcard().filter(|_| self.client().state().is_some());
+                self.advice = upcard.map(|upcard| self.advisor.advise(self.hand(), upcard));
             }
-            Event::Ended { verdict, .. } => self.last = Some((total, verdict)),
-            Event::Quit => self.over = true,
-            Event::Dealt | Event::Ignored => {}
+            Event::Ended { verdict, total, .. } => self.last = Some((total, verdict)),
+            Event::Dealt | Event::Ignored | Event::Quit => {}
         }
-        Ok(event)
     }
 
     /// Decides, and gives the message to send; none unless the dealer has asked.
     pub fn decide(&mut self, action: Action) -> Option<PlayerMessage> {
-        let message = self.seat.player.decide(Choice::sure(action)).ok()?;
+        let message = self.session.client.decide(Choice::sure(action)).ok()?;
         self.advice = None;
         Some(message)
     }
 
     /// Whether the dealer has taken leave.
     pub const fn is_over(&self) -> bool {
-        self.over
+        self.client().has_heard_quit()
     }
 
     /// What to do; none unless the dealer has asked.
@@ -92,17 +93,17 @@ impl Game {
 
     /// The own hand.
     pub const fn hand(&self) -> &Hand {
-        self.seat.player.hand()
+        self.client().hand()
     }
 
     /// The dealer's card that lies face up, once it does.
     pub const fn upcard(&self) -> Option<blackjack::Card> {
-        self.seat.player.upcard()
+        self.client().upcard()
     }
 
     /// Whether a hand is played.
-    pub fn in_round(&self) -> bool {
-        self.seat.player.in_round()
+    pub const fn in_round(&self) -> bool {
+        self.client().in_round()
     }
 
     /// Rounds that have begun.
@@ -112,26 +113,26 @@ impl Game {
 
     /// Who plays, and how it went so far.
     pub fn status(&self) -> String {
-        let Score { wins, pushes, losses, busts } = self.seat.score;
-        let mean = self.seat.score.mean();
-        format!("{}: {wins} won, {pushes} pushed, {losses} lost, {busts} bust, mean {mean:+.3}", self.name)
+        let Score { wins, pushes, losses, busts } = self.session.score;
+        let mean = self.session.score.mean();
+        format!("{}: {wins} won, {pushes} pushed, {losses} lost, {busts} bust, mean {mean:+.3}", self.client().name())
     }
 
     /// How the last round ended; none before the first one has.
     pub fn outcome(&self) -> Option<String> {
         let (total, verdict) = self.last?;
-        let round = self.seat.score.rounds();
+        let round = self.session.score.rounds();
         Some(match verdict {
             Verdict::Win => format!("Round {round}: you win with {total}."),
             Verdict::Push => format!("Round {round}: nobody wins, both have {total}."),
-            Verdict::Loose => format!("Round {round}: you lose with {total}."),
+            Verdict::Lose => format!("Round {round}: you lose with {total}."),
             Verdict::Bust => format!("Round {round}: you are bust with {total}."),
         })
     }
 
     /// What the hand counts, in words.
     pub fn total(&self) -> String {
-        let points = self.seat.player.points();
+        let points = self.client().points();
         let soft = if points.is_soft() { "soft " } else { "" };
         format!("{soft}{}", points.total())
     }

@@ -87,14 +87,15 @@ pub(crate) fn play(stream: net::TcpStream, game: Game, draws: bool) -> anyhow::R
         if let Some(outcome) = game.outcome().filter(|_| draws && game.is_over()) {
             let _ = writeln!(io::stdout(), "{outcome}");
         }
-        anyhow::Ok((game.seat().score, ended))
+        anyhow::Ok((game.score(), ended))
     })
 }
 
 impl Person {
     async fn converse(&mut self, stream: &mut TcpStream) -> anyhow::Result<()> {
-        self.game.join().encode(self.game.dialect(), &mut self.answers);
+        let mut chunk = BytesMut::new();
         loop {
+            self.game.session().take_answers(&mut self.answers);
             if !self.answers.is_empty() {
                 // A dealer that is gone may have said why: what is left to be read says more than this.
                 if let Err(error) = stream.write_all(&mem::take(&mut self.answers)).await {
@@ -103,18 +104,17 @@ impl Person {
             }
             self.draw();
             let asked = self.game.advice().is_some();
-            let buffer = self.game.incoming().buffer();
-            buffer.reserve(CHUNK);
+            chunk.reserve(CHUNK);
             select! {
-                read = stream.read_buf(buffer) => {
+                read = stream.read_buf(&mut chunk) => {
                     if !matches!(read, Ok(1..)) {
                         if let Err(error) = read {
                             debug!(%error, "the connection is broken");
                         }
-                        return self.game.seat().ended();
+                        return self.game.session().ended();
                     }
                     self.stage.change();
-                    self.listen()?;
+                    self.listen(&chunk.split())?;
                 }
                 happening = self.stage.next(asked) => self.happen(happening)?,
             }
@@ -124,16 +124,14 @@ impl Person {
         }
     }
 
-    fn listen(&mut self) -> anyhow::Result<()> {
-        while !self.game.is_over()
-            && let Some(message) = self.game.incoming().next_message()?
-        {
-            let event = self.game.hear(message)?;
+    fn listen(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let received = self.game.session().receive(bytes);
+        while let Some(event) = self.game.next_event() {
             if self.view.is_none() {
-                self.tell(event)?;
+                self.tell(&event)?;
             }
         }
-        Ok(())
+        Ok(received?)
     }
 
     fn draw(&mut self) {
@@ -210,12 +208,11 @@ impl Person {
         };
         if let Some(message) = action.and_then(|action| self.game.decide(action)) {
             trace!("> {message}");
-            message.encode(self.game.dialect(), &mut self.answers);
         }
     }
 
     // What is new, in lines.
-    fn tell(&self, event: Event) -> io::Result<()> {
+    fn tell(&self, event: &Event) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let game = &self.game;
         match event {

@@ -1,12 +1,12 @@
 //! The player of the game of 21, as a library so that its screens can be drawn and its streams read by others.
 //!
-//! [`blackjack::Player`] folds what a dealer says into a hand; this crate adds the world around it: the command line
-//! ([`Args`]), the dealer's stream with the place of whatever is wrong in it ([`Incoming`]), what a person is told
-//! ([`Game`], [`Advisor`], [`View`]) and, not public, the connection, the table files, the learner and the terminal.
+//! [`blackjack::Client`] reads what a dealer sends and folds it into a hand; this crate adds the world around it: the command
+//! line ([`Args`]), what a person is told ([`Game`], [`Advisor`], [`View`]) and, not public, the connection, the table files,
+//! the learner and the terminal.
 //!
 //! ```text
-//! dealer -> Incoming -> Seat -> bot: by the table, or learning     (waits for the dealer and nothing else)
-//!                            -> human: Game -> View or lines        (waits for the dealer, keys and signals)
+//! dealer -> Session: Client, score -> bot: by the table, or learning     (waits for the dealer and nothing else)
+//!                                  -> human: Game -> View or lines        (waits for the dealer, keys and signals)
 //! ```
 //!
 //! ```
@@ -30,8 +30,7 @@ mod bot;
 mod connection;
 mod game;
 mod human;
-mod incoming;
-mod seat;
+mod session;
 mod tables;
 mod view;
 
@@ -41,15 +40,14 @@ use std::{
 };
 
 use anyhow::anyhow;
-use blackjack::{Dialect, learn::Score, table::Row};
+use blackjack::{Dialect, game::Row, learn::Score};
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;
 pub use game::Game;
-pub use incoming::{Incoming, Malformed};
 pub use view::View;
 
-use crate::{args::Plan, bot::Pilot, seat::Seat};
+use crate::{args::Plan, bot::Pilot, session::Session};
 
 /// Runs the program.
 ///
@@ -67,15 +65,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let stream = connection::open(&args.host, args.port)?;
             human::play(stream, Game::new(args.name.clone(), dialect, *advisor), draws)?
         }
-        Plan::Play { strategy } => {
+        Plan::Play { policy } => {
             let stream = connection::open(&args.host, args.port)?;
-            bot::play(&stream, Seat::new(dialect, strategy.space()), &args.name, &mut Pilot::Table(strategy))?
+            let session = Session::new(args.name.clone(), dialect, policy.space());
+            bot::play(&stream, session, &mut Pilot::Table(policy))?
         }
         Plan::Learn { learner } => {
             let space = learner.space();
             let stream = connection::open(&args.host, args.port)?;
             let mut pilot = Pilot::Learner(learner);
-            let (score, ended) = bot::play(&stream, Seat::new(dialect, space), &args.name, &mut pilot)?;
+            let (score, ended) = bot::play(&stream, Session::new(args.name.clone(), dialect, space), &mut pilot)?;
             // Also when the dealer is gone: what was learned was learned.
             let saved = match &mut pilot {
                 Pilot::Learner(learner) => learner.finish(score),

@@ -313,9 +313,9 @@ pub struct DumpArgs {
     pub format: Format,
 }
 
-/// A strategy that needs no training.
+/// A policy that needs no training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Policy {
+pub enum KnownPolicy {
     /// The best table
     Best,
     /// What the dealer does: hit to 16
@@ -368,7 +368,7 @@ pub struct ChartArgs {
 
     /// Draw this instead of a table
     #[arg(long, value_enum)]
-    pub policy: Option<Policy>,
+    pub policy: Option<KnownPolicy>,
 
     /// What makes a state of --policy; without it coarse
     #[arg(long, value_enum, value_name = "STATES", requires = "policy")]

@@ -1,4 +1,4 @@
-//! What a strategy does in each state, and where the best one does something else.
+//! What a policy does in each state, and where the best one does something else.
 
 pub mod drawing;
 pub mod terminal;
@@ -8,20 +8,20 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
-use blackjack::{QTable, State, StateSpace, Strategy, hand::BEST, round::Action};
+use blackjack::{Policy, QTable, State, StateSpace, hand::BEST, round::Action};
 use cmdkit::file_name;
 
 use crate::{
-    args::{ChartArgs, Colour, PictureArgs, Policy},
+    args::{ChartArgs, Colour, KnownPolicy, PictureArgs},
     judge::{Judge, facts},
     tables,
 };
 
-/// A strategy beside the best.
+/// A policy beside the best.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// What is drawn.
-    pub strategy: Strategy,
+    pub policy: Policy,
     /// What it was learned from, if it was.
     pub table: Option<QTable>,
     /// Where the best does something else.
@@ -42,35 +42,35 @@ pub struct Cell {
 }
 
 impl Chart {
-    /// The chart of a strategy that was not learned.
-    pub fn of_strategy(strategy: Strategy, best: &Strategy) -> Self {
-        let differences = strategy.differences(best).collect();
-        Self { strategy, table: None, differences }
+    /// The chart of a policy that was not learned.
+    pub fn of_policy(policy: Policy, best: &Policy) -> Self {
+        let differences = policy.differences(best).collect();
+        Self { policy, table: None, differences }
     }
 
     /// The chart of a table.
-    pub fn of_table(table: QTable, best: &Strategy) -> Self {
-        let chart = Self::of_strategy(table.strategy(), best);
+    pub fn of_table(table: QTable, best: &Policy) -> Self {
+        let chart = Self::of_policy(table.policy(), best);
         Self { table: Some(table), ..chart }
     }
 
     /// What the chart shows with and without an ace that counts 11: the space in which it is compared.
     pub fn space(&self) -> StateSpace {
         let soft = self.differences.iter().any(|state| state.is_soft());
-        if soft { StateSpace::Soft } else { self.strategy.space() }
+        if soft { StateSpace::Soft } else { self.policy.space() }
     }
 
     /// The place of a state of [`Chart::space`].
     pub fn cell(&self, state: State) -> Cell {
-        let own = State::new(self.strategy.space(), state.total(), state.is_soft(), state.upcard());
-        // A coarse strategy does the same with soft hands.
+        let own = State::new(self.policy.space(), state.total(), state.is_soft(), state.upcard());
+        // A coarse policy does the same with soft hands.
         let own =
-            own.or_else(|| State::new(self.strategy.space(), state.total(), false, state.upcard())).unwrap_or(state);
+            own.or_else(|| State::new(self.policy.space(), state.total(), false, state.upcard())).unwrap_or(state);
         let guessed = self.table.as_ref().is_some_and(|table| {
             let entry = table.entry(own);
             own.total() < BEST && (entry.hit.n == 0 || entry.stand.n == 0)
         });
-        Cell { state, action: self.strategy.action(own), differs: self.differences.contains(&state), guessed }
+        Cell { state, action: self.policy.action(own), differs: self.differences.contains(&state), guessed }
     }
 
     /// The rows of hard hands, or of soft ones, from 21 down; each has the upcards from 2 to ace. In a coarse chart all
@@ -117,30 +117,30 @@ pub fn chart(args: &ChartArgs) -> anyhow::Result<()> {
     };
     let judge = Judge::new();
     let asked = args.state.map(StateSpace::from).unwrap_or_default();
-    let chart = |strategy: Strategy| {
-        let against = args.against.map_or_else(|| strategy.space(), StateSpace::from);
-        Chart::of_strategy(strategy, judge.best(against))
+    let chart = |policy: Policy| {
+        let against = args.against.map_or_else(|| policy.space(), StateSpace::from);
+        Chart::of_policy(policy, judge.best(against))
     };
-    let (name, chart) = match (table, args.policy.unwrap_or(Policy::Best)) {
+    let (name, chart) = match (table, args.policy.unwrap_or(KnownPolicy::Best)) {
         (Some(table), _) => {
             let against = args.against.map_or_else(|| table.space(), StateSpace::from);
             (format!("What {} has learned", file_name(&args.file)), Chart::of_table(table, judge.best(against)))
         }
-        (None, Policy::Best) => (format!("The best table on {}", facts(asked)), chart(judge.best(asked).clone())),
-        (None, Policy::Mimic) => {
-            let mimic = Strategy::mimic();
-            let mimic = Strategy::new(asked, |state| mimic.action(hard(state)) == Action::Hit);
+        (None, KnownPolicy::Best) => (format!("The best table on {}", facts(asked)), chart(judge.best(asked).clone())),
+        (None, KnownPolicy::Mimic) => {
+            let mimic = Policy::mimic();
+            let mimic = Policy::new(asked, |state| mimic.action(hard(state)) == Action::Hit);
             ("Play as the dealer does".to_owned(), chart(mimic))
         }
-        (None, Policy::RandomLimit) => {
-            let limit = judge.solver().limit_of_random(asked).strategy();
+        (None, KnownPolicy::RandomLimit) => {
+            let limit = judge.solver().limit_of_random(asked).policy();
             ("Where random training ends up".to_owned(), chart(limit))
         }
     };
-    let against = args.against.map_or_else(|| chart.strategy.space(), StateSpace::from);
+    let against = args.against.map_or_else(|| chart.policy.space(), StateSpace::from);
     let title = args.picture.title.clone().unwrap_or(name);
     let summary = Summary {
-        value: judge.value(&chart.strategy),
+        value: judge.value(&chart.policy),
         best: judge.optimum(against),
         against,
         differences: chart.differences.len(),
@@ -177,7 +177,7 @@ pub(crate) fn write_picture(picture: &crate::picture::Picture, to: &PictureArgs)
 /// What stands under the title.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary {
-    /// The exact value of the strategy.
+    /// The exact value of the policy.
     pub value: f64,
     /// That of the best.
     pub best: f64,

@@ -148,7 +148,7 @@ fn train(
             let mut points = vec![];
             let mut before = 0;
             let look = |rounds: u64, table: &QTable| {
-                points.push((rounds, judge.value(&table.strategy())));
+                points.push((rounds, judge.value(&table.policy())));
                 // Nobody listens once another worker has failed.
                 let _ = tell.send(rounds - before);
                 before = rounds;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use blackjack::{QTable, State, StateSpace, Strategy, exact::Solver, round::Action};
+use blackjack::{Policy, QTable, State, StateSpace, exact::Solver, round::Action};
 use cmdkit::file_name;
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Judge {
     solver: Solver,
-    coarse: Strategy,
-    soft: Strategy,
+    coarse: Policy,
+    soft: Policy,
 }
 
 impl Default for Judge {
@@ -40,7 +40,7 @@ impl Judge {
     }
 
     /// The best table of a space.
-    pub const fn best(&self, space: StateSpace) -> &Strategy {
+    pub const fn best(&self, space: StateSpace) -> &Policy {
         match space {
             StateSpace::Coarse => &self.coarse,
             StateSpace::Soft => &self.soft,
@@ -48,8 +48,8 @@ impl Judge {
     }
 
     /// The expected reward of a round.
-    pub fn value(&self, strategy: &Strategy) -> f64 {
-        self.solver.value(strategy)
+    pub fn value(&self, policy: &Policy) -> f64 {
+        self.solver.value(policy)
     }
 
     /// The value of the best table of a space.
@@ -59,7 +59,7 @@ impl Judge {
 
     /// The value of doing as the dealer does.
     pub fn mimic(&self) -> f64 {
-        self.value(&Strategy::mimic())
+        self.value(&Policy::mimic())
     }
 }
 
@@ -116,11 +116,11 @@ struct Verdict {
 
 impl Verdict {
     fn on(table: &QTable, judge: &Judge) -> Self {
-        let (space, strategy) = (table.space(), table.strategy());
+        let (space, policy) = (table.space(), table.policy());
         Self {
             space,
-            value: judge.value(&strategy),
-            differs: strategy.differences(judge.best(space)).count(),
+            value: judge.value(&policy),
+            differs: policy.differences(judge.best(space)).count(),
             visited: table.visited().count(),
             states: space.states().count(),
             decisions: decisions(table),
@@ -149,7 +149,7 @@ impl Verdict {
 pub fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     let judge = Judge::new();
     let solver = judge.solver();
-    let limit = |space| judge.value(&solver.limit_of_random(space).strategy());
+    let limit = |space| judge.value(&solver.limit_of_random(space).policy());
     let values = [
         ("best_with_cards", "the best that knows its own exact cards", solver.best_value_with_cards()),
         ("best_soft", "the best table on (total, soft, upcard)", judge.optimum(StateSpace::Soft)),
@@ -157,7 +157,7 @@ pub fn exact(args: &ExactArgs) -> anyhow::Result<()> {
         ("mimic", "as the dealer plays: hit to 16", judge.mimic()),
         ("random_limit_soft", "what random training ends up with on (total, soft, upcard)", limit(StateSpace::Soft)),
         ("random_limit_coarse", "what random training ends up with on (total, upcard)", limit(StateSpace::Coarse)),
-        ("stand", "always stand", judge.value(&Strategy::stand())),
+        ("stand", "always stand", judge.value(&Policy::stand())),
         ("random", "a coin at every decision", solver.value_of_random()),
     ];
     let mut stdout = io::stdout().lock();
@@ -176,22 +176,22 @@ pub fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     }
     for space in [StateSpace::Coarse, StateSpace::Soft] {
         writeln!(stdout, "\nThe best table on {}; H hit, S stand:\n", facts(space))?;
-        let chart = Chart::of_strategy(judge.best(space).clone(), judge.best(space));
+        let chart = Chart::of_policy(judge.best(space).clone(), judge.best(space));
         stdout.write_all(terminal::cells(&chart, false).as_bytes())?;
     }
     Ok(())
 }
 
 // The upcards that each total hits against.
-fn hits(strategy: &Strategy) -> Value {
+fn hits(policy: &Policy) -> Value {
     let mut rows: Vec<(u8, bool, Vec<u8>)> = vec![];
-    for state in strategy.space().states() {
+    for state in policy.space().states() {
         let key = |state: State| (state.total(), state.is_soft());
         if rows.last().is_none_or(|&(total, soft, _)| (total, soft) != key(state)) {
             rows.push((state.total(), state.is_soft(), vec![]));
         }
         if let Some((_, _, upcards)) = rows.last_mut()
-            && strategy.action(state) == Action::Hit
+            && policy.action(state) == Action::Hit
         {
             upcards.push(state.upcard());
         }

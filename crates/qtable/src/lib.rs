@@ -4,7 +4,7 @@
 //!   can be stopped and gone on with; [`train::train`] does so to a file.
 //! - [`judge::Judge`] knows what tables are worth and which are best; [`judge::eval`] and [`judge::exact`] print it.
 //! - [`tables`] has what is done with table files: loading, saving, adding up, printing.
-//! - [`chart`] shows what a strategy does, in the terminal and as a picture; [`curve`] how good a table gets in how many
+//! - [`chart`] shows what a policy does, in the terminal and as a picture; [`curve`] how good a table gets in how many
 //!   rounds. A [`picture::Picture`] is drawn once and written as SVG and as PNG.
 //! - [`play`] lets a table play and says whether that agrees with its exact value.
 //!

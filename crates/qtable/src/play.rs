@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use blackjack::{Deck, Round, Strategy, exact::Solver, hand::Hand, learn::Score, round::RoundError};
+use blackjack::{Deck, Policy, Round, exact::Solver, hand::Hand, learn::Score, round::RoundError};
 use cmdkit::file_name;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -13,11 +13,11 @@ use crate::{args::PlayArgs, progress::Progress, tables::load};
 /// Rounds between two looks at the clock.
 const STRETCH: u64 = 1 << 16;
 
-/// Plays rounds by a strategy, alone at the table.
+/// Plays rounds by a policy, alone at the table.
 ///
 /// # Errors
 /// Never in practice: one player is one seat, and no round takes 52 cards.
-pub fn rounds<R: Rng>(strategy: &Strategy, rounds: u64, rng: &mut R) -> Result<Score, RoundError> {
+pub fn rounds<R: Rng>(policy: &Policy, rounds: u64, rng: &mut R) -> Result<Score, RoundError> {
     let mut score = Score::default();
     let mut deck = Deck::new();
     for _ in 0..rounds {
@@ -28,7 +28,7 @@ pub fn rounds<R: Rng>(strategy: &Strategy, rounds: u64, rng: &mut R) -> Result<S
             for &card in view.cards {
                 hand.push(card);
             }
-            let action = strategy.decide(hand.points(), view.upcard.value());
+            let action = policy.decide(hand.points(), view.upcard.value());
             round.apply(0, action)?;
         }
         if let Some(verdict) = round.view(0).and_then(|view| view.verdict) {
@@ -43,17 +43,17 @@ pub fn rounds<R: Rng>(strategy: &Strategy, rounds: u64, rng: &mut R) -> Result<S
 /// # Errors
 /// When the table cannot be read or standard output not be written.
 pub fn play(args: &PlayArgs) -> anyhow::Result<()> {
-    let strategy = load(&args.file)?.strategy();
+    let policy = load(&args.file)?.policy();
     let seed = args.seed()?;
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut progress = Progress::new(args.rounds, args.progress);
     let mut score = Score::default();
     while score.rounds() < args.rounds {
-        score += rounds(&strategy, STRETCH.min(args.rounds - score.rounds()), &mut rng)?;
+        score += rounds(&policy, STRETCH.min(args.rounds - score.rounds()), &mut rng)?;
         progress.reach(score.rounds(), || format!("  mean {:+.4}", score.mean()));
     }
     progress.end();
-    let exact = Solver::new().value(&strategy);
+    let exact = Solver::new().value(&policy);
     let (mean, half) = (score.mean(), score.half_width());
     let inside = half.map(|half| (mean - exact).abs() <= half);
     let Score { wins, pushes, losses, busts } = score;

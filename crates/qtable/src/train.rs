@@ -100,7 +100,7 @@ pub fn train(args: &TrainArgs) -> anyhow::Result<()> {
     while score.rounds() < args.rounds && !stop.load(Ordering::Relaxed) {
         let rounds = plan.stretch(&table).min(args.rounds - score.rounds());
         score += plan.play(&mut table, rounds)?;
-        progress.reach(score.rounds(), || format!("  exact {:.6}", judge.value(&table.strategy())));
+        progress.reach(score.rounds(), || format!("  exact {:.6}", judge.value(&table.policy())));
         if score.rounds() < args.rounds
             && let Err(error) = saves.meanwhile(score.rounds(), || save(&args.output, &table))
         {
@@ -123,7 +123,7 @@ pub fn train(args: &TrainArgs) -> anyhow::Result<()> {
     writeln!(stdout, "reward   {mean:.6} a round while it learned")?;
     writeln!(stdout, "covered  {}", coverage(&table))?;
     let space = table.space();
-    let (value, best, mimic) = (judge.value(&table.strategy()), judge.optimum(space), judge.mimic());
+    let (value, best, mimic) = (judge.value(&table.policy()), judge.optimum(space), judge.mimic());
     let facts = facts(space);
     writeln!(stdout, "exact    {value:.6} a round; the best on {facts} is {best:.6}, as the dealer plays {mimic:.6}")?;
     writeln!(stdout, "saved    {}", file_name(&args.output))?;

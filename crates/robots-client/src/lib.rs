@@ -1,11 +1,10 @@
 //! The robots client, as a library so that others can use its parts.
 //!
 //! [`robots::Client`] folds what the server says into what there is to see; this crate adds the world around it: the
-//! command line ([`Args`], [`Plan`]), the server's stream with the place of whatever is wrong in it ([`Incoming`]) and,
-//! not public, the connection, the GUI's datagrams and the bots.
+//! command line ([`Args`], [`Plan`]) and, not public, the connection, the GUI's datagrams and the bots.
 //!
 //! ```text
-//! server -TCP-> Incoming -> robots::Client -> Gui -UDP-> GUI
+//! server -TCP-------------> robots::Client -> Gui -UDP-> GUI
 //! server <-TCP- Outgoing <- robots::Client <- Gui <-UDP- GUI
 //!                                          <- Bot
 //! ```
@@ -18,7 +17,6 @@ mod gui;
 mod outgoing;
 mod player;
 mod reach;
-mod stream;
 
 use std::{
     io::{self, Write},
@@ -41,7 +39,6 @@ use tokio::{
 use tracing::{debug, info, warn};
 
 pub use args::{Args, Part, Plan, Screen};
-pub use stream::{Incoming, Malformed, Place};
 
 use crate::{
     gui::Gui,

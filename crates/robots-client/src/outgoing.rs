@@ -2,8 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use bytes::{Buf, BytesMut};
-use robots::{ClientMessage, protocol::encode};
+use bytes::{Buf, Bytes, BytesMut};
 
 /// Bytes that wait for a server that does not read. Beyond that only the newest message is kept: of a turn's actions
 /// no more counts anyway.
@@ -13,19 +12,19 @@ const MAX_WAITING: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
     bytes: BytesMut,
-    newest: Option<ClientMessage>,
+    newest: Option<Bytes>,
     // The server takes nothing any more; what it still has to say is worth reading.
     broken: bool,
 }
 
 impl Outgoing {
     /// Adds a message.
-    pub(crate) fn push(&mut self, message: ClientMessage) {
+    pub(crate) fn push(&mut self, message: Bytes) {
         if self.broken {
             return;
         }
         if self.bytes.len() < MAX_WAITING {
-            encode(&message, &mut self.bytes);
+            self.bytes.extend_from_slice(&message);
         } else {
             self.newest = Some(message);
         }
@@ -51,7 +50,7 @@ impl Outgoing {
             if self.bytes.len() < MAX_WAITING
                 && let Some(message) = self.newest.take()
             {
-                encode(&message, &mut self.bytes);
+                self.bytes.extend_from_slice(&message);
             }
         }
         Ok(())
@@ -61,18 +60,17 @@ impl Outgoing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use robots::{Action, Direction};
 
     #[test]
     fn a_server_that_does_not_read_costs_bounded_memory_and_gets_the_newest_message_at_last() {
         let mut outgoing = Outgoing::default();
-        let messages = [Action::PlaceBomb, Action::Move(Direction::Left)].map(ClientMessage::Action);
+        let messages = [&[1][..], &[3, 3]].map(Bytes::from_static);
         for message in messages.iter().cycle().take(1_000_000) {
             outgoing.push(message.clone());
             outgoing.flush(|_| Err(ErrorKind::WouldBlock.into())).unwrap();
         }
         assert!(outgoing.bytes.len() < MAX_WAITING + 300, "{}", outgoing.bytes.len());
-        outgoing.push(ClientMessage::Action(Action::PlaceBlock));
+        outgoing.push(Bytes::from_static(&[2]));
         let mut heard = vec![];
         let read = |bytes: &[u8]| {
             heard.extend_from_slice(&bytes[..bytes.len().min(1_000)]);
@@ -86,9 +84,9 @@ mod tests {
     #[test]
     fn nothing_waits_for_a_server_that_takes_nothing_any_more() {
         let mut outgoing = Outgoing::default();
-        outgoing.push(ClientMessage::Action(Action::PlaceBomb));
+        outgoing.push(Bytes::from_static(&[1]));
         assert!(outgoing.flush(|_| Err(ErrorKind::BrokenPipe.into())).is_err());
-        outgoing.push(ClientMessage::Action(Action::PlaceBomb));
+        outgoing.push(Bytes::from_static(&[1]));
         assert!(outgoing.is_empty());
     }
 }

@@ -2,15 +2,14 @@
 
 use std::{collections::BTreeMap, future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Duration};
 
-use bytes::BufMut;
 use cmdkit::HostPort;
-use netcore::wire::ShortText;
+use netcore::{Client as _, Time, wire::ShortText};
 use netshell::{Clock, LogLimit};
-use robots::{Bot, Client, Parameters, PlayerId, ServerMessage};
+use robots::{Bot, Client, InputMessage, Parameters, PlayerId, ServerMessage};
 use tokio::{net::TcpStream, select, sync::watch, task::yield_now, time::sleep};
 use tracing::{debug, info, warn};
 
-use crate::{gui::Gui, outgoing::Outgoing, reach::connect, stream::Incoming};
+use crate::{gui::Gui, outgoing::Outgoing, reach::connect};
 
 /// Bytes read from the server at a time.
 const CHUNK: usize = 16 << 10;
@@ -60,7 +59,7 @@ enum End {
 struct Link {
     stream: TcpStream,
     server: SocketAddr,
-    incoming: Incoming,
+    clock: Clock,
     outgoing: Outgoing,
     client: Client,
     // Whether whole messages may be left in what was read.
@@ -86,7 +85,9 @@ impl Player {
                     let mut link = Link::new(&self.name, stream, address);
                     let end = self.converse(&mut link).await;
                     self.own.send_replace(None);
-                    if link.client.parameters().is_some() {
+                    // One that turns newcomers away until its game is over says hello as well.
+                    let lasted = link.clock.now().since(Time::ZERO);
+                    if link.client.parameters().is_some() && lasted >= BACKOFF.1 {
                         backoff = BACKOFF.0;
                     }
                     match end {
@@ -130,11 +131,10 @@ impl Player {
     // Takes in what the server says.
     fn listen(&mut self, link: &mut Link) -> Result<(), End> {
         if !link.more {
-            let Link { stream, incoming, .. } = &mut *link;
-            incoming.buffer().reserve(CHUNK);
-            match stream.try_read_buf(&mut incoming.buffer().limit(CHUNK)) {
+            let mut chunk = [0; CHUNK];
+            match link.stream.try_read(&mut chunk) {
                 Ok(0) => return Err(End::Lost(link.lost("has closed the connection"))),
-                Ok(_) => {}
+                Ok(length) => link.client.feed(&chunk[..length]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(End::Lost(link.lost(&format!("is lost: {error}")))),
             }
@@ -145,7 +145,8 @@ impl Player {
                 link.more = true;
                 break;
             }
-            match link.incoming.next_message() {
+            // One by one, and not all at once: the GUI is sent a picture of every turn.
+            match link.client.next_message() {
                 Ok(Some(message)) => link.news |= self.message(&mut link.client, message)?,
                 Ok(None) => break,
                 Err(wrong) => {
@@ -195,9 +196,8 @@ impl Player {
     fn let_bot_act(&mut self, link: &mut Link) {
         let Steering::Bot { bot, .. } = &mut self.steering else { return };
         if let Some(input) = bot.next_input(&link.client) {
-            let message = link.client.input(input);
-            debug!(?input, ?message, "from the bot, to the server");
-            link.outgoing.push(message);
+            debug!(?input, "from the bot");
+            link.act(input);
         }
     }
 
@@ -207,9 +207,8 @@ impl Player {
         let obey = matches!(self.steering, Steering::Gui);
         gui.turn(|input| {
             if obey {
-                let message = link.client.input(input);
-                debug!(?input, ?message, "from the GUI, to the server");
-                link.outgoing.push(message);
+                debug!(?input, "from the GUI");
+                link.act(input);
             }
         });
     }
@@ -263,7 +262,7 @@ impl Link {
         Self {
             stream,
             server,
-            incoming: Incoming::default(),
+            clock: Clock::start(),
             outgoing: Outgoing::default(),
             client: Client::new(name.clone(), own),
             more: false,
@@ -271,8 +270,18 @@ impl Link {
         }
     }
 
+    // Takes in what the user or the bot wants, and hands on what follows from it.
+    fn act(&mut self, input: InputMessage) {
+        self.client.act(self.clock.now(), input);
+        while let Some(message) = self.client.take_outgoing() {
+            debug!(message = %message.escape_ascii(), "to the server");
+            self.outgoing.push(message);
+        }
+    }
+
     fn lost(&self, how: &str) -> anyhow::Error {
-        let Self { server, incoming, .. } = self;
+        let Self { server, client, .. } = self;
+        let incoming = client.incoming();
         let place = incoming.place();
         let within = if incoming.is_within_message() {
             format!(" in the middle of {place}, which began at byte {}", place.start)

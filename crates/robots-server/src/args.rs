@@ -6,7 +6,7 @@ use clap::{ArgAction, Parser};
 use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
 use netcore::wire::ShortText;
 use rand::{TryRng, rngs::SysRng};
-use robots::{Config, Parameters};
+use robots::{Config, MAX_HISTORY, Parameters};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -110,6 +110,7 @@ impl Args {
                 Some(seed) => seed,
                 None => SysRng.try_next_u32()?,
             },
+            max_history: MAX_HISTORY,
         };
         config.check().map_err(|error| UsageError(error.to_string()))?;
         Ok(config)

@@ -15,7 +15,7 @@ use std::{
 };
 
 use netcore::{MinStd, wire::ShortText};
-use robots::{Action, Config, Direction, Event, Game, Parameters, Position};
+use robots::{Action, Config, Direction, Event, Game, MAX_HISTORY, Parameters, Position};
 
 const PLAYERS: u8 = 25;
 const BLOCKS: u32 = 10_000;
@@ -87,7 +87,8 @@ fn busy(size: u16, radius: u16, draws: &mut MinStd) -> Game {
     };
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of blocks")]
     let initial_blocks = needed as u16;
-    let config = Config { parameters, turn_duration: Duration::ZERO, initial_blocks, seed: 0 };
+    let config =
+        Config { parameters, turn_duration: Duration::ZERO, initial_blocks, seed: 0, max_history: MAX_HISTORY };
     let (mut game, _) = Game::new(&config, draws);
     for turn in 0..2 * each {
         let bomb = turn % 2 == 0;

@@ -26,8 +26,8 @@ const MAX_SEARCH: usize = 2_048;
 /// The same pictures and the same seed lead to the same actions.
 ///
 /// ```
-/// use netcore::wire::ShortText;
-/// use robots::{Bot, Client, ClientMessage, Parameters, ServerMessage};
+/// use netcore::{Client as _, Time, wire::ShortText};
+/// use robots::{Bot, Client, Parameters, ServerMessage};
 ///
 /// let mut client = Client::new(ShortText::try_from("bot")?, None);
 /// let mut bot = Bot::new(1);
@@ -38,7 +38,8 @@ const MAX_SEARCH: usize = 2_048;
 /// };
 /// assert!(client.message(ServerMessage::Hello(parameters)));
 /// let input = bot.next_input(&client).expect("it wants to play");
-/// assert!(matches!(client.input(input), ClientMessage::Join { .. }));
+/// client.act(Time::ZERO, input);
+/// assert_eq!(client.take_outgoing().as_deref(), Some(&b"\x00\x03bot"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -53,7 +54,7 @@ impl Bot {
         Self { dice: MinStd::new(1 + seed % 2_147_483_646) }
     }
 
-    /// What to give to [`Client::input`] after a picture was due; `None` for doing nothing.
+    /// What to give to [`act`](netcore::Client::act) after a picture was due; `None` for doing nothing.
     pub fn next_input(&mut self, client: &Client) -> Option<InputMessage> {
         client.parameters()?;
         let own = client.own_player();

@@ -2,8 +2,10 @@
 //!
 //! Source: the task text of robots, "The client".
 
+mod talk;
+
 use alloc::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     vec::Vec,
 };
 use core::net::SocketAddr;
@@ -13,6 +15,7 @@ use thiserror::Error;
 use crate::{
     board::{Board, Position},
     explosion::{Blast, covered},
+    incoming::Incoming,
     messages::{
         Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, InputMessage, MAX_DATAGRAM, Parameters, Player,
         PlayerId, ServerMessage,
@@ -31,22 +34,28 @@ pub struct PictureTooLarge {
     pub bytes: usize,
 }
 
-/// What a client knows.
+pub use talk::MAX_OUTGOING;
+
+/// What a client knows, and what it says.
+///
+/// As a [`netcore::Client`] it takes the server's bytes and the user's inputs, and gives messages for the server. Whoever
+/// shows every step takes them in one by one instead: [`Client::feed`], then [`Client::next_message`] and
+/// [`Client::message`].
 ///
 /// ```
-/// use netcore::wire::ShortText;
-/// use robots::{Action, Client, ClientMessage, DrawMessage, Parameters, ServerMessage};
+/// use netcore::{Client as _, Time, wire::ShortText};
+/// use robots::{Action, Client, DrawMessage, Parameters, ServerMessage};
 ///
-/// let name = ShortText::try_from("Ann")?;
 /// let server_name = ShortText::try_from("here")?;
 /// let parameters = Parameters {
 ///     server_name, players_count: 2, size_x: 5, size_y: 5, game_length: 9, explosion_radius: 1, bomb_timer: 3,
 /// };
-/// let mut client = Client::new(name.clone(), None);
+/// let mut client = Client::new(ShortText::try_from("Ann")?, None);
 /// assert!(client.message(ServerMessage::Hello(parameters)), "a picture is due");
 /// assert!(matches!(client.picture(), Some(Ok(DrawMessage::Lobby { .. }))));
 /// // Whatever the user does in the lobby means that it wants to play.
-/// assert_eq!(client.input(Action::PlaceBomb), ClientMessage::Join { name });
+/// client.act(Time::ZERO, Action::PlaceBomb);
+/// assert_eq!(client.take_outgoing().as_deref(), Some(&b"\x00\x03Ann"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -59,6 +68,9 @@ pub struct Client {
     // Whether a Join was sent since the last game ended.
     joined: bool,
     own: Option<Own>,
+    incoming: Incoming,
+    outgoing: VecDeque<ClientMessage>,
+    over: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +114,9 @@ impl Client {
             game: None,
             joined: false,
             own: None,
+            incoming: Incoming::default(),
+            outgoing: VecDeque::new(),
+            over: false,
         }
     }
 
@@ -129,9 +144,8 @@ impl Client {
         }
     }
 
-    /// What to tell the server when the GUI sends `input`: in the lobby, that the user wants to play.
-    #[must_use = "it has to be sent to the server"]
-    pub fn input(&mut self, input: InputMessage) -> ClientMessage {
+    // What to tell the server when the user wants `input`: in the lobby, that it wants to play.
+    fn answer(&mut self, input: InputMessage) -> ClientMessage {
         if self.game.is_some() {
             return ClientMessage::Action(input);
         }

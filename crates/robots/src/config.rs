@@ -5,6 +5,9 @@ use thiserror::Error;
 
 use crate::messages::Parameters;
 
+/// The longest history of a game that newcomers are told, in bytes, unless a server is set up otherwise.
+pub const MAX_HISTORY: u64 = 256 << 20;
+
 /// How a server and its games are set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -16,6 +19,9 @@ pub struct Config {
     pub initial_blocks: u16,
     /// Where the random numbers of all games come from.
     pub seed: u32,
+    /// The longest history of a game that newcomers are told, in bytes; see [`MAX_HISTORY`]. Once it is longer, whoever
+    /// comes is turned away until the game is over.
+    pub max_history: u64,
 }
 
 /// A set-up with which no game can be played.
@@ -37,6 +43,17 @@ pub enum ConfigError {
     NoTimer,
 }
 
+// Bytes of the messages that a history is made of.
+const GAME_STARTED: u64 = 5;
+// Number, name of 255 bytes, an IPv6 address of 45 letters with brackets and port.
+const LISTED_PLAYER: u64 = 1 + 1 + 255 + 1 + 53;
+const TURN: u64 = 7;
+const BOMB_PLACED: u64 = 9;
+const PLAYER_MOVED: u64 = 6;
+const BLOCK_PLACED: u64 = 5;
+// An explosion that destroys as many blocks as it can, and no robot.
+const BOMB_EXPLODED: u64 = 13 + 4 * 4;
+
 impl Config {
     /// Whether games can be played so.
     ///
@@ -54,5 +71,42 @@ impl Config {
             return Err(ConfigError::NoTimer);
         }
         Ok(())
+    }
+
+    /// How long the history of a busy game gets, in bytes: an estimate from above.
+    ///
+    /// It is the sum of
+    /// - `GameStarted`, 5 bytes, and 311 for each player;
+    /// - turn 0: 7 bytes, 6 for each player, 5 for each block;
+    /// - each turn: 7 bytes and 9 for each player, the longest that an action takes;
+    /// - each turn in which bombs can explode: one explosion for two players, of 29 bytes and 1 for each robot that it hits.
+    ///
+    /// An explosion hits the robot that put the bomb down and the share of the others that its blast has of the board. Its arms
+    /// are taken to be no longer than twice the fields that there are for each player: crowds leave many blocks. Players who do
+    /// nothing but put down bombs can get beyond that, and players who act at random stay below it.
+    pub fn expected_history(&self) -> u64 {
+        let parameters = &self.parameters;
+        let [size_x, size_y, length, radius, timer] = [
+            parameters.size_x,
+            parameters.size_y,
+            parameters.game_length,
+            parameters.explosion_radius,
+            parameters.bomb_timer,
+        ]
+        .map(u64::from);
+        let players = u64::from(parameters.players_count);
+        let fields = (size_x * size_y).max(1);
+        let arm = radius.min(2 * fields.div_ceil(players.max(1)));
+        let blast = 1 + (2 * arm).min(size_x.saturating_sub(1)) + (2 * arm).min(size_y.saturating_sub(1));
+        let others = players.saturating_sub(1);
+        // A generator of nothing but zeros puts everybody into one corner.
+        let near = if self.seed.is_multiple_of(2_147_483_647) { others } else { (others * blast).div_ceil(fields) };
+        let hit = 1 + near.min(others);
+
+        let start = GAME_STARTED + LISTED_PLAYER * players;
+        let turn_0 = TURN + PLAYER_MOVED * players + BLOCK_PLACED * u64::from(self.initial_blocks).min(fields);
+        let actions = TURN + BOMB_PLACED * players;
+        let explosions = players.div_ceil(2) * (BOMB_EXPLODED + hit);
+        start + turn_0 + length * actions + length.saturating_sub(timer) * explosions
     }
 }

@@ -35,6 +35,9 @@ const BLOCK: u8 = 0;
 const ROBOT: u8 = 1;
 const SCORE: u8 = 2;
 const BOMB: u8 = 3;
+const TURN: u8 = 4;
+const NEXT_BOMB: u8 = 5;
+const RULES: u8 = 6;
 
 /// A game that is being played.
 ///
@@ -68,6 +71,10 @@ impl Game {
             next_bomb: 0,
             digest: Digest::default(),
         };
+        let rules = [parameters.game_length, parameters.explosion_radius, parameters.bomb_timer];
+        for (which, rule) in (0..).zip([parameters.size_x, parameters.size_y].into_iter().chain(rules)) {
+            game.digest.toggle(RULES, which, rule.into());
+        }
         let mut events = vec![];
         for id in (0..parameters.players_count).map(PlayerId) {
             let position = game.draw_position(draws);
@@ -175,14 +182,23 @@ impl Game {
         self.turn
     }
 
+    /// Turns after turn 0.
+    pub const fn length(&self) -> u16 {
+        self.length
+    }
+
     /// Whether the last turn is over.
     pub const fn is_over(&self) -> bool {
         self.turn >= self.length
     }
 
-    /// A fingerprint of turn, robots, bombs and blocks, kept as they change.
+    /// A fingerprint of all that decides how the game goes on, kept as it changes.
     pub fn digest(&self) -> u64 {
-        self.digest.value().wrapping_add(u64::from(self.turn))
+        let mut digest = self.digest;
+        digest.toggle(TURN, 0, self.turn.into());
+        // The numbers of the bombs to come; those that lie there may be none.
+        digest.toggle(NEXT_BOMB, 0, self.next_bomb.into());
+        digest.value()
     }
 
     fn draw_position(&self, draws: &mut MinStd) -> Position {
@@ -217,4 +233,68 @@ fn draw_below(draws: &mut MinStd, size: u16) -> u16 {
 
 fn packed(position: Position) -> u32 {
     u32::from(position.x) << 16 | u32::from(position.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::String};
+
+    impl Game {
+        /// The same game with a digest that is counted anew.
+        pub(crate) fn recounted(&self) -> Self {
+            let mut digest = Digest::default();
+            let rules = [self.length, self.explosion_radius, self.bomb_timer];
+            for (which, rule) in (0..).zip([self.board.size_x(), self.board.size_y()].into_iter().chain(rules)) {
+                digest.toggle(RULES, which, rule.into());
+            }
+            for (id, robot) in (0..).zip(&self.robots) {
+                digest.toggle(ROBOT, id, packed(robot.position).into());
+                digest.change(SCORE, id, 0, robot.score.into());
+            }
+            for block in self.board.blocks() {
+                digest.toggle(BLOCK, packed(block), 1);
+            }
+            let mut game = Self { digest, ..self.clone() };
+            self.bombs.iter().for_each(|&bomb| game.toggle_bomb(bomb));
+            game
+        }
+
+        /// Games that differ from this one in one thing each.
+        pub(crate) fn neighbours(&self) -> Vec<(String, Self)> {
+            let mut all = vec![];
+            let mut add = |what: String, change: &dyn Fn(&mut Self)| {
+                let mut other = self.clone();
+                change(&mut other);
+                all.push((what, other));
+            };
+            add("the turn".into(), &|game| game.turn += 1);
+            add("the next bomb".into(), &|game| game.next_bomb += 1);
+            add("the length".into(), &|game| game.length += 1);
+            add("the radius".into(), &|game| game.explosion_radius += 1);
+            add("the timer".into(), &|game| game.bomb_timer += 1);
+            for number in 0..self.robots.len() {
+                add(format!("the column of robot {number}"), &|game| game.robots[number].position.x += 100);
+                add(format!("the row of robot {number}"), &|game| game.robots[number].position.y += 100);
+                add(format!("the score of robot {number}"), &|game| game.robots[number].score += 1);
+            }
+            for number in 0..self.bombs.len() {
+                add(format!("bomb {number} is gone"), &|game| {
+                    let _ = game.bombs.remove(number);
+                });
+                add(format!("the number of bomb {number}"), &|game| game.bombs[number].id.0 += 1_000);
+                add(format!("the timer of bomb {number}"), &|game| game.bombs[number].explodes += 1);
+                add(format!("the column of bomb {number}"), &|game| game.bombs[number].position.x += 100);
+            }
+            for x in 0..self.board.size_x() {
+                for y in 0..self.board.size_y() {
+                    let field = Position::new(x, y);
+                    add(format!("the block of {field:?}"), &|game| {
+                        let _ = game.board.remove_block(field) || game.board.put_block(field);
+                    });
+                }
+            }
+            all
+        }
+    }
 }

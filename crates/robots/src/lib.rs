@@ -7,13 +7,13 @@
 //! - [`Board`] has the fields and their blocks, [`Blast`] is what a bomb reaches, [`Game`] has the turns and scores.
 //! - [`messages`] is what goes over the wire, [`protocol`] reads it off streams.
 //! - [`Server`] is the server as an engine, [`Client`] what a client knows and shows, [`Bot`] a player that plays by
-//!   itself.
+//!   itself; [`Incoming`] knows where in a server's stream something is wrong.
 //!
 //! A game of one turn:
 //!
 //! ```
 //! use netcore::{MinStd, wire::ShortText};
-//! use robots::{Action, Config, Direction, Game, Parameters};
+//! use robots::{Action, Config, Direction, Game, MAX_HISTORY, Parameters};
 //!
 //! let parameters = Parameters {
 //!     server_name: ShortText::try_from("here")?,
@@ -24,7 +24,7 @@
 //!     explosion_radius: 2,
 //!     bomb_timer: 3,
 //! };
-//! let config = Config { parameters, turn_duration: Default::default(), initial_blocks: 0, seed: 1234 };
+//! let config = Config { parameters, turn_duration: Default::default(), initial_blocks: 0, seed: 1234, max_history: MAX_HISTORY };
 //! config.check()?;
 //! let mut draws = MinStd::new(config.seed);
 //! let (mut game, _) = Game::new(&config, &mut draws);
@@ -45,17 +45,22 @@ pub mod bot;
 pub mod client;
 mod config;
 pub mod explosion;
+mod fingerprint;
 pub mod game;
+mod history;
+pub mod incoming;
 pub mod messages;
 pub mod protocol;
 pub mod server;
+mod standings;
 
 pub use board::{Board, Direction, Position};
 pub use bot::Bot;
 pub use client::{Client, PictureTooLarge};
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, MAX_HISTORY};
 pub use explosion::Blast;
 pub use game::Game;
+pub use incoming::{Incoming, Malformed};
 pub use messages::{
     Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, InputMessage, Parameters, Player, PlayerId,
     ServerMessage,

@@ -46,7 +46,7 @@ impl Protocol for Robots {
                 buffer.advance(overridden(buffer));
                 take_message(buffer, Self::MAX_MESSAGE, 0)
             }
-            Framing::Datagram => read_datagram(&buffer.split(), 0).map(Some),
+            Framing::Whole => read_datagram(&buffer.split(), 0).map(Some),
         }
     }
 

@@ -2,20 +2,33 @@
 //!
 //! Source: the task text of robots, "The server".
 
-use alloc::{boxed::Box, collections::BTreeMap, vec, vec::Vec};
+use alloc::{
+    boxed::Box,
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
 use bytes::{Bytes, BytesMut};
-use core::time::Duration;
+use core::{mem::take, time::Duration};
 use netcore::{
-    Digest, Engine, Input, LogWriter, MinStd, Outbox, Outcome, PeerId, Role, Time,
-    wire::{Encode, ShortText, Writer},
+    Departure, Digest, Engine, GameEvent, Input, Leave, MinStd, Outbox, Outcome, PeerId, Role, Severity, Status, Time,
+    wire::ShortText,
 };
 
 use crate::{
     config::{Config, ConfigError},
     game::Game,
+    history::History,
     messages::{Action, ClientMessage, Event, Player, PlayerId, ServerMessage},
     protocol::{Robots, encode},
+    standings::{standings, summary},
 };
+
+mod facts;
+#[cfg(test)]
+mod tests;
 
 /// A turn that comes so late, and by a whole turn at least, was held up by something that held up everything: a
 /// stopped process, a machine that slept. The turns after it keep their distance to it, instead of following in one
@@ -32,11 +45,14 @@ pub struct Server {
     peers: BTreeMap<PeerId, Peer>,
     // Those of the game, or of the coming one.
     players: BTreeMap<PlayerId, Player>,
-    players_digest: Digest,
     phase: Phase,
+    // Games that have begun.
+    games: u32,
     // What a newcomer is told behind Hello: who was accepted so far, or the game so far.
-    log: LogWriter,
+    history: History,
     outcome: Option<Outcome>,
+    // Of set-up, peers, players and actions, kept as they change.
+    digest: Digest,
 }
 
 #[derive(Debug, Clone)]
@@ -74,13 +90,14 @@ impl Server {
         encode(&ServerMessage::Hello(config.parameters.clone()), &mut hello);
         Ok(Self {
             draws: MinStd::new(config.seed),
+            digest: facts::of_setup(&config, &hello),
             hello: hello.freeze(),
             config,
             peers: BTreeMap::new(),
             players: BTreeMap::new(),
-            players_digest: Digest::default(),
             phase: Phase::Lobby,
-            log: LogWriter::new(),
+            games: 0,
+            history: lobby_history(),
             outcome: None,
         })
     }
@@ -103,11 +120,41 @@ impl Server {
         &self.players
     }
 
-    fn welcome(&mut self, peer: PeerId, out: &mut Outbox) {
+    // Tells everything from the start; `false` if that is not possible any more.
+    fn welcome(&mut self, peer: PeerId, out: &mut Outbox) -> bool {
         out.send(peer, self.hello.clone());
-        let log = self.log.snapshot();
+        let Some(log) = self.history.snapshot() else { return false };
         if !log.is_empty() {
             out.replay(peer, log);
+        }
+        true
+    }
+
+    fn connected(&mut self, peer: PeerId, role: Role, address: &str, out: &mut Outbox) {
+        if !self.welcome(peer, out) {
+            // It may come again: the coming lobby can be told.
+            return out.close(peer);
+        }
+        // Addresses are far shorter than a text may be.
+        let address = ShortText::try_from(address).unwrap_or_default();
+        let newcomer = Peer { role, address, player: None };
+        newcomer.toggle(peer, &mut self.digest);
+        self.peers.insert(peer, newcomer);
+    }
+
+    fn refresh(&mut self, peer: PeerId, out: &mut Outbox) {
+        if self.peers.contains_key(&peer) && !self.welcome(peer, out) {
+            self.part(peer, Departure::Dismissed("the game is too long to be told again".into()), out);
+        }
+    }
+
+    // Forgets a peer. What it said before counts, and its robot stays.
+    fn part(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
+        let Some(gone) = self.peers.remove(&peer) else { return };
+        gone.toggle(peer, &mut self.digest);
+        out.close(peer);
+        if let Some((id, player)) = gone.player.and_then(|id| self.players.get_key_value(&id)) {
+            out.event(GameEvent::Left { peer, name: player.name.to_string(), seat: id.0.to_string(), why });
         }
     }
 
@@ -117,7 +164,10 @@ impl Server {
             (Phase::Lobby, ClientMessage::Join { name }, None) => self.join(now, peer, name, out),
             (Phase::Playing(playing), ClientMessage::Action(action), Some(player)) => {
                 if let Some(slot) = playing.actions.get_mut(player.index()) {
-                    *slot = Some(action);
+                    if let Some(before) = slot.replace(action) {
+                        self.digest.toggle(facts::ACTION, player.0.into(), facts::of_action(before));
+                    }
+                    self.digest.toggle(facts::ACTION, player.0.into(), facts::of_action(action));
                 }
             }
             // Clients say Join with every key, and actions come from those who look on, or too early.
@@ -132,24 +182,31 @@ impl Server {
         // There are fewer players than the lobby takes, and that is a u8.
         let Ok(id) = u8::try_from(self.players.len()).map(PlayerId) else { return };
         let Some(joiner) = self.peers.get_mut(&peer) else { return };
+        joiner.toggle(peer, &mut self.digest);
         joiner.player = Some(id);
+        joiner.toggle(peer, &mut self.digest);
         let player = Player { name, address: joiner.address.clone() };
-        self.players_digest.toggle(id.0, 0, fingerprint(&player));
+        self.digest.toggle(facts::PLAYER, id.0.into(), facts::of_player(&player));
         self.players.insert(id, player.clone());
+        let event = GameEvent::Joined { peer, name: player.name.to_string(), seat: id.0.to_string() };
         self.record(&ServerMessage::AcceptedPlayer { id, player }, out);
+        out.event(event);
         if self.players.len() == usize::from(self.config.parameters.players_count) {
             self.start(now, out);
         }
     }
 
     fn start(&mut self, now: Time, out: &mut Outbox) {
-        self.log.clear();
-        self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
+        self.games = self.games.saturating_add(1);
+        self.history = History::new(self.config.max_history);
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
         // Turn 0 is due at once, but with a time of its own: telling a thousand who look on that the game starts takes
         // longer than turns may be off, and all turns are counted from turn 0.
         self.phase = Phase::Playing(Box::new(Playing { game, start: now, opening: Some(events), actions }));
+        self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
+        let players = self.config.parameters.players_count.into();
+        out.event(GameEvent::Started { game: self.games, players });
     }
 
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
@@ -165,7 +222,7 @@ impl Server {
             playing.start = playing.start.plus(late);
         }
         let events = playing.game.end_turn(&playing.actions, &mut self.draws);
-        playing.actions.fill(None);
+        playing.forget_actions(&mut self.digest);
         let turn = playing.game.turn();
         self.record(&ServerMessage::Turn { turn, events }, out);
         self.end_if_over(out);
@@ -174,27 +231,79 @@ impl Server {
     fn end_if_over(&mut self, out: &mut Outbox) {
         let Some(game) = self.game().filter(|game| game.is_over()) else { return };
         let scores = PlayerId::all().zip(game.robots().iter().map(|robot| robot.score)).collect();
-        self.phase = Phase::Lobby;
-        self.log.clear();
-        self.players.clear();
-        self.players_digest = Digest::default();
-        self.peers.values_mut().for_each(|peer| peer.player = None);
         let mut frame = BytesMut::new();
         encode(&ServerMessage::GameEnded { scores }, &mut frame);
         out.send_everyone(frame.freeze());
+        self.tell_result(out);
+        if let Phase::Playing(playing) = &mut self.phase {
+            // Those of a game of no turns.
+            playing.forget_actions(&mut self.digest);
+        }
+        self.phase = Phase::Lobby;
+        self.history = lobby_history();
+        for (id, player) in take(&mut self.players) {
+            self.digest.toggle(facts::PLAYER, id.0.into(), facts::of_player(&player));
+        }
+        for (&id, peer) in self.peers.iter_mut().filter(|(_, peer)| peer.player.is_some()) {
+            peer.toggle(id, &mut self.digest);
+            peer.player = None;
+            peer.toggle(id, &mut self.digest);
+        }
+    }
+
+    // Tells the host how the game came out, or how far it came.
+    fn tell_result(&self, out: &mut Outbox) {
+        let Some(game) = self.game() else { return };
+        let standings = standings(game, &self.players);
+        let text = summary(self.games, game, &standings);
+        out.event(GameEvent::Ended { game: self.games, complete: game.is_over(), standings });
+        out.summary(text);
+    }
+
+    fn stop(&mut self, leave: Leave, out: &mut Outbox) {
+        if leave == Leave::Over {
+            self.tell_result(out);
+            // The protocol has no farewell.
+            for (peer, gone) in take(&mut self.peers) {
+                gone.toggle(peer, &mut self.digest);
+                out.close(peer);
+            }
+        }
+        self.outcome = Some(Outcome::Stopped);
     }
 
     // Tells everybody, now and whenever somebody comes later.
     fn record(&mut self, message: &ServerMessage, out: &mut Outbox) {
-        out.send_everyone(self.log.append(|frame| encode(message, frame)));
+        let told = !self.history.is_lost();
+        out.send_everyone(self.history.append(message));
+        if told && self.history.is_lost() {
+            out.event(GameEvent::Notice { severity: Severity::Warning, peer: None, text: self.too_long() });
+        }
+    }
+
+    fn too_long(&self) -> String {
+        let Self { games, config: Config { max_history, .. }, .. } = self;
+        let turn = self.game().map_or(0, Game::turn);
+        format!(
+            "the history of game {games} is longer than {max_history} bytes after turn {turn}: whoever comes before the game \
+             is over is turned away"
+        )
     }
 }
 
-fn fingerprint(player: &Player) -> u64 {
-    let mut bytes = BytesMut::new();
-    player.encode(&mut Writer::new(&mut bytes));
-    // FNV-1a.
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+impl Playing {
+    fn forget_actions(&mut self, digest: &mut Digest) {
+        for (player, action) in (0..).zip(&mut self.actions) {
+            if let Some(action) = action.take() {
+                digest.toggle(facts::ACTION, player, facts::of_action(action));
+            }
+        }
+    }
+}
+
+// At most 255 players of at most 514 bytes each: that can always be told.
+fn lobby_history() -> History {
+    History::new(u64::MAX)
 }
 
 impl Engine for Server {
@@ -205,32 +314,18 @@ impl Engine for Server {
             return;
         }
         match input {
-            Input::Connected { peer, role, address, .. } => {
-                // Addresses are far shorter than a text may be.
-                let address = ShortText::try_from(address).unwrap_or_default();
-                self.peers.insert(peer, Peer { role, address, player: None });
-                self.welcome(peer, out);
-            }
+            Input::Connected { peer, role, address, .. } => self.connected(peer, role, address, out),
             Input::Request { peer, request } => self.request(now, peer, request, out),
-            // As if it had left: what it said before counts, and its robot stays.
-            Input::Malformed { peer, .. } | Input::Disconnected { peer, .. } => {
-                if self.peers.remove(&peer).is_some() {
-                    out.close(peer);
+            Input::Malformed { peer, why } => {
+                // Nothing that one who only looks on says has an effect.
+                if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {
+                    self.part(peer, Departure::Dismissed(format!("it sent what is no message: {why}")), out);
                 }
             }
-            Input::Refresh { peer } => {
-                if self.peers.contains_key(&peer) {
-                    self.welcome(peer, out);
-                }
-            }
+            Input::Disconnected { peer, why } => self.part(peer, Departure::Disconnected(why), out),
+            Input::Refresh { peer } => self.refresh(peer, out),
             Input::Elapsed => self.elapsed(now, out),
-            Input::Stop => {
-                // The protocol has no farewell.
-                while let Some((peer, _)) = self.peers.pop_first() {
-                    out.close(peer);
-                }
-                self.outcome = Some(Outcome::Stopped);
-            }
+            Input::Stop(leave) => self.stop(leave, out),
         }
     }
 
@@ -248,21 +343,28 @@ impl Engine for Server {
     }
 
     fn digest(&self) -> u64 {
-        // The generator, the players and at most 255 actions are few enough to be looked at each time.
-        let mut digest = self.players_digest;
-        digest.toggle(u8::MAX, 0, self.draws.state().into());
+        let mut digest = self.digest;
+        digest.toggle(facts::DRAWS, 0, self.draws.state().into());
+        digest.toggle(facts::GAMES, 0, self.games.into());
+        digest.toggle(facts::HISTORY, 0, self.history.fingerprint());
+        digest.toggle(facts::STOPPED, 0, self.outcome.is_some().into());
         if let Phase::Playing(playing) = &self.phase {
-            digest.toggle(u8::MAX, 1, playing.game.digest() ^ u64::from(playing.opening.is_some()));
-            for (player, &action) in (2..).zip(&playing.actions) {
-                let code = match action {
-                    None => continue,
-                    Some(Action::PlaceBomb) => 4,
-                    Some(Action::PlaceBlock) => 5,
-                    Some(Action::Move(direction)) => direction as u64,
-                };
-                digest.toggle(u8::MAX, player, code);
-            }
+            let Playing { game, start, opening, .. } = &**playing;
+            // What the opening is follows from the set-up and the generator.
+            digest.toggle(facts::START, opening.is_some().into(), start.as_nanos());
+            digest.toggle(facts::GAME, 0, game.digest());
         }
         digest.value()
+    }
+
+    /// Seats are taken until the game is over, also by those who have left.
+    fn status(&self) -> Status {
+        let phase = match &self.phase {
+            _ if self.outcome.is_some() => netcore::Phase::Over,
+            Phase::Lobby => netcore::Phase::Lobby,
+            Phase::Playing(_) => netcore::Phase::Playing,
+        };
+        let taken = u32::try_from(self.players.len()).unwrap_or(u32::MAX);
+        Status { phase, taken, seats: self.config.parameters.players_count.into() }
     }
 }

@@ -1,7 +1,7 @@
 //! What tests share. Nothing that is handed to people links this crate.
 //!
-//! - [`net`]: a pretend network. An engine and its clients in one thread, in virtual time; datagrams are lost, doubled
-//!   and reordered by a seed.
+//! - [`net`]: a pretend network around the real host. A room and its clients in one thread, in virtual time, over datagrams,
+//!   streams and messages; what is lost, doubled, cut, late or broken off is decided by a seed.
 //! - [`seeds`]: runs a test over many seeds and says which one failed, so that it can be played again.
 //! - [`process`]: real programs, with a deadline on everything that is waited for, and none left behind.
 //! - [`terminal`]: real programs in a terminal of their own, and what is on its screen.
@@ -16,14 +16,14 @@
 //! ```
 //! use std::{net::SocketAddr, sync::Arc};
 //! use netcore::Time;
-//! use nuggets::{Client, Grid, Name, Seat, server::{Config, Server}};
+//! use nuggets::{Client, Grid, Name, Part, Server, server::Config};
 //! use testkit::net::{Conditions, Net};
 //!
 //! let (grid, _) = Grid::parse(b"+---+\n|...|\n+---+\n")?;
 //! let server = Server::new(Arc::new(grid), Config::default())?;
 //! let mut net = Net::new(server, 1, Conditions::CALM);
 //! let ann: SocketAddr = "10.0.0.1:5000".parse()?;
-//! net.add(ann, Client::new(Seat::Player(Name::new(b"Ann").unwrap()), Time::ZERO));
+//! net.add(ann, Client::new(Part::Player(Name::new(b"Ann").unwrap()), Time::ZERO));
 //! net.settle();
 //! assert_eq!(net.client(ann).letter().unwrap().byte(), b'A');
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,131 +1,132 @@
 //! A pretend network.
 //!
-//! A [`Net`] holds one engine, any number of clients and the datagrams between them, all in one thread. Its time is
-//! virtual: it leaps from one event to the next, so a minute of play takes as long as the work in it. Chance comes from a
-//! seed; the same seed and the same calls give the same run.
+//! A [`Net`] holds one room, any number of clients and the bytes between them, all in one thread. Its time is virtual: it
+//! leaps from one event to the next, so a minute of play takes as long as the work in it. Chance comes from a seed; the same
+//! seed and the same calls give the same run.
 //!
-//! Towards the engine it is [`netshell::Udp`] without the operating system: [`netshell::Peers`] is the same, so who becomes
-//! a peer and what strangers may cost are the same; there are no sockets, no buffers and no errors on sending.
+//! The server is the real [`Host`] with the real transports: [`Ports`] and [`Streams`] over sockets that are none, and one for
+//! whole messages as a WebSocket carries them. Only the operating system is made up.
 
-use std::{collections::BTreeMap, iter, net::SocketAddr, ops::RangeInclusive, time::Duration};
+mod conditions;
+mod datagrams;
+mod lent;
+mod messages;
+mod streams;
+mod tap;
+mod witness;
+mod world;
 
-use bytes::{Bytes, BytesMut};
-use netcore::{Engine, Input, Outbox, Time};
-use netshell::{Delivery, Peers, Taken};
-use nuggets::Client;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    hash::{DefaultHasher, Hash, Hasher},
+    iter,
+    net::SocketAddr,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
-/// The largest UDP payload over IPv4, in bytes.
-const MAX_DATAGRAM: usize = 65_507;
+use bytes::Bytes;
+use netcore::{Client, Engine, Hosted, Leave, Outcome, Rate, Role, Time};
+use netshell::{Host, Limits, Ports, Streams};
 
-/// A client without its socket: datagrams and time go in, datagrams come out.
-pub trait Node {
-    /// The next datagram for the server.
-    fn take_outgoing(&mut self) -> Option<Bytes>;
-    /// Takes in a datagram from the server.
-    fn datagram(&mut self, now: Time, datagram: &[u8]);
-    /// When [`Node::elapsed`] is wanted; after that call it must be later, or none.
-    fn deadline(&self, now: Time) -> Option<Time>;
-    /// Takes in that the deadline has come.
-    fn elapsed(&mut self, now: Time);
-}
+pub use self::{
+    conditions::{Conditions, Rough, Traffic},
+    lent::EngineRef,
+    messages::MAX_QUEUE,
+    witness::{Observed, Witness},
+};
+use self::{
+    datagrams::{PretendPort, Way},
+    lent::Lent,
+    messages::Messages,
+    streams::{Door, PretendListener},
+    tap::Tap,
+    world::{Arrived, Shared},
+};
 
-impl Node for Client {
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.take_outgoing()
-    }
+/// Bytes a second that the server reads from one stream.
+pub const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
+/// The place of the transport for datagrams among those of the host.
+const DATAGRAMS: usize = 0;
+/// How long the server waits at its end for the last bytes to go out.
+const FLUSH: Duration = Duration::from_secs(1);
+/// How often it tries that again.
+const RETRY: Duration = Duration::from_millis(5);
+/// Pieces of work at one moment beyond which something goes round in circles.
+const MAX_WORK: usize = 1 << 20;
 
-    fn datagram(&mut self, now: Time, datagram: &[u8]) {
-        self.datagram(now, datagram);
-    }
-
-    fn deadline(&self, now: Time) -> Option<Time> {
-        self.deadline(now)
-    }
-
-    fn elapsed(&mut self, now: Time) {
-        self.elapsed(now);
-    }
-}
-
-/// What happens to datagrams on their way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conditions {
-    /// How many of a hundred never arrive.
-    pub loss_percent: u32,
-    /// How many of a hundred arrive twice.
-    pub double_percent: u32,
-    /// How long each copy is under way. A range means that they overtake each other.
-    pub delay: RangeInclusive<Duration>,
-}
-
-impl Conditions {
-    /// Everything arrives once, in order, after a millisecond.
-    pub const CALM: Self =
-        Self { loss_percent: 0, double_percent: 0, delay: Duration::from_millis(1)..=Duration::from_millis(1) };
-    /// One in five is lost, one in ten doubled, and all overtake each other within a fifth of a second.
-    pub const STORM: Self =
-        Self { loss_percent: 20, double_percent: 10, delay: Duration::from_millis(5)..=Duration::from_millis(200) };
-}
-
-/// What has happened to datagrams so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Traffic {
-    /// Sent, by anybody.
-    pub sent: u64,
-    /// Lost on the way.
-    pub lost: u64,
-    /// Arrived twice.
-    pub doubled: u64,
-    /// Arrived after one that was sent later, between any two ends.
-    pub overtaken: u64,
-    /// Dropped by the limits on strangers and peers.
-    pub refused: u64,
+/// How a client is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Datagrams,
+    Stream(usize),
+    Messages(usize),
 }
 
 #[derive(Debug)]
-enum Way {
-    ToServer { from: SocketAddr },
-    ToClient { to: SocketAddr },
+struct Seat<C> {
+    client: C,
+    line: Line,
+    // It has said its last.
+    closed: bool,
 }
 
-/// A pretend network with an engine `E` and clients `C` at its ends.
+/// A pretend network with a room for an engine `E` and clients `C` at its ends.
 #[derive(Debug)]
-pub struct Net<E, C> {
+pub struct Net<E: Engine, C> {
     now: Time,
-    rng: Pcg64,
-    conditions: Conditions,
-    engine: E,
-    out: Outbox,
-    clients: BTreeMap<SocketAddr, C>,
-    // What is under way, by arrival; the serial number keeps the order of what arrives together.
-    transit: BTreeMap<(Time, u64), (Way, Bytes)>,
-    serial: u64,
-    newest_arrived: u64,
-    peers: Peers<SocketAddr>,
+    shared: Shared,
+    room: Lent<E>,
+    // Until the server has ended and all that it had to say is out.
+    host: Option<Host>,
+    // Since the room has an outcome.
+    flush_until: Option<Time>,
+    witness: Witness,
+    clients: BTreeMap<SocketAddr, Seat<C>>,
     mail: BTreeMap<SocketAddr, Vec<Bytes>>,
-    summaries: Vec<String>,
-    traffic: Traffic,
+    trace: DefaultHasher,
+    work_now: usize,
 }
 
-impl<E: Engine, C: Node> Net<E, C> {
-    /// A network around `engine`, at its time zero.
+impl<E, C> Net<E, C>
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
+    /// A network around `engine`, at its time zero; `conditions` are those of datagrams. Streams and messages are
+    /// [calm](Rough::CALM).
     pub fn new(engine: E, seed: u64, conditions: Conditions) -> Self {
+        Self::with_host(engine, seed, conditions, |host| host)
+    }
+
+    /// The same, with a host that `build` has had a hand in.
+    pub fn with_host(engine: E, seed: u64, conditions: Conditions, build: impl FnOnce(Host) -> Host) -> Self {
+        let (shared, room, witness) = (Shared::new(seed, conditions), Lent::new(engine), Witness::default());
+        let limits = Limits { connections: usize::MAX };
+        let streams = |door, role| {
+            let listener = PretendListener::new(shared.clone(), door);
+            Streams::over(vec![listener], READ_RATE, limits).with_role(role)
+        };
+        let host = Host::new(room.clone())
+            .with_transport(Tap::new(Ports::over(vec![PretendPort(shared.clone())]), DATAGRAMS, shared.clone()))
+            .with_transport(Tap::new(streams(Door::Players, Role::Player), 1, shared.clone()))
+            .with_transport(Tap::new(streams(Door::Watchers, Role::Watcher), 2, shared.clone()))
+            .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
+            .with_observer(witness.clone());
         Self {
             now: Time::ZERO,
-            rng: Pcg64::seed_from_u64(seed),
-            conditions,
-            engine,
-            out: Outbox::new(),
+            shared,
+            room,
+            host: Some(build(host)),
+            flush_until: None,
+            witness,
             clients: BTreeMap::new(),
-            transit: BTreeMap::new(),
-            serial: 0,
-            newest_arrived: 0,
-            peers: Peers::new(Time::ZERO),
             mail: BTreeMap::new(),
-            summaries: vec![],
-            traffic: Traffic::default(),
+            trace: DefaultHasher::new(),
+            work_now: 0,
         }
     }
 
@@ -134,54 +135,103 @@ impl<E: Engine, C: Node> Net<E, C> {
         self.now
     }
 
-    /// The engine.
-    pub const fn engine(&self) -> &E {
-        &self.engine
+    /// The engine. Nothing can happen while somebody looks at it.
+    pub fn engine(&self) -> EngineRef<'_, E> {
+        self.room.engine()
     }
 
-    /// What the engine wants on standard output, oldest first.
-    pub fn summaries(&self) -> &[String] {
-        &self.summaries
+    /// How the room's life ended, if it has.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.engine().outcome()
     }
 
-    /// What has happened to datagrams so far.
-    pub const fn traffic(&self) -> Traffic {
-        self.traffic
+    /// What the room wants on standard output, oldest first.
+    pub fn summaries(&self) -> Vec<String> {
+        self.witness.summaries()
     }
 
-    /// How many addresses are peers.
+    /// Who is told what happens in the room.
+    pub const fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
+    /// What has happened on the way so far.
+    pub fn traffic(&self) -> Traffic {
+        self.shared.lock().chance.traffic
+    }
+
+    /// A fingerprint of all that every client was told, when, and of the engine at each of these moments.
+    pub fn trace(&self) -> u64 {
+        self.trace.finish()
+    }
+
+    /// How many peers the host has.
     pub fn peers(&self) -> usize {
-        self.peers.len()
+        self.host.as_ref().map_or(0, Host::peers)
+    }
+
+    /// Whether the server has ended and closed its sockets.
+    pub const fn is_closed(&self) -> bool {
+        self.host.is_none()
     }
 
     /// Changes what happens to datagrams sent from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
-        self.conditions = conditions;
+        self.shared.lock().chance.conditions = conditions;
     }
 
-    /// Puts a client at `address`, in place of the one that may be there.
+    /// Changes what happens to streams and messages from now on.
+    pub fn set_rough(&mut self, rough: Rough) {
+        self.shared.lock().chance.rough = rough;
+    }
+
+    /// Puts a client that speaks in datagrams at `address`, in place of the one that may be there.
     pub fn add(&mut self, address: SocketAddr, client: C) {
-        self.clients.insert(address, client);
+        self.seat(address, client, Line::Datagrams);
+    }
+
+    /// Connects a client by a stream; a watcher comes in at a listener of its own.
+    pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
+        let world = &mut *self.shared.lock();
+        let wire = world.wires.connect(&mut world.chance, address, role.into());
+        self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false });
+    }
+
+    /// Connects a client that speaks in whole messages, one a frame.
+    pub fn add_message(&mut self, address: SocketAddr, role: Role, client: C) {
+        let world = &mut *self.shared.lock();
+        let line = world.lines.connect(&mut world.chance, address, role);
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false });
+    }
+
+    /// Takes a connection of whole messages up again, with a client that knows nothing of what was said so far. What was
+    /// under way is lost.
+    pub fn come_back(&mut self, address: SocketAddr, client: C) {
+        let Line::Messages(line) = self.line(address) else { panic!("{address} is not connected by messages") };
+        let world = &mut *self.shared.lock();
+        world.lines.come_back(&mut world.chance, line);
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false });
     }
 
     /// The client at `address`.
     pub fn client(&self, address: SocketAddr) -> &C {
-        self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}"))
+        &self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
     }
 
     /// The client at `address`, to be told something.
     pub fn client_mut(&mut self, address: SocketAddr) -> &mut C {
-        self.clients.get_mut(&address).unwrap_or_else(|| panic!("no client is at {address}"))
+        &mut self.clients.get_mut(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
     }
 
     /// All clients, by address.
     pub fn clients(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
-        self.clients.iter().map(|(&address, client)| (address, client))
+        self.clients.iter().map(|(&address, seat)| (address, &seat.client))
     }
 
     /// Sends a datagram to the server from an address at which there need not be a client.
     pub fn send(&mut self, from: SocketAddr, datagram: impl Into<Bytes>) {
-        self.post(Way::ToServer { from }, datagram.into());
+        let world = &mut *self.shared.lock();
+        world.post.post(&mut world.chance, Way::ToServer { from }, datagram.into());
     }
 
     /// What came to an address at which there is no client, oldest first.
@@ -189,55 +239,72 @@ impl<E: Engine, C: Node> Net<E, C> {
         self.mail.remove(&address).unwrap_or_default()
     }
 
-    /// Lets the engine tell the peer at `address` all that it may know. `false` if none is there.
+    /// Lets the room tell the peer at `address` all that it may know. `false` if none is there.
     pub fn refresh(&mut self, address: SocketAddr) -> bool {
-        let Some(peer) = self.peers.at(address) else { return false };
-        self.input(Input::Refresh { peer });
-        true
+        let place = self.shared.lock().places.get(&address).copied();
+        let (Some((door, id)), Some(host)) = (place, &mut self.host) else { return false };
+        host.refresh(self.now, door, id)
     }
 
-    /// Tells the engine to stop.
+    /// Breaks the connection of the client at `address`, as both ends find out at once.
+    pub fn reset(&mut self, address: SocketAddr) {
+        let line = self.line(address);
+        let world = &mut *self.shared.lock();
+        match line {
+            Line::Stream(wire) => world.wires.reset(&mut world.chance, wire),
+            Line::Messages(line) => world.lines.reset(&mut world.chance, line),
+            Line::Datagrams => panic!("{address} has no connection that could break"),
+        }
+    }
+
+    /// Whether the client at `address` takes in what comes. While it does not, it fills its window.
+    pub fn set_reading(&mut self, address: SocketAddr, reading: bool) {
+        let line = self.line(address);
+        let mut world = self.shared.lock();
+        match line {
+            Line::Stream(wire) => world.wires.set_reading(wire, reading),
+            Line::Messages(line) => world.lines.set_reading(line, reading),
+            Line::Datagrams => panic!("datagrams do not wait for {address} to read them"),
+        }
+    }
+
+    /// Closes the connection of the client at `address` in good order.
+    pub fn close(&mut self, address: SocketAddr) {
+        let Some(Seat { line, closed, .. }) = self.clients.get_mut(&address) else { return };
+        *closed = true;
+        hang_up(&self.shared, *line);
+    }
+
+    /// Tells the room that it is over.
     pub fn stop(&mut self) {
-        self.input(Input::Stop);
+        if let Some(host) = &mut self.host {
+            host.stop(self.now, Leave::Over);
+        }
     }
 
-    /// Lets the next thing happen, unless that is after `until`. `false` when nothing is left to happen until then, and
-    /// it is `until` now.
+    /// Lets everything happen that happens at the next moment at which something does, unless that is after `until`.
+    /// `false` when nothing is left to happen until then, and it is `until` now.
     pub fn step(&mut self, until: Time) -> bool {
         self.collect();
-        let arrival = self.transit.keys().next().map(|&(due, _)| due);
-        let engine = if self.engine.outcome().is_none() { self.engine.deadline() } else { None };
-        let client = self.clients.values().filter_map(|client| client.deadline(self.now)).min();
-        let next = [engine, arrival, client].into_iter().flatten().min().filter(|&next| next <= until);
-        let Some(next) = next else {
-            self.now = self.now.max(until);
+        let Some(next) = self.next_moment().filter(|&next| next <= until) else {
+            self.set_now(until);
             return false;
         };
-        self.now = self.now.max(next);
-        // Deadlines before datagrams, as the server loop has it.
-        if engine == Some(next) {
-            self.input(Input::Elapsed);
-        } else if arrival == Some(next)
-            && let Some(((_, serial), (way, datagram))) = self.transit.pop_first()
-        {
-            self.traffic.overtaken += u64::from(serial < self.newest_arrived);
-            self.newest_arrived = self.newest_arrived.max(serial);
-            match way {
-                Way::ToServer { from } => self.take_in(from, &datagram),
-                Way::ToClient { to } => match self.clients.get_mut(&to) {
-                    Some(client) => client.datagram(self.now, &datagram),
-                    None => self.mail.entry(to).or_default().push(datagram),
-                },
-            }
-        } else {
-            let now = self.now;
-            for client in self.clients.values_mut() {
-                if client.deadline(now).is_some_and(|due| due <= now) {
-                    client.elapsed(now);
-                }
+        self.set_now(next);
+        let arrived = self.shared.lock().arrive();
+        for (address, what) in arrived {
+            self.hand_over(address, what);
+        }
+        self.serve();
+        let now = self.now;
+        for Seat { client, .. } in self.clients.values_mut() {
+            if client.deadline(now).is_some_and(|due| due <= now) {
+                client.elapsed(now);
             }
         }
         self.collect();
+        let digest = self.engine().digest();
+        (self.now, digest).hash(&mut self.trace);
         true
     }
 
@@ -246,75 +313,125 @@ impl<E: Engine, C: Node> Net<E, C> {
         while self.step(until) {}
     }
 
-    /// Lets everything happen until nothing is under way and the engine waits for nothing, or an hour has passed.
+    /// Lets everything happen until nothing is under way and the server waits for nothing, or an hour has passed.
     pub fn settle(&mut self) {
         let until = self.now.plus(Duration::from_secs(3_600));
         self.collect();
-        while (!self.transit.is_empty() || (self.engine.outcome().is_none() && self.engine.deadline().is_some()))
-            && self.step(until)
-        {}
+        while (self.shared.lock().next_due().is_some() || self.server_wakes().is_some()) && self.step(until) {}
+    }
+
+    fn seat(&mut self, address: SocketAddr, client: C, line: Line) {
+        self.clients.insert(address, Seat { client, line, closed: false });
+    }
+
+    fn line(&self, address: SocketAddr) -> Line {
+        self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).line
+    }
+
+    fn set_now(&mut self, now: Time) {
+        if now > self.now {
+            self.now = now;
+            self.work_now = 0;
+        }
+        self.work_now += 1;
+        assert!(self.work_now < MAX_WORK, "something goes round in circles at {:?}", self.now);
+        self.shared.lock().chance.now = self.now;
+    }
+
+    fn next_moment(&self) -> Option<Time> {
+        let clients = self.clients.values().filter_map(|seat| seat.client.deadline(self.now));
+        clients.chain(self.shared.lock().next_due()).chain(self.server_wakes()).min()
+    }
+
+    // When the server does something although nothing arrives.
+    fn server_wakes(&self) -> Option<Time> {
+        let host = self.host.as_ref()?;
+        match (host.outcome(), self.flush_until) {
+            (Some(_), Some(_)) => Some(self.now.plus(RETRY)),
+            (Some(_), None) => Some(self.now),
+            (None, _) => host.wake_at(),
+        }
+    }
+
+    // What the server's loop does at one moment.
+    fn serve(&mut self) {
+        let Some(host) = &mut self.host else { return };
+        let (now, mut context) = (self.now, Context::from_waker(Waker::noop()));
+        // Deadlines before messages, as the server loop has it.
+        while host.outcome().is_none() {
+            let mut busy = host.elapse(now);
+            let due = host.wake_at().is_some_and(|wake| wake <= now);
+            if due || host.poll_ready(&mut context).is_ready() {
+                while host.work(|| now).expect("no pretend transport breaks") {
+                    busy = true;
+                    self.work_now += 1;
+                    assert!(self.work_now < MAX_WORK, "the server goes round in circles at {now:?}");
+                }
+            }
+            if !busy {
+                return;
+            }
+        }
+        let until = *self.flush_until.get_or_insert(now.plus(FLUSH));
+        if host.poll_flush(now, &mut context) != Poll::Pending || now >= until {
+            // The program ends and the system closes its sockets.
+            self.host = None;
+        }
+    }
+
+    fn hand_over(&mut self, address: SocketAddr, what: Arrived) {
+        (self.now, address, &what).hash(&mut self.trace);
+        let now = self.now;
+        let Some(seat) = self.clients.get_mut(&address) else {
+            if let Arrived::Bytes(bytes) = what {
+                self.mail.entry(address).or_default().push(bytes);
+            }
+            return;
+        };
+        match what {
+            Arrived::Bytes(bytes) => {
+                if let Err(why) = seat.client.receive(now, &bytes) {
+                    panic!("{address} cannot make sense of {}: {why:?}", bytes.escape_ascii());
+                }
+            }
+            Arrived::End(end) => {
+                seat.client.disconnected(now, end.gone());
+                if !seat.closed {
+                    seat.closed = true;
+                    hang_up(&self.shared, seat.line);
+                }
+            }
+        }
     }
 
     // Sends what the clients want sent.
     fn collect(&mut self) {
-        let mut datagrams = vec![];
-        for (&from, client) in &mut self.clients {
-            datagrams.extend(iter::from_fn(|| client.take_outgoing()).map(|datagram| (from, datagram)));
-        }
-        for (from, datagram) in datagrams {
-            self.post(Way::ToServer { from }, datagram);
-        }
-    }
-
-    fn post(&mut self, way: Way, datagram: Bytes) {
-        assert!(datagram.len() <= MAX_DATAGRAM, "a datagram of {} bytes cannot be sent", datagram.len());
-        self.traffic.sent += 1;
-        if self.rng.random_range(0..100) < self.conditions.loss_percent {
-            self.traffic.lost += 1;
-            return;
-        }
-        if self.rng.random_range(0..100) < self.conditions.double_percent {
-            self.traffic.doubled += 1;
-            let copy = match way {
-                Way::ToServer { from } => Way::ToServer { from },
-                Way::ToClient { to } => Way::ToClient { to },
-            };
-            self.dispatch(copy, datagram.clone());
-        }
-        self.dispatch(way, datagram);
-    }
-
-    fn dispatch(&mut self, way: Way, datagram: Bytes) {
-        let nanos = |delay: &Duration| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-        let delay = self.rng.random_range(nanos(self.conditions.delay.start())..=nanos(self.conditions.delay.end()));
-        self.serial += 1;
-        self.transit.insert((self.now.plus(Duration::from_nanos(delay)), self.serial), (way, datagram));
-    }
-
-    fn take_in(&mut self, from: SocketAddr, datagram: &[u8]) {
-        // A server that has ended has closed its socket.
-        if self.engine.outcome().is_some() {
-            return;
-        }
-        let mut buffer = BytesMut::from(datagram);
-        let taken = self.peers.take_in(self.now, &mut self.engine, &mut self.out, (from, from), &mut buffer);
-        self.traffic.refused += u64::from(taken == Taken::Refused);
-        self.deliver();
-    }
-
-    fn input(&mut self, input: Input<'_, netcore::RequestOf<E>>) {
-        self.engine.input(self.now, input, &mut self.out);
-        self.deliver();
-    }
-
-    fn deliver(&mut self) {
-        let mut deliveries = vec![];
-        self.peers.deliver(&mut self.out, |delivery| deliveries.push(delivery));
-        for delivery in deliveries {
-            match delivery {
-                Delivery::Send { to, frame, .. } => self.post(Way::ToClient { to }, frame),
-                Delivery::Summary(text) => self.summaries.push(text),
+        for (&from, Seat { client, line, closed }) in &mut self.clients {
+            let world = &mut *self.shared.lock();
+            for message in iter::from_fn(|| client.take_outgoing()) {
+                match *line {
+                    Line::Datagrams => world.post.post(&mut world.chance, Way::ToServer { from }, message),
+                    Line::Stream(_) | Line::Messages(_) if *closed => {}
+                    Line::Stream(wire) => world.wires.send(&mut world.chance, wire, &message),
+                    Line::Messages(line) => world.lines.send(&mut world.chance, line, message),
+                }
             }
         }
+        for Seat { client, line, closed } in self.clients.values_mut() {
+            if client.is_over() && !*closed {
+                *closed = true;
+                hang_up(&self.shared, *line);
+            }
+        }
+    }
+}
+
+// A client says nothing more.
+fn hang_up(shared: &Shared, line: Line) {
+    let world = &mut *shared.lock();
+    match line {
+        Line::Datagrams => {}
+        Line::Stream(wire) => world.wires.close(&mut world.chance, wire),
+        Line::Messages(line) => world.lines.close(&mut world.chance, line),
     }
 }

@@ -194,6 +194,25 @@ impl Process {
         self.signal(Signal::HUP);
     }
 
+    /// Stops it, as Ctrl-Z or a laptop that is closed does, and waits until it stands still.
+    #[cfg(target_os = "linux")]
+    pub fn suspend(&self) {
+        self.signal(Signal::STOP);
+        let stat = format!("/proc/{}/stat", self.child.id());
+        let stands = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
+        let end = Instant::now() + PATIENCE;
+        while !stands() {
+            assert!(Instant::now() < end, "{stat} never says that it is stopped");
+            thread::yield_now();
+        }
+    }
+
+    /// Lets it go on.
+    #[cfg(target_os = "linux")]
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
     /// Ends it without asking, as `kill -9` does.
     pub fn kill(&self) {
         self.signal(Signal::KILL);

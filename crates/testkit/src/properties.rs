@@ -10,9 +10,9 @@ pub mod robots;
 use std::collections::BTreeSet;
 
 use bytes::BytesMut;
-use netcore::{Framing, Protocol, Time};
+use netcore::{Client as _, Framing, Protocol, Time};
 use nuggets::{
-    Cell, Client, ClientMessage, Direction, Grid, Name, Nuggets, ParseGridError, Position, Repair, Seat, ServerMessage,
+    Cell, Client, ClientMessage, Direction, Grid, Name, Nuggets, ParseGridError, Part, Position, Repair, ServerMessage,
     check_map,
     grid::ROOM,
     protocol::{MAX_DATAGRAM, MAX_NAME, printable},
@@ -22,7 +22,7 @@ use nuggets::{
 /// What a server reads off a datagram: a message that is written as it was read, or an error that can be shown.
 pub fn client_message(datagram: &[u8]) {
     let mut buffer = BytesMut::from(datagram);
-    let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Datagram);
+    let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Whole);
     assert!(buffer.is_empty(), "a datagram is one message, whatever is in it");
     let parsed = ClientMessage::parse(datagram);
     assert_eq!(decoded, parsed.clone().map(Some));
@@ -56,18 +56,18 @@ pub fn server_message(datagram: &[u8]) {
         }
         Err(error) => assert_printable(error.to_string().as_bytes()),
     }
-    let player = || Seat::Player(Name::new(b"Ann").expect("this is a name"));
+    let player = || Part::Player(Name::new(b"Ann").expect("this is a name"));
     for welcome in [&[][..], &[&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]] {
-        for seat in [player(), Seat::Spectator] {
-            let mut client = Client::new(seat, Time::ZERO);
+        for part in [player(), Part::Spectator] {
+            let mut client = Client::new(part, Time::ZERO);
             for message in welcome {
-                client.datagram(Time::ZERO, message);
+                let _ = client.receive(Time::ZERO, message);
             }
-            client.datagram(Time::ZERO, datagram);
+            let _ = client.receive(Time::ZERO, datagram);
             assert_client(&client);
             // Whatever was made of it, the next good messages mend it.
             for message in [&b"GRID 2 3"[..], b"GOLD 0 7 100", b"DISPLAY\n..@\n  #\n"] {
-                client.datagram(Time::ZERO, message);
+                let _ = client.receive(Time::ZERO, message);
             }
             assert_client(&client);
             if client.end().is_none() {

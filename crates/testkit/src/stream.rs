@@ -2,16 +2,28 @@
 
 use std::{
     io::{ErrorKind, Read},
-    net::{SocketAddr, TcpStream},
+    net::{IpAddr, SocketAddr, TcpStream},
 };
 
 use bytes::BytesMut;
+use socket2::{Domain, Socket, Type};
 
 use crate::PATIENCE;
 
 /// Connects to a server that is there. Nothing that is written waits, and nothing is waited for without an end.
 pub fn connect(server: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(server).expect("the server listens");
+    ready(TcpStream::connect(server).expect("the server listens"))
+}
+
+/// As [`connect`], from this address of this machine: to the server it is another host.
+pub fn connect_from(address: IpAddr, server: SocketAddr) -> TcpStream {
+    let socket = Socket::new(Domain::for_address(server), Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::new(address, 0).into()).unwrap_or_else(|error| panic!("cannot bind {address}: {error}"));
+    socket.connect(&server.into()).expect("the server listens");
+    ready(socket.into())
+}
+
+fn ready(stream: TcpStream) -> TcpStream {
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout that is not zero");
     stream.set_nodelay(true).expect("a connection");
     stream

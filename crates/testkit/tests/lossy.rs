@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
-use netcore::{Engine, Outcome, Time};
+use netcore::{Client as _, Engine, Outcome, Time};
 use netshell::HOST_RATE;
 use nuggets::{
-    Client, Direction, End, Grid, Name, Seat,
+    Client, Direction, End, Grid, Intent, Name, Part,
     game::{Game, Player, PlayerId},
     grid::ROCK,
     server::{Config, Server},
@@ -31,8 +31,8 @@ fn address(host: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, host], 5_000))
 }
 
-fn seat(host: u8) -> Seat {
-    if host == 0 { Seat::Spectator } else { Seat::Player(Name::new(format!("P{host}").as_bytes()).unwrap()) }
+fn part(host: u8) -> Part {
+    if host == 0 { Part::Spectator } else { Part::Player(Name::new(format!("P{host}").as_bytes()).unwrap()) }
 }
 
 fn net(seed: u64, conditions: Conditions) -> Net<Server, Client> {
@@ -102,7 +102,7 @@ impl Players {
     /// Sits everybody down, one after the other.
     fn sit_down(&mut self) {
         for host in 0..=PLAYERS {
-            self.net.add(address(host), Client::new(seat(host), self.net.now()));
+            self.net.add(address(host), Client::new(part(host), self.net.now()));
             self.pass(Duration::from_millis(300));
         }
         // Who gets no answer in fifteen seconds tries again; three times in a row nobody is that unlucky.
@@ -111,7 +111,7 @@ impl Players {
             self.pass(Duration::from_millis(100));
             for host in 0..=PLAYERS {
                 if self.net.client(address(host)).end() == Some(&End::NoAnswer) {
-                    self.net.add(address(host), Client::new(seat(host), self.net.now()));
+                    self.net.add(address(host), Client::new(part(host), self.net.now()));
                 }
             }
         }
@@ -124,7 +124,7 @@ impl Players {
             let typed = b"hjklyubnhjklyubnhjklyubnHJKLYUBN?";
             let key = typed[self.rng.random_range(0..typed.len())];
             let now = self.net.now();
-            self.net.client_mut(address(host)).key(now, key);
+            self.net.client_mut(address(host)).act(now, Intent::Key(key));
             let pause = self.rng.random_range(5..50);
             self.pass(Duration::from_millis(pause));
         }
@@ -173,17 +173,21 @@ fn over_a_bad_network_everybody_gets_in_plays_and_ends_up_with_the_true_picture(
             return assert!(table.net.summaries()[0].starts_with("GAME OVER:\n"));
         }
         for host in 1..=PLAYERS {
-            let game = table.net.engine().game();
-            let cell = player(game, host).and_then(|(_, player)| player.cell).unwrap();
-            let way = Direction::ALL.into_iter().find(|&way| game.grid().step(cell, way).is_some()).unwrap();
+            let way = {
+                let engine = table.net.engine();
+                let game = engine.game();
+                let cell = player(game, host).and_then(|(_, player)| player.cell).unwrap();
+                Direction::ALL.into_iter().find(|&way| game.grid().step(cell, way).is_some()).unwrap()
+            };
             let now = table.net.now();
-            table.net.client_mut(address(host)).key(now, way.key());
+            table.net.client_mut(address(host)).act(now, Intent::Key(way.key()));
             table.net.settle();
             if table.is_over() {
                 return;
             }
         }
-        let game = table.net.engine().game();
+        let engine = table.net.engine();
+        let game = engine.game();
         for host in 0..=PLAYERS {
             let client = table.net.client(address(host));
             let own = player(game, host).map(|(_, player)| player);
@@ -197,6 +201,8 @@ fn over_a_bad_network_everybody_gets_in_plays_and_ends_up_with_the_true_picture(
             }
         }
 
+        drop(engine);
+
         // To be told everything changes nothing in the picture, and mends the gold, of which news may have been lost.
         let before: Vec<Vec<u8>> = table.net.clients().map(|(_, client)| client.display().to_vec()).collect();
         for host in 0..=PLAYERS {
@@ -209,7 +215,8 @@ fn over_a_bad_network_everybody_gets_in_plays_and_ends_up_with_the_true_picture(
             assert_eq!(client.remaining(), table.net.engine().game().remaining());
         }
         for host in 1..=PLAYERS {
-            let (_, own) = player(table.net.engine().game(), host).unwrap();
+            let engine = table.net.engine();
+            let (_, own) = player(engine.game(), host).unwrap();
             let client = table.net.client(address(host));
             assert_eq!((client.purse(), client.letter()), (own.purse, Some(own.letter)));
         }
@@ -224,12 +231,13 @@ fn over_a_bad_network_whoever_leaves_is_gone_and_stays_gone() {
         table.type_keys(60);
         for host in 0..=PLAYERS {
             let now = table.net.now();
-            table.net.client_mut(address(host)).leave(now);
+            table.net.client_mut(address(host)).act(now, Intent::Leave);
             table.pass(Duration::from_millis(50));
         }
         table.pass(Duration::from_secs(5));
         table.calm_down();
-        let game = table.net.engine().game();
+        let engine = table.net.engine();
+        let game = engine.game();
         check_invariants(game);
         assert_eq!(game.players().len(), usize::from(PLAYERS), "no letter is given twice");
         for host in 1..=PLAYERS {
@@ -240,14 +248,15 @@ fn over_a_bad_network_whoever_leaves_is_gone_and_stays_gone() {
                 end => panic!("P{host} wanted to leave, and {end:?}"),
             }
         }
+        drop(engine);
         // A PLAY that was under way for long is no way back.
         for host in 1..=PLAYERS {
             table.net.send(address(host), format!("PLAY P{host}"));
         }
         table.net.settle();
-        let game = table.net.engine().game();
-        assert_eq!(game.players().len(), usize::from(PLAYERS));
-        check_invariants(game);
+        let engine = table.net.engine();
+        assert_eq!(engine.game().players().len(), usize::from(PLAYERS));
+        check_invariants(engine.game());
     });
 }
 
@@ -265,7 +274,7 @@ fn over_a_bad_network_a_game_comes_to_its_end() {
             table.type_keys(50);
         }
         assert_eq!(table.net.engine().outcome(), Some(Outcome::Finished));
-        let summaries = table.net.summaries().to_vec();
+        let summaries = table.net.summaries();
         let [summary] = &summaries[..] else { panic!("{summaries:?}") };
         let rows: Vec<&str> = summary.strip_prefix("GAME OVER:\n").unwrap().lines().collect();
         let purses: u32 = rows.iter().map(|row| row[2..12].trim().parse::<u32>().unwrap()).sum();
@@ -287,7 +296,7 @@ fn the_same_seed_gives_the_same_run() {
         table.sit_down();
         table.type_keys(100);
         let displays: Vec<Vec<u8>> = table.net.clients().map(|(_, client)| client.display().to_vec()).collect();
-        (table.net.traffic(), table.net.engine().digest(), displays)
+        (table.net.traffic(), table.net.trace(), displays)
     };
     assert_eq!(run(5), run(5));
     assert_ne!(run(5).0, run(6).0);
@@ -298,14 +307,14 @@ fn nothing_malformed_moves_anybody_whoever_sends_it() {
     let mut table = Players::new(1);
     table.net.set_conditions(Conditions::CALM);
     table.sit_down();
-    let before = table.net.engine().digest();
+    let before = table.net.engine().game().digest();
     for Malformed { name, bytes } in MALFORMED {
         for from in [address(0), address(1), address(99)] {
             let displays: BTreeMap<SocketAddr, u64> =
                 table.net.clients().map(|(address, client)| (address, client.displays())).collect();
             table.net.send(from, *bytes);
             table.net.settle();
-            assert_eq!(table.net.engine().digest(), before, "{name}");
+            assert_eq!(table.net.engine().game().digest(), before, "{name}");
             for (address, client) in table.net.clients() {
                 assert!(client.end().is_none(), "{name} from {from} ended {address}");
                 assert_eq!(client.displays(), displays[&address], "{name} from {from} drew for {address}");
@@ -345,7 +354,7 @@ fn an_address_is_a_peer_from_its_first_message_to_its_last() {
 fn a_flood_of_strangers_from_one_host_gets_what_the_limit_allows() {
     let mut net = net(1, Conditions::CALM);
     let ann = address(1);
-    net.add(ann, Client::new(seat(1), Time::ZERO));
+    net.add(ann, Client::new(part(1), Time::ZERO));
     net.settle();
     let start = net.now();
     let mut answers = 0;
@@ -363,7 +372,7 @@ fn a_flood_of_strangers_from_one_host_gets_what_the_limit_allows() {
     let now = net.now();
     let displays = net.client(ann).displays();
     for key in [b'h', b'l'] {
-        net.client_mut(ann).key(now, key);
+        net.client_mut(ann).act(now, Intent::Key(key));
     }
     net.settle();
     assert!(net.client(ann).displays() > displays, "who plays does not notice");

@@ -3,5 +3,9 @@
 
 /// Every file of the fuzz corpus keeps the property of its target.
 mod corpus;
+/// Whole games over every link.
+mod games;
+/// A host with transports that do what the test says.
+mod host;
 /// Nuggets clients and the server over a network that loses, doubles and reorders.
 mod lossy;

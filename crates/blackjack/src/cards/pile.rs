@@ -38,6 +38,11 @@ impl<T: Copy> Pile<T> {
         DECK - self.dealt
     }
 
+    /// Everything in its order, dealt or not.
+    pub(crate) fn order(&self) -> &[T] {
+        &self.places[..DECK]
+    }
+
     /// Takes everything back.
     pub(crate) const fn gather(&mut self) {
         self.dealt = 0;

@@ -15,19 +15,19 @@ fn the_values_are_the_known_ones() {
     assert_near(solver.best_value_with_cards(), -0.042_462);
     assert_near(solver.value(&solver.best(StateSpace::Soft)), -0.042_806);
     assert_near(solver.value(&solver.best(StateSpace::Coarse)), -0.051_474);
-    assert_near(solver.value(&Strategy::mimic()), -0.080_092);
-    assert_near(solver.value(&solver.limit_of_random(StateSpace::Soft).strategy()), -0.113_946);
-    assert_near(solver.value(&solver.limit_of_random(StateSpace::Coarse).strategy()), -0.126_285);
-    assert_near(solver.value(&Strategy::stand()), -0.183_443);
+    assert_near(solver.value(&Policy::mimic()), -0.080_092);
+    assert_near(solver.value(&solver.limit_of_random(StateSpace::Soft).policy()), -0.113_946);
+    assert_near(solver.value(&solver.limit_of_random(StateSpace::Coarse).policy()), -0.126_285);
+    assert_near(solver.value(&Policy::stand()), -0.183_443);
     assert_near(solver.value_of_random(), -0.392_658);
 }
 
 #[test]
 fn the_best_tables_are_the_known_ones() {
     // Smallest and largest total to hit from 12 up, by upcard from 2 to ace; hard 11 and less are always hit.
-    let hits = |strategy: &Strategy, soft: bool, upcard: u8| -> Vec<u8> {
-        let state = |total| State::new(strategy.space(), total, soft, upcard).unwrap();
-        (12..=21).filter(|&total| strategy.action(state(total)) == Action::Hit).collect()
+    let hits = |policy: &Policy, soft: bool, upcard: u8| -> Vec<u8> {
+        let state = |total| State::new(policy.space(), total, soft, upcard).unwrap();
+        (12..=21).filter(|&total| policy.action(state(total)) == Action::Hit).collect()
     };
     let coarse = SOLVER.best(StateSpace::Coarse);
     let soft = SOLVER.best(StateSpace::Soft);
@@ -39,9 +39,9 @@ fn the_best_tables_are_the_known_ones() {
         assert_eq!(hits(&soft, false, upcard), to(expected), "hard against {upcard}");
         let expected = if (9..=11).contains(&upcard) { 18 } else { 17 };
         assert_eq!(hits(&soft, true, upcard), to(expected), "soft against {upcard}");
-        for strategy in [&coarse, &soft] {
-            let below_12 = (4..12).map(|total| State::new(strategy.space(), total, false, upcard).unwrap());
-            assert!(below_12.into_iter().all(|state| strategy.action(state) == Action::Hit));
+        for policy in [&coarse, &soft] {
+            let below_12 = (4..12).map(|total| State::new(policy.space(), total, false, upcard).unwrap());
+            assert!(below_12.into_iter().all(|state| policy.action(state) == Action::Hit));
         }
     }
 }
@@ -152,22 +152,22 @@ fn a_small_deck_dealt_card_by_card_gives_the_same_values() {
 
 #[test]
 fn odds_add_up_and_agree_with_values() {
-    let strategy = SOLVER.best(StateSpace::Soft);
-    let (stand, hit) = SOLVER.odds(&[10, 6], 10, &strategy).unwrap();
+    let policy = SOLVER.best(StateSpace::Soft);
+    let (stand, hit) = SOLVER.odds(&[10, 6], 10, &policy).unwrap();
     for odds in [stand, hit] {
         assert!((odds.win + odds.push + odds.lose - 1.0).abs() < 1e-12);
     }
     assert!(stand.push.abs() < 1e-12, "16 cannot push");
     assert!(hit.reward() > stand.reward());
-    // The mean over all starts of the better of the two is the value of the strategy.
+    // The mean over all starts of the better of the two is the value of the policy.
     let mut sum = 0.0;
     for up in 0..UPCARDS {
         for (hand, chance) in SOLVER.hands.iter().zip(SOLVER.first_two(up)).filter(|&(_, chance)| chance > 0.0) {
             let values: Vec<u8> = (0..VALUES)
                 .flat_map(|index| core::iter::repeat_n(card_value(index), usize::from(hand.counts[index])))
                 .collect();
-            let (stand, hit) = SOLVER.odds(&values, card_value(up), &strategy).unwrap();
-            let chosen = match strategy.decide(hand.points, card_value(up)) {
+            let (stand, hit) = SOLVER.odds(&values, card_value(up), &policy).unwrap();
+            let chosen = match policy.decide(hand.points, card_value(up)) {
                 Action::Hit => hit,
                 Action::Stand => stand,
             };
@@ -179,7 +179,7 @@ fn odds_add_up_and_agree_with_values() {
 
 #[test]
 fn hands_that_cannot_be_have_no_odds() {
-    let strategy = Strategy::mimic();
+    let policy = Policy::mimic();
     for (values, upcard) in [
         (&[10, 9, 5][..], 10),
         (&[10], 10),
@@ -192,9 +192,9 @@ fn hands_that_cannot_be_have_no_odds() {
         (&[10, 6], 12),
         (&[10, 6], 0),
     ] {
-        assert_eq!(SOLVER.odds(values, upcard, &strategy), None, "{values:?} against {upcard}");
+        assert_eq!(SOLVER.odds(values, upcard, &policy), None, "{values:?} against {upcard}");
     }
-    assert!(SOLVER.odds(&[2, 2, 2, 2], 3, &strategy).is_some());
+    assert!(SOLVER.odds(&[2, 2, 2, 2], 3, &policy).is_some());
 }
 
 #[test]
@@ -203,10 +203,10 @@ fn the_limit_of_random_training_stands_on_eleven() {
     let state = State::new(StateSpace::Coarse, 11, false, 5).unwrap();
     let values = limit.values(state);
     assert!((values.hit + 0.2216).abs() < 5e-5 && (values.stand + 0.1209).abs() < 5e-5, "{values:?}");
-    let strategy = limit.strategy();
+    let policy = limit.policy();
     for upcard in 2..=6 {
         let state = State::new(StateSpace::Coarse, 11, false, upcard).unwrap();
-        assert_eq!(strategy.action(state), Action::Stand);
+        assert_eq!(policy.action(state), Action::Stand);
     }
     let good = SOLVER.action_values(&SOLVER.best(StateSpace::Soft));
     let state = State::new(StateSpace::Soft, 11, false, 5).unwrap();

@@ -191,7 +191,7 @@ impl<R: Rng> Trainer<R> {
             counts[self.round(explore, places, &mut decisions)? as usize] += 1;
         }
         let of = |verdict: Verdict| counts[verdict as usize];
-        let [wins, pushes, losses, busts] = [Verdict::Win, Verdict::Push, Verdict::Loose, Verdict::Bust].map(of);
+        let [wins, pushes, losses, busts] = [Verdict::Win, Verdict::Push, Verdict::Lose, Verdict::Bust].map(of);
         Ok(Score { wins, pushes, losses, busts })
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::dealer::Config;
+use blackjack::server::Config;
 use netcore::{Engine, Gone};
 use proptest::prelude::*;
 
@@ -44,10 +44,10 @@ fn play(config: Config, joins: [bool; 4], came: &[Came]) -> (Vec<Vec<u8>>, Vec<S
             Came::Time(millis) => room.wait(Duration::from_millis(*millis)),
             Came::Gone(who, why) => room.gone(WHO[*who], *why),
         }
-        digests.push(room.dealer().digest());
+        digests.push(room.server().digest());
     }
     room.stop();
-    assert!(room.dealer().outcome().is_some() && WHO.iter().all(|who| room.is_closed(who)));
+    assert!(room.server().outcome().is_some() && WHO.iter().all(|who| room.is_closed(who)));
     (WHO.iter().map(|who| room.bytes(who)).collect(), room.printed().to_vec(), digests)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use blackjack::{
-    Action, Card, Deck, Round, Seed, StateSpace, Strategy,
+    Action, Card, Deck, Policy, Round, Seed, StateSpace,
     exact::Solver,
     learn::{Explore, Trainer},
 };
@@ -88,7 +88,7 @@ fn dealers_with_other_seeds_deal_other_cards() {
 fn the_dealers_totals_agree_with_the_exact_odds() {
     // What the dealer has when a player of 12 to 21 stands gives win, push and loss; against each upcard.
     let solver = Solver::new();
-    let stand = Strategy::stand();
+    let stand = Policy::stand();
     let mut rng = Seed::from_number(5).generator(1);
     let mut deck = Deck::new();
     // For each hand and upcard: rounds, wins, pushes.

@@ -1,12 +1,14 @@
 //! Learning, against exact values.
 
 use blackjack::{
-    DealerMessage, Dialect, Name, Player, PlayerMessage, QTable, StateSpace, Strategy,
+    Client, DealerMessage, Dialect, Name, Policy, QTable, StateSpace,
     client::Event,
-    dealer::Config,
     exact::Solver,
     learn::{Chance, Choice, Explore, Score, Trainer},
+    server::Config,
 };
+
+use netcore::{Client as _, Framing, Time};
 
 use crate::room::{Room, config};
 
@@ -24,7 +26,7 @@ fn train(space: StateSpace, explore: Explore, seed: u64, rounds: u64) -> QTable 
 fn a_table_of_a_million_epsilon_rounds_plays_well() {
     let solver = Solver::new();
     for seed in [1, 2, 3] {
-        let value = solver.value(&train(StateSpace::Coarse, epsilon(), seed, 1_000_000).strategy());
+        let value = solver.value(&train(StateSpace::Coarse, epsilon(), seed, 1_000_000).policy());
         assert!(value >= -0.055, "seed {seed}: {value}");
     }
 }
@@ -33,7 +35,7 @@ fn a_table_of_a_million_epsilon_rounds_plays_well() {
 #[ignore = "half a minute in release"]
 fn tables_of_a_hundred_million_rounds_are_at_their_marks() {
     let solver = Solver::new();
-    let value = |space, explore| solver.value(&train(space, explore, 1, 100_000_000).strategy());
+    let value = |space, explore| solver.value(&train(space, explore, 1, 100_000_000).policy());
     let coarse = value(StateSpace::Coarse, epsilon());
     assert!(coarse >= -0.051_474 - 0.0005, "{coarse}");
     let soft = value(StateSpace::Soft, epsilon());
@@ -46,7 +48,7 @@ fn tables_of_a_hundred_million_rounds_are_at_their_marks() {
 fn learning_by_doubt_needs_fewer_rounds_for_the_same() {
     let solver = Solver::new();
     let mean = |explore, rounds| {
-        let value = |seed| solver.value(&train(StateSpace::Soft, explore, seed, rounds).strategy());
+        let value = |seed| solver.value(&train(StateSpace::Soft, explore, seed, rounds).policy());
         (1..=5).map(value).sum::<f64>() / 5.0
     };
     let (doubt, epsilon) = (mean(Explore::Doubt, 300_000), mean(epsilon(), 300_000));
@@ -72,7 +74,7 @@ fn a_randomly_trained_table_approaches_its_limit_and_never_plays_well() {
             }
         }
         assert_eq!(checked, 2 * space.states().count(), "every state and action is met");
-        let value = solver.value(&table.strategy());
+        let value = solver.value(&table.policy());
         assert!(value < -0.11, "{value}");
     }
 }
@@ -103,34 +105,33 @@ fn workers_that_learn_apart_add_up_to_one_table_and_always_the_same() {
 }
 
 // Plays over the wire, every byte of it, until the dealer takes leave.
-fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Player) -> Choice, table: &mut QTable) -> Score {
+fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Choice, table: &mut QTable) -> Score {
     let mut room = Room::new(config);
     room.connect("Ann");
-    room.say("Ann", dialect, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
-    let mut player = Player::new(table.space());
+    let mut client = Client::new(Name::new(b"Ann").unwrap(), dialect, Framing::Stream, table.space());
     let mut score = Score::default();
-    loop {
-        for message in room.heard("Ann") {
-            let heard = player.hear(message).unwrap();
+    while !client.is_over() {
+        while let Some(message) = client.take_outgoing() {
+            room.send("Ann", &message);
+        }
+        client.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
+        while let Some(heard) = client.next_heard() {
             assert_eq!(heard.oddity, None, "our dealer does nothing odd");
             match heard.event {
                 Event::Asked => {
-                    let answer = player.decide(decide(&player)).unwrap();
-                    room.say("Ann", dialect, &answer);
+                    let choice = decide(&client);
+                    client.act(Time::ZERO, choice);
                 }
-                Event::Ended { verdict, sound } => {
-                    assert!(sound);
+                Event::Ended { verdict, lesson, .. } => {
                     score.add(verdict);
-                    player.episode().teach(table, verdict);
+                    lesson.expect("a sound round").teach(table, verdict);
                 }
-                Event::Quit => {
-                    assert_eq!(message, DealerMessage::Quit);
-                    return score;
-                }
+                Event::Quit => assert_eq!(heard.message, DealerMessage::Quit),
                 Event::Began | Event::Dealt | Event::Ignored => {}
             }
         }
     }
+    score
 }
 
 #[test]
@@ -146,18 +147,18 @@ fn a_million_rounds_over_the_wire_are_worth_what_the_solver_says() {
 
 fn play_is_worth_what_the_solver_says(rounds: u32) {
     let solver = Solver::new();
-    for (dialect, strategy, rounds) in [
+    for (dialect, policy, rounds) in [
         (Dialect::Binary, solver.best(StateSpace::Soft), rounds),
-        (Dialect::Binary, Strategy::mimic(), rounds),
+        (Dialect::Binary, Policy::mimic(), rounds),
         (Dialect::Text, solver.best(StateSpace::Coarse), rounds / 2),
     ] {
-        let decide = |player: &Player| {
+        let decide = |player: &Client| {
             let upcard = player.upcard().unwrap().value();
-            Choice::sure(strategy.decide(player.points(), upcard))
+            Choice::sure(policy.decide(player.points(), upcard))
         };
         let mut learned = QTable::new(StateSpace::Coarse);
         let score = play(config(rounds), dialect, decide, &mut learned);
-        let error = score.mean() - solver.value(&strategy);
+        let error = score.mean() - solver.value(&policy);
         assert_eq!(score.rounds(), u64::from(rounds));
         assert!(error.abs() <= 3.0 * 0.95 / f64::from(rounds).sqrt(), "{error}");
         // One STAND or bust ends each round, so the table has seen every one of them.

@@ -6,19 +6,26 @@
 //! | [`playing`] | transcripts of a dealer: rounds, tables of several, tables side by side, standings |
 //! | [`pacing`] | who is told what when, and who is given how much time |
 //! | [`trouble`] | clients that misbehave: they lose, and nobody else does |
+//! | [`sharing`] | hosts get their share of places, turns and lines, and no more |
+//! | [`watching`] | who looks on, who has lost track, and what nobody may see |
+//! | [`replay`] | recorded games go the same way again |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
 //! | [`learning`] | training against exact values, and learning over the wire |
 //! | [`anything`] | any bytes from anybody in any order; same inputs, same outputs |
 //!
-//! [`room`] plays the network: it knows clients by name and hands bytes over as the TCP shell does.
+//! [`room`] plays the network: it knows clients by name and hands bytes over as the TCP shell does. [`drive`] plays at random.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 mod anything;
 mod cards;
+mod drive;
 mod learning;
 mod pacing;
 mod playing;
+mod replay;
 mod room;
+mod sharing;
 mod trouble;
+mod watching;
 mod wire;

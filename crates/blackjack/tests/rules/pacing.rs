@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, dealer::Config};
+use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, server::Config};
+
+use netcore::Engine;
 
 use crate::room::{Room, config};
 
@@ -92,7 +94,7 @@ fn pauses_of_one_client_do_not_hold_others_up() {
     room.send("Bob", b"STAND\0");
     // Ann has her result while Bob's QUIT still waits for its time.
     assert!(room.is_closed("Ann") && !room.is_closed("Bob"));
-    assert_eq!(room.dealer().ending(), None);
+    assert_eq!(room.server().outcome(), None);
     room.wait(Duration::from_millis(50));
-    assert!(room.is_closed("Bob") && room.dealer().ending().is_some());
+    assert!(room.is_closed("Bob") && room.server().outcome().is_some());
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use blackjack::{
     Card, DealerMessage, Dialect, Name, PlayerMessage, Points, Verdict,
-    dealer::{Config, ConfigError, Ending},
+    server::{Config, ConfigError},
 };
 use netcore::{Engine, Outcome};
 
@@ -100,13 +100,13 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
     assert_ne!(ann, bob);
     // There is no third table, but Cyd is not left without a word in the log.
     assert_eq!(room.heard("Cyd"), []);
-    assert!(room.log().iter().any(|line| line.starts_with("Cyd ") && line.ends_with("waits for a table")));
+    assert!(room.log().iter().any(|line| line == "Cyd waits behind 0"));
     for who in ["Bob", "Bob", "Ann", "Ann"] {
         room.send(who, b"STAND\0");
     }
     assert_eq!(room.heard("Cyd"), [DealerMessage::Quit]);
     assert_eq!(room.printed().iter().map(|text| &text[..7]).collect::<Vec<_>>(), ["Table 2", "Table 1"]);
-    assert_eq!((room.dealer().ending(), room.dealer().outcome()), (Some(Ending::Played), Some(Outcome::Finished)));
+    assert_eq!(room.server().outcome(), Some(Outcome::Finished));
 }
 
 #[test]
@@ -120,14 +120,14 @@ fn a_dealer_for_ever_opens_table_after_table() {
     for number in 0..4 {
         let who = format!("client{number}");
         assert_eq!(room.heard(&who).last(), Some(&DealerMessage::Decision));
-        let behind = room.log().iter().filter(|line| line.contains("waits for a table")).count();
+        let behind = room.log().iter().filter(|line| line.contains("waits behind")).count();
         assert_eq!(behind, 3);
         room.send(&who, b"STAND\0");
         assert!(room.is_closed(&who));
     }
-    assert_eq!((room.printed().len(), room.dealer().outcome()), (4, None));
+    assert_eq!((room.printed().len(), room.server().outcome()), (4, None));
     room.stop();
-    assert_eq!(room.dealer().outcome(), Some(Outcome::Stopped));
+    assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn a_dealer_that_is_stopped_takes_leave_and_tells_the_standings() {
          Ann closed
          Bob closed",
     );
-    assert_eq!((room.printed().len(), room.dealer().ending()), (1, Some(Ending::Stopped)));
-    assert_eq!(room.dealer().deadline(), None);
+    assert_eq!((room.printed().len(), room.server().outcome()), (1, Some(Outcome::Stopped)));
+    assert_eq!(room.server().deadline(), None);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn standings_can_be_json_and_a_trace_tells_all() {
     room.send("Ann", b"JOIN Ann\0");
     room.send("Ann", b"STAND\0");
     assert!(room.printed()[0].starts_with(r#"{"table":1,"seats":[{"rank":1,"seat":1,"name":"Ann","rounds":1,"#));
-    for told in ["Ann (192.0.2.1:4000) > STAND", "< DECISION", "table 1 round 1: the dealer had ", "table 1 is over"] {
+    for told in ["Ann > STAND", "Ann < DECISION", "table 1 round 1: the dealer had ", "table 1 is over"] {
         assert!(room.log().iter().any(|line| line.contains(told)), "{told}: {:?}", room.log());
     }
 }
@@ -171,7 +171,7 @@ fn results_are_those_of_the_cards_and_the_hole_card_is_never_told() {
     let mut told = [vec![], vec![]];
     let mut checked = 0;
     let mut turn = 0;
-    while room.dealer().ending().is_none() {
+    while room.server().outcome().is_none() {
         let who = ["Ann", "Bob"][turn % 2];
         let action: &[u8] = if total(&hands[turn % 2]) < 15 { b"HIT\0" } else { b"STAND\0" };
         if told[turn % 2].last() == Some(&DealerMessage::Decision) {
@@ -215,7 +215,7 @@ fn total(cards: &[Card]) -> u8 {
 
 #[test]
 fn a_dealer_that_cannot_be_set_up_says_why() {
-    let refused = |config| blackjack::Dealer::new(config).err();
+    let refused = |config| blackjack::Server::new(config).err();
     assert_eq!(refused(Config { players: 0, ..config(1) }), Some(ConfigError::Players(0)));
     assert_eq!(refused(Config { players: 7, ..config(1) }), Some(ConfigError::Players(7)));
     assert_eq!(refused(Config { tables: 0, ..config(1) }), Some(ConfigError::Tables(0)));

@@ -3,54 +3,69 @@
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
 use blackjack::{
-    Blackjack, Dealer, DealerMessage, Dialect, PlayerMessage, Seed,
-    dealer::Config,
-    protocol::{DealerDecoder, PlayerDecoder},
+    Blackjack, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder, server::Config,
 };
 use bytes::BytesMut;
-use netcore::{Engine, Framing, Gone, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
+use netcore::{
+    Engine, GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Role, Room as _, RoomInput, Time,
+    To,
+};
 
 struct Wire {
     peer: PeerId,
-    decoder: PlayerDecoder,
     buffer: BytesMut,
     // What the dealer sent and is not read yet.
     incoming: BytesMut,
-    dialect: Dialect,
+    // Chosen by the first byte; text as long as nothing was said.
+    dialect: Option<Dialect>,
+    watches: bool,
     closed: bool,
 }
 
-/// A dealer, its clock, and everybody who is connected or was.
-pub(crate) struct Room {
-    dealer: Dealer,
+/// A server, its clock, and everybody who is connected or was.
+pub(crate) struct Room<E: Engine<Protocol = Blackjack> = Server> {
+    hosted: Hosted<E>,
     pub(crate) now: Time,
     wires: BTreeMap<String, Wire>,
     names: BTreeMap<PeerId, String>,
-    next_peer: u32,
+    next_peer: u64,
     log: Vec<String>,
     printed: Vec<String>,
+    events: Vec<GameEvent>,
 }
 
-/// A dealer of one table for one player that sends at once.
+/// A server of one table for one player that sends at once.
 pub(crate) fn config(rounds: u32) -> Config {
     Config { delay: Duration::ZERO, ..Config::new(rounds, Seed::from_number(1)) }
 }
 
 impl Room {
     pub(crate) fn new(config: Config) -> Self {
+        Self::of(Server::new(config).expect("tests set servers up that can be"))
+    }
+}
+
+impl<E: Engine<Protocol = Blackjack>> Room<E> {
+    pub(crate) fn of(engine: E) -> Self {
         Self {
-            dealer: Dealer::new(config).expect("tests set dealers up that can be"),
+            hosted: Hosted::new(engine),
             now: Time::ZERO,
             wires: BTreeMap::new(),
             names: BTreeMap::new(),
             next_peer: 0,
             log: vec![],
             printed: vec![],
+            events: vec![],
         }
     }
 
-    pub(crate) fn dealer(&self) -> &Dealer {
-        &self.dealer
+    pub(crate) fn server(&self) -> &E {
+        self.hosted.engine()
+    }
+
+    /// What happened so far, but for what was printed.
+    pub(crate) fn events(&self) -> &[GameEvent] {
+        &self.events
     }
 
     /// The lines of the log so far.
@@ -64,42 +79,45 @@ impl Room {
     }
 
     pub(crate) fn connect(&mut self, who: &str) {
+        self.connect_from("192.0.2.1", Role::Player, who);
+    }
+
+    pub(crate) fn watch(&mut self, who: &str) {
+        self.connect_from("192.0.2.9", Role::Watcher, who);
+    }
+
+    pub(crate) fn connect_from(&mut self, host: &str, role: Role, who: &str) {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
         self.names.insert(peer, who.to_owned());
-        let wire = Wire {
-            peer,
-            decoder: PlayerDecoder::default(),
-            buffer: BytesMut::new(),
-            incoming: BytesMut::new(),
-            dialect: Dialect::Text,
-            closed: false,
-        };
-        self.wires.insert(who.to_owned(), wire);
-        let address = format!("192.0.2.1:{}", 4_000 + peer.0);
-        self.input(Input::Connected { peer, role: Role::Player, link: Link::TextStream, address: &address });
+        let (buffer, incoming) = (BytesMut::new(), BytesMut::new());
+        self.wires.insert(
+            who.to_owned(),
+            Wire { peer, buffer, incoming, dialect: None, watches: role == Role::Watcher, closed: false },
+        );
+        let address = format!("{host}:{}", 4_000 + peer.0 % 60_000);
+        self.input(RoomInput::Connected { peer, role, link: Link::Stream, address: &address });
     }
 
     /// Bytes arrive as one segment. What a closed connection brings is dropped, as a shell does.
     pub(crate) fn send(&mut self, who: &str, bytes: &[u8]) {
         let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
         wire.buffer.extend_from_slice(bytes);
+        wire.dialect = wire.dialect.or(bytes.first().and_then(|&first| Dialect::of_first_byte(first)));
         loop {
             let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
-            let peer = wire.peer;
-            match Blackjack::decode(&mut wire.decoder, &mut wire.buffer, Framing::Stream) {
-                Ok(None) => {
-                    assert!(wire.buffer.len() <= Blackjack::MAX_MESSAGE, "a shell never holds more than a message");
-                    return;
-                }
-                Ok(Some(request)) => {
-                    wire.dialect = request.dialect;
-                    self.input(Input::Request { peer, request });
-                }
-                Err(why) => {
-                    self.input(Input::Malformed { peer, why });
-                    return;
-                }
+            let (peer, mut buffer) = (wire.peer, wire.buffer.split());
+            if buffer.is_empty() {
+                return;
+            }
+            let progress = self.input(RoomInput::Bytes { peer, bytes: &mut buffer });
+            assert!(
+                progress == Progress::Taken || buffer.len() <= self.hosted.max_message(),
+                "more than a message is kept"
+            );
+            self.wires.get_mut(who).unwrap().buffer = buffer;
+            if progress != Progress::Taken {
+                return;
             }
         }
     }
@@ -110,42 +128,60 @@ impl Room {
 
     pub(crate) fn gone(&mut self, who: &str, why: Gone) {
         let Some(peer) = self.wires.get(who).filter(|wire| !wire.closed).map(|wire| wire.peer) else { return };
-        self.input(Input::Disconnected { peer, why });
+        self.input(RoomInput::Disconnected { peer, why });
     }
 
     pub(crate) fn stop(&mut self) {
-        self.input(Input::Stop);
+        self.input(RoomInput::Stop(Leave::Over));
     }
 
-    /// Time goes by; the dealer is woken whenever it wants to be.
+    pub(crate) fn suspend(&mut self) {
+        self.input(RoomInput::Stop(Leave::Resumable));
+    }
+
+    pub(crate) fn refresh(&mut self, who: &str) {
+        let peer = self.wires[who].peer;
+        self.input(RoomInput::Refresh { peer });
+    }
+
+    /// Time goes by; the server is woken whenever it wants to be.
     pub(crate) fn wait(&mut self, time: Duration) {
         let end = self.now.plus(time);
-        while let Some(deadline) = self.dealer.deadline().filter(|&deadline| deadline <= end) {
+        while let Some(deadline) = self.hosted.deadline().filter(|&deadline| deadline <= end) {
             self.now = self.now.max(deadline);
-            self.input(Input::Elapsed);
-            let next = self.dealer.deadline();
+            self.input(RoomInput::Elapsed);
+            let next = self.hosted.deadline();
             assert!(next.is_none_or(|next| next > self.now), "woken at {:?}, wants it at {next:?}", self.now);
         }
         self.now = end;
     }
 
-    fn input(&mut self, input: Input<'_, <Blackjack as Protocol>::Request>) {
+    fn input(&mut self, input: RoomInput<'_>) -> Progress {
         let mut out = Outbox::new();
-        self.dealer.input(self.now, input, &mut out);
-        self.log.extend(self.dealer.events().iter().map(ToString::to_string));
+        let progress = self.hosted.input(self.now, input, &mut out);
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {
                     let wire = self.wires.get_mut(&self.names[&peer]).unwrap();
                     assert!(!wire.closed, "nobody is spoken to after goodbye");
+                    assert!(
+                        wire.watches
+                            || DealerDecoder::new(wire.dialect.unwrap_or(Dialect::Text)).decode_whole(&frame).is_ok(),
+                        "one message a frame"
+                    );
                     wire.incoming.extend_from_slice(&frame);
                 }
                 Output::Send { to: To::Everyone, .. } => panic!("a dealer speaks to each alone"),
                 Output::Replay { .. } => panic!("a dealer tells nobody of rounds that are over"),
                 Output::Close { peer } => self.wires.get_mut(&self.names[&peer]).unwrap().closed = true,
-                Output::Summary(text) => self.printed.push(text),
+                Output::Event(GameEvent::Summary(text)) => self.printed.push(text),
+                Output::Event(event) => {
+                    self.log.push(line(&event));
+                    self.events.push(event);
+                }
             }
         }
+        progress
     }
 
     pub(crate) fn is_closed(&self, who: &str) -> bool {
@@ -160,7 +196,7 @@ impl Room {
     /// The messages that came for somebody since the last look.
     pub(crate) fn heard(&mut self, who: &str) -> Vec<DealerMessage> {
         let wire = self.wires.get_mut(who).unwrap();
-        let mut decoder = DealerDecoder::new(wire.dialect);
+        let mut decoder = DealerDecoder::new(wire.dialect.unwrap_or(Dialect::Text));
         let mut messages = vec![];
         while let Some(message) = decoder.decode(&mut wire.incoming).expect("a dealer's messages are sound") {
             messages.push(message);
@@ -215,6 +251,20 @@ impl Room {
 
     fn closed(&self) -> Vec<String> {
         self.wires.iter().filter(|(_, wire)| wire.closed).map(|(who, _)| who.clone()).collect()
+    }
+}
+
+// An event as a line of a log.
+fn line(event: &GameEvent) -> String {
+    match event {
+        GameEvent::Waiting { name, before, .. } => format!("{name} waits behind {before}"),
+        GameEvent::Joined { name, seat, .. } => format!("{name} sits at {seat}"),
+        GameEvent::Left { name, seat, why, .. } => format!("{name} left {seat}: {why}"),
+        GameEvent::Started { game, players } => format!("table {game} begins with {players}"),
+        GameEvent::Ended { game, complete: true, .. } => format!("table {game} is over"),
+        GameEvent::Ended { game, complete: false, .. } => format!("table {game} was not played to its end"),
+        GameEvent::Notice { text, .. } => text.clone(),
+        GameEvent::Summary(_) => unreachable!("printed"),
     }
 }
 

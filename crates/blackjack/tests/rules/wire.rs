@@ -29,7 +29,7 @@ fn messages_of_a_dealer_are_these_bytes() {
         (DealerMessage::Upcard(card(25)), "DEALER Queen of Diamonds\0", "00 00 00 02 04 19"),
         (DealerMessage::Decision, "DECISION\0", "00 00 00 01 05"),
         (DealerMessage::Result(Verdict::Win), "RESULT WIN\0", "00 00 00 02 08 01"),
-        (DealerMessage::Result(Verdict::Loose), "RESULT LOOSE\0", "00 00 00 02 08 02"),
+        (DealerMessage::Result(Verdict::Lose), "RESULT LOOSE\0", "00 00 00 02 08 02"),
         (DealerMessage::Result(Verdict::Bust), "RESULT BUST\0", "00 00 00 02 08 03"),
         (DealerMessage::Result(Verdict::Push), "RESULT PUSH\0", "00 00 00 02 08 04"),
         (DealerMessage::Quit, "QUIT\0", "00 00 00 01 09"),
@@ -42,7 +42,7 @@ fn messages_of_a_dealer_are_these_bytes() {
             assert!(bytes.is_empty());
         }
     }
-    assert_eq!(DealerMessage::parse_text(b"RESULT LOSE"), Ok(DealerMessage::Result(Verdict::Loose)));
+    assert_eq!(DealerMessage::parse_text(b"RESULT LOSE"), Ok(DealerMessage::Result(Verdict::Lose)));
 }
 
 #[test]
@@ -175,8 +175,57 @@ fn what_was_sent_before_it_was_asked_for_is_refused() {
     assert!(decoder.decode(&mut buffer).is_err());
 }
 
+#[test]
+fn a_frame_is_one_message_neither_more_nor_less() {
+    let whole = |bytes: &[u8]| {
+        let mut buffer = BytesMut::from(bytes);
+        let mut decoder = PlayerDecoder::default();
+        let read = Blackjack::decode(&mut decoder, &mut buffer, Framing::Whole);
+        (read.map(|request| request.map(|request| request.message)), decoder)
+    };
+    let join = PlayerMessage::Join(name("Ann"));
+    for bytes in [&b"JOIN Ann"[..], b"JOIN Ann\0", b"\0\0\0\x05\x01\x01Ann"] {
+        assert_eq!(whole(bytes).0, Ok(Some(join.clone())), "{bytes:?}");
+    }
+    let longest = [b"JOIN ".to_vec(), vec![b'x'; 252]].concat();
+    for (bytes, why) in [
+        (&b""[..], DecodeError::Incomplete),
+        (b"\0\0\0", DecodeError::Incomplete),
+        (b"\0\0\0\x05\x01\x01An", DecodeError::Incomplete),
+        (b"JOIN Ann\0\0", DecodeError::Trailing { at: 9, extra: 1 }),
+        (b"JOIN Ann\0HIT", DecodeError::Trailing { at: 9, extra: 3 }),
+        (b"\0\0\0\x05\x01\x01Annie", DecodeError::Trailing { at: 9, extra: 2 }),
+        (b"\0\0\x01\x01", DecodeError::TooLong { length: 257, max: 256 }),
+        (&longest, DecodeError::TooLong { length: 257, max: 256 }),
+    ] {
+        let (read, mut decoder) = whole(bytes);
+        assert_eq!(read, Err(why), "{bytes:?}");
+        // Nothing of it is remembered: the next message may be of either dialect.
+        for bytes in [&b"JOIN Ann\0"[..], b"\0\0\0\x05\x01\x01Ann"] {
+            assert!(decoder.clone().decode_whole(bytes).is_ok());
+        }
+        assert!(decoder.decode(&mut BytesMut::from(&b"JOIN Ann\0"[..])).is_ok());
+    }
+    let (_, mut decoder) = whole(b"JOIN Ann");
+    for (bytes, message) in
+        [(&b"HIT"[..], PlayerMessage::Hit), (b"STAND\0", PlayerMessage::Stand), (b"HIT\0", PlayerMessage::Hit)]
+    {
+        assert_eq!(decoder.decode_whole(bytes).map(|request| request.message), Ok(message));
+    }
+    assert!(decoder.decode_whole(b"\0\0\0\x01\x06").is_err(), "the dialect is chosen for good");
+    for dialect in [Dialect::Text, Dialect::Binary] {
+        let bytes = DealerMessage::Decision.to_bytes(dialect);
+        let mut buffer = BytesMut::new();
+        buffer.extend_from_slice(&bytes);
+        buffer.extend_from_slice(&bytes);
+        let decoder = DealerDecoder::new(dialect);
+        assert_eq!(decoder.decode_whole(&bytes), Ok(DealerMessage::Decision));
+        assert!(matches!(decoder.decode_whole(&buffer), Err(DecodeError::Trailing { .. })));
+    }
+}
+
 fn any_dealer_message() -> impl Strategy<Value = DealerMessage> {
-    let verdict = prop::sample::select(vec![Verdict::Win, Verdict::Loose, Verdict::Bust, Verdict::Push]);
+    let verdict = prop::sample::select(vec![Verdict::Win, Verdict::Lose, Verdict::Bust, Verdict::Push]);
     prop_oneof![
         Just(DealerMessage::Begin),
         (1..=52_u8).prop_map(|number| DealerMessage::Card(card(number))),

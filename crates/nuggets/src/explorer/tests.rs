@@ -1,11 +1,11 @@
 //! The explorer in a small game of its own, with sight computed the slow and obvious way.
 
 use alloc::{format, string::String, vec, vec::Vec};
-use netcore::{MinStd, Time};
+use netcore::{Client as _, MinStd, Time};
 
 use super::*;
 use crate::{
-    client::Seat,
+    client::Part,
     grid::{Cell, Grid, Position, ROCK, ROOM},
     protocol::Name,
 };
@@ -113,7 +113,7 @@ impl World {
             run_stop: false,
             loss: 0,
             draws,
-            client: Client::new(Seat::Player(Name::new(b"Ann").unwrap()), Time::ZERO),
+            client: Client::new(Part::Player(Name::new(b"Ann").unwrap()), Time::ZERO),
             explorer: Explorer::new(),
             grid,
         };
@@ -140,7 +140,7 @@ impl World {
         while self.client.take_outgoing().is_some() {}
         let grid = format!("GRID {} {}", self.grid.rows(), self.grid.cols());
         for datagram in ["OK A", &grid, "GOLD 0 0 250"] {
-            self.client.datagram(Time::ZERO, datagram.as_bytes());
+            self.client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
         }
         self.show();
     }
@@ -233,7 +233,7 @@ impl World {
 
     fn show(&mut self) {
         let picture = self.picture();
-        self.client.datagram(Time::ZERO, picture.as_bytes());
+        self.client.receive(Time::ZERO, picture.as_bytes()).unwrap();
     }
 
     fn is_lost(&mut self) -> bool {
@@ -399,7 +399,7 @@ fn what_cannot_be_reached_is_given_up_for_something_else() {
     for _ in 0..20 {
         let mut picture = b"DISPLAY\n+---+                       +---+\n|*@.*###                        |\n".to_vec();
         picture.resize(8 + 3 * 34 - 1, b' ');
-        world.client.datagram(Time::ZERO, &picture);
+        world.client.receive(Time::ZERO, &picture).unwrap();
         assert!(world.client.display().starts_with(&picture[8..]));
         keys.push(char::from(world.explorer.next_key(&world.client).unwrap()));
     }

@@ -1,6 +1,5 @@
 //! Any datagrams in any order: no panic, nobody is moved by another's rubbish, and every rule that always holds holds.
 
-use netcore::Engine;
 use nuggets::{
     ClientMessage,
     game::{Action, Rules},
@@ -66,7 +65,7 @@ proptest! {
             let who = ["Alice", "Bob", "Carol", "Dave", "Sam", "Mallory", "Trudy"][who];
             table.wait(std::time::Duration::from_millis(millis));
             let known = table.known().any(|known| known == who);
-            let (before, digest) = (places(&table), table.server().digest());
+            let (before, digest) = (places(&table), table.game().digest());
             let said = table.send(who, &datagram);
             let rematched = said.iter().any(|said| matches!(said, Said::Printed(_)));
             let moves = match ClientMessage::parse(&datagram) {
@@ -75,7 +74,7 @@ proptest! {
                 _ => false,
             };
             if !moves {
-                prop_assert_eq!(table.server().digest(), digest, "{:?} from {}", datagram, who);
+                prop_assert_eq!(table.game().digest(), digest, "{:?} from {}", datagram, who);
                 prop_assert_eq!(places(&table), before);
             } else if matches!(ClientMessage::parse(&datagram), Ok(ClientMessage::Play(_))) {
                 prop_assert_eq!(&places(&table)[..before.len()], &before[..], "a newcomer moves nobody");

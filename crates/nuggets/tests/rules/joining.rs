@@ -407,7 +407,7 @@ fn watchers_are_as_many_as_come_and_replace_nobody() {
     table.send("Sam", "SPECTATE");
     for who in ["Web 1", "Web 2"] {
         let mut said = vec![];
-        table.connect(who, Role::Watcher, Link::Web, &mut said);
+        table.connect(who, Role::Watcher, Link::Message, &mut said);
         assert_eq!(told(&said, who), ["GRID 1 3", "GOLD 0 0 3", "DISPLAY [A.*]"]);
         assert_eq!(said.len(), 3);
     }
@@ -438,7 +438,7 @@ fn a_refresh_tells_everything_again() {
 #[test]
 fn on_a_stream_whoever_was_refused_may_try_again() {
     let mut table = Table::drawn(Rules::default(), "..5");
-    table.connect("Web", Role::Player, Link::Web, &mut vec![]);
+    table.connect("Web", Role::Player, Link::Message, &mut vec![]);
     assert_eq!(told(&table.send("Web", "PLAY "), "Web"), ["QUIT Sorry - you must provide player's name."]);
     assert_eq!(told(&table.send("Web", "KEY h"), "Web"), Vec::<String>::new());
     assert_eq!(told(&table.send("Web", "PLAY Web"), "Web")[0], "OK A");

@@ -14,9 +14,13 @@
 //! | [`maps`] | the map checker on bad maps, and the maps of this project |
 //! | [`model`] | long random games against a slow and obvious second implementation |
 //! | [`replay`] | same seed, same messages: same bytes; and a game kept in `tests/data` |
+//! | [`links`] | streams and messages beside datagrams: how messages are marked off, and who is paced |
+//! | [`observing`] | what a log or a lobby is told |
+//! | [`journal`] | what came into a room, kept and played again; the fingerprint of a state |
 //! | [`anything`] | any datagrams in any order |
 //!
-//! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does.
+//! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
+//! room, over any link.
 //!
 //! Where the sources of the rules disagree, one test says what this server does:
 //!
@@ -42,14 +46,18 @@
 mod anything;
 mod ending;
 mod joining;
+mod journal;
 mod knowing;
+mod links;
 mod malformed;
 mod maps;
 mod model;
 mod moving;
+mod observing;
 mod options;
 mod quitting;
 mod replay;
+mod room;
 mod seeing;
 mod strangers;
 mod table;

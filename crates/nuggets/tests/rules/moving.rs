@@ -1,6 +1,5 @@
 //! Keys: steps, runs, swaps, gold, and who hears of it in which order.
 
-use netcore::Engine;
 use nuggets::game::Rules;
 
 use crate::table::{Table, told};
@@ -81,11 +80,11 @@ fn what_is_no_spot_is_not_entered_and_nothing_is_said() {
     }
     // Beyond the edges there is nothing either.
     let mut table = Table::drawn(Rules::default(), "A 1");
-    let before = table.server().digest();
+    let before = table.game().digest();
     for key in "hljkyubnHLJKYUBN".chars() {
         assert_eq!(table.send("Alice", format!("KEY {key}")), [], "{key}");
     }
-    assert_eq!(table.server().digest(), before);
+    assert_eq!(table.game().digest(), before);
 }
 
 #[test]
@@ -266,24 +265,24 @@ fn gold_is_told_on_collection_only() {
 #[test]
 fn any_other_key_is_unknown() {
     let mut table = Table::drawn(Rules::default(), "A.B.2");
-    let before = table.server().digest();
+    let before = table.game().digest();
     for key in (0..=u8::MAX).filter(|key| !b"hljkyubnHLJKYUBNQ".contains(key)) {
         let said = table.send("Alice", [b"KEY ", &[key][..]].concat());
         assert_eq!(told(&said, "Alice"), ["ERROR unknown keystroke"], "{key}");
         assert_eq!(said.len(), 1, "nobody else hears of it");
     }
-    assert_eq!(table.server().digest(), before, "nothing moves");
+    assert_eq!(table.game().digest(), before, "nothing moves");
 }
 
 #[test]
 fn the_spectator_has_no_key_but_q() {
     let mut table = Table::drawn(Rules::default(), "A.2");
     table.send("Sam", "SPECTATE");
-    let before = table.server().digest();
+    let before = table.game().digest();
     for key in (0..=u8::MAX).filter(|&key| key != b'Q') {
         assert_eq!(table.send("Sam", [b"KEY ", &[key][..]].concat()), [], "{key}");
     }
-    assert_eq!(table.server().digest(), before);
+    assert_eq!(table.game().digest(), before);
     table.check(
         "
         Sam > KEY Q

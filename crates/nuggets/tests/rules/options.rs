@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use nuggets::{
+    Server,
     game::{Rules, RulesError},
-    server::{Config, Server},
+    server::Config,
     visibility::Vision,
 };
 

@@ -274,9 +274,7 @@ fn messages_of_a_server_are_not_answered() {
     table.check(
         r"
         Mallory > ERROR malformed message
-            Mallory closed
         Mallory > QUIT Game is full: no more players can join.
-            Mallory closed
         Alice > OK A
         Alice > DISPLAY\n...
         ",

@@ -3,13 +3,15 @@
 use std::{collections::BTreeMap, fmt::Write, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Engine, Framing, Gone, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
+use netcore::{
+    Admission, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Protocol, Role, Time, To,
+};
 use nuggets::{
-    ClientMessage, Grid, Nuggets, ServerMessage,
+    ClientMessage, Grid, Nuggets, Server, ServerMessage,
     game::{Game, Rules},
     grid::{PASSAGE, ROOM},
     protocol::MAX_DATAGRAM,
-    server::{Config, Server},
+    server::Config,
 };
 
 /// Those who play, in the order of their letters.
@@ -53,7 +55,7 @@ pub(crate) struct Table {
     names: BTreeMap<PeerId, String>,
     // Everybody who ever sent something keeps one address for good.
     addresses: Vec<String>,
-    next_peer: u32,
+    next_peer: u64,
 }
 
 impl Table {
@@ -132,9 +134,10 @@ impl Table {
     /// the game and by a malformed one, and other messages from there are dropped.
     pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Said> {
         let mut buffer = BytesMut::from(datagram.as_ref());
-        let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Datagram);
+        let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Whole);
         let known = self.peer(who);
-        if known.is_none() && matches!(&decoded, Ok(Some(request)) if !Nuggets::admits(request)) {
+        let message = decoded.as_ref().map_err(|&why| why).map(|request| request.as_ref().expect("a whole message"));
+        if known.is_none() && Nuggets::admits(message) == Admission::Ignored {
             return vec![];
         }
         let mut said = vec![];
@@ -199,7 +202,7 @@ impl Table {
 
     /// The server is stopped from outside.
     pub(crate) fn stop(&mut self) -> Vec<Said> {
-        self.input(Input::Stop)
+        self.input(Input::Stop(Leave::Over))
     }
 
     /// Anything at all comes in; what goes out is looked at as at every time.
@@ -218,7 +221,8 @@ impl Table {
                 }
                 Output::Replay { .. } => unreachable!("a picture shows all there is to know"),
                 Output::Close { peer } => said.extend(self.names.remove(&peer).map(Said::Closed)),
-                Output::Summary(text) => said.push(Said::Printed(text)),
+                Output::Event(GameEvent::Summary(text)) => said.push(Said::Printed(text)),
+                Output::Event(_) => {}
             }
         }
         for said in &said {

@@ -65,7 +65,7 @@ fn a_chart_has_a_cell_for_every_state_and_a_mark_where_it_is_not_the_best() {
     let solver = Solver::new();
     for (space, width) in [(StateSpace::Coarse, 970), (StateSpace::Soft, 1104)] {
         let table = trained(space, 3, 20_000);
-        let differs = table.strategy().differences(&solver.best(space)).count();
+        let differs = table.policy().differences(&solver.best(space)).count();
         assert!(differs > 3);
         folder.file("qtable", table.to_file());
         works(&folder, "chart --svg chart.svg --png chart.png");
@@ -106,7 +106,7 @@ fn no_colour_goes_into_a_pipe() {
 }
 
 #[test]
-fn strategies_without_a_table_can_be_drawn() {
+fn policies_without_a_table_can_be_drawn() {
     let folder = TempDir::new();
     let best = works(&folder, "chart --policy best --state soft");
     assert!(best.contains("Every decision is that of the best table.") && best.contains("Worth -0.0428"), "{best}");

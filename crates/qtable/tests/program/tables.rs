@@ -119,9 +119,9 @@ fn tables_are_judged_exactly_beside_the_best_and_the_dealer() {
     assert!(close(&json["best_coarse"], -0.051_474) && close(&json["best_soft"], -0.042_806), "{json}");
     assert!(close(&json["mimic"], -0.080_092), "{json}");
     for (at, table) in [coarse, soft].iter().enumerate() {
-        let (entry, strategy) = (&json["tables"][at], table.strategy());
-        assert!(close(&entry["value"], solver.value(&strategy)), "{entry}");
-        let differs = strategy.differences(&solver.best(table.space())).count();
+        let (entry, policy) = (&json["tables"][at], table.policy());
+        assert!(close(&entry["value"], solver.value(&policy)), "{entry}");
+        let differs = policy.differences(&solver.best(table.space())).count();
         assert_eq!(entry["differs"].as_u64(), u64::try_from(differs).ok());
         assert!(differs > 0);
     }

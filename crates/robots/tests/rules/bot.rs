@@ -3,7 +3,7 @@
 use netcore::{MinStd, Role};
 use robots::{Action, Bot, Client, ClientMessage, Config, Direction};
 
-use crate::table::{Table, config, text};
+use crate::table::{Table, config, text, told};
 
 const GAMES: u32 = 200;
 
@@ -28,7 +28,7 @@ impl Brain {
                 if bombs { Action::PlaceBomb } else { walk(dice) }
             }
         };
-        Some(client.clone().input(action))
+        Some(told(&mut client.clone(), action))
     }
 }
 

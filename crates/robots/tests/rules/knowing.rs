@@ -6,7 +6,7 @@ use robots::{
     PlayerId, Position, ServerMessage, messages::MAX_DATAGRAM, protocol::encode,
 };
 
-use crate::table::{config, text};
+use crate::table::{config, text, told};
 
 fn at(x: u16, y: u16) -> Position {
     Position::new(x, y)
@@ -109,13 +109,13 @@ fn pictures_are_due_after_all_but_the_start() {
 fn an_input_is_a_join_in_the_lobby_and_passed_on_in_the_game() {
     let mut client = greeted(|_| ());
     for input in [Action::PlaceBomb, Action::Move(Direction::Left)] {
-        assert_eq!(client.input(input), ClientMessage::Join { name: text("Ann") });
+        assert_eq!(told(&mut client, input), ClientMessage::Join { name: text("Ann") });
     }
     // Also when it only looks on.
     let mut client = playing(|_| ());
-    assert_eq!(client.input(Action::Move(Direction::Left)), ClientMessage::Action(Action::Move(Direction::Left)));
+    assert_eq!(told(&mut client, Action::Move(Direction::Left)), ClientMessage::Action(Action::Move(Direction::Left)));
     assert!(client.message(ServerMessage::GameEnded { scores: [].into() }));
-    assert_eq!(client.input(Action::PlaceBlock), ClientMessage::Join { name: text("Ann") });
+    assert_eq!(told(&mut client, Action::PlaceBlock), ClientMessage::Join { name: text("Ann") });
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn behind_a_translated_address_it_is_the_last_of_the_own_name_after_the_join() {
     let mut client = greeted(|_| ());
     assert!(client.message(accepted(0, "Ann", "192.0.2.1:7")));
     assert_eq!(client.own_player(), None, "nobody has joined yet");
-    let _ = client.input(Action::PlaceBomb);
+    told(&mut client, Action::PlaceBomb);
     for (number, name, own) in [(1, "Bob", None), (2, "Ann", Some(2)), (3, "Ann", Some(3)), (4, "Bob", Some(3))] {
         assert!(client.message(accepted(number, name, "192.0.2.1:9")));
         assert_eq!(client.own_player(), own.map(PlayerId));
@@ -256,7 +256,7 @@ fn behind_a_translated_address_it_is_the_last_of_the_own_name_after_the_join() {
 #[test]
 fn somebody_who_comes_late_is_nobody() {
     let mut client = greeted(|_| ());
-    let _ = client.input(Action::PlaceBomb);
+    told(&mut client, Action::PlaceBomb);
     let players = [(id(0), player("Ann", "192.0.2.1:7"))].into();
     assert!(!client.message(ServerMessage::GameStarted { players }));
     assert_eq!(client.own_player(), None);

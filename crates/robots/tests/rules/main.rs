@@ -11,6 +11,10 @@
 //! | [`network`] | wrong bytes, leaving, histories, the server's end |
 //! | [`knowing`] | what a client makes of it: pictures, timers, scores, its own robot, nonsense |
 //! | [`bot`] | the player that plays by itself |
+//! | [`telling`] | what a host is told: events, results, status |
+//! | [`lasting`] | histories: how long they get, and what happens when one is too long |
+//! | [`replaying`] | recorded inputs lead to the same outputs once more |
+//! | [`driving`] | a client as whoever drives it sees it |
 //! | [`model`] | long random games against a slow and obvious second implementation |
 //! | [`streams`] | any message, whole, cut, cut off and damaged |
 //!
@@ -20,16 +24,20 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 mod bot;
+mod driving;
 mod effort;
 mod ending;
 mod exploding;
 mod gathering;
 mod knowing;
+mod lasting;
 mod model;
 mod network;
+mod replaying;
 mod runs;
 mod starting;
 mod streams;
 mod table;
+mod telling;
 mod turning;
 mod vectors;

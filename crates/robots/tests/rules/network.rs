@@ -1,10 +1,13 @@
 //! Wrong bytes, leaving, histories, and the server's end.
 
-use netcore::{Engine, Input, Link, PeerId, Time};
-use netcore::{Outbox, Output, Role, wire::ShortText};
-use robots::{ClientMessage, Server};
+use bytes::BytesMut;
+use netcore::{
+    Admission, DecodeError, Engine, Framing, GameEvent, Hosted, Input, Leave, Link, Outbox, Outcome, Output, PeerId,
+    Protocol, Role, Room, Time, wire::ShortText,
+};
+use robots::{Action, ClientMessage, Direction, Server, protocol::Robots};
 
-use crate::table::{Table, alone, config};
+use crate::table::{Table, alone, config, text};
 
 #[test]
 fn wrong_bytes_close_their_sender_alone_and_what_came_before_them_counts() {
@@ -100,6 +103,116 @@ fn a_peer_that_lost_track_is_told_everything_anew() {
 }
 
 #[test]
+fn a_client_that_was_started_afresh_agrees_in_every_phase() {
+    let mut config = config();
+    (config.parameters.game_length, config.initial_blocks) = (12, 20);
+    let mut table = Table::joined(config, &["ann"]);
+    table.connect("eve", Role::Watcher, None);
+    // What is told is compared with the server each time. In the lobby:
+    assert_eq!(table.start_afresh("ann").len(), 2);
+    assert_eq!(table.start_afresh("eve").len(), 2);
+    table.connect("bob", Role::Player, None);
+    // Between the start and turn 0.
+    let joining = Input::Request { peer: PeerId(2), request: ClientMessage::Join { name: text("bob") } };
+    table.input_alone(joining);
+    let peer = table.forget("bob");
+    assert_eq!(table.input_alone(Input::Refresh { peer }).len(), 2, "Hello and GameStarted");
+    assert!(table.client("bob").game().is_some_and(|game| game.positions().is_empty()));
+    table.turn();
+    for turn in 1..12 {
+        for (name, action) in [("ann", Action::PlaceBomb), ("bob", Action::Move(Direction::ALL[turn % 4]))] {
+            table.send(name, &ClientMessage::Action(if turn % 3 == 0 { Action::PlaceBlock } else { action }));
+        }
+        for name in ["ann", "bob", "eve"] {
+            assert_eq!(table.start_afresh(name).len(), 2 + turn, "Hello, GameStarted and the turns so far");
+        }
+        assert_eq!(table.turn().len(), 1);
+    }
+    assert_eq!(table.turn().len(), 2);
+    assert_eq!(table.start_afresh("ann").len(), 1);
+}
+
+#[test]
+fn one_who_asks_again_before_it_came_is_told_nothing() {
+    let mut table = Table::new(config());
+    assert_eq!(table.input(Input::Refresh { peer: PeerId(7) }), []);
+}
+
+#[test]
+fn nobody_is_told_or_closed_when_the_server_comes_back() {
+    let mut table = Table::joined(config(), &["ann", "bob"]);
+    table.events.clear();
+    assert_eq!(table.input(Input::Stop(Leave::Resumable)), []);
+    assert_eq!((table.server.outcome(), table.server.deadline()), (Some(Outcome::Stopped), None));
+    assert_eq!(table.events, []);
+    assert_eq!(table.server.status().phase, netcore::Phase::Over);
+}
+
+#[test]
+fn who_only_watches_sees_all_and_nothing_it_sends_has_an_effect() {
+    let mut table = Table::joined(config(), &["ann"]);
+    table.connect("eve", Role::Watcher, None);
+    let silent = |table: &mut Table, bytes: &[u8]| {
+        let (before, players) = (table.server.digest(), table.server.players().len());
+        assert_eq!(table.send_bytes("eve", bytes), []);
+        assert_eq!((table.server.digest(), table.server.players().len()), (before, players), "{bytes:?}");
+    };
+    let all: [&[u8]; 6] = [&[0, 0], &[1], &[2], &[3, 0], &[9], &[3, 77]];
+    for bytes in all {
+        silent(&mut table, bytes);
+    }
+    table.check(
+        "
+        bob comes
+            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
+            bob << AcceptedPlayer 0 ann 10.0.0.1:4000
+        bob > Join bob
+            all < AcceptedPlayer 1 bob 10.0.0.1:4002
+            all < GameStarted 0 ann, 1 bob
+            all < Turn 0; robot 0 (4,8); robot 1 (0,8)
+        ",
+    );
+    for bytes in all {
+        silent(&mut table, bytes);
+    }
+    table.check(
+        "
+        turn
+            all < Turn 1
+        eve asks again
+            eve < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
+            eve << GameStarted 0 ann, 1 bob
+            eve << Turn 0; robot 0 (4,8); robot 1 (0,8)
+            eve << Turn 1
+        eve leaves
+        eve watches
+            eve < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
+            eve << GameStarted 0 ann, 1 bob
+            eve << Turn 0; robot 0 (4,8); robot 1 (0,8)
+            eve << Turn 1
+        ",
+    );
+    assert!(table.events.iter().all(|event| !matches!(event, GameEvent::Left { .. })), "it never had a seat");
+}
+
+#[test]
+fn no_datagram_lets_anybody_in() {
+    let room = Hosted::new(Server::new(config()).unwrap());
+    for datagram in [&[][..], &[0, 2, b'h', b'i'], &[1], &[9], &[3, 9], &[0; 2_000]] {
+        assert_eq!(room.admits(datagram), Admission::Ignored, "{datagram:?}");
+    }
+}
+
+#[test]
+fn a_whole_message_is_neither_more_nor_less() {
+    let decode = |bytes: &[u8]| Robots::decode(&mut (), &mut BytesMut::from(bytes), Framing::Whole);
+    assert_eq!(decode(&[3, 0]), Ok(Some(ClientMessage::Action(Action::Move(Direction::Up)))));
+    assert_eq!(decode(&[3, 0, 1]), Err(DecodeError::Trailing { at: 2, extra: 1 }));
+    assert_eq!(decode(&[3]), Err(DecodeError::Incomplete));
+    assert_eq!(decode(&[]), Err(DecodeError::Incomplete));
+}
+
+#[test]
 fn stopping_closes_everybody() {
     let mut table = Table::joined(config(), &["ann", "bob"]);
     table.check("stop\n ann closed\n bob closed");
@@ -110,8 +223,7 @@ impl Table {
     // What a server says that has ended.
     fn connect_silently(&mut self) -> usize {
         let mut out = Outbox::new();
-        let input =
-            Input::Connected { peer: PeerId(99), role: Role::Player, link: Link::BinaryStream, address: "[::1]:1" };
+        let input = Input::Connected { peer: PeerId(99), role: Role::Player, link: Link::Stream, address: "[::1]:1" };
         self.server.input(self.now, input, &mut out);
         out.drain().count()
     }
@@ -126,7 +238,7 @@ fn a_long_history_is_shared_by_all_who_come_late() {
     let mut logs = vec![];
     let connect = |server: &mut Server, out: &mut Outbox, now, peer| {
         let peer = PeerId(peer);
-        server.input(now, Input::Connected { peer, role: Role::Player, link: Link::BinaryStream, address: "a" }, out);
+        server.input(now, Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "a" }, out);
         peer
     };
     let first = connect(&mut server, &mut out, Time::ZERO, 0);
@@ -145,7 +257,8 @@ fn a_long_history_is_shared_by_all_who_come_late() {
             match output {
                 Output::Send { frame, .. } => live.push(frame),
                 Output::Replay { log, .. } => logs.push((log, live.len())),
-                other => panic!("{other:?}"),
+                Output::Event(_) => {}
+                Output::Close { peer } => panic!("{peer} is closed"),
             }
         }
     }

@@ -57,7 +57,7 @@ impl End {
     fn new(joins: bool, playing: bool) -> Self {
         let mut server = Server::new(config()).unwrap();
         let joiners = [(joins, SENDER), (playing, PeerId(1)), (!joins || !playing, PeerId(2))];
-        let link = Link::BinaryStream;
+        let link = Link::Stream;
         for (joins, peer) in joiners {
             let mut out = Outbox::new();
             let connected = Input::Connected { peer, role: Role::Player, link, address: "1.2.3.4:5" };

@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Engine, Framing, Gone, Input, Link, Outbox, Outcome, Output, PeerId, Protocol, Role, Time, To, wire::ShortText,
+    Client as _, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Protocol, Role,
+    Time, To, wire::ShortText,
 };
 use robots::{
-    Action, Bomb, Client, ClientMessage, Config, Direction, DrawMessage, Event, GamePicture, Parameters, Position,
-    Server, ServerMessage,
+    Action, Bomb, Client, ClientMessage, Config, Direction, DrawMessage, Event, GamePicture, InputMessage, MAX_HISTORY,
+    Parameters, Position, Server, ServerMessage,
     protocol::{Robots, ServerDecoder, encode},
 };
 
@@ -28,7 +29,13 @@ pub(crate) fn config() -> Config {
         explosion_radius: 2,
         bomb_timer: 2,
     };
-    Config { parameters, turn_duration: Duration::from_millis(100), initial_blocks: 0, seed: 1234 }
+    Config {
+        parameters,
+        turn_duration: Duration::from_millis(100),
+        initial_blocks: 0,
+        seed: 1234,
+        max_history: MAX_HISTORY,
+    }
 }
 
 /// One player on a single field.
@@ -36,6 +43,14 @@ pub(crate) fn alone() -> Config {
     let mut config = config();
     (config.parameters.players_count, config.parameters.size_x, config.parameters.size_y) = (1, 1, 1);
     config
+}
+
+/// What a client tells the server when its user wants that.
+pub(crate) fn told(client: &mut Client, input: InputMessage) -> ClientMessage {
+    client.act(Time::ZERO, input);
+    let mut frame = client.take_outgoing().unwrap().into();
+    assert_eq!(client.take_outgoing(), None);
+    Robots::decode(&mut (), &mut frame, Framing::Whole).unwrap().unwrap()
 }
 
 /// One thing that the server did.
@@ -65,14 +80,16 @@ struct End {
 pub(crate) struct Table {
     pub(crate) server: Server,
     pub(crate) now: Time,
+    /// What was told to whoever observes the server.
+    pub(crate) events: Vec<GameEvent>,
     ends: BTreeMap<PeerId, End>,
-    next_peer: u32,
+    next_peer: u64,
 }
 
 impl Table {
     pub(crate) fn new(config: Config) -> Self {
         let server = Server::new(config).unwrap();
-        Self { server, now: Time::ZERO, ends: BTreeMap::new(), next_peer: 0 }
+        Self { server, now: Time::ZERO, events: vec![], ends: BTreeMap::new(), next_peer: 0 }
     }
 
     /// A table at which these have connected and joined, in this order.
@@ -95,6 +112,21 @@ impl Table {
         &self.ends[&self.peer(name)].client
     }
 
+    /// The client of somebody forgets all, as one does that was started again.
+    pub(crate) fn forget(&mut self, name: &str) -> PeerId {
+        let peer = self.peer(name);
+        let end = self.ends.get_mut(&peer).unwrap();
+        assert!(end.stream.is_empty(), "whole messages have come");
+        end.client = Client::new(text(name), None);
+        peer
+    }
+
+    /// It forgets all and asks to be told.
+    pub(crate) fn start_afresh(&mut self, name: &str) -> Vec<Said> {
+        let peer = self.forget(name);
+        self.input(Input::Refresh { peer })
+    }
+
     pub(crate) fn connect(&mut self, name: &str, role: Role, address: Option<&str>) -> Vec<Said> {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
@@ -102,7 +134,7 @@ impl Table {
         let client = Client::new(text(name), address.parse().ok());
         let end = End { name: name.into(), client, stream: BytesMut::new(), decoder: ServerDecoder::default() };
         self.ends.insert(peer, end);
-        self.input(Input::Connected { peer, role, link: Link::BinaryStream, address: &address })
+        self.input(Input::Connected { peer, role, link: Link::Stream, address: &address })
     }
 
     pub(crate) fn send(&mut self, name: &str, message: &ClientMessage) -> Vec<Said> {
@@ -194,7 +226,7 @@ impl Table {
                 Output::Close { peer } => {
                     said.extend(self.ends.remove(&peer).map(|end| Said::Closed(end.name)));
                 }
-                Output::Summary(text) => panic!("nothing is printed, but {text:?} was"),
+                Output::Event(event) => self.events.push(event),
             }
         }
         said
@@ -277,7 +309,7 @@ impl Table {
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().unwrap())),
                 ["too", "early"] => self.input(Input::Elapsed),
                 ["stop"] => {
-                    let said = self.input(Input::Stop);
+                    let said = self.input(Input::Stop(Leave::Over));
                     assert_eq!((self.server.outcome(), self.server.deadline()), (Some(Outcome::Stopped), None));
                     said
                 }

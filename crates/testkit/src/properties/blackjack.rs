@@ -3,14 +3,14 @@
 use std::mem;
 
 use blackjack::{
-    Action, DealerMessage, Dialect, PlayerMessage, QTable, StateSpace, Verdict,
-    client::{Event, Player},
+    Action, Client, DealerMessage, Dialect, Name, PlayerMessage, QTable, StateSpace, Verdict,
+    client::Event,
     learn::{Choice, Explore, Trainer},
     protocol::{DealerDecoder, MAX_MESSAGE, PlayerDecoder},
     qtable::{MAX_FILE, Trouble},
 };
 use bytes::BytesMut;
-use netcore::DecodeError;
+use netcore::{Client as _, DecodeError, Framing, Time};
 
 /// The most bytes of a message that may be kept until the rest of it comes: all but the last, with a binary one's length.
 const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
@@ -47,6 +47,18 @@ pub fn player_message(bytes: &[u8]) {
             assert_eq!(why.map(kind), error.map(kind), "in pieces of {pieces}");
         }
     }
+    // One message in one frame is the same message; a text may lack its zero byte there.
+    let mut decoder = PlayerDecoder::default();
+    if let Ok(request) = decoder.decode_whole(bytes) {
+        let written = request.message.to_bytes(request.dialect);
+        assert!(written == bytes || written[..written.len() - 1] == *bytes);
+    } else {
+        assert!(slowly.len() != 1 || error.is_some() || read != bytes.len());
+        let other = PlayerMessage::Join(Name::new(b"Ann").expect("a name"));
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            assert!(decoder.clone().decode_whole(&other.to_bytes(dialect)).is_ok(), "nothing of it is remembered");
+        }
+    }
     if let Ok(message) = PlayerMessage::parse_binary(bytes) {
         assert_eq!(message.to_bytes(Dialect::Binary)[4..], *bytes);
     }
@@ -68,20 +80,53 @@ pub fn dealer_message(bytes: &[u8]) {
         for message in &messages {
             let mut written = message.to_bytes(dialect).to_vec();
             // The one message that is read in two ways.
-            if *message == DealerMessage::Result(Verdict::Loose) && bytes[read..].starts_with(b"RESULT LOSE") {
+            if *message == DealerMessage::Result(Verdict::Lose) && bytes[read..].starts_with(b"RESULT LOSE") {
                 written = b"RESULT LOSE\0".to_vec();
             }
             assert_eq!(written, bytes[read..read + written.len()], "each message has one form");
             read += written.len();
         }
         hear(&messages);
+        let slowly = stands(bytes, dialect, 1);
+        let last = slowly.0.last();
+        assert!(
+            slowly.0.len() <= 1 + messages.len()
+                && last.is_none_or(|last| *last != PlayerMessage::Hit.to_bytes(dialect))
+        );
+        assert!(!slowly.2 || error.is_some() || !messages.is_empty());
+        stands(bytes, dialect, bytes.len().max(1));
+        if let [message] = messages[..]
+            && error.is_none()
+        {
+            assert_eq!(
+                DealerDecoder::new(dialect).decode_whole(bytes).ok(),
+                Some(message).filter(|_| bytes.len() == read)
+            );
+        }
     }
+}
+
+fn client(dialect: Dialect, space: StateSpace) -> Client {
+    Client::new(Name::new(b"Ann").expect("a name"), dialect, Framing::Stream, space)
+}
+
+// What a player that stands whenever it is asked makes of a stream that comes in pieces of so many bytes: its answers, its
+// hand at the end, and whether it can go on.
+fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, bool) {
+    let (mut player, mut said) = (client(dialect, StateSpace::Soft), vec![]);
+    for piece in bytes.chunks(pieces) {
+        let received = player.receive(Time::ZERO, piece);
+        assert!(received.is_ok() || player.is_over());
+        player.act(Time::ZERO, Choice::sure(Action::Stand));
+        said.extend(std::iter::from_fn(|| player.take_outgoing()).map(|message| message.to_vec()));
+    }
+    (said, player.hand().total(), player.is_over())
 }
 
 // Plays by what a dealer says as long as that makes sense, and learns from it: hits now and then, never with 21.
 fn hear(messages: &[DealerMessage]) {
     for space in [StateSpace::Coarse, StateSpace::Soft] {
-        let (mut player, mut table) = (Player::new(space), QTable::new(space));
+        let (mut player, mut table) = (client(Dialect::Text, space), QTable::new(space));
         let (mut decided, mut over) = (0_u64, false);
         for &message in messages {
             let (before, in_round) = (player.points(), player.in_round());
@@ -102,10 +147,10 @@ fn hear(messages: &[DealerMessage]) {
                     assert!(player.decide(Choice::sure(action)).is_err(), "asked once");
                     decided += 1;
                 }
-                Event::Ended { verdict, sound } => {
-                    assert_eq!(sound, heard.oddity.is_none());
-                    if sound {
-                        player.episode().teach(&mut table, verdict);
+                Event::Ended { verdict, lesson, .. } => {
+                    assert!(lesson.is_none() || heard.oddity.is_none());
+                    if let Some(lesson) = lesson {
+                        lesson.teach(&mut table, verdict);
                     }
                 }
                 Event::Quit => over = true,
@@ -180,9 +225,9 @@ fn whole(table: &QTable, file: &[u8]) {
     assert_eq!(table.to_file(), file, "there is one way to write a table");
     assert!(file.len() <= MAX_FILE);
     assert_eq!(table.dump().lines().count(), table.visited().count());
-    let strategy = table.strategy();
+    let policy = table.policy();
     for (state, entry) in table.visited() {
-        assert_eq!(table.best(state), strategy.action(state));
+        assert_eq!(table.best(state), policy.action(state));
         assert!(entry.visits() > 0);
     }
     let mut twice = table.clone();

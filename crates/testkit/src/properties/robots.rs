@@ -4,7 +4,7 @@ use std::{fmt::Debug, mem};
 
 use bytes::BytesMut;
 use netcore::{
-    DecodeError, Framing, Protocol,
+    Client as _, DecodeError, Framing, Protocol, Time,
     wire::{Decode, Encode, ShortText, read_datagram, take_message},
 };
 use robots::{
@@ -37,6 +37,7 @@ pub fn client_message(bytes: &[u8]) {
 /// What a robots client reads off its server's stream, and what it makes of it.
 pub fn server_message(bytes: &[u8]) {
     datagram::<ServerMessage>(bytes, MAX_SERVER_ITEMS);
+    unseen(bytes);
     let messages = stream(bytes, {
         let mut decoder = ServerDecoder::default();
         move |buffer: &mut BytesMut| decoder.decode(buffer)
@@ -66,10 +67,33 @@ pub fn server_message(bytes: &[u8]) {
                 assert_eq!(read_datagram(&datagram, MAX_PICTURE_ITEMS), Ok(picture));
             }
             if let Some(input) = bot.next_input(&client) {
-                let _ = client.input(input);
+                client.act(Time::ZERO, input);
+                let said = client.take_outgoing().expect("what is wanted is said");
+                assert!(
+                    Robots::decode(&mut (), &mut said.into(), Framing::Whole).is_ok_and(|message| message.is_some())
+                );
             }
         }
     }
+}
+
+// The same bytes at once, as a client takes them in that nobody looks at: it gets as far as one that is shown each step.
+fn unseen(bytes: &[u8]) {
+    let text = |text| ShortText::try_from(text).expect("a short text");
+    let (mut whole, mut stepwise) = (Client::new(text("a"), None), Client::new(text("a"), None));
+    let received = whole.receive(Time::ZERO, bytes);
+    stepwise.feed(bytes);
+    let stopped = loop {
+        match stepwise.next_message() {
+            Ok(Some(message)) => {
+                let _ = stepwise.message(message);
+            }
+            Ok(None) => break Ok(()),
+            Err(wrong) => break Err(wrong),
+        }
+    };
+    assert_eq!((received, whole.is_over()), (stopped, stopped.is_err()));
+    assert_eq!(whole.picture(), stepwise.picture());
 }
 
 /// What a robots GUI reads off its client's datagrams.

@@ -1,0 +1,128 @@
+//! A dealer's stream, cut into messages; whatever is wrong with it is said with its place.
+
+use bytes::BytesMut;
+use netcore::DecodeError;
+use thiserror::Error;
+
+use crate::protocol::{DealerDecoder, DealerMessage, Dialect};
+
+/// What a dealer has sent and nobody has read yet, however it was cut or put together on the way.
+#[derive(Debug, Clone)]
+pub(super) struct Incoming {
+    decoder: DealerDecoder,
+    buffer: BytesMut,
+    // Whole messages, and the bytes of them.
+    whole: u64,
+    start: u64,
+}
+
+/// Bytes that are no message of a dealer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("message {number}, from byte {start} of the stream: {error}")]
+pub struct Malformed {
+    /// The number of the message that they should be, from 1.
+    pub number: u64,
+    /// Where in the stream that begins, from 0; with its length, if it is binary.
+    pub start: u64,
+    /// What is wrong with it; part of the text, so that it is no source of its own.
+    pub error: DecodeError,
+}
+
+impl Incoming {
+    /// A stream in the dialect that the player has chosen, of which nothing has come.
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self { decoder: DealerDecoder::new(dialect), buffer: BytesMut::new(), whole: 0, start: 0 }
+    }
+
+    /// Bytes have come.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Whether part of a message has come.
+    pub(super) fn is_within_message(&self) -> bool {
+        !self.buffer.is_empty()
+    }
+
+    /// Bytes of whole messages so far.
+    pub(super) const fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The next message; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the bytes are no message. The stream cannot be read on after that.
+    pub(super) fn next_message(&mut self) -> Result<Option<DealerMessage>, Malformed> {
+        let before = self.buffer.len();
+        let decoded = self.decoder.decode(&mut self.buffer);
+        let message = decoded.map_err(|error| Malformed { number: self.whole + 1, start: self.start, error })?;
+        if message.is_some() {
+            self.whole += 1;
+            self.start += (before - self.buffer.len()) as u64;
+        }
+        Ok(message)
+    }
+
+    /// Reads bytes that are one message, neither more nor less.
+    pub(super) fn whole(&mut self, bytes: &[u8]) -> Result<DealerMessage, Malformed> {
+        let malformed = |error| Malformed { number: self.whole + 1, start: self.start, error };
+        let message = self.decoder.decode_whole(bytes).map_err(malformed)?;
+        self.whole += 1;
+        self.start += bytes.len() as u64;
+        Ok(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{string::ToString, vec};
+
+    #[test]
+    fn a_stream_means_the_same_however_it_is_cut() {
+        let texts = ["BEGIN", "CARD Queen of Diamonds", "DECISION", "RESULT LOSE", "QUIT"];
+        let messages = texts.map(|text| DealerMessage::parse_text(text.as_bytes()).unwrap());
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            let mut bytes = BytesMut::new();
+            for message in messages {
+                message.encode(dialect, &mut bytes);
+            }
+            for step in 1..=bytes.len() {
+                let mut incoming = Incoming::new(dialect);
+                let mut read = vec![];
+                for piece in bytes.chunks(step) {
+                    incoming.push(piece);
+                    read.extend(core::iter::from_fn(|| incoming.next_message().unwrap()));
+                }
+                assert_eq!(read, messages, "{dialect:?} in pieces of {step}");
+                assert_eq!((incoming.start(), incoming.is_within_message()), (bytes.len() as u64, false));
+            }
+        }
+    }
+
+    #[test]
+    fn the_place_of_what_is_wrong_is_told() {
+        for (dialect, bytes, told) in [
+            (Dialect::Text, &b"BEGIN\0\0"[..], "message 2, from byte 6 of the stream: byte 0: no message"),
+            (Dialect::Text, b"QUIT\n\0", "message 1, from byte 0 of the stream: byte 0: no message"),
+            (Dialect::Binary, b"\0\0\0\x01\x02\0\0\0\x02\x03\x35", "message 2, from byte 5 of the stream: byte 1"),
+            (Dialect::Binary, b"\0\0\0\0", "message 1, from byte 0 of the stream: "),
+            (Dialect::Binary, b"\xff\xff\xff\xff", "message 1, from byte 0 of the stream: a message of 4294967295"),
+        ] {
+            let mut incoming = Incoming::new(dialect);
+            incoming.push(bytes);
+            let error = loop {
+                match incoming.next_message() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => panic!("{bytes:?} was taken for half a message"),
+                    Err(error) => break error.to_string(),
+                }
+            };
+            assert!(error.starts_with(told), "{error}");
+        }
+        let mut endless = Incoming::new(Dialect::Text);
+        endless.push(&[b'A'; 257]);
+        assert!(endless.next_message().is_err(), "what has no end is not waited for");
+    }
+}

@@ -1,0 +1,250 @@
+//! What a dealer's messages come to: a hand, and whether a decision is due.
+
+use thiserror::Error;
+
+use crate::{
+    cards::Card,
+    hand::Hand,
+    learn::{Choice, Episode},
+    policy::{State, StateSpace},
+    protocol::{DealerMessage, PlayerMessage},
+    round::{Action, Verdict},
+};
+
+/// What a message of the dealer means for the player.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A round has begun.
+    Began,
+    /// A card came; the next message says more.
+    Dealt,
+    /// The player is asked: [`Client::decide`](crate::Client::decide).
+    Asked,
+    /// The round is over.
+    Ended {
+        /// How.
+        verdict: Verdict,
+        /// What the own hand counted.
+        total: u8,
+        /// The decisions of the round and which of them count, to be learned from; none if its course makes no sense.
+        lesson: Option<Episode>,
+    },
+    /// What came is strange and changes nothing.
+    Ignored,
+    /// The dealer has taken leave; nothing more comes.
+    Quit,
+}
+
+/// Something that a dealer should not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Oddity {
+    /// A card that was dealt before in this round.
+    #[error("the {0} came twice in one round")]
+    Repeated(Card),
+    /// A round that began before the last one had its result.
+    #[error("a round began before the last one was over; its hand is dropped")]
+    Dropped,
+    /// A card for which nobody has asked.
+    #[error("a card came that was not asked for; the round goes on as one that was begun before")]
+    Unasked,
+    /// A result though no round is on.
+    #[error("a result came though no round was on; it is not counted")]
+    StrayResult,
+    /// A result though no decision was made, or before the hand was played.
+    #[error("a result came before the hand was played")]
+    EarlyResult,
+    /// A result that the hand cannot have.
+    #[error("the result is {verdict}, which a hand of {total} cannot have")]
+    Impossible {
+        /// The result.
+        verdict: Verdict,
+        /// What the hand counts.
+        total: u8,
+    },
+}
+
+/// What came of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Heard {
+    /// The message.
+    pub message: DealerMessage,
+    /// What it means.
+    pub event: Event,
+    /// What is strange about it, for the log.
+    pub oddity: Option<Oddity>,
+}
+
+/// A message that makes no sense where it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the dealer sent {got} where {expected} was due")]
+pub struct OutOfPlace {
+    /// What came.
+    pub got: DealerMessage,
+    /// What could have come.
+    pub expected: &'static str,
+}
+
+/// Nobody asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the dealer is not waiting for a decision")]
+pub struct NotAsked;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    // Before the first round and between rounds.
+    Idle,
+    // Waits for the first card, the second, the upcard.
+    First,
+    Second,
+    Upcard,
+    // Waits to be asked.
+    Between,
+    Asked,
+    // Has said HIT and waits for the card.
+    Hit,
+    // Has stood or is bust, and waits for the result.
+    Done,
+    Over,
+}
+
+impl Phase {
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Idle => "BEGIN or QUIT",
+            Self::First | Self::Second | Self::Hit => "CARD",
+            Self::Upcard => "DEALER",
+            Self::Between => "DECISION",
+            Self::Asked => "nothing before the answer",
+            Self::Done => "RESULT",
+            Self::Over => "nothing after QUIT",
+        }
+    }
+}
+
+/// One player's knowledge of the game.
+#[derive(Debug, Clone)]
+pub(super) struct Knowledge {
+    space: StateSpace,
+    phase: Phase,
+    hand: Hand,
+    upcard: Option<Card>,
+    // One bit for each card of the round, by number.
+    seen: u64,
+    episode: Episode,
+    // Decisions of this round were made by somebody else, so nothing can be learned from it.
+    resumed: bool,
+}
+
+impl Knowledge {
+    /// Of somebody who has joined, and tells states apart as `space` does.
+    pub(super) const fn new(space: StateSpace) -> Self {
+        Self {
+            space,
+            phase: Phase::Idle,
+            hand: Hand::new(),
+            upcard: None,
+            seen: 0,
+            episode: Episode::new(),
+            resumed: false,
+        }
+    }
+
+    pub(super) const fn hand(&self) -> &Hand {
+        &self.hand
+    }
+
+    pub(super) const fn upcard(&self) -> Option<Card> {
+        self.upcard
+    }
+
+    /// The state to decide in; none unless the dealer waits for a decision.
+    pub(super) fn state(&self) -> Option<State> {
+        let upcard = self.upcard.filter(|_| self.phase == Phase::Asked)?;
+        Some(State::of(self.space, self.hand.points(), upcard.value()))
+    }
+
+    pub(super) const fn in_round(&self) -> bool {
+        !matches!(self.phase, Phase::Idle | Phase::Over)
+    }
+
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over)
+    }
+
+    /// Takes in a message; if it makes no sense where it came, nothing has changed.
+    pub(super) fn hear(&mut self, message: DealerMessage) -> Result<Heard, OutOfPlace> {
+        let (event, oddity) = match (message, self.phase) {
+            (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),
+            (DealerMessage::Quit, _) => {
+                self.phase = Phase::Over;
+                (Event::Quit, None)
+            }
+            (DealerMessage::Begin, was) => {
+                *self = Self { phase: Phase::First, ..Self::new(self.space) };
+                (Event::Began, (was != Phase::Idle).then_some(Oddity::Dropped))
+            }
+            (DealerMessage::Card(card), Phase::First | Phase::Second | Phase::Hit | Phase::Between) => {
+                let unasked = self.phase == Phase::Between;
+                self.resumed |= unasked;
+                self.hand.push(card);
+                self.phase = match self.phase {
+                    Phase::First => Phase::Second,
+                    Phase::Second => Phase::Upcard,
+                    _ if self.hand.points().is_bust() => Phase::Done,
+                    _ => Phase::Between,
+                };
+                (Event::Dealt, self.see(card).or(unasked.then_some(Oddity::Unasked)))
+            }
+            (DealerMessage::Upcard(card), Phase::Upcard) => {
+                self.upcard = Some(card);
+                self.phase = Phase::Between;
+                (Event::Dealt, self.see(card))
+            }
+            (DealerMessage::Decision, Phase::Between) => {
+                self.phase = Phase::Asked;
+                (Event::Asked, None)
+            }
+            (DealerMessage::Result(_), Phase::Idle) => (Event::Ignored, Some(Oddity::StrayResult)),
+            (DealerMessage::Result(verdict), was) => {
+                self.phase = Phase::Idle;
+                let oddity = self.judge(was, verdict);
+                let sound = oddity.is_none() && !self.resumed;
+                let lesson = sound.then(|| self.episode.clone());
+                (Event::Ended { verdict, total: self.hand.total(), lesson }, oddity)
+            }
+            (got, phase) => return Err(OutOfPlace { got, expected: phase.expected() }),
+        };
+        Ok(Heard { message, event, oddity })
+    }
+
+    /// Decides, and gives the message to send.
+    pub(super) fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
+        let state = self.state().ok_or(NotAsked)?;
+        self.episode.record(state, choice);
+        self.phase = match choice.action {
+            Action::Hit => Phase::Hit,
+            Action::Stand => Phase::Done,
+        };
+        Ok(choice.action.into())
+    }
+
+    fn see(&mut self, card: Card) -> Option<Oddity> {
+        let bit = 1 << card.number();
+        let repeated = self.seen & bit != 0;
+        self.seen |= bit;
+        repeated.then_some(Oddity::Repeated(card))
+    }
+
+    // What is strange about a result. A bust hand may be told BUST or LOOSE, which dealers differ in.
+    fn judge(&self, was: Phase, verdict: Verdict) -> Option<Oddity> {
+        let bust = self.hand.points().is_bust();
+        if was != Phase::Done {
+            Some(Oddity::EarlyResult)
+        } else if verdict != Verdict::Lose && (verdict == Verdict::Bust) != bust {
+            Some(Oddity::Impossible { verdict, total: self.hand.total() })
+        } else {
+            None
+        }
+    }
+}

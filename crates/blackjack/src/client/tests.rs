@@ -1,0 +1,148 @@
+//! What a player makes of a dealer's messages.
+
+use super::*;
+use crate::{
+    qtable::QTable,
+    round::{Action, Verdict},
+};
+use std::{format, string::String, vec::Vec};
+
+fn client(space: StateSpace) -> Client {
+    Client::new(Name::new(b"Ann").unwrap(), Dialect::Text, Framing::Stream, space)
+}
+
+const HIT: Choice = Choice::sure(Action::Hit);
+const STAND: Choice = Choice::sure(Action::Stand);
+
+// Plays a script of dealer's messages; `HIT` and `STAND` are the player's answers. Gives what was strange.
+fn play(player: &mut Client, table: &mut QTable, script: &str) -> Result<String, String> {
+    let mut odd = Vec::new();
+    for line in script.split(", ") {
+        match line {
+            "HIT" | "STAND" => {
+                let choice = if line == "HIT" { HIT } else { STAND };
+                player.decide(choice).map_err(|error| format!("{error}"))?;
+            }
+            _ => {
+                let message = DealerMessage::parse_text(line.as_bytes()).expect("a message");
+                let heard = player.hear(message).map_err(|error| format!("{error}"))?;
+                odd.extend(heard.oddity.map(|oddity| format!("{oddity}")));
+                if let Event::Ended { verdict, lesson: Some(lesson), .. } = heard.event {
+                    lesson.teach(table, verdict);
+                }
+            }
+        }
+    }
+    Ok(odd.join("; "))
+}
+
+const DEAL: &str = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, DECISION";
+
+fn after(script: &str) -> (Result<String, String>, String) {
+    let (mut player, mut table) = (client(StateSpace::Coarse), QTable::new(StateSpace::Coarse));
+    let odd = play(&mut player, &mut table, &script.replace("DEAL,", &format!("{DEAL},")));
+    (odd, table.dump().trim_end().into())
+}
+
+#[test]
+fn rounds_are_folded_and_learned_from() {
+    for (script, learned) in [
+        ("DEAL, STAND, RESULT WIN", "16 3 - 0 1.000000 1"),
+        ("DEAL, HIT, CARD Nine of Clubs, RESULT BUST", "16 3 -1.000000 1 - 0"),
+        ("DEAL, HIT, CARD Nine of Clubs, RESULT LOOSE", "16 3 -1.000000 1 - 0"),
+        ("DEAL, HIT, CARD Five of Clubs, DECISION, STAND, RESULT PUSH", "16 3 0.000000 1 - 0\n21 3 - 0 0.000000 1"),
+        ("DEAL, STAND, RESULT WIN, DEAL, STAND, RESULT LOOSE, QUIT", "16 3 - 0 0.000000 2"),
+    ] {
+        assert_eq!(after(script), (Ok(String::new()), learned.into()), "{script}");
+    }
+}
+
+#[test]
+fn what_can_be_lived_with_is_reported_and_teaches_nothing() {
+    for (script, told) in [
+        ("RESULT WIN", "no round was on"),
+        ("RESULT LOSE, RESULT BUST, BEGIN, QUIT", "not counted; a result came though no round"),
+        ("BEGIN, RESULT WIN", "before the hand was played"),
+        ("DEAL, RESULT WIN", "before the hand was played"),
+        ("DEAL, HIT, RESULT BUST", "before the hand was played"),
+        ("DEAL, HIT, CARD Nine of Clubs, RESULT WIN", "a hand of 25 cannot have"),
+        ("DEAL, STAND, RESULT BUST", "a hand of 16 cannot have"),
+        ("DEAL, STAND, BEGIN", "before the last one was over"),
+    ] {
+        let (odd, learned) = after(script);
+        assert!(odd.as_ref().is_ok_and(|odd| odd.contains(told)), "{script}: {odd:?}");
+        assert_eq!(learned, "", "{script}");
+    }
+    let (odd, learned) = after("DEAL, HIT, CARD Ten of Clubs, RESULT BUST");
+    assert_eq!(odd, Ok("the Ten of Clubs came twice in one round".into()));
+    assert_eq!(learned, "16 3 -1.000000 1 - 0");
+    // A round that somebody else has begun is gone on with.
+    let begun = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, CARD Two of Clubs, DECISION, STAND, \
+                 RESULT WIN";
+    let (odd, learned) = after(begun);
+    assert!(odd.as_ref().is_ok_and(|odd| odd.contains("begun before")), "{odd:?}");
+    assert_eq!(learned, "");
+}
+
+#[test]
+fn the_dealer_may_begin_anew_and_leave_at_any_time() {
+    let script = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, DECISION, HIT, \
+                  CARD Two of Clubs, DECISION, STAND, RESULT WIN";
+    let steps: Vec<&str> = script.split(", ").collect();
+    for length in 0..=steps.len() {
+        let part = steps[..length].iter().fold(String::new(), |part, step| part + step + ", ");
+        let (odd, learned) = after(&format!("{part}QUIT"));
+        assert_eq!((odd, learned.is_empty()), (Ok(String::new()), length < steps.len()), "{part}");
+        let (odd, learned) = after(&format!("{part}DEAL, STAND, RESULT WIN, QUIT"));
+        assert_eq!(odd.map(|odd| odd.is_empty()), Ok(length == 0 || length == steps.len()), "{part}");
+        assert!(learned.ends_with("1.000000 1"), "{learned}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_an_error() {
+    for (script, expected) in [
+        ("CARD Ten of Clubs", "BEGIN or QUIT"),
+        ("DECISION", "BEGIN or QUIT"),
+        ("BEGIN, DECISION", "CARD"),
+        ("BEGIN, DEALER Ten of Clubs", "CARD"),
+        ("BEGIN, CARD Ten of Clubs, CARD Six of Hearts, CARD Two of Clubs", "DEALER"),
+        ("BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DECISION", "DEALER"),
+        ("DEAL, DECISION", "nothing before the answer"),
+        ("DEAL, CARD Two of Clubs", "nothing before the answer"),
+        ("DEAL, HIT, DECISION", "CARD"),
+        ("DEAL, HIT, CARD Nine of Clubs, DECISION", "RESULT"),
+        ("DEAL, STAND, CARD Nine of Clubs", "RESULT"),
+        ("DEAL, STAND, DECISION", "RESULT"),
+        ("QUIT, BEGIN", "nothing after QUIT"),
+        ("QUIT, QUIT", "nothing after QUIT"),
+    ] {
+        let error = after(script).0.expect_err(script);
+        assert!(error.ends_with(&format!("where {expected} was due")), "{script}: {error}");
+    }
+    assert_eq!(after("BEGIN, HIT").0, Err("the dealer is not waiting for a decision".into()));
+    assert_eq!(after("DEAL, STAND, STAND").0, Err("the dealer is not waiting for a decision".into()));
+}
+
+#[test]
+fn a_dealer_of_aces_alone_is_survived() {
+    let mut player = client(StateSpace::Soft);
+    let ace = DealerMessage::Card(Card::new(1).unwrap());
+    let hear = |player: &mut Client, message| player.hear(message).unwrap().event;
+    hear(&mut player, DealerMessage::Begin);
+    hear(&mut player, ace);
+    hear(&mut player, ace);
+    hear(&mut player, DealerMessage::Upcard(Card::new(1).unwrap()));
+    let mut hits = 0;
+    while player.hear(DealerMessage::Decision).is_ok() {
+        player.decide(HIT).unwrap();
+        hear(&mut player, ace);
+        hits += 1;
+    }
+    assert_eq!((hits, player.hand().total()), (20, 22));
+    let ended = hear(&mut player, DealerMessage::Result(Verdict::Bust));
+    let Event::Ended { verdict: Verdict::Bust, total: 22, lesson: Some(lesson) } = ended else { panic!("{ended:?}") };
+    let mut table = QTable::new(StateSpace::Soft);
+    lesson.teach(&mut table, Verdict::Bust);
+    assert_eq!(table.visited().map(|(_, entry)| entry.hit.n).sum::<u64>(), 20);
+}

@@ -1,0 +1,99 @@
+//! How a dealer is set up.
+
+use core::time::Duration;
+use thiserror::Error;
+
+use crate::{
+    game::{MAX_ROUNDS, Seed},
+    round::MAX_SEATS,
+};
+
+/// The most clients that a dealer has to do with at a time, seated, waiting and not yet joined.
+pub const MAX_CLIENTS: usize = 4_096;
+/// The most of them that one host can have. A host gets another place only while more are free than it has, so it comes to
+/// this if it is alone, and there is always room for somebody from elsewhere.
+pub const MAX_CLIENTS_OF_HOST: usize = MAX_CLIENTS / 2;
+/// The most who look on at a time. They are shared out over hosts in the same way.
+pub const MAX_WATCHERS: usize = 256;
+/// The pause between two messages to a text client, if nobody says otherwise.
+pub const DELAY: Duration = Duration::from_millis(50);
+/// How long a client has for JOIN and for an answer, if nobody says otherwise.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How a dealer is set up. A table by itself makes nothing of `tables`, `forever` and `accounts`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Seats at a table, 1 to 6; a table begins when all are taken.
+    pub players: usize,
+    /// Tables at the same time, and in all unless `forever`.
+    pub tables: u32,
+    /// Whether a table that is over is followed by another.
+    pub forever: bool,
+    /// Rounds at each table, 1 to [`MAX_ROUNDS`].
+    pub rounds: u32,
+    /// The pause between two messages to a text client.
+    pub delay: Duration,
+    /// How long a client has for JOIN and for each answer.
+    pub timeout: Duration,
+    /// Where the cards come from.
+    pub seed: Seed,
+    /// Whether standings are put out as JSON.
+    pub json: bool,
+    /// Whether the log is told every message and every dealer's hand.
+    pub trace: bool,
+    /// How often the log is told how it goes at the tables; never, if there is nothing.
+    pub accounts: Option<Duration>,
+}
+
+impl Config {
+    /// One table for one player, and everything else as if nobody said otherwise.
+    pub const fn new(rounds: u32, seed: Seed) -> Self {
+        Self {
+            players: 1,
+            tables: 1,
+            forever: false,
+            rounds,
+            delay: DELAY,
+            timeout: TIMEOUT,
+            seed,
+            json: false,
+            trace: false,
+            accounts: None,
+        }
+    }
+
+    // Whether every number is in its range.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if !(1..=MAX_SEATS).contains(&self.players) {
+            return Err(ConfigError::Players(self.players));
+        }
+        let seats = usize::try_from(self.tables).unwrap_or(usize::MAX).saturating_mul(self.players);
+        if !(1..=MAX_CLIENTS).contains(&seats) {
+            return Err(ConfigError::Tables(self.tables));
+        }
+        if !(1..=MAX_ROUNDS).contains(&self.rounds) {
+            return Err(ConfigError::Rounds(self.rounds));
+        }
+        if self.accounts.is_some_and(|every| every.is_zero()) {
+            return Err(ConfigError::Accounts);
+        }
+        Ok(())
+    }
+}
+
+/// Why no dealer can be set up so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// The number of seats.
+    #[error("{0} players: a table has 1 to {MAX_SEATS} seats")]
+    Players(usize),
+    /// The number of tables.
+    #[error("{0} tables: 1 is the least, and there are seats for at most {MAX_CLIENTS} players")]
+    Tables(u32),
+    /// The number of rounds.
+    #[error("{0} rounds: a table plays 1 to {MAX_ROUNDS}")]
+    Rounds(u32),
+    /// The time between two accounts.
+    #[error("accounts without a pause between them have no end")]
+    Accounts,
+}

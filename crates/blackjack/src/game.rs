@@ -1,0 +1,362 @@
+//! A game: round after round with the same players, and how they did.
+//!
+//! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
+
+mod standings;
+
+use alloc::vec::Vec;
+use core::fmt;
+use rand::{SeedableRng, rngs::ChaCha12Rng};
+
+pub use standings::{Row, Standings};
+
+use crate::{
+    cards::Deck,
+    fingerprint::Fingerprint,
+    hand::Hand,
+    learn::Score,
+    protocol::Name,
+    round::{Action, Round, RoundError, View},
+};
+
+/// The most rounds that a game has.
+pub const MAX_ROUNDS: u32 = 1_000_000_000;
+
+/// Where the cards of a dealer come from: the key of a `ChaCha` generator, so that cards that were seen do not give away
+/// those that come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// A key from the operating system's entropy: what to play with.
+    pub const fn new(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    /// The key for a number, which makes games that can be repeated, and guessed by trying numbers: for tests.
+    pub fn from_number(number: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&number.to_le_bytes());
+        Self(key)
+    }
+
+    /// The generator of a table. Each has a stream of its own, so that its cards do not depend on what goes on at others.
+    pub fn generator(self, table: u32) -> ChaCha12Rng {
+        let mut rng = ChaCha12Rng::from_seed(self.0);
+        rng.set_stream(u64::from(table));
+        rng
+    }
+}
+
+// A key that is printed is no secret any more.
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(..)")
+    }
+}
+
+// A generator that can be copied: its state is its key, its stream and its position.
+struct Generator(ChaCha12Rng);
+
+impl Clone for Generator {
+    fn clone(&self) -> Self {
+        let mut rng = ChaCha12Rng::from_seed(self.0.get_seed());
+        rng.set_stream(self.0.get_stream());
+        rng.set_word_pos(self.0.get_word_pos());
+        Self(rng)
+    }
+}
+
+// One player of the game and how it did.
+#[derive(Debug, Clone)]
+struct Record {
+    name: Name,
+    score: Score,
+    forfeits: u64,
+    present: bool,
+}
+
+/// A number of rounds with the same players, of whom some may leave.
+#[derive(Clone)]
+pub struct Game {
+    records: Vec<Record>,
+    rounds: u32,
+    played: u32,
+    deck: Deck,
+    rng: Generator,
+    round: Round,
+    // The dealer's hand of the last round that is over.
+    revealed: Option<Hand>,
+    // Fingerprints of the names, of the deck and the generator, which change with each deal, and of the records, which change with each
+    // result.
+    players: u64,
+    dealt: u64,
+    scored: u64,
+}
+
+// Neither the cards that are hidden nor what they come from belong into a log.
+impl fmt::Debug for Game {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Game").field("records", &self.records).field("rounds", &self.rounds).finish_non_exhaustive()
+    }
+}
+
+impl Game {
+    /// A game whose first round is dealt to everybody named.
+    ///
+    /// # Errors
+    /// [`RoundError::Seats`] unless there are one to six names.
+    pub fn new(names: Vec<Name>, rounds: u32, mut rng: ChaCha12Rng) -> Result<Self, RoundError> {
+        let mut players = Fingerprint::new();
+        for name in &names {
+            players.add_bytes(name.as_str().as_bytes());
+        }
+        let record = |name| Record { name, score: Score::default(), forfeits: 0, present: true };
+        let records: Vec<Record> = names.into_iter().map(record).collect();
+        let mut deck = Deck::new();
+        let round = deal(&mut deck, &records, &mut rng)?;
+        let mut game = Self {
+            records,
+            rounds,
+            played: 0,
+            deck,
+            rng: Generator(rng),
+            round,
+            revealed: None,
+            players: players.value(),
+            dealt: 0,
+            scored: 0,
+        };
+        game.dealt = game.fingerprint_of_deck();
+        game.scored = game.fingerprint_of_records();
+        Ok(game)
+    }
+
+    /// The round that is played, or the last one.
+    pub const fn round(&self) -> &Round {
+        &self.round
+    }
+
+    /// Rounds that are over.
+    pub const fn played(&self) -> u32 {
+        self.played
+    }
+
+    /// Rounds in all.
+    pub const fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// Whether no round is left to be played, or nobody to play it.
+    pub fn is_over(&self) -> bool {
+        self.round.is_over() && (self.is_complete() || self.is_deserted())
+    }
+
+    /// Whether no round is left to be played.
+    pub const fn is_complete(&self) -> bool {
+        self.played >= self.rounds
+    }
+
+    /// Whether nobody sits there any more.
+    pub fn is_deserted(&self) -> bool {
+        !self.records.iter().any(|record| record.present)
+    }
+
+    /// How a seat did so far.
+    pub fn score(&self, seat: usize) -> Option<Score> {
+        self.records.get(seat).map(|record| record.score)
+    }
+
+    /// What a seat may know of the round.
+    pub fn view(&self, seat: usize) -> Option<View<'_>> {
+        self.round.view(seat)
+    }
+
+    /// The dealer's hand of the last round that is over, the hole card first.
+    pub const fn revealed(&self) -> Option<&Hand> {
+        self.revealed.as_ref()
+    }
+
+    /// Takes in the decision of a seat.
+    ///
+    /// # Errors
+    /// [`RoundError`] when it was not asked; nothing changes then.
+    pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
+        self.round.apply(seat, action)?;
+        self.count();
+        Ok(())
+    }
+
+    /// A seat breaks the rules of play or leaves in the middle of its hand: the hand is lost, and no more are dealt to it.
+    pub fn forfeit(&mut self, seat: usize) {
+        let over = self.round.is_over();
+        self.round.forfeit(seat);
+        self.leave(seat);
+        if !over {
+            self.count();
+        }
+    }
+
+    /// No more hands are dealt to a seat; one that it has played to the end counts.
+    pub fn leave(&mut self, seat: usize) {
+        if let Some(record) = self.records.get_mut(seat) {
+            record.present = false;
+            self.scored = self.fingerprint_of_records();
+        }
+    }
+
+    /// Deals the next round to everybody who is there.
+    ///
+    /// # Errors
+    /// [`RoundError::Seats`] when nobody is there.
+    pub fn deal(&mut self) -> Result<(), RoundError> {
+        self.round = deal(&mut self.deck, &self.records, &mut self.rng.0)?;
+        self.dealt = self.fingerprint_of_deck();
+        Ok(())
+    }
+
+    /// How everybody did, best first.
+    pub fn standings(&self, table: u32) -> Standings {
+        let records = self.records.iter().map(|record| (record.name.clone(), record.score, record.forfeits));
+        Standings::new(table, records.collect())
+    }
+
+    /// A fingerprint of everything that the rest of the game follows from, hidden or not.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(self.dealt);
+        fingerprint.add(self.scored);
+        fingerprint.add(u64::from(self.rounds) << 32 | u64::from(self.played));
+        fingerprint.add(self.round.fingerprint());
+        fingerprint.value()
+    }
+
+    // Counts the results of a round that has just ended.
+    fn count(&mut self) {
+        if !self.round.is_over() {
+            return;
+        }
+        self.played += 1;
+        self.revealed = self.round.revealed().copied();
+        for (seat, record) in self.records.iter_mut().enumerate() {
+            if let Some(verdict) = self.round.view(seat).and_then(|view| view.verdict) {
+                record.score.add(verdict);
+                record.forfeits += u64::from(self.round.is_forfeited(seat));
+            }
+        }
+        self.scored = self.fingerprint_of_records();
+    }
+
+    fn fingerprint_of_deck(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(self.deck.fingerprint());
+        fingerprint.add(self.rng.0.get_stream());
+        fingerprint.add_bytes(&self.rng.0.get_word_pos().to_le_bytes());
+        fingerprint.add_bytes(&self.rng.0.get_seed());
+        fingerprint.value()
+    }
+
+    fn fingerprint_of_records(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(self.players);
+        for record in &self.records {
+            let Score { wins, pushes, losses, busts } = record.score;
+            for number in [wins, pushes, losses, busts, record.forfeits << 1 | u64::from(record.present)] {
+                fingerprint.add(number);
+            }
+        }
+        fingerprint.value()
+    }
+}
+
+fn deal(deck: &mut Deck, records: &[Record], rng: &mut ChaCha12Rng) -> Result<Round, RoundError> {
+    let present: Vec<bool> = records.iter().map(|record| record.present).collect();
+    deck.shuffle(rng);
+    Round::deal(deck.clone(), &present)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn game(seats: usize, rounds: u32, number: u32) -> Game {
+        let names = vec![Name::new(b"Ann").unwrap(); seats];
+        Game::new(names, rounds, Seed::from_number(1).generator(number)).unwrap()
+    }
+
+    #[test]
+    fn a_forfeit_is_a_loss_and_the_seat_is_dealt_no_more() {
+        let mut game = game(2, 3, 1);
+        game.forfeit(0);
+        game.apply(1, Action::Stand).unwrap();
+        assert_eq!((game.played(), game.is_over()), (1, false));
+        game.deal().unwrap();
+        assert_eq!(game.view(0), None);
+        game.apply(1, Action::Stand).unwrap();
+        let row = |seat| game.standings(1).rows.into_iter().find(|row: &Row| row.seat == seat).unwrap();
+        assert_eq!((row(1).score.rounds(), row(1).score.losses, row(1).forfeits), (1, 1, 1));
+        assert_eq!((row(2).score.rounds(), row(2).forfeits), (2, 0));
+    }
+
+    #[test]
+    fn a_table_is_over_when_its_rounds_or_its_players_are_gone() {
+        let mut rounds = game(1, 2, 1);
+        rounds.apply(0, Action::Stand).unwrap();
+        assert!(!rounds.is_over());
+        rounds.deal().unwrap();
+        assert!(!rounds.is_over());
+        rounds.apply(0, Action::Stand).unwrap();
+        assert!(rounds.is_over() && !rounds.is_deserted());
+        let mut players = game(2, 9, 1);
+        players.forfeit(1);
+        assert!(!players.is_over());
+        players.forfeit(0);
+        assert!(players.is_over() && players.is_deserted());
+        assert_eq!(players.deal(), Err(RoundError::Seats));
+    }
+
+    #[test]
+    fn tables_and_seeds_have_cards_of_their_own() {
+        let cards = |game: &Game| game.view(0).unwrap().cards.to_vec();
+        let (one, same, other) = (game(1, 1, 1), game(1, 1, 1), game(1, 1, 2));
+        assert_eq!(cards(&one), cards(&same));
+        assert_ne!(cards(&one), cards(&other));
+        let names = vec![Name::new(b"Ann").unwrap()];
+        let seed = Game::new(names, 1, Seed::from_number(2).generator(1)).unwrap();
+        assert_ne!(cards(&one), cards(&seed));
+        assert_eq!(alloc::format!("{:?}", Seed::from_number(77)), "Seed(..)");
+    }
+
+    #[test]
+    fn what_is_hidden_is_part_of_the_fingerprint() {
+        let game = game(2, 9, 1);
+        let before = game.fingerprint();
+        assert_eq!(game.clone().fingerprint(), before);
+        // A card more was drawn from the generator: other rounds will come.
+        let mut other = game.clone();
+        other.rng.0.set_word_pos(other.rng.0.get_word_pos() + 1);
+        other.dealt = other.fingerprint_of_deck();
+        assert_ne!(other.fingerprint(), before, "position of the generator");
+        let mut other = game.clone();
+        other.deck.shuffle(&mut Seed::from_number(9).generator(1));
+        other.dealt = other.fingerprint_of_deck();
+        assert_ne!(other.fingerprint(), before, "deck");
+        let mut other = game.clone();
+        other.records[1].forfeits += 1;
+        other.scored = other.fingerprint_of_records();
+        assert_ne!(other.fingerprint(), before, "forfeits");
+        let mut other = game.clone();
+        other.round.change_hole_card();
+        assert_ne!(other.fingerprint(), before, "hole card");
+        for act in [
+            |game: &mut Game| game.forfeit(1),
+            |game: &mut Game| game.apply(0, Action::Stand).unwrap(),
+            |game: &mut Game| game.leave(1),
+        ] {
+            let mut other = game.clone();
+            act(&mut other);
+            assert_ne!(other.fingerprint(), before);
+        }
+    }
+}

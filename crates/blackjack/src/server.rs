@@ -1,0 +1,463 @@
+//! The dealer without its sockets: a lobby that gives those who wait a table, and hands on what they say there.
+//!
+//! - Clients that have joined wait in a queue; as soon as there are enough of them for a table, and a table is free, it
+//!   begins. Each [`Table`] has cards of its own.
+//! - Places, and turns in the queue, are shared out over hosts, so that whoever comes a thousand times from one address
+//!   delays only itself.
+//! - Whoever looks on is sent a [`LobbyView`] when something has changed, at most ten a second.
+//!
+//! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
+
+mod accounts;
+mod printer;
+mod queue;
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use netcore::{
+    Departure, Engine, GameEvent, Gone, HostId, Input, Leave, Outbox, Outcome, PeerId, Phase, Role, Severity, Status,
+    Time,
+};
+
+use accounts::Accounts;
+use printer::Printer;
+use queue::Queue;
+
+pub use self::printer::DESERTED_RATE;
+use crate::{
+    audience::Audience,
+    door::Door,
+    fingerprint::{Fingerprint, SetFingerprint},
+    protocol::{Blackjack, DealerMessage, Dialect, Name, PlayerMessage, Request},
+    shares::Shares,
+    table::{Fault, Table, note},
+    view::{LobbyView, MAX_SHOWN},
+};
+pub use crate::{
+    audience::PICTURE_PAUSE,
+    config::{Config, ConfigError, DELAY, MAX_CLIENTS, MAX_CLIENTS_OF_HOST, MAX_WATCHERS, TIMEOUT},
+};
+
+// Where somebody is who has joined.
+#[derive(Debug, Clone)]
+enum Guest {
+    Waiting { name: Name, dialect: Dialect },
+    Seated { table: u32 },
+}
+
+// A table, and when it wants to be looked after. That is set only when it is earlier than what is set already, so that an
+// answer in time, which puts the limit off, costs nothing.
+#[derive(Debug, Clone)]
+struct Entry {
+    table: Table,
+    alarm: Option<Time>,
+    // As it is among the others' fingerprints.
+    fingerprint: Fingerprint,
+}
+
+/// A dealer: its tables and those who play at them, want to, or look on.
+#[derive(Debug, Clone)]
+pub struct Server {
+    config: Config,
+    shares: Shares,
+    door: Door,
+    guests: BTreeMap<PeerId, Guest>,
+    queue: Queue,
+    // Those that are played, and those that are over whose players have not heard everything yet.
+    tables: BTreeMap<u32, Entry>,
+    alarms: BTreeSet<(Time, u32)>,
+    audience: Audience,
+    begun: u32,
+    playing: u32,
+    complete: u32,
+    // Rounds at tables that are over.
+    rounds: u64,
+    accounts: Option<Accounts>,
+    printer: Printer,
+    ended: Option<Outcome>,
+    // Stopped in a way that it can be gone on with.
+    suspended: bool,
+    fingerprint: SetFingerprint,
+}
+
+impl Server {
+    /// A dealer to whom nobody has come yet.
+    ///
+    /// # Errors
+    /// [`ConfigError`] when a number is out of its range.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            config,
+            shares: Shares::new(MAX_CLIENTS),
+            door: Door::default(),
+            guests: BTreeMap::new(),
+            queue: Queue::default(),
+            tables: BTreeMap::new(),
+            alarms: BTreeSet::new(),
+            audience: Audience::new(),
+            begun: 0,
+            playing: 0,
+            complete: 0,
+            rounds: 0,
+            accounts: config.accounts.map(Accounts::new),
+            printer: Printer::new(&config),
+            ended: None,
+            suspended: false,
+            fingerprint: SetFingerprint::default(),
+        })
+    }
+
+    /// The tables that are played, by their number.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.values().map(|entry| &entry.table).filter(|table| table.state().phase == Phase::Playing)
+    }
+
+    /// Rounds that are over, at all tables.
+    pub fn rounds(&self) -> u64 {
+        let played = |table: &Table| table.game().map_or(0, |game| u64::from(game.played()));
+        self.rounds + self.tables().map(played).sum::<u64>()
+    }
+
+    /// What anybody may see.
+    pub fn view(&self) -> LobbyView {
+        LobbyView {
+            playing: self.playing,
+            tables: self.config.tables,
+            waiting: u32::try_from(self.queue.len()).unwrap_or(u32::MAX),
+            rounds: self.rounds,
+            shown: self.tables().take(MAX_SHOWN).map(Table::view).collect(),
+        }
+    }
+
+    fn connected(&mut self, now: Time, (peer, role): (PeerId, Role), address: &str, out: &mut Outbox) {
+        let host = HostId::of(address);
+        let let_in = match role {
+            _ if self.ended.is_some() => false,
+            Role::Watcher => {
+                let view = self.view();
+                self.audience.enter(now, (peer, host), || view.to_bytes(), out)
+            }
+            Role::Player => self.shares.enter(peer, host),
+        };
+        if !let_in {
+            note(out, Severity::Info, Some(peer), "is sent away: there is no place for it".into());
+            out.close(peer);
+        } else if role == Role::Player {
+            self.door.enter(peer, now.plus(self.config.timeout));
+        }
+    }
+
+    fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
+        match self.guests.get(&peer) {
+            Some(&Guest::Seated { table }) => {
+                return self.at(now, table, out, |table, out| table.hear(now, peer, message, out));
+            }
+            Some(Guest::Waiting { name, .. }) => {
+                if self.config.trace {
+                    note(out, Severity::Requested, Some(peer), format!("{name} > {message}"));
+                }
+                return self.fault(now, peer, &Fault::OutOfTurn(message), out);
+            }
+            None => {}
+        }
+        // Nothing that a watcher says means anything.
+        if !self.door.has(peer) {
+            return;
+        }
+        if self.config.trace {
+            note(out, Severity::Requested, Some(peer), format!("> {message}"));
+        }
+        let PlayerMessage::Join(name) = message else {
+            return self.fault(now, peer, &Fault::OutOfTurn(message), out);
+        };
+        let Some(host) = self.shares.host(peer) else { return };
+        self.door.leave(peer);
+        self.toggle_waiting(peer, &name, dialect);
+        self.guests.insert(peer, Guest::Waiting { name: name.clone(), dialect });
+        self.queue.push(host, peer);
+        self.fill_tables(now, out);
+        if let Some(before) = self.queue.before(host, peer) {
+            let before = u32::try_from(before).unwrap_or(u32::MAX);
+            out.event(GameEvent::Waiting { peer, name: name.to_string(), before });
+        }
+    }
+
+    // Somebody did what it must not and has to go.
+    fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
+        match self.guests.get(&peer) {
+            Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.fault(now, peer, fault, out)),
+            Some(Guest::Waiting { name, dialect }) => {
+                fault.tell(peer, Some(name), out);
+                out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
+                self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
+            }
+            // What a stranger speaks is not known, so it is told nothing.
+            None if self.door.has(peer) => {
+                fault.tell(peer, None, out);
+                self.close(peer, out);
+            }
+            None => {}
+        }
+    }
+
+    fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
+        match self.guests.get(&peer) {
+            Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.gone(now, peer, why, out)),
+            Some(Guest::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
+            None if self.door.has(peer) => self.close(peer, out),
+            None => {
+                if self.audience.leave(peer) {
+                    out.close(peer);
+                }
+            }
+        }
+    }
+
+    fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
+        if let Some(&Guest::Seated { table }) = self.guests.get(&peer) {
+            self.at(now, table, out, |table, out| table.refresh(now, peer, out));
+        } else if self.audience.has(peer) {
+            out.send(peer, self.view().to_bytes());
+        }
+    }
+
+    fn stop_waiting(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
+        if let (Some(Guest::Waiting { name, dialect }), Some(host)) =
+            (self.guests.remove(&peer), self.shares.host(peer))
+        {
+            self.toggle_waiting(peer, &name, dialect);
+            self.queue.remove(host, peer);
+            out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why });
+            self.close(peer, out);
+        }
+    }
+
+    // Lets somebody go who has no seat.
+    fn close(&mut self, peer: PeerId, out: &mut Outbox) {
+        self.door.leave(peer);
+        self.shares.leave(peer);
+        out.close(peer);
+    }
+
+    // Lets tables begin as long as there are players for them.
+    fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
+        let Config { players, tables, forever, .. } = self.config;
+        while self.queue.len() >= players
+            && self.playing < tables
+            && (forever || self.begun < tables)
+            && self.ended.is_none()
+        {
+            let number = self.begun + 1;
+            let Ok(mut table) = Table::new(self.config, number) else { return };
+            self.begun = number;
+            self.playing += 1;
+            for _ in 0..players {
+                let Some(peer) = self.queue.pop() else { break };
+                let Some(Guest::Waiting { name, dialect }) = self.guests.insert(peer, Guest::Seated { table: number })
+                else {
+                    continue;
+                };
+                self.toggle_waiting(peer, &name, dialect);
+                table.seat(now, peer, (name, dialect), out);
+            }
+            table.take_fingerprint();
+            let fingerprint = entry_fingerprint(&table);
+            self.fingerprint.toggle(fingerprint);
+            self.tables.insert(number, Entry { table, alarm: None, fingerprint });
+            self.settle(now, number, out);
+        }
+    }
+
+    // Has something done at a table, and sees to what follows from it.
+    fn at(&mut self, now: Time, number: u32, out: &mut Outbox, act: impl FnOnce(&mut Table, &mut Outbox)) {
+        if let Some(entry) = self.tables.get_mut(&number) {
+            act(&mut entry.table, out);
+            self.settle(now, number, out);
+        }
+    }
+
+    // What follows from what has happened at a table.
+    fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
+        let Some(entry) = self.tables.get_mut(&number) else { return };
+        for peer in entry.table.take_closed() {
+            self.guests.remove(&peer);
+            self.shares.leave(peer);
+        }
+        self.fingerprint.toggle(entry.fingerprint);
+        entry.table.take_fingerprint();
+        entry.fingerprint = entry_fingerprint(&entry.table);
+        self.fingerprint.toggle(entry.fingerprint);
+        let result = entry.table.take_result();
+        if let Some(standings) = &result {
+            self.playing -= 1;
+            self.rounds += entry.table.game().map_or(0, |game| u64::from(game.played()));
+            self.complete += u32::from(entry.table.ended() == Some(Outcome::Finished));
+            self.printer.print(now, standings, entry.table.is_deserted(), out);
+        }
+        let wanted = entry.table.due();
+        if let Some(wanted) = wanted
+            && entry.alarm.is_none_or(|alarm| wanted < alarm)
+        {
+            if let Some(alarm) = entry.alarm.replace(wanted) {
+                self.alarms.remove(&(alarm, number));
+            }
+            self.alarms.insert((wanted, number));
+        }
+        if entry.table.is_empty() {
+            if let Some(alarm) = entry.alarm {
+                self.alarms.remove(&(alarm, number));
+            }
+            self.fingerprint.toggle(entry.fingerprint);
+            self.tables.remove(&number);
+        }
+        if result.is_some() {
+            self.fill_tables(now, out);
+            self.end_if_done(out);
+        }
+    }
+
+    // When the last table is over, whoever still waits for one waits for nothing.
+    fn end_if_done(&mut self, out: &mut Outbox) {
+        if self.ended.is_none() && !self.config.forever && self.begun >= self.config.tables && self.playing == 0 {
+            self.ended = Some(if self.complete > 0 { Outcome::Finished } else { Outcome::Deserted });
+            self.dismiss(out);
+        }
+    }
+
+    // Lets everybody go who has no seat.
+    fn dismiss(&mut self, out: &mut Outbox) {
+        for peer in self.door.peers() {
+            self.close(peer, out);
+        }
+        while let Some(peer) = self.queue.pop() {
+            let Some(Guest::Waiting { name, dialect }) = self.guests.remove(&peer) else { continue };
+            self.toggle_waiting(peer, &name, dialect);
+            out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::Quit });
+            out.send(peer, DealerMessage::Quit.to_bytes(dialect));
+            self.close(peer, out);
+        }
+    }
+
+    fn stop(&mut self, now: Time, out: &mut Outbox) {
+        self.ended = Some(Outcome::Stopped);
+        self.dismiss(out);
+        let numbers: Vec<u32> = self.tables.keys().copied().collect();
+        for number in numbers {
+            self.at(now, number, out, |table, out| table.stop(now, out));
+        }
+        self.printer.finish(out);
+    }
+
+    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
+        while let Some(peer) = self.door.late(now) {
+            self.fault(now, peer, &Fault::NoJoin, out);
+        }
+        while let Some(&(at, number)) = self.alarms.first()
+            && at <= now
+        {
+            self.alarms.pop_first();
+            if let Some(entry) = self.tables.get_mut(&number) {
+                entry.alarm = None;
+            }
+            self.at(now, number, out, |table, out| table.elapse(now, out));
+        }
+    }
+
+    // What follows once everything else has happened.
+    fn conclude(&mut self, now: Time, out: &mut Outbox) {
+        if let Some(mut accounts) = self.accounts.take() {
+            accounts.give(now, self, out);
+            self.accounts = Some(accounts);
+        }
+        if self.audience.is_empty() {
+            return;
+        }
+        if self.ended.is_some() {
+            self.audience.dismiss(now, self.view().to_bytes(), out);
+        } else if self.audience.changed(now) {
+            self.audience.show(now, self.view().to_bytes(), out);
+        }
+    }
+
+    fn toggle_waiting(&mut self, peer: PeerId, name: &Name, dialect: Dialect) {
+        let mut fact = Fingerprint::new();
+        fact.add(peer.0);
+        fact.add_bytes(name.as_str().as_bytes());
+        fact.add(u64::from(dialect == Dialect::Text));
+        self.fingerprint.toggle(fact);
+    }
+}
+
+fn entry_fingerprint(table: &Table) -> Fingerprint {
+    let mut fact = Fingerprint::new();
+    fact.add(table.fingerprint());
+    fact
+}
+
+impl Engine for Server {
+    type Protocol = Blackjack;
+
+    fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
+        match input {
+            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), address, out),
+            Input::Request { peer, request } => self.request(now, peer, request, out),
+            Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
+            Input::Refresh { peer } => self.refresh(now, peer, out),
+            Input::Disconnected { peer, why } => self.disconnected(now, peer, why, out),
+            Input::Elapsed => self.elapsed(now, out),
+            Input::Stop(Leave::Over) => self.stop(now, out),
+            Input::Stop(Leave::Resumable) => {
+                // Nobody hears of it, and everything stays as it is.
+                self.suspended = true;
+                return;
+            }
+        }
+        self.conclude(now, out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let tables = self.alarms.first().map(|&(at, _)| at);
+        let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
+        [tables, self.door.deadline(), self.audience.deadline(), accounts].into_iter().flatten().min()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.shares.is_empty()) }
+    }
+
+    fn digest(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        for part in [
+            self.fingerprint.value(),
+            self.shares.fingerprint(),
+            self.door.fingerprint(),
+            self.queue.fingerprint(),
+            self.audience.fingerprint(),
+            self.printer.fingerprint(),
+            self.accounts.as_ref().map_or(0, Accounts::fingerprint),
+            self.rounds,
+            u64::from(self.begun) << 32 | u64::from(self.playing),
+            u64::from(self.complete) << 32 | self.ended.map_or(0, |ended| ended as u64 + 1),
+            u64::from(self.suspended),
+        ] {
+            fingerprint.add(part);
+        }
+        fingerprint.value()
+    }
+
+    fn status(&self) -> Status {
+        let phase = match (self.ended, self.playing) {
+            (Some(_), _) => Phase::Over,
+            (None, 0) => Phase::Lobby,
+            (None, _) => Phase::Playing,
+        };
+        let players = u32::try_from(self.config.players).unwrap_or(u32::MAX);
+        let taken = self.tables().map(|table| table.state().taken).sum();
+        Status { phase, taken, seats: self.config.tables.saturating_mul(players) }
+    }
+}

@@ -1,0 +1,62 @@
+//! How it goes at the tables, told to the log every so often.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+use core::{mem, time::Duration};
+use netcore::{Outbox, Severity, Time};
+
+use super::Server;
+use crate::{fingerprint::Fingerprint, table::note};
+
+/// When accounts are given, and what the last one was about.
+#[derive(Debug, Clone)]
+pub(super) struct Accounts {
+    every: Duration,
+    due: Time,
+    last: Time,
+    rounds: u64,
+}
+
+impl Accounts {
+    pub(super) fn new(every: Duration) -> Self {
+        Self { every, due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
+    }
+
+    pub(super) const fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Gives an account if it is due.
+    pub(super) fn give(&mut self, now: Time, server: &Server, out: &mut Outbox) {
+        if self.due > now {
+            return;
+        }
+        let mut tell = |line: String| note(out, Severity::Requested, None, line);
+        let rounds = server.rounds();
+        let gained = rounds - mem::replace(&mut self.rounds, rounds);
+        let seconds = now.since(mem::replace(&mut self.last, now)).as_secs_f64();
+        // From now on and not from when it was due: a machine that stood still owes no accounts.
+        self.due = now.plus(self.every);
+        #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+        let rate = gained as f64 / seconds;
+        tell(format!("{rounds} rounds so far, {rate:.1} a second"));
+        for table in server.tables() {
+            let Some(game) = table.game() else { continue };
+            tell(format!("table {} after {} rounds:", table.number(), game.played()));
+            // The first line is the number of the table.
+            for line in game.standings(table.number()).to_string().lines().skip(1) {
+                tell(line.into());
+            }
+        }
+    }
+
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        for number in [self.due.as_nanos(), self.last.as_nanos(), self.rounds] {
+            fingerprint.add(number);
+        }
+        fingerprint.value()
+    }
+}

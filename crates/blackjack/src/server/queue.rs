@@ -1,0 +1,240 @@
+//! Who waits for a seat, and whose turn it is.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use core::mem;
+use netcore::{HostId, PeerId};
+
+use crate::{
+    config::MAX_CLIENTS,
+    fingerprint::{Fingerprint, SetFingerprint},
+};
+
+// Those of one host who wait, in the order in which they came.
+#[derive(Debug, Clone)]
+struct Line {
+    // Its place among the hosts of its turn.
+    order: u64,
+    // Whether it has had its turn, so that others come first.
+    served: bool,
+    // With a number for each, so that their order is part of the fingerprint.
+    peers: VecDeque<(u64, PeerId)>,
+}
+
+/// Clients that wait, taken host by host in turn, and of one host in the order in which they came.
+///
+/// In each turn every host that waits has one client taken; then the next turn begins. A host that comes in the middle of
+/// one has its place in it, unless it had one already, so it never waits for those whom another host sent in numbers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Queue {
+    lines: BTreeMap<HostId, Line>,
+    // The hosts that wait, by whether they have had their turn and by their place.
+    hosts: BTreeSet<(bool, u64, HostId)>,
+    // The hosts that have had this turn, waiting or not; all of them have places, so they are no more than those.
+    served: BTreeSet<HostId>,
+    // Numbers peers and lines as they come.
+    next: u64,
+    waiting: usize,
+    fingerprint: SetFingerprint,
+}
+
+/// The most hosts that are remembered to have had their turn. When more have had it, the next one begins.
+const MAX_SERVED: usize = MAX_CLIENTS;
+
+impl Queue {
+    /// How many wait.
+    pub(super) const fn len(&self) -> usize {
+        self.waiting
+    }
+
+    /// Somebody waits.
+    pub(super) fn push(&mut self, host: HostId, peer: PeerId) {
+        let number = self.number();
+        self.waiting += 1;
+        self.fingerprint.toggle(fact(0, host, [number, peer.0]));
+        if let Some(line) = self.lines.get_mut(&host) {
+            return line.peers.push_back((number, peer));
+        }
+        self.line_up(host, VecDeque::from([(number, peer)]));
+    }
+
+    /// Takes whoever is next.
+    pub(super) fn pop(&mut self) -> Option<PeerId> {
+        let &(served, _, host) = self.hosts.first()?;
+        if served || self.served.len() >= MAX_SERVED {
+            self.begin_turn();
+        }
+        let mut line = self.take_line(host)?;
+        let (number, peer) = line.peers.pop_front()?;
+        self.waiting -= 1;
+        self.fingerprint.toggle(fact(0, host, [number, peer.0]));
+        if self.served.insert(host) {
+            self.fingerprint.toggle(fact(2, host, [0, 0]));
+        }
+        if !line.peers.is_empty() {
+            self.line_up(host, line.peers);
+        }
+        Some(peer)
+    }
+
+    /// Somebody waits no more.
+    pub(super) fn remove(&mut self, host: HostId, peer: PeerId) {
+        let Some(line) = self.lines.get_mut(&host) else { return };
+        let Some(place) = line.peers.iter().position(|&(_, waiting)| waiting == peer) else { return };
+        if let Some((number, _)) = line.peers.remove(place) {
+            self.fingerprint.toggle(fact(0, host, [number, peer.0]));
+            self.waiting -= 1;
+        }
+        if line.peers.is_empty() {
+            self.take_line(host);
+        }
+    }
+
+    /// How many are taken before somebody, if nobody comes or goes; none if it does not wait.
+    pub(super) fn before(&self, host: HostId, peer: PeerId) -> Option<usize> {
+        let line = self.lines.get(&host)?;
+        // In which turn from now each of a host's is taken: one a turn, from this one or the next.
+        let place = line.peers.iter().position(|&(_, waiting)| waiting == peer)?;
+        let turn = place + usize::from(line.served);
+        let taken_before = |other: &Line| {
+            // Those who have had this turn have their old places in the next; the others line up behind them.
+            let sooner = (!other.served, other.order) < (!line.served, line.order);
+            (turn + usize::from(sooner)).saturating_sub(usize::from(other.served)).min(other.peers.len())
+        };
+        let others = self.lines.iter().filter(|&(&other, _)| other != host);
+        Some(place + others.map(|(_, other)| taken_before(other)).sum::<usize>())
+    }
+
+    /// A fingerprint of who waits and of whose turn it is.
+    pub(super) const fn fingerprint(&self) -> u64 {
+        self.fingerprint.value()
+    }
+
+    fn line_up(&mut self, host: HostId, peers: VecDeque<(u64, PeerId)>) {
+        let (order, served) = (self.number(), self.served.contains(&host));
+        self.fingerprint.toggle(fact(1, host, [order, u64::from(served)]));
+        self.hosts.insert((served, order, host));
+        self.lines.insert(host, Line { order, served, peers });
+    }
+
+    fn take_line(&mut self, host: HostId) -> Option<Line> {
+        let line = self.lines.remove(&host)?;
+        self.hosts.remove(&(line.served, line.order, host));
+        self.fingerprint.toggle(fact(1, host, [line.order, u64::from(line.served)]));
+        Some(line)
+    }
+
+    fn begin_turn(&mut self) {
+        for host in mem::take(&mut self.served) {
+            self.fingerprint.toggle(fact(2, host, [0, 0]));
+        }
+        for (&host, line) in &mut self.lines {
+            if mem::replace(&mut line.served, false) {
+                self.fingerprint.toggle(fact(1, host, [line.order, 1]));
+                self.fingerprint.toggle(fact(1, host, [line.order, 0]));
+            }
+        }
+        self.hosts = self.lines.iter().map(|(&host, line)| (false, line.order, host)).collect();
+    }
+
+    const fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+}
+
+fn fact(what: u64, host: HostId, numbers: [u64; 2]) -> Fingerprint {
+    let mut fact = Fingerprint::new();
+    fact.add(what);
+    fact.add_host(host);
+    for number in numbers {
+        fact.add(number);
+    }
+    fact
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    const fn host(number: u8) -> HostId {
+        HostId::V4([10, 0, 0, number])
+    }
+
+    // Peers are called by their host and their number there: 1_003 is the fourth of host 1.
+    fn queue(lines: &[(u8, u64)]) -> Queue {
+        let mut queue = Queue::default();
+        for &(number, peers) in lines {
+            (0..peers).for_each(|peer| queue.push(host(number), PeerId(u64::from(number) * 1_000 + peer)));
+        }
+        queue
+    }
+
+    fn order(mut queue: Queue) -> Vec<u64> {
+        core::iter::from_fn(|| queue.pop().map(|peer| peer.0)).collect()
+    }
+
+    #[test]
+    fn hosts_have_their_turns_one_after_the_other() {
+        assert_eq!(order(queue(&[(1, 4), (2, 1), (3, 2)])), [1_000, 2_000, 3_000, 1_001, 3_001, 1_002, 1_003]);
+    }
+
+    #[test]
+    fn a_newcomer_comes_before_the_many_of_a_host_that_had_its_turn() {
+        let mut queue = queue(&[(1, 2_000)]);
+        assert_eq!((queue.pop(), queue.pop()), (Some(PeerId(1_000)), Some(PeerId(1_001))));
+        queue.push(host(2), PeerId(2_000));
+        assert_eq!(queue.before(host(2), PeerId(2_000)), Some(0));
+        assert_eq!(queue.pop(), Some(PeerId(2_000)));
+        // Whoever comes back at once has had its turn and waits for the next one.
+        queue.push(host(2), PeerId(2_001));
+        assert_eq!((queue.pop(), queue.pop()), (Some(PeerId(1_002)), Some(PeerId(2_001))));
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Push(u8),
+        Pop,
+        Remove(usize),
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        prop_oneof![3 => (0..5_u8).prop_map(Step::Push), 2 => Just(Step::Pop), 1 => (0..50_usize).prop_map(Step::Remove)]
+    }
+
+    proptest! {
+        #[test]
+        fn how_many_come_before_is_how_many_come_before(steps in prop::collection::vec(any_step(), 0..60)) {
+            let mut queue = Queue::default();
+            let mut waiting: Vec<(HostId, PeerId)> = Vec::new();
+            for (number, step) in (0..).zip(steps) {
+                let before = queue.fingerprint();
+                match step {
+                    Step::Push(from) => {
+                        queue.push(host(from), PeerId(number));
+                        waiting.push((host(from), PeerId(number)));
+                    }
+                    Step::Pop => {
+                        let popped = queue.pop();
+                        waiting.retain(|&(_, peer)| Some(peer) != popped);
+                    }
+                    Step::Remove(at) if at < waiting.len() => {
+                        let (host, peer) = waiting.remove(at);
+                        queue.remove(host, peer);
+                    }
+                    Step::Remove(_) => continue,
+                }
+                prop_assert_eq!(queue.len(), waiting.len());
+                prop_assert!(queue.fingerprint() != before || waiting.is_empty());
+                let order = order(queue.clone());
+                for &(host, peer) in &waiting {
+                    prop_assert_eq!(queue.before(host, peer), order.iter().position(|&next| next == peer.0));
+                }
+            }
+            while queue.pop().is_some() {}
+            queue.begin_turn();
+            prop_assert_eq!((queue.fingerprint(), queue.lines.len(), queue.hosts.len()), (0, 0, 0));
+        }
+    }
+}

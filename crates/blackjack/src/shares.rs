@@ -1,0 +1,99 @@
+//! Places that are shared out over hosts, so that none can take them all.
+
+use alloc::collections::BTreeMap;
+use netcore::{HostId, PeerId};
+
+use crate::fingerprint::{Fingerprint, SetFingerprint};
+
+/// Who has a place, of a number that is limited.
+///
+/// A host gets another place only while more are free than it has already. Alone it comes to half of all; the next one to
+/// half of the rest, and so on, so there is room for somebody from elsewhere as long as there is room at all.
+#[derive(Debug, Clone)]
+pub(crate) struct Shares {
+    places: usize,
+    hosts: BTreeMap<PeerId, HostId>,
+    held: BTreeMap<HostId, usize>,
+    fingerprint: SetFingerprint,
+}
+
+impl Shares {
+    pub(crate) const fn new(places: usize) -> Self {
+        Self { places, hosts: BTreeMap::new(), held: BTreeMap::new(), fingerprint: SetFingerprint(0) }
+    }
+
+    /// Gives a place to a peer from this host, unless the host has its share.
+    pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
+        let free = self.places.saturating_sub(self.hosts.len());
+        let held = self.held.entry(host).or_default();
+        if *held >= free {
+            if *held == 0 {
+                self.held.remove(&host);
+            }
+            return false;
+        }
+        *held += 1;
+        self.hosts.insert(peer, host);
+        self.fingerprint.toggle(fact(peer, host));
+        true
+    }
+
+    /// Takes the place of a peer back; `false` if it had none.
+    pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
+        let Some(host) = self.hosts.remove(&peer) else { return false };
+        if let Some(held) = self.held.get_mut(&host) {
+            *held -= 1;
+            if *held == 0 {
+                self.held.remove(&host);
+            }
+        }
+        self.fingerprint.toggle(fact(peer, host));
+        true
+    }
+
+    /// Where a peer that has a place is from.
+    pub(crate) fn host(&self, peer: PeerId) -> Option<HostId> {
+        self.hosts.get(&peer).copied()
+    }
+
+    /// All who have a place.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = PeerId> {
+        self.hosts.keys().copied()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hosts.is_empty()
+    }
+
+    pub(crate) const fn fingerprint(&self) -> u64 {
+        self.fingerprint.value()
+    }
+}
+
+fn fact(peer: PeerId, host: HostId) -> Fingerprint {
+    let mut fact = Fingerprint::new();
+    fact.add(peer.0);
+    fact.add_host(host);
+    fact
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_alone_gets_half_and_there_is_always_room_for_another_host() {
+        let mut shares = Shares::new(64);
+        let mut peers = (0..).map(PeerId);
+        let mut got = std::vec::Vec::new();
+        for host in 0..7 {
+            let host = HostId::V4([10, 0, 0, host]);
+            got.push((0..100).filter(|_| shares.enter(peers.next().unwrap(), host)).count());
+        }
+        assert_eq!(got, [32, 16, 8, 4, 2, 1, 1]);
+        assert!(!shares.enter(PeerId(10_000), HostId::Other), "all are taken");
+        let everybody: std::vec::Vec<PeerId> = shares.peers().collect();
+        assert!(everybody.iter().all(|&peer| shares.leave(peer)) && !shares.leave(PeerId(10_000)));
+        assert_eq!((shares.is_empty(), shares.held.len(), shares.fingerprint()), (true, 0, 0));
+    }
+}

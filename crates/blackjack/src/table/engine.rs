@@ -1,0 +1,139 @@
+//! A table as a room of its own.
+
+use alloc::{format, string::ToString};
+use netcore::{Engine, HostId, Input, Leave, Outbox, Outcome, PeerId, Role, Severity, Status, Time};
+
+use super::{Fault, Table, note};
+use crate::{
+    fingerprint::Fingerprint,
+    protocol::{Blackjack, DealerMessage, PlayerMessage, Request},
+};
+
+impl Table {
+    fn connected(&mut self, now: Time, (peer, role): (PeerId, Role), address: &str, out: &mut Outbox) {
+        let host = HostId::of(address);
+        let let_in = match role {
+            _ if self.ended.is_some() => false,
+            Role::Watcher => {
+                let view = self.view();
+                self.audience.enter(now, (peer, host), || view.to_bytes(), out)
+            }
+            Role::Player => self.shares.enter(peer, host),
+        };
+        if !let_in {
+            note(out, Severity::Info, Some(peer), "is sent away: there is no place for it".into());
+            out.close(peer);
+        } else if role == Role::Player {
+            self.door.enter(peer, now.plus(self.config.timeout));
+        }
+    }
+
+    fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
+        if !self.door.has(peer) {
+            return self.hear(now, peer, message, out);
+        }
+        if self.config.trace {
+            note(out, Severity::Requested, Some(peer), format!("> {message}"));
+        }
+        let PlayerMessage::Join(name) = message else {
+            return self.turn_away(peer, &Fault::OutOfTurn(message), out);
+        };
+        self.door.leave(peer);
+        if self.has_room() {
+            self.seat(now, peer, (name, dialect), out);
+        } else {
+            note(out, Severity::Info, Some(peer), format!("{name} is sent away: all seats are taken"));
+            out.send(peer, DealerMessage::Quit.to_bytes(dialect));
+            self.let_go(peer, out);
+        }
+    }
+
+    // A stranger has to go; what it speaks is not known.
+    fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
+        fault.tell(peer, None, out);
+        self.let_go(peer, out);
+    }
+
+    fn let_go(&mut self, peer: PeerId, out: &mut Outbox) {
+        self.door.leave(peer);
+        self.shares.leave(peer);
+        out.close(peer);
+    }
+
+    // What follows once everything else has happened.
+    fn settle(&mut self, now: Time, out: &mut Outbox) {
+        for peer in self.take_closed() {
+            self.shares.leave(peer);
+        }
+        if let Some(standings) = self.take_result() {
+            out.summary(if self.config.json { standings.to_json() } else { standings.to_string() });
+        }
+        if self.ended.is_some() {
+            for peer in self.door.peers() {
+                self.let_go(peer, out);
+            }
+            if !self.audience.is_empty() {
+                self.audience.dismiss(now, self.view().to_bytes(), out);
+            }
+        } else if self.audience.changed(now) {
+            self.audience.show(now, self.view().to_bytes(), out);
+        }
+        self.take_fingerprint();
+    }
+}
+
+impl Engine for Table {
+    type Protocol = Blackjack;
+
+    fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
+        match input {
+            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), address, out),
+            // Nothing that a watcher says means anything.
+            Input::Request { peer, .. } | Input::Malformed { peer, .. } if self.audience.has(peer) => {}
+            Input::Request { peer, request } => self.request(now, peer, request, out),
+            Input::Malformed { peer, why } if self.door.has(peer) => self.turn_away(peer, &Fault::Malformed(why), out),
+            Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
+            Input::Refresh { peer } if self.audience.has(peer) => out.send(peer, self.view().to_bytes()),
+            Input::Refresh { peer } => self.refresh(now, peer, out),
+            Input::Disconnected { peer, .. } if self.door.has(peer) => self.let_go(peer, out),
+            Input::Disconnected { peer, .. } if self.audience.leave(peer) => out.close(peer),
+            Input::Disconnected { peer, why } => self.gone(now, peer, why, out),
+            Input::Elapsed => {
+                while let Some(peer) = self.door.late(now) {
+                    self.turn_away(peer, &Fault::NoJoin, out);
+                }
+                self.elapse(now, out);
+            }
+            Input::Stop(Leave::Over) => self.stop(now, out),
+            Input::Stop(Leave::Resumable) => {
+                // Nobody hears of it, and everything stays as it is.
+                self.suspended = true;
+                return;
+            }
+        }
+        self.settle(now, out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        [self.due(), self.door.deadline(), self.audience.deadline()].into_iter().flatten().min()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.is_empty()) }
+    }
+
+    fn digest(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        for part in
+            [self.fingerprint(), self.door.fingerprint(), self.shares.fingerprint(), self.audience.fingerprint()]
+        {
+            fingerprint.add(part);
+        }
+        fingerprint.add(u64::from(self.suspended));
+        fingerprint.value()
+    }
+
+    fn status(&self) -> Status {
+        self.state()
+    }
+}

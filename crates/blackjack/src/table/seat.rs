@@ -1,0 +1,251 @@
+//! One seat of a table: who sits there, what it was told, and what it is to be told when.
+
+use alloc::{collections::VecDeque, format, string::String};
+use core::{mem, time::Duration};
+use netcore::{Outbox, PeerId, Time};
+
+use crate::{
+    fingerprint::Fingerprint,
+    protocol::{DealerMessage, Dialect, Name},
+    round::View,
+};
+
+// What a seat was told of its round.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    begun: bool,
+    cards: usize,
+    // With how many cards it was asked last.
+    asked: usize,
+    verdict: bool,
+}
+
+/// A seat that somebody has.
+#[derive(Debug, Clone)]
+pub(super) struct Seat {
+    pub(super) peer: PeerId,
+    pub(super) name: Name,
+    dialect: Dialect,
+    told: Told,
+    // At most the messages from a result to the next question, and QUIT: more is not known before an answer came.
+    queue: VecDeque<DealerMessage>,
+    // The question has left and is not answered.
+    pub(super) asked: bool,
+    // It has closed its sending half, so it cannot answer any more.
+    pub(super) mute: bool,
+    // It is sent what is queued for it, the last of which is QUIT.
+    pub(super) leaving: bool,
+    // When the next message may leave.
+    free_at: Time,
+    // Until when it has to answer.
+    due: Option<Time>,
+}
+
+/// How messages leave.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// The pause between two messages to a text client.
+    pub(super) delay: Duration,
+    /// How long a question may go without an answer.
+    pub(super) timeout: Duration,
+}
+
+impl Seat {
+    pub(super) fn new(now: Time, peer: PeerId, name: Name, dialect: Dialect) -> Self {
+        Self {
+            peer,
+            name,
+            dialect,
+            told: Told::default(),
+            queue: VecDeque::new(),
+            asked: false,
+            mute: false,
+            leaving: false,
+            free_at: now,
+            due: None,
+        }
+    }
+
+    /// Queues what a seat may know and was not told.
+    pub(super) fn tell(&mut self, view: View<'_>) {
+        if self.leaving {
+            return;
+        }
+        if !mem::replace(&mut self.told.begun, true) {
+            self.queue.push_back(DealerMessage::Begin);
+        }
+        for &card in view.cards.get(self.told.cards..).unwrap_or_default() {
+            self.queue.push_back(DealerMessage::Card(card));
+            self.told.cards += 1;
+            if self.told.cards == 2 {
+                self.queue.push_back(DealerMessage::Upcard(view.upcard));
+            }
+        }
+        if view.asked && self.told.asked != view.cards.len() {
+            self.told.asked = view.cards.len();
+            self.queue.push_back(DealerMessage::Decision);
+        }
+        if let Some(verdict) = view.verdict
+            && !mem::replace(&mut self.told.verdict, true)
+        {
+            self.queue.push_back(DealerMessage::Result(verdict));
+        }
+    }
+
+    /// The next round is another one.
+    pub(super) fn forget_round(&mut self) {
+        self.told = Told::default();
+    }
+
+    /// Tells the round again from its beginning. A question is asked again with it, but the time to answer it is what is left
+    /// of the first: otherwise whoever loses track over and over would never have to answer.
+    pub(super) fn tell_again(&mut self, now: Time, view: View<'_>, pace: Pace) {
+        if self.leaving {
+            return;
+        }
+        self.queue.clear();
+        self.told = Told::default();
+        self.asked = false;
+        if view.asked {
+            self.due.get_or_insert(now.plus(pace.timeout));
+        }
+        self.free_at = self.free_at.max(now);
+        self.tell(view);
+    }
+
+    /// It has answered; what follows goes at once.
+    pub(super) const fn answered(&mut self, now: Time) {
+        self.asked = false;
+        self.due = None;
+        self.free_at = now;
+    }
+
+    /// Takes leave once what is queued is out.
+    pub(super) fn leave(&mut self) {
+        self.leaving = true;
+        self.asked = false;
+        self.due = None;
+        self.queue.push_back(DealerMessage::Quit);
+    }
+
+    /// Takes leave at once, whatever was queued.
+    pub(super) fn leave_now(&mut self, now: Time) {
+        self.queue.clear();
+        self.leave();
+        self.free_at = now;
+    }
+
+    fn is_paced(&self, pace: Pace) -> bool {
+        self.dialect == Dialect::Text && !pace.delay.is_zero()
+    }
+
+    /// Sends the next message that may leave by now, if there is one.
+    pub(super) fn flush(&mut self, now: Time, pace: Pace, out: &mut Outbox) -> Option<DealerMessage> {
+        let paced = self.is_paced(pace);
+        if paced && self.free_at > now {
+            return None;
+        }
+        let message = self.queue.pop_front()?;
+        if paced {
+            self.free_at = now.plus(pace.delay);
+        }
+        if message == DealerMessage::Decision {
+            self.asked = true;
+            self.due.get_or_insert(now.plus(pace.timeout));
+        }
+        out.send(self.peer, message.to_bytes(self.dialect));
+        Some(message)
+    }
+
+    /// Whether its time to answer is over.
+    pub(super) fn is_late(&self, now: Time) -> bool {
+        self.due.is_some_and(|due| due <= now)
+    }
+
+    /// When it wants to be looked after.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        let free = (!self.queue.is_empty()).then_some(self.free_at);
+        free.into_iter().chain(self.due).min()
+    }
+
+    /// A fingerprint of everything that what it is told follows from.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(self.peer.0);
+        let Told { begun, cards, asked, verdict } = self.told;
+        let flags =
+            [begun, verdict, self.asked, self.mute, self.leaving, self.dialect == Dialect::Text, self.due.is_some()];
+        let flags = flags.into_iter().fold(1, |bits: u64, flag| bits << 1 | u64::from(flag));
+        let [cards, asked] = [cards, asked].map(|count| u64::try_from(count).unwrap_or(u64::MAX));
+        fingerprint.add(flags << 32 | cards << 16 | asked);
+        fingerprint.add(self.free_at.as_nanos());
+        fingerprint.add(self.due.map_or(0, Time::as_nanos));
+        fingerprint.add_count(self.queue.len());
+        for message in &self.queue {
+            fingerprint.add(match *message {
+                DealerMessage::Begin => 1,
+                DealerMessage::Decision => 2,
+                DealerMessage::Quit => 3,
+                DealerMessage::Card(card) => 0x100 | u64::from(card.number()),
+                DealerMessage::Upcard(card) => 0x200 | u64::from(card.number()),
+                DealerMessage::Result(verdict) => 0x300 | verdict as u64,
+            });
+        }
+        fingerprint.value()
+    }
+}
+
+/// How a seat of a table is called in the log, both counted from 1.
+pub(super) fn label(table: u32, seat: usize) -> String {
+    format!("table {table}, seat {}", seat + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cards::Card,
+        game::{Game, Seed},
+    };
+
+    type Change = fn(&mut Seat);
+
+    #[test]
+    fn everything_that_pacing_follows_from_is_part_of_the_fingerprint() {
+        let name = Name::new(b"Ann").unwrap();
+        let game = Game::new(alloc::vec![name.clone()], 1, Seed::from_number(1).generator(1)).unwrap();
+        let mut seat = Seat::new(Time::ZERO, PeerId(1), name, Dialect::Text);
+        seat.tell(game.view(0).unwrap());
+        let before = seat.fingerprint();
+        let later = Time::from_millis(1);
+        let card = DealerMessage::Card(Card::new(1).unwrap());
+        let changes: [(&str, Change); 13] = [
+            ("peer", |seat| seat.peer = PeerId(2)),
+            ("dialect", |seat| seat.dialect = Dialect::Binary),
+            ("begun", |seat| seat.told.begun = false),
+            ("cards", |seat| seat.told.cards += 1),
+            ("asked with", |seat| seat.told.asked += 1),
+            ("verdict", |seat| seat.told.verdict = true),
+            ("queue", |seat| seat.queue.truncate(1)),
+            ("order", |seat| seat.queue.swap(0, 1)),
+            ("asked", |seat| seat.asked = true),
+            ("mute", |seat| seat.mute = true),
+            ("leaving", |seat| seat.leaving = true),
+            ("free", |seat| seat.free_at = Time::from_millis(1)),
+            ("due", |seat| seat.due = Some(Time::ZERO)),
+        ];
+        for (what, change) in changes {
+            let mut other = seat.clone();
+            assert_eq!(other.fingerprint(), before);
+            change(&mut other);
+            assert_ne!(other.fingerprint(), before, "{what}");
+        }
+        let (mut one, mut two) = (seat.clone(), seat);
+        one.due = Some(later);
+        two.due = Some(Time::ZERO);
+        assert_ne!(one.fingerprint(), two.fingerprint());
+        one.queue[0] = card;
+        two.due = one.due;
+        assert_ne!(one.fingerprint(), two.fingerprint());
+    }
+}

@@ -1,0 +1,255 @@
+//! Who looks on, who has lost track, and what nobody may see.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use blackjack::{Card, DealerMessage, Deck, Dialect, Seed, Server, Table, server::Config};
+use netcore::{Client as _, Engine, Framing, Gone, Leave, Outcome, Phase, Role, Time};
+
+use crate::{
+    drive::{Drive, Step, card_of},
+    room::{Room, config},
+};
+
+// The order of the deck in a round of a table, counted from 1, by the same shuffles.
+fn deck(seed: u64, table: u32, round: u32) -> Vec<Card> {
+    let mut rng = Seed::from_number(seed).generator(table);
+    let mut deck = Deck::new();
+    (0..round).for_each(|_| deck.shuffle(&mut rng));
+    std::iter::from_fn(|| deck.deal().ok()).collect()
+}
+
+#[test]
+fn nobody_is_sent_the_hole_card_or_the_deck() {
+    let mut seen = [0; 2];
+    for seed in 0..40_u64 {
+        let config = Config {
+            players: usize::try_from(seed % 3).unwrap() + 1,
+            tables: 2,
+            forever: true,
+            delay: Duration::from_millis(if seed.is_multiple_of(2) { 20 } else { 0 }),
+            ..Config::new(40, Seed::from_number(seed))
+        };
+        let mut drive = Drive::new(Server::new(config).unwrap(), seed);
+        for _ in 0..500 {
+            let sent = drive.random();
+            let watchers = drive.watchers().to_vec();
+            // By table: what is hidden in the round that is played, and what was dealt in it or the last one and may be told.
+            let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
+            for table in drive.hosted.engine().tables() {
+                let game = table.game().unwrap();
+                let (round, number) = (game.round(), table.number());
+                let order = deck(seed, number, game.played() + 1);
+                let shown: Vec<Card> =
+                    (0..6).filter_map(|seat| round.shown(seat)).flat_map(|(hand, _)| hand.cards().to_vec()).collect();
+                assert!(order.contains(&round.upcard()) && shown.iter().all(|card| order.contains(card)));
+                let unseen: Vec<Card> =
+                    order.into_iter().filter(|card| *card != round.upcard() && !shown.contains(card)).collect();
+                hidden.insert(number, unseen);
+                told.extend(shown);
+                told.push(round.upcard());
+                if game.played() > 0 {
+                    let dealer = game.revealed().unwrap().cards();
+                    // What the seats had and what lay in the deck is not told apart, but what the dealer had is.
+                    let last = deck(seed, number, game.played());
+                    told.extend(last.into_iter().filter(|card| !dealer.contains(card)));
+                    told.push(dealer[1]);
+                }
+            }
+            for (peer, frame) in sent {
+                if watchers.contains(&peer) {
+                    let picture = String::from_utf8(frame).unwrap();
+                    let mut number = 0;
+                    for line in picture.trim_end_matches('\0').lines() {
+                        if let Some(rest) = line.strip_prefix("TABLE ") {
+                            number = rest.split(' ').next().unwrap().parse().unwrap();
+                        }
+                        let Some(hidden) = hidden.get(&number).filter(|_| !line.starts_with("REVEALED ")) else {
+                            continue;
+                        };
+                        for card in hidden {
+                            assert!(!line.contains(card.name()), "seed {seed}: {picture}");
+                        }
+                        seen[0] += usize::from(line.starts_with("HAND "));
+                    }
+                } else if let Some(card) = card_of(&frame).filter(|_| hidden.len() == 2) {
+                    assert!(told.contains(&card), "seed {seed}: {peer} is told of the {card}");
+                    seen[1] += 1;
+                }
+            }
+        }
+    }
+    assert!(seen[0] > 1_000 && seen[1] > 1_000, "{seen:?}");
+}
+
+fn pictures(room: &mut Room<impl Engine<Protocol = blackjack::Blackjack>>, who: &str) -> Vec<String> {
+    let bytes = String::from_utf8(room.bytes(who)).unwrap();
+    bytes.split_terminator('\0').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_watcher_sees_all_that_lies_face_up_in_one_message() {
+    let mut room = Room::of(Table::new(Config { players: 2, ..config(2) }, 7).unwrap());
+    room.watch("Wat");
+    assert_eq!(pictures(&mut room, "Wat"), ["TABLE 7 LOBBY 0 2\nSEAT 1 FREE\nSEAT 2 FREE"]);
+    for who in ["Ann", "Bob"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    room.wait(Duration::from_millis(100));
+    let last = pictures(&mut room, "Wat").pop().unwrap();
+    let lines: Vec<&str> = last.lines().collect();
+    assert_eq!(
+        (lines[0], lines[2], lines[4]),
+        ("TABLE 7 PLAYING 0 2", "SEAT 1 DECIDES Ann 0 0 0 0 0", "SEAT 2 WAITS Bob 0 0 0 0 0")
+    );
+    assert!(lines[1].starts_with("DEALER ") && lines[3].starts_with("HAND ") && lines.len() == 6, "{last}");
+    room.send("Ann", b"STAND\0");
+    room.gone("Bob", Gone::Broken);
+    room.wait(Duration::from_millis(100));
+    let last = pictures(&mut room, "Wat").pop().unwrap();
+    assert!(
+        last.contains("TABLE 7 PLAYING 1 2")
+            && last.contains("\nREVEALED ")
+            && last.contains("SEAT 2 OUT Bob 0 0 1 0 1"),
+        "{last}"
+    );
+    // What it says means nothing, and a picture comes when it has lost track.
+    room.send("Wat", b"HIT\0");
+    assert_eq!(pictures(&mut room, "Wat"), Vec::<String>::new());
+    room.refresh("Wat");
+    assert_eq!(pictures(&mut room, "Wat"), [last]);
+    room.send("Ann", b"STAND\0");
+    assert!(pictures(&mut room, "Wat").pop().unwrap().starts_with("TABLE 7 OVER 2 2\nREVEALED "));
+    assert!(room.is_closed("Wat") && room.is_closed("Ann"));
+    assert_eq!(room.server().outcome(), Some(Outcome::Finished));
+}
+
+#[test]
+fn pictures_come_ten_times_a_second_at_most() {
+    let mut room = Room::new(config(1_000_000));
+    room.watch("Wat");
+    assert_eq!(pictures(&mut room, "Wat"), ["LOBBY 0 1 0 0"]);
+    room.connect("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    for _ in 0..1_000 {
+        room.wait(Duration::from_millis(1));
+        room.send("Ann", b"STAND\0");
+    }
+    let pictures = pictures(&mut room, "Wat");
+    assert!((10..=11).contains(&pictures.len()), "{}", pictures.len());
+    assert!(pictures[9].starts_with("LOBBY 1 1 0 0\nTABLE 1 PLAYING 9"), "{}", pictures[9]);
+}
+
+fn fresh() -> blackjack::Client {
+    let name = blackjack::Name::new(b"Ann").unwrap();
+    blackjack::Client::new(name, Dialect::Text, Framing::Stream, blackjack::StateSpace::Soft)
+}
+
+#[test]
+fn whoever_has_lost_track_hears_its_round_again() {
+    for delay in [0, 50] {
+        let mut room = Room::new(Config { delay: Duration::from_millis(delay), ..config(9) });
+        room.connect("Ann");
+        room.send("Ann", b"JOIN Ann\0");
+        room.wait(Duration::from_secs(1));
+        let mut before = fresh();
+        before.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
+        if before.hand().total() < 17 {
+            room.send("Ann", b"HIT\0");
+            room.wait(Duration::from_secs(1));
+            before.decide(blackjack::learn::Choice::sure(blackjack::Action::Hit)).unwrap();
+            before.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
+        }
+        room.refresh("Ann");
+        room.wait(Duration::from_secs(1));
+        let mut after = fresh();
+        after.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
+        assert_eq!(
+            (after.hand().cards(), after.upcard(), after.state()),
+            (before.hand().cards(), before.upcard(), before.state())
+        );
+        room.send("Ann", b"STAND\0");
+        assert!(matches!(room.heard("Ann")[0], DealerMessage::Result(_)));
+    }
+}
+
+#[test]
+fn losing_track_over_and_over_gives_no_more_time() {
+    let mut room = Room::new(Config { delay: Duration::from_millis(50), ..config(9) });
+    room.connect("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    // Never long enough for the question to leave.
+    for _ in 0..200 {
+        room.wait(Duration::from_millis(149));
+        room.refresh("Ann");
+    }
+    room.wait(Duration::from_millis(500));
+    assert!(room.is_closed("Ann"));
+}
+
+#[test]
+fn whoever_waits_is_told_nothing_again() {
+    let mut room = Room::new(Config { players: 2, ..config(9) });
+    room.connect("Ann");
+    room.refresh("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    room.refresh("Ann");
+    assert_eq!(room.bytes("Ann"), b"");
+}
+
+#[test]
+fn a_game_that_is_gone_on_with_later_tells_nobody() {
+    let mut room = Room::new(Config { players: 1, ..config(9) });
+    for who in ["Ann", "Bob"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    room.watch("Wat");
+    room.heard("Ann");
+    room.bytes("Wat");
+    room.suspend();
+    assert_eq!((room.bytes("Ann"), room.bytes("Bob"), room.bytes("Wat")), (vec![], vec![], vec![]));
+    assert!(["Ann", "Bob", "Wat"].iter().all(|who| !room.is_closed(who)) && room.printed().is_empty());
+    assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
+}
+
+#[test]
+fn a_table_is_a_room_by_itself() {
+    let mut room = Room::of(Table::new(Config { players: 2, ..config(1) }, 1).unwrap());
+    let status = |room: &Room<Table>| {
+        let status = room.server().status();
+        (status.phase, status.taken, status.seats)
+    };
+    assert_eq!(status(&room), (Phase::Lobby, 0, 2));
+    for (who, taken) in [("Ann", 1), ("Bob", 2)] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+        assert_eq!(status(&room).1, taken);
+    }
+    assert_eq!(status(&room).0, Phase::Playing);
+    // There is no third seat.
+    room.connect_from("192.0.2.7", Role::Player, "Cyd");
+    room.send("Cyd", b"JOIN Cyd\0");
+    assert_eq!((room.heard("Cyd"), room.is_closed("Cyd")), (vec![DealerMessage::Quit], true));
+    room.send("Ann", b"STAND\0");
+    room.send("Bob", b"STAND\0");
+    assert_eq!(
+        (status(&room).0, room.server().outcome(), room.printed().len()),
+        (Phase::Over, Some(Outcome::Finished), 1)
+    );
+    let mut room = Room::of(Table::new(config(5), 1).unwrap());
+    room.connect("Ann");
+    room.send("Ann", b"JOIN Ann\0");
+    room.gone("Ann", Gone::Left);
+    assert_eq!(room.server().outcome(), Some(Outcome::Deserted));
+}
+
+#[test]
+fn a_leave_of_a_recorded_game_can_be_any() {
+    let mut drive = Drive::new(Server::new(config(3)).unwrap(), 5);
+    for _ in 0..50 {
+        drive.random();
+    }
+    drive.step(Step::Stop(Leave::Resumable));
+    assert!(drive.effects.last().unwrap().0.is_empty());
+}

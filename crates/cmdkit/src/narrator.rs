@@ -1,0 +1,137 @@
+//! Tells the log and standard output what happens in a room; the room itself has neither.
+
+use std::{io, time::Duration};
+
+use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Time};
+use netshell::{LogLimit, Observer};
+use tracing::{debug, info, warn};
+
+use crate::queued::Queue;
+
+/// How many lines of a kind the log shows: enough for a full room that comes and goes at once, and far below what a program
+/// that does nothing else can cause.
+const LINES: Rate = Rate { per_second: 10, burst: 200 };
+/// How long the end of a program waits for standard output to take its last results.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Standard output, which may be read by nobody.
+#[derive(Debug, Clone)]
+pub(crate) struct Stdout {
+    queue: Queue,
+}
+
+impl Stdout {
+    /// Waits until everything is written, but not for ever.
+    pub(crate) fn finish(&self) {
+        if !self.queue.finish(PATIENCE) {
+            warn!("nobody reads standard output, so the last results are lost");
+        }
+    }
+}
+
+/// Tells what happens. Peers cause the lines, so there is a limit on each kind of them.
+#[derive(Debug)]
+pub(crate) struct Narrator {
+    stdout: Stdout,
+    lost: LogLimit,
+    waiting: LogLimit,
+    joined: LogLimit,
+    left: LogLimit,
+    started: LogLimit,
+    ended: LogLimit,
+    notices: LogLimit,
+    malformed: LogLimit,
+}
+
+impl Narrator {
+    /// A narrator, and the standard output that it writes to.
+    pub(crate) fn new() -> (Self, Stdout) {
+        let failed = |error| warn!(%error, "standard output cannot be written to, so results are lost");
+        let stdout = Stdout { queue: Queue::start(io::stdout(), failed) };
+        let limit = || LogLimit::with_rate(LINES, Time::ZERO);
+        let narrator = Self {
+            stdout: stdout.clone(),
+            lost: LogLimit::new(Time::ZERO),
+            waiting: limit(),
+            joined: limit(),
+            left: limit(),
+            started: limit(),
+            ended: limit(),
+            notices: limit(),
+            malformed: LogLimit::new(Time::ZERO),
+        };
+        (narrator, stdout)
+    }
+
+    fn notice(&mut self, now: Time, severity: Severity, text: &str, address: Option<&str>) {
+        if severity == Severity::Requested {
+            // What the host asked for is shown in full.
+            info!(address, "{text}");
+        } else if let Some(held_back) = self.notices.admit(now) {
+            if severity == Severity::Info {
+                info!(address, held_back, "{text}");
+            } else {
+                warn!(address, held_back, "{text}");
+            }
+        }
+    }
+}
+
+impl Observer for Narrator {
+    fn connected(&mut self, _: Time, peer: PeerId, role: Role, address: &str) {
+        debug!(%peer, ?role, address, "connected");
+    }
+
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        match event {
+            GameEvent::Waiting { name, before, .. } => {
+                if let Some(held_back) = self.waiting.admit(now) {
+                    info!(name = %name.escape_debug(), address, before, held_back, "waits for a seat");
+                }
+            }
+            GameEvent::Joined { name, seat, .. } => {
+                if let Some(held_back) = self.joined.admit(now) {
+                    info!(name = %name.escape_debug(), seat, address, held_back, "joined");
+                }
+            }
+            GameEvent::Left { name, seat, why, .. } => {
+                if let Some(held_back) = self.left.admit(now) {
+                    info!(name = %name.escape_debug(), seat, address, %why, held_back, "left");
+                }
+            }
+            GameEvent::Started { game, players } => {
+                if let Some(held_back) = self.started.admit(now) {
+                    info!(game, players, held_back, "the game starts");
+                }
+            }
+            GameEvent::Ended { game, complete, standings } => {
+                if let Some(held_back) = self.ended.admit(now) {
+                    let how = if *complete { "played" } else { "broken off" };
+                    let scores: Vec<String> = standings
+                        .iter()
+                        .map(|row| format!("{}. {} ({}) {}", row.rank, row.name.escape_debug(), row.seat, row.score))
+                        .collect();
+                    info!(game, how, standings = scores.join(", "), held_back, "the game ends");
+                }
+            }
+            GameEvent::Notice { severity, text, .. } => self.notice(now, *severity, text, address),
+            GameEvent::Summary(text) => {
+                if !self.stdout.queue.push(format!("{text}\n").into_bytes())
+                    && let Some(held_back) = self.lost.admit(now)
+                {
+                    warn!(held_back, "nobody reads standard output, so a result is lost");
+                }
+            }
+        }
+    }
+
+    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: DecodeError) {
+        if let Some(held_back) = self.malformed.admit(now) {
+            info!(%peer, address, %why, held_back, "malformed message");
+        }
+    }
+
+    fn gone(&mut self, _: Time, peer: PeerId, address: &str, why: Gone) {
+        debug!(%peer, address, ?why, "gone");
+    }
+}

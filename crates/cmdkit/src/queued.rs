@@ -1,0 +1,148 @@
+//! Writing to a stream that may be full, closed, or read by nobody.
+//!
+//! A program must neither end nor stand still because nobody takes what it writes. So texts go through a bounded queue to a
+//! thread of their own, which may wait; what does not fit the queue is lost, and so is what cannot be written.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Write},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
+};
+
+/// Bytes that wait to be written; each text counts [`ENTRY`] more.
+const MAX_BYTES: usize = 4 << 20;
+/// What a text that waits costs besides its bytes.
+const ENTRY: usize = 64;
+
+/// Where texts go in.
+#[derive(Debug, Clone)]
+pub(crate) struct Queue {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    // Never held while something is written.
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    texts: VecDeque<Vec<u8>>,
+    // Of those that wait, and of the one that is being written.
+    bytes: usize,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    /// Starts a thread that writes to `stream`. The first error of writing is told to `failed`; later texts are lost without a
+    /// word.
+    pub(crate) fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
+        let shared = Arc::new(Shared::default());
+        let queue = Self { shared: Arc::clone(&shared) };
+        thread::spawn(move || write(&shared, stream, failed));
+        queue
+    }
+
+    /// Puts a text, which goes out in one piece, behind those that wait. `false` if there is no room, so that it is lost.
+    pub(crate) fn push(&self, text: Vec<u8>) -> bool {
+        let mut state = self.shared.state();
+        let bytes = state.bytes + text.len() + ENTRY;
+        let fits = bytes <= MAX_BYTES;
+        if fits {
+            state.bytes = bytes;
+            state.texts.push_back(text);
+            self.shared.changed.notify_all();
+        }
+        fits
+    }
+
+    /// Waits until everything is written, at most that long. Whether it is.
+    pub(crate) fn finish(&self, patience: Duration) -> bool {
+        let waiting = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
+        let (state, _) = waiting.unwrap_or_else(PoisonError::into_inner);
+        state.bytes == 0
+    }
+}
+
+fn write(shared: &Shared, mut stream: impl Write, failed: impl FnOnce(io::Error)) {
+    let mut failed = Some(failed);
+    loop {
+        let waiting = shared.changed.wait_while(shared.state(), |state| state.texts.is_empty());
+        let text = waiting.unwrap_or_else(PoisonError::into_inner).texts.pop_front();
+        let Some(text) = text else { continue };
+        if let Err(error) = stream.write_all(&text).and_then(|()| stream.flush())
+            && let Some(failed) = failed.take()
+        {
+            failed(error);
+        }
+        shared.state().bytes -= text.len() + ENTRY;
+        shared.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+
+    /// A stream whose reader reads only once it is told to.
+    #[derive(Clone, Default)]
+    struct Unread {
+        read: Arc<(Mutex<bool>, Condvar)>,
+        written: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Unread {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let (read, told) = &*self.read;
+            drop(told.wait_while(read.lock().unwrap(), |read| !*read).unwrap());
+            self.written.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_stream_that_nobody_reads_stops_nobody_and_what_fits_is_written_later() {
+        let stream = Unread::default();
+        let queue = Queue::start(stream.clone(), |error| panic!("{error}"));
+        let text = [b'x'; 1_000];
+        let kept = (0..10_000).filter(|_| queue.push(text.to_vec())).count();
+        assert_eq!(kept, MAX_BYTES / (text.len() + ENTRY));
+        assert!(!queue.finish(Duration::from_millis(1)));
+        *stream.read.0.lock().unwrap() = true;
+        stream.read.1.notify_all();
+        assert!(queue.finish(Duration::from_secs(30)));
+        assert_eq!(stream.written.lock().unwrap().len(), kept * text.len());
+    }
+
+    #[test]
+    fn a_broken_stream_is_told_of_once() {
+        struct Broken;
+        impl Write for Broken {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (told, errors) = sync_channel(9);
+        let queue = Queue::start(Broken, move |error| told.send(error.kind()).unwrap());
+        assert!(queue.push(b"one".to_vec()) && queue.push(b"two".to_vec()) && queue.finish(Duration::from_secs(30)));
+        assert_eq!(errors.try_iter().collect::<Vec<_>>(), [io::ErrorKind::BrokenPipe]);
+    }
+}

@@ -1,0 +1,264 @@
+//! Who is who among addresses that send datagrams, and whose datagram is taken in next. No socket: the real and the pretend
+//! network share it.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    hash::Hash,
+    net::{IpAddr, SocketAddr},
+};
+
+use bytes::BytesMut;
+use netcore::{Admission, Rate, Time, TokenBucket};
+
+use crate::{ConnectionId, fair::Fair, strangers::Strangers};
+
+/// Datagrams a second that are taken in from one address that is a peer; far above what fingers and bots need.
+pub const PEER_RATE: Rate = Rate { per_second: 20_000, burst: 20_000 };
+/// Datagrams of one address that wait for their turn; further ones are dropped. As many as the system itself keeps for a
+/// whole socket.
+pub const MAX_WAITING: usize = 1_024;
+/// Bytes of one address that wait for their turn.
+pub const MAX_WAITING_BYTES: usize = 64 << 10;
+
+/// What is to become of a datagram that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// It is from this connection, and to be taken in now.
+    Now(ConnectionId),
+    /// It waits for the turn of its connection; see [`Datagrams::next_waiting`].
+    Waits,
+    /// It is from an address without a connection; see [`Datagrams::admit`].
+    Stranger,
+    /// Dropped by the limits before it was looked at.
+    Refused,
+}
+
+#[derive(Debug)]
+struct Known<R> {
+    remote: R,
+    bucket: TokenBucket,
+    // When something came from there last, also what is refused: whoever sends too much is not gone.
+    heard: Time,
+    waiting: VecDeque<BytesMut>,
+    waiting_bytes: usize,
+}
+
+/// The connections of a transport for datagrams, each at a remote end `R`.
+///
+/// A remote end becomes a connection with a datagram that the room admits, and is one until the room closes it.
+#[derive(Debug)]
+pub struct Datagrams<R> {
+    // Looked up, never walked through: its order is of no consequence.
+    ids: HashMap<R, ConnectionId>,
+    known: BTreeMap<ConnectionId, Known<R>>,
+    next_id: u64,
+    strangers: Strangers,
+    fair: Fair,
+}
+
+/// Whether an answer to an address can reach exactly one socket. Anything else was made up by somebody.
+pub fn is_answerable(address: SocketAddr) -> bool {
+    let one = match address.ip().to_canonical() {
+        IpAddr::V4(ip) => !(ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified()),
+        IpAddr::V6(ip) => !(ip.is_multicast() || ip.is_unspecified()),
+    };
+    one && address.port() != 0
+}
+
+impl<R: Copy + Eq + Hash> Datagrams<R> {
+    /// Nobody is known.
+    pub fn new(now: Time) -> Self {
+        Self {
+            ids: HashMap::new(),
+            known: BTreeMap::new(),
+            next_id: 0,
+            strangers: Strangers::new(now),
+            fair: Fair::default(),
+        }
+    }
+
+    /// The connection at `remote`, if there is one.
+    pub fn at(&self, remote: R) -> Option<ConnectionId> {
+        self.ids.get(&remote).copied()
+    }
+
+    /// Takes note of a datagram from `remote`, and decides what becomes of it.
+    pub fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Arrival {
+        let Some(id) = self.at(remote) else { return Arrival::Stranger };
+        let Some(known) = self.known.get_mut(&id) else { return Arrival::Refused };
+        known.heard = now;
+        if !known.bucket.take(now, 1) {
+            return Arrival::Refused;
+        }
+        if self.fair.is_light(now, id) {
+            return Arrival::Now(id);
+        }
+        let bytes = known.waiting_bytes + datagram.len();
+        if known.waiting.len() >= MAX_WAITING || bytes > MAX_WAITING_BYTES {
+            return Arrival::Refused;
+        }
+        known.waiting.push_back(BytesMut::from(datagram));
+        known.waiting_bytes = bytes;
+        self.fair.wait(id);
+        Arrival::Waits
+    }
+
+    /// Whether a datagram waits for its turn.
+    pub fn is_waiting(&self) -> bool {
+        !self.fair.is_empty()
+    }
+
+    /// The datagram whose turn it is, and its connection.
+    pub fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
+        loop {
+            let id = self.fair.next()?;
+            let Some(known) = self.known.get_mut(&id) else { continue };
+            let Some(datagram) = known.waiting.pop_front() else { continue };
+            known.waiting_bytes -= datagram.len();
+            if !known.waiting.is_empty() {
+                self.fair.wait(id);
+            }
+            return Some((id, datagram));
+        }
+    }
+
+    /// Takes note of how long a datagram of a connection has kept everybody busy.
+    pub fn charge(&mut self, now: Time, id: ConnectionId, work: std::time::Duration) {
+        self.fair.charge(now, id, work);
+    }
+
+    /// Makes a connection of a remote end that has the address `address`, if the limits on strangers let it.
+    pub fn admit(&mut self, now: Time, remote: R, address: SocketAddr, admission: Admission) -> Option<ConnectionId> {
+        if !self.strangers.admit(now, address, admission) {
+            return None;
+        }
+        let id = ConnectionId(self.next_id);
+        self.next_id += 1;
+        self.ids.insert(remote, id);
+        let bucket = TokenBucket::new(PEER_RATE, now);
+        self.known.insert(id, Known { remote, bucket, heard: now, waiting: VecDeque::new(), waiting_bytes: 0 });
+        self.fair.open(now, id);
+        Some(id)
+    }
+
+    /// Forgets a connection.
+    pub fn close(&mut self, id: ConnectionId) {
+        if let Some(gone) = self.known.remove(&id) {
+            self.ids.remove(&gone.remote);
+            self.fair.close(id);
+        }
+    }
+
+    /// Where a connection is, and when something came from there last.
+    pub fn place(&self, id: ConnectionId) -> Option<(R, Time)> {
+        self.known.get(&id).map(|&Known { remote, heard, .. }| (remote, heard))
+    }
+
+    /// Where all connections are, and when something came from there last.
+    pub fn places(&self) -> impl Iterator<Item = (R, Time)> {
+        self.known.values().map(|&Known { remote, heard, .. }| (remote, heard))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn address(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    /// A connection for each of these ports.
+    fn datagrams(ports: &[u16]) -> (Datagrams<u16>, Vec<ConnectionId>) {
+        let mut datagrams = Datagrams::new(Time::ZERO);
+        let from = address("10.0.0.1:1");
+        let admitted = ports.iter().map(|&port| datagrams.admit(Time::ZERO, port, from, Admission::Admitted).unwrap());
+        let ids = admitted.collect();
+        (datagrams, ids)
+    }
+
+    #[test]
+    fn addresses_that_cannot_be_one_socket_are_not_answered() {
+        for (text, answerable) in [
+            ("10.0.0.1:5", true),
+            ("[::1]:5", true),
+            ("10.0.0.1:0", false),
+            ("255.255.255.255:5", false),
+            ("224.0.0.251:5", false),
+            ("0.0.0.0:5", false),
+            ("[ff02::1]:5", false),
+            ("[::]:5", false),
+            ("[::ffff:224.0.0.1]:5", false),
+        ] {
+            assert_eq!(is_answerable(address(text)), answerable, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_seat_that_causes_half_a_millisecond_a_key_leaves_the_others_their_turns() {
+        let (mut datagrams, ids) = datagrams(&[1, 2]);
+        let (mut now, mut waited) = (Time::ZERO, vec![]);
+        let cost = |id| Duration::from_micros(if id == ids[0] { 500 } else { 30 });
+        // 5,000 keys a second of the first, 10 of the second, for two seconds: three times what the processor can do.
+        let mut due: Vec<(u64, u16)> = (0..10_000).map(|key| (key * 200, 1)).collect();
+        due.extend((0..20).map(|key| (key * 100_000 + 77, 2)));
+        due.sort_unstable();
+        let mut due = due.into_iter().peekable();
+        while due.peek().is_some() || datagrams.is_waiting() {
+            // As the transport does it: everything that lies in the socket, then whoever waits.
+            let mut served = None;
+            while let Some((at, port)) = due.next_if(|&(at, _)| Time::from_nanos(at * 1_000) <= now) {
+                if let Arrival::Now(id) = datagrams.arrive(now, port, b"KEY H") {
+                    if id == ids[1] {
+                        waited.push(now.since(Time::from_nanos(at * 1_000)));
+                    }
+                    served = Some(id);
+                    break;
+                }
+            }
+            let served = served.or_else(|| datagrams.next_waiting().map(|(id, _)| id));
+            match (served, due.peek()) {
+                (Some(id), _) => {
+                    now = now.plus(cost(id));
+                    datagrams.charge(now, id, cost(id));
+                }
+                (None, Some(&(at, _))) => now = now.max(Time::from_nanos(at * 1_000)),
+                (None, None) => {}
+            }
+        }
+        assert_eq!(waited.len(), 20, "all of them as they came");
+        assert!(waited.iter().all(|&waited| waited <= Duration::from_micros(530)), "{waited:?}");
+    }
+
+    #[test]
+    fn what_waits_stays_in_order_and_within_its_bounds() {
+        let (mut datagrams, ids) = datagrams(&[1]);
+        datagrams.charge(Time::ZERO, ids[0], Duration::from_millis(30));
+        let number = |number: usize| u16::try_from(number).unwrap().to_be_bytes();
+        for count in 0..2 * MAX_WAITING {
+            let arrival = datagrams.arrive(Time::ZERO, 1, &number(count));
+            let expected = if count < MAX_WAITING { Arrival::Waits } else { Arrival::Refused };
+            assert_eq!(arrival, expected, "{count}");
+        }
+        let order: Vec<BytesMut> =
+            std::iter::from_fn(|| datagrams.next_waiting()).map(|(_, datagram)| datagram).collect();
+        assert!(order.iter().map(|datagram| &datagram[..]).eq((0..MAX_WAITING).map(number)));
+        let large = vec![0; MAX_WAITING_BYTES / 2];
+        let arrivals: Vec<Arrival> = (0..3).map(|_| datagrams.arrive(Time::ZERO, 1, &large)).collect();
+        assert_eq!(arrivals, [Arrival::Waits, Arrival::Waits, Arrival::Refused]);
+        datagrams.close(ids[0]);
+        assert_eq!((datagrams.next_waiting(), datagrams.at(1)), (None, None));
+    }
+
+    #[test]
+    fn a_connection_is_closed_for_good_and_its_end_gets_a_new_number() {
+        let (mut datagrams, ids) = datagrams(&[1]);
+        datagrams.close(ids[0]);
+        assert_eq!(datagrams.arrive(Time::ZERO, 1, b"KEY h"), Arrival::Stranger);
+        let from = address("10.0.0.1:1");
+        assert_eq!(datagrams.admit(Time::ZERO, 1, from, Admission::Ignored), None);
+        let again = datagrams.admit(Time::ZERO, 1, from, Admission::Answered).unwrap();
+        assert!(again > ids[0]);
+    }
+}

@@ -1,0 +1,412 @@
+//! Rooms that are reached over streams: connections that carry bytes in order.
+
+mod connection;
+mod listener;
+mod queue;
+mod ready;
+mod shares;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io, net,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use netcore::{Gone, Link, Log, Progress, Rate, Role, Time};
+use tokio::net::TcpListener;
+use tracing::{debug, warn};
+
+use self::{
+    connection::{Attended, CHUNK, Connection},
+    listener::{Accepted, Listener},
+    queue::Shared,
+    ready::ReadyList,
+    shares::{Full, Shares},
+};
+pub use self::{
+    queue::{MAX_CATCH_UP, MAX_LAG, MAX_OWN, MAX_OWN_TOTAL, MAX_STALL, OVERHEAD, PROGRESS},
+    shares::{Limits, MAX_CONNECTIONS},
+    stream::{ByteStream, Listen, SEND_BUFFER},
+};
+use crate::{ConnectionEvent, ConnectionId, LogLimit, Transport, fair::Fair, host::plain};
+
+/// How long one connection keeps the others waiting with messages that lie in its buffer. A message is never cut short by it.
+const QUANTUM: Duration = Duration::from_micros(20);
+/// How often what needs time alone is looked at: who lags, lingers or has to pause, and listeners that had to.
+const TICK: Duration = Duration::from_millis(50);
+/// A tick that comes so late found the whole server stopped; its peers are not to blame.
+const LATE: Duration = Duration::from_secs(1);
+
+/// A transport over TCP listeners.
+pub type Tcp = Streams<TcpListener>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Listener(usize),
+    Connection(ConnectionId),
+}
+
+/// A transport over streams. Each connection is known from its first moment.
+///
+/// What is sent to everybody is kept once for all who have not taken it yet; whoever lags by more than [`MAX_LAG`] (while it
+/// catches up: by [`MAX_CATCH_UP`], or without progress for [`MAX_STALL`]) is dropped. What a connection sends is read at a
+/// bounded rate, and never more of it kept than one message and a chunk.
+#[derive(Debug)]
+pub struct Streams<L: Listen> {
+    listeners: Vec<Listener<L>>,
+    connections: BTreeMap<ConnectionId, Connection<L::Stream>>,
+    next_id: u64,
+    role: Role,
+    rate: Rate,
+    shares: Shares,
+    // What everybody is sent, as far as somebody has not taken it.
+    shared: Shared,
+    // What waits that was sent to single connections, at its cost.
+    own_cost: usize,
+    ready: ReadyList<Key>,
+    // When what needs time alone is looked at next, if anything does; and when it was last.
+    tick_at: Option<Time>,
+    last_tick: Option<Time>,
+    // Who is gone and was not told of yet.
+    gone: VecDeque<(ConnectionId, Gone)>,
+    // Who was sent something that is not written yet.
+    unwritten: Vec<ConnectionId>,
+    // Whose bytes are in the buffer, and since when it has its turn.
+    current: Option<(ConnectionId, Time)>,
+    // Who has caused much work and has to wait, and when the last piece of work began.
+    fair: Fair,
+    began: Time,
+    buffer: BytesMut,
+    gone_log: LogLimit,
+    accept_log: LogLimit,
+}
+
+impl Tcp {
+    /// A transport over `listeners`, which must be non-blocking. Call it within a tokio runtime.
+    ///
+    /// `rate` is how many bytes a second are read from one connection.
+    ///
+    /// # Errors
+    /// When a listener cannot be watched.
+    pub fn new(listeners: Vec<net::TcpListener>, rate: Rate, limits: Limits) -> io::Result<Self> {
+        let listeners: Vec<_> = listeners.into_iter().map(TcpListener::from_std).collect::<io::Result<_>>()?;
+        Ok(Self::over(listeners, rate, limits))
+    }
+}
+
+impl<L: Listen> Streams<L> {
+    /// A transport over whatever listens. `rate` is how many bytes a second are read from one connection.
+    pub fn over(listeners: Vec<L>, rate: Rate, limits: Limits) -> Self {
+        let now = Time::ZERO;
+        let ready = ReadyList::new();
+        let listener = |(index, socket)| Listener::new(socket, ready.source(Key::Listener(index)));
+        Self {
+            listeners: listeners.into_iter().enumerate().map(listener).collect(),
+            connections: BTreeMap::new(),
+            next_id: 0,
+            role: Role::Player,
+            rate: Rate { burst: rate.burst.max(u32::try_from(CHUNK).unwrap_or(u32::MAX)), ..rate },
+            shares: Shares::new(limits),
+            shared: Shared::default(),
+            own_cost: 0,
+            ready,
+            tick_at: None,
+            last_tick: None,
+            gone: VecDeque::new(),
+            unwritten: vec![],
+            current: None,
+            fair: Fair::default(),
+            began: now,
+            buffer: BytesMut::new(),
+            gone_log: LogLimit::new(now),
+            accept_log: LogLimit::new(now),
+        }
+    }
+
+    /// Lets everybody who connects only look on, or play.
+    #[must_use]
+    pub const fn with_role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+
+    /// The listeners.
+    pub fn listeners(&self) -> impl Iterator<Item = &L> {
+        self.listeners.iter().map(Listener::socket)
+    }
+
+    #[cfg(test)]
+    fn wake(&self, id: ConnectionId) {
+        self.connections[&id].wake();
+    }
+
+    // Sees to it that time alone wakes the transport.
+    fn watch_time(&mut self, now: Time) {
+        self.tick_at.get_or_insert_with(|| now.plus(TICK));
+    }
+
+    fn accept(&mut self, index: usize, now: Time) -> Option<ConnectionEvent<'_>> {
+        let (stream, address) = match self.listeners.get_mut(index)?.accept(now) {
+            Accepted::Connection(stream, address) => (stream, address),
+            Accepted::Nothing => return None,
+            Accepted::Full(error) => {
+                self.watch_time(now);
+                if let Some(held_back) = self.accept_log.admit(now) {
+                    let open = self.connections.len();
+                    warn!(%error, open, held_back, "no further connection can be taken in just now");
+                }
+                return None;
+            }
+        };
+        if let Err(full) = self.shares.enter(address) {
+            if let Some(held_back) = self.accept_log.admit(now) {
+                let (most, whose) = match full {
+                    Full::All(most) => (most, "all"),
+                    Full::Host(most) => (most, "of this host, since others need room too"),
+                };
+                let address = plain(address);
+                warn!(%address, most, whose, held_back, "too many connections, one was turned away");
+            }
+            return None;
+        }
+        let id = ConnectionId(self.next_id);
+        self.next_id += 1;
+        let source = self.ready.source(Key::Connection(id));
+        let connection = Connection::new(stream, source, address, self.rate, &self.shared, now);
+        self.connections.insert(id, connection);
+        self.fair.open(now, id);
+        Some(ConnectionEvent::Opened { id, role: self.role, link: Link::Stream, address })
+    }
+
+    // Writes what waits for a connection and reads a chunk from it. Whether there are bytes in the buffer now.
+    fn attend(&mut self, id: ConnectionId, now: Time) -> bool {
+        let Some(connection) = self.connections.get_mut(&id) else { return false };
+        let before = connection.queue().own_cost();
+        let attended = connection.attend(now, &self.shared, &mut self.buffer);
+        self.own_cost = self.own_cost + connection.queue().own_cost() - before;
+        match attended {
+            Attended::Bytes => return true,
+            Attended::Waits => {}
+            Attended::Pauses => self.watch_time(now),
+            Attended::Left => self.gone.push_back((id, Gone::Left)),
+            Attended::Lost(why) => self.lose(now, id, why),
+            Attended::Done => self.remove(id),
+        }
+        self.buffer.clear();
+        false
+    }
+
+    fn remove(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.remove(&id) {
+            self.fair.close(id);
+            self.own_cost -= connection.queue().own_cost();
+            self.shares.leave(connection.address());
+        }
+    }
+
+    fn lose(&mut self, now: Time, id: ConnectionId, why: Gone) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        connection.abort(&self.shared);
+        let (known, address) = (connection.is_known(), plain(connection.address()));
+        self.remove(id);
+        if !known {
+            return;
+        }
+        match why {
+            Gone::Left | Gone::Broken => debug!(%id, %address, "the connection is broken"),
+            Gone::Lagging => {
+                if let Some(held_back) = self.gone_log.admit(now) {
+                    warn!(%id, %address, held_back, "does not read what is sent to it and was dropped");
+                }
+            }
+        }
+        self.gone.push_back((id, why));
+    }
+
+    // What time alone has changed.
+    fn tick(&mut self, now: Time) {
+        let since = self.last_tick.map_or(Duration::ZERO, |last| now.since(last));
+        let stopped = since.saturating_sub(LATE);
+        self.tick_at = None;
+        let mut timed = false;
+        for listener in &self.listeners {
+            timed |= listener.elapsed();
+        }
+        let mut lost = vec![];
+        for (&id, connection) in &mut self.connections {
+            match connection.elapsed(now, &self.shared, stopped) {
+                Ok(changes) => timed |= changes,
+                Err(why) => lost.push((id, why)),
+            }
+        }
+        for (id, why) in lost {
+            self.lose(now, id, why);
+        }
+        if timed {
+            self.watch_time(now);
+        }
+        // When ticks pause, it is forgotten when the last one was: the next must not count as late.
+        self.last_tick = timed.then_some(now);
+    }
+
+    // Writes what waits for a connection.
+    fn write_to(&mut self, now: Time, id: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let before = connection.queue().own_cost();
+        let written = connection.write(now, &self.shared);
+        self.own_cost = self.own_cost + connection.queue().own_cost() - before;
+        if let Err(why) = written {
+            self.lose(now, id, why);
+        }
+    }
+
+    // Writes what single connections were sent.
+    fn write_unwritten(&mut self, now: Time) {
+        let mut unwritten = std::mem::take(&mut self.unwritten);
+        for id in unwritten.drain(..) {
+            self.write_to(now, id);
+        }
+        self.unwritten = unwritten;
+        while self.own_cost > MAX_OWN_TOTAL {
+            let most = self.connections.iter().max_by_key(|(_, connection)| connection.queue().own_cost());
+            let Some((&id, _)) = most else { return };
+            self.lose(now, id, Gone::Lagging);
+        }
+    }
+}
+
+impl<L: Listen> Transport for Streams<L> {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.current.is_some() || !self.gone.is_empty() || !self.fair.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        self.ready.poll(context).map(Ok)
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        self.tick_at
+    }
+
+    fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
+        self.began = now;
+        if let Some((id, _)) = self.current {
+            return Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.buffer }));
+        }
+        if let Some((id, why)) = self.gone.pop_front() {
+            return Ok(Some(ConnectionEvent::Closed { id, why }));
+        }
+        if self.tick_at.is_some_and(|at| at <= now) {
+            self.tick(now);
+            return Ok(Some(ConnectionEvent::Worked));
+        }
+        let id = match self.ready.next() {
+            Some(Key::Listener(index)) => {
+                return Ok(Some(self.accept(index, now).unwrap_or(ConnectionEvent::Worked)));
+            }
+            Some(Key::Connection(id)) if self.fair.is_light(now, id) => id,
+            Some(Key::Connection(id)) => {
+                // Nobody waits for what is sent to it, only for what it sends.
+                self.write_to(now, id);
+                self.fair.wait(id);
+                return Ok(Some(ConnectionEvent::Worked));
+            }
+            None => match self.fair.next() {
+                Some(id) => id,
+                None => return Ok(None),
+            },
+        };
+        if self.attend(id, now) {
+            self.current = Some((id, now));
+            return Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.buffer }));
+        }
+        Ok(Some(ConnectionEvent::Worked))
+    }
+
+    fn took(&mut self, now: Time, id: ConnectionId, progress: Progress) {
+        let Some((current, since)) = self.current.filter(|&(current, _)| current == id) else { return };
+        self.fair.charge(now, id, now.since(self.began));
+        let goes_on = if let Some(connection) = self.connections.get_mut(&current) {
+            connection.took(progress, &mut self.buffer, now.since(since) >= QUANTUM)
+        } else {
+            self.buffer.clear();
+            false
+        };
+        if !goes_on {
+            self.current = None;
+        }
+    }
+
+    fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
+        let Some(connection) = self.connections.get_mut(&to) else { return };
+        let before = connection.queue().own_cost();
+        connection.send(&self.shared, frame);
+        self.own_cost += connection.queue().own_cost() - before;
+        if self.unwritten.last() != Some(&to) {
+            self.unwritten.push(to);
+        }
+    }
+
+    fn send_everyone(&mut self, now: Time, frame: &Bytes) {
+        if frame.is_empty() {
+            return;
+        }
+        self.shared.push(frame.clone());
+        let mut needed = self.shared.end();
+        let mut lost = vec![];
+        for (&id, connection) in &mut self.connections {
+            if let Err(why) = connection.hear(now, &self.shared, frame) {
+                lost.push((id, why));
+            } else if !connection.queue().is_empty(&self.shared) {
+                needed = needed.min(connection.queue().place());
+            }
+        }
+        self.shared.forget(needed);
+        for (id, why) in lost {
+            self.lose(now, id, why);
+        }
+    }
+
+    fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
+        if let Some(connection) = self.connections.get_mut(&to) {
+            connection.replay(now, &self.shared, log);
+            self.watch_time(now);
+        }
+    }
+
+    fn close(&mut self, now: Time, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            debug!(%id, address = %plain(connection.address()), "closed");
+            connection.close(now, &self.shared);
+            self.watch_time(now);
+        }
+    }
+
+    fn delivered(&mut self, now: Time) {
+        if !self.unwritten.is_empty() {
+            self.write_unwritten(now);
+        }
+    }
+
+    fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {
+        while self.ready.next().is_some() {}
+        self.buffer.clear();
+        let Self { connections, shared, buffer, .. } = self;
+        // Everybody each time, since it is the end.
+        let mut all = true;
+        for connection in connections.values_mut() {
+            all &= connection.finish(now, shared, buffer);
+        }
+        if all {
+            return Poll::Ready(());
+        }
+        if self.ready.poll(context).is_ready() {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,129 @@
+//! The transport over pretend streams: whose turn it is, and what single connections may leave lying.
+
+use super::*;
+use std::{
+    io::IoSlice,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
+
+/// What a pretend peer sends at each read, and whether it takes anything.
+#[derive(Debug, Clone)]
+struct Peer {
+    sends: Arc<Mutex<Vec<u8>>>,
+    takes: bool,
+}
+
+impl ByteStream for Peer {
+    fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
+        let mut sends = self.sends.lock().unwrap();
+        let count = sends.len().min(most);
+        if count == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        buffer.extend_from_slice(&sends[..count]);
+        sends.drain(..count);
+        Ok(count)
+    }
+
+    fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        if self.takes {
+            Ok(slices.iter().map(|slice| slice.len()).sum())
+        } else {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+    }
+
+    fn poll_readable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn poll_writable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn finish(&mut self) {}
+}
+
+/// Lets these in, the last one first.
+struct Door(Vec<Peer>);
+
+impl Listen for Door {
+    type Stream = Peer;
+
+    fn poll_accept(&mut self, _: &mut Context<'_>) -> Poll<io::Result<(Peer, SocketAddr)>> {
+        let address = SocketAddr::from(([10, 0, 0, 1], 7));
+        self.0.pop().map_or(Poll::Pending, |peer| Poll::Ready(Ok((peer, address))))
+    }
+}
+
+/// A transport that has let these in, and all that it had to do then.
+fn streams(mut peers: Vec<Peer>) -> (Streams<Door>, Vec<ConnectionId>) {
+    peers.reverse();
+    let mut streams = Streams::over(vec![Door(peers)], FAST, Limits { connections: usize::MAX });
+    let mut ids = vec![];
+    while let Some(event) = streams.next(Time::ZERO).unwrap() {
+        match event {
+            ConnectionEvent::Opened { id, .. } => ids.push(id),
+            ConnectionEvent::Bytes { id, .. } => {
+                streams.took(Time::ZERO, id, Progress::Incomplete);
+            }
+            _ => {}
+        }
+    }
+    (streams, ids)
+}
+
+fn peer(sends: &[u8], takes: bool) -> Peer {
+    Peer { sends: Arc::new(Mutex::new(sends.to_vec())), takes }
+}
+
+#[test]
+fn what_single_connections_leave_lying_is_bounded_for_all_of_them_together() {
+    let (mut streams, ids) = streams(vec![peer(b"", false); 200]);
+    // Each stays below what one may leave lying.
+    let frame = Bytes::from(vec![7; MAX_OWN - 10 * OVERHEAD]);
+    let mut lost = 0;
+    for &id in &ids {
+        streams.send(Time::ZERO, id, frame.clone());
+        streams.delivered(Time::ZERO);
+        assert!(streams.own_cost <= MAX_OWN_TOTAL);
+        while let Some((_, why)) = streams.gone.pop_front() {
+            assert_eq!(why, Gone::Lagging);
+            lost += 1;
+        }
+    }
+    assert_eq!(lost, 200 - MAX_OWN_TOTAL / (frame.len() + OVERHEAD));
+    assert_eq!(streams.connections.len(), 200 - lost);
+}
+
+#[test]
+fn whoever_causes_much_work_waits_until_the_others_have_been_heard() {
+    let (eve, ann) = (peer(b"", true), peer(b"", true));
+    let (mut streams, ids) = streams(vec![eve.clone(), ann.clone()]);
+    let [eve_id, ann_id] = ids[..] else { panic!("two connections") };
+    let (mut now, mut order) = (Time::ZERO, vec![]);
+    for round in 0..100 {
+        // Each message of Eve's takes a millisecond, and there is always one; Ann says something now and then.
+        eve.sends.lock().unwrap().push(b'e');
+        streams.wake(eve_id);
+        if round % 10 == 9 {
+            ann.sends.lock().unwrap().push(b'a');
+            streams.wake(ann_id);
+        }
+        while let Some(event) = streams.next(now).unwrap() {
+            let ConnectionEvent::Bytes { id, bytes } = event else { continue };
+            bytes.clear();
+            let work = if id == eve_id { Duration::from_millis(1) } else { Duration::from_micros(10) };
+            now = now.plus(work);
+            streams.took(now, id, Progress::Taken);
+            order.push(if id == eve_id { 'e' } else { 'a' });
+        }
+    }
+    let order: String = order.into_iter().collect();
+    assert_eq!(order.matches('e').count(), 100, "nothing is lost");
+    // Once Eve has used up what she may cause at once, Ann is heard first although Eve's message came before hers.
+    assert!(order.ends_with(&format!("{}ae", "e".repeat(9)).repeat(5)), "{order}");
+}

@@ -1,0 +1,227 @@
+use alloc::{vec, vec::Vec};
+use netcore::Client as _;
+
+use super::*;
+
+const START: Time = Time::ZERO;
+
+fn at(seconds: u64) -> Time {
+    Time::from_millis(seconds * 1_000)
+}
+
+fn sent(client: &mut Client) -> Vec<Bytes> {
+    core::iter::from_fn(|| client.take_outgoing()).collect()
+}
+
+fn player() -> Client {
+    Client::new(Part::Player(Name::new(b"Ann").unwrap()), START)
+}
+
+fn joined() -> Client {
+    let mut client = player();
+    sent(&mut client);
+    for datagram in [&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
+        client.receive(START, datagram).unwrap();
+    }
+    assert!(client.is_joined());
+    client
+}
+
+#[test]
+fn the_status_lines_are_those_of_the_rule() {
+    let mut client = joined();
+    client.receive(START, b"GOLD 0 39 211").unwrap();
+    assert_eq!(client.status(START), "Player A has 39 nuggets (211 nuggets unclaimed).");
+    client.receive(START, b"GOLD 39 39 211").unwrap();
+    assert_eq!(client.status(START), "Player A has 39 nuggets (211 nuggets unclaimed).  GOLD received: 39");
+    client.receive(START, b"ERROR unknown keystroke").unwrap();
+    assert_eq!(client.status(START), "Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke");
+
+    let mut spectator = Client::new(Part::Spectator, START);
+    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 211", b"DISPLAY\n...\n  #\n"] {
+        spectator.receive(START, datagram).unwrap();
+    }
+    assert_eq!(spectator.status(START), "Spectator: 211 nuggets unclaimed.");
+}
+
+#[test]
+fn a_note_is_shown_before_the_welcome_too() {
+    let mut client = player();
+    client.receive(START, b"ERROR no room for Ann").unwrap();
+    assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  no room for Ann");
+    client.disconnected(START, Gone::Broken);
+    assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  The port is closed so far.");
+    client.receive(START, b"HELLO").unwrap();
+    assert_eq!(
+        client.status(START),
+        "Waiting for the server to answer (attempt 1).  malformed message from the server"
+    );
+}
+
+#[test]
+fn a_note_goes_with_the_next_key_or_the_next_gold() {
+    let mut client = joined();
+    let plain = client.status(START);
+    client.receive(START, b"ERROR unknown keystroke").unwrap();
+    client.act(START, Intent::Key(b'h'));
+    assert_eq!(client.status(START), plain);
+    client.receive(START, b"ERROR unknown keystroke").unwrap();
+    client.receive(START, b"GOLD 0 0 250").unwrap();
+    assert_eq!(client.status(START), plain);
+}
+
+#[test]
+fn the_first_message_is_sent_again_after_1_2_and_4_seconds_and_given_up_after_15() {
+    let mut client = player();
+    assert_eq!(sent(&mut client), ["PLAY Ann"]);
+    let (mut moments, mut now) = (vec![], START);
+    while client.end().is_none() {
+        let deadline = client.deadline(now).unwrap();
+        client.elapsed(deadline);
+        now = deadline;
+        moments.push((deadline, sent(&mut client).len()));
+    }
+    assert_eq!(moments, [(at(1), 1), (at(3), 1), (at(7), 1), (at(15), 0)]);
+    assert_eq!(client.end(), Some(&End::NoAnswer));
+    assert_eq!(client.deadline(now), None);
+}
+
+#[test]
+fn a_lost_ok_is_asked_for_again() {
+    let mut client = player();
+    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
+        client.receive(START, datagram).unwrap();
+    }
+    assert!(!client.is_joined());
+    sent(&mut client);
+    client.elapsed(at(1));
+    assert_eq!(sent(&mut client), ["PLAY Ann"]);
+    client.receive(at(1), b"OK C").unwrap();
+    assert!(client.is_joined());
+    assert_eq!(client.deadline(at(1)), None);
+}
+
+#[test]
+fn a_welcome_that_arrives_in_any_order_is_a_welcome() {
+    let mut client = player();
+    for datagram in [&b"DISPLAY\n.@.\n  #\n"[..], b"GOLD 0 0 250", b"GRID 2 3", b"OK A"] {
+        client.receive(START, datagram).unwrap();
+    }
+    assert!(client.is_joined());
+    assert_eq!(client.display(), b".@.\n  #\n");
+    assert_eq!(client.position(), Some(Position::new(0, 1)));
+}
+
+#[test]
+fn without_a_grid_the_display_tells_the_size() {
+    let mut client = player();
+    for datagram in [&b"OK A"[..], b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
+        client.receive(START, datagram).unwrap();
+    }
+    while !client.is_joined() {
+        let deadline = client.deadline(START).unwrap();
+        client.elapsed(deadline);
+    }
+    assert_eq!(client.size(), Some((2, 3)));
+    assert_eq!(client.position(), Some(Position::new(0, 1)));
+    client.receive(at(20), b"GRID 1 2").unwrap();
+    assert_eq!(client.size(), Some((1, 2)), "a GRID that comes after all knows better");
+}
+
+#[test]
+fn keys_are_sent_raw_but_not_before_the_welcome() {
+    let mut client = player();
+    sent(&mut client);
+    client.act(START, Intent::Key(b'h'));
+    assert!(sent(&mut client).is_empty());
+    let mut client = joined();
+    for key in [b'h', b'x', b' ', 0x1b] {
+        client.act(START, Intent::Key(key));
+        assert_eq!(sent(&mut client), [[b"KEY ", &[key][..]].concat()]);
+    }
+}
+
+#[test]
+fn quit_ends_it_with_the_words_of_the_server() {
+    let mut client = joined();
+    client.receive(START, b"QUIT GAME OVER:\nA          4 Alice\x1b[0m").unwrap();
+    assert_eq!(client.end(), Some(&End::Quit("GAME OVER:\nA          4 Alice\\x1b[0m".into())));
+}
+
+#[test]
+fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
+    let mut client = joined();
+    client.act(at(1), Intent::Key(b'Q'));
+    assert_eq!(sent(&mut client), ["KEY Q"]);
+    client.elapsed(at(2));
+    assert_eq!(sent(&mut client), ["KEY Q"]);
+    client.elapsed(client.deadline(at(2)).unwrap());
+    assert_eq!(client.end(), Some(&End::NoGoodbye));
+
+    let mut client = joined();
+    client.act(at(1), Intent::Leave);
+    client.receive(at(1), b"QUIT Thanks for playing!").unwrap();
+    assert_eq!(client.end(), Some(&End::Quit("Thanks for playing!".into())));
+}
+
+#[test]
+fn silence_is_counted_from_a_key_that_nothing_followed() {
+    let mut client = joined();
+    assert_eq!(client.silent_for(at(100)), None, "nothing happens, nothing is amiss");
+    client.act(at(100), Intent::Key(b'h'));
+    assert_eq!(client.silent_for(at(102)), None);
+    assert_eq!(client.deadline(at(100)), Some(at(103)));
+    assert_eq!(client.deadline(at(103)), Some(at(104)));
+    assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  No answer for 5 s");
+    client.disconnected(START, Gone::Broken);
+    assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
+    client.receive(at(106), b"DISPLAY\n@..\n  #\n").unwrap();
+    assert_eq!(client.silent_for(at(200)), None);
+    // A wall, the edge of the map, and a key that means nothing: none of them need be answered.
+    for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
+        client.act(at(200), Intent::Key(key));
+    }
+    assert_eq!(client.silent_for(at(300)), None);
+    client.act(at(300), Intent::Key(b'L'));
+    assert!(client.silent_for(at(304)).is_some());
+}
+
+#[test]
+fn what_is_malformed_leaves_a_note_and_changes_nothing() {
+    let mut client = joined();
+    let before = client.display().to_vec();
+    for datagram in [&b"HELLO"[..], b"DISPLAY\n....\n....\n", b"DISPLAY\n.@.\n", b"GRID x", b"OK", b""] {
+        client.receive(START, datagram).unwrap();
+        assert!(client.status(START).contains("malformed"), "{datagram:?}");
+        assert_eq!((client.display(), client.size()), (&before[..], Some((2, 3))));
+    }
+}
+
+#[test]
+fn the_map_below_gold_and_players_is_known_as_far_as_it_was_seen() {
+    let cases = [
+        (b' ', b'*', Some(b'.')),
+        (b' ', b'#', Some(b'#')),
+        (b'#', b' ', Some(b'#')),
+        (b'#', b'A', Some(b'#')),
+        (b'.', b'@', Some(b'.')),
+        (b' ', b'A', None),
+        (b' ', b'@', None),
+        (b'|', b'Z', None),
+    ];
+    for (known, shown, below) in cases {
+        assert_eq!(map_below(known, shown), below, "{:?} after {:?}", char::from(shown), char::from(known));
+    }
+}
+
+#[test]
+fn displays_with_the_slips_of_other_servers_are_taken() {
+    let mut client = joined();
+    for text in [&b"DISPLAY\n@..\n  #"[..], b"DISPLAY\n@..\n  #\n\0", b"DISPLAY\n@..\n  #\n\n"] {
+        client.receive(START, b"DISPLAY\n.@.\n  #\n").unwrap();
+        client.receive(START, text).unwrap();
+        assert_eq!(client.display(), b"@..\n  #\n", "{text:?}");
+    }
+    client.receive(START, b"DISPLAY\n@\x1b.\n  #\n").unwrap();
+    assert_eq!(client.display(), b"@?.\n  #\n", "control bytes never reach the screen");
+}

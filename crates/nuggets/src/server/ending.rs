@@ -1,0 +1,92 @@
+//! How games end, and how the server takes leave.
+
+use alloc::{format, string::String, string::ToString, sync::Arc, vec::Vec};
+use core::{cmp::Reverse, mem};
+use netcore::{Departure, GameEvent, Leave, Outbox, Outcome, Standing};
+
+use super::Server;
+use crate::{
+    fingerprint::{self, hash},
+    game::{Game, Player},
+    protocol::ServerMessage,
+    view::Views,
+};
+
+impl Server {
+    /// Ends the game; another follows if there are rematches.
+    pub(super) fn finish(&mut self, out: &mut Outbox) {
+        let text = format!("GAME OVER:\n{}", self.game.table());
+        self.tell_end(out);
+        self.dismiss(text.as_bytes(), out);
+        out.summary(text.clone());
+        self.toggle_game();
+        let next = self.config.rematch.then(|| Game::new(Arc::clone(&self.grid), self.config.rules, &mut self.rng));
+        if let Some(Ok(game)) = next {
+            self.views = Views::new(&game);
+            self.game = game;
+            (self.number, self.begun) = (self.number.saturating_add(1), false);
+            for address in mem::take(&mut self.quitters) {
+                self.digest.toggle(fingerprint::QUITTER, 0, hash(address.as_bytes()));
+            }
+        } else {
+            self.take_leave_of_strangers(&text, out);
+            self.set_outcome(Outcome::Finished);
+        }
+        self.toggle_game();
+    }
+
+    /// Ends the server.
+    pub(super) fn stop(&mut self, leave: Leave, out: &mut Outbox) {
+        if leave == Leave::Over {
+            let mut text = String::from("The server was stopped.");
+            if !self.game.players().is_empty() {
+                text = format!("{text}\n{}", self.game.table());
+            }
+            if self.begun {
+                self.tell_end(out);
+            }
+            self.dismiss(text.as_bytes(), out);
+            self.take_leave_of_strangers(&text, out);
+        }
+        self.set_outcome(Outcome::Stopped);
+    }
+
+    // Takes leave of everybody who has a seat.
+    fn dismiss(&mut self, text: &[u8], out: &mut Outbox) {
+        for seat in self.seats.values() {
+            out.send(seat.peer, ServerMessage::Quit(text).to_frame(seat.framing()));
+        }
+        for peer in self.seats.keys().copied().collect::<Vec<_>>() {
+            self.leave_seat(peer, Departure::Quit, out);
+        }
+    }
+
+    // Those who are connected and have no seat, which datagrams never are.
+    fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
+        for peer in self.strangers.keys().copied().collect::<Vec<_>>() {
+            self.say(peer, &ServerMessage::Quit(text.as_bytes()), out);
+            self.remove_stranger(peer);
+            out.close(peer);
+        }
+    }
+
+    fn tell_end(&self, out: &mut Outbox) {
+        let standings = standings(self.game.players());
+        out.event(GameEvent::Ended { game: self.number, complete: self.game.is_over(), standings });
+    }
+}
+
+// All who ever joined, the fullest purse first; equal purses share a rank.
+fn standings(players: &[Player]) -> Vec<Standing> {
+    let mut order: Vec<&Player> = players.iter().collect();
+    // The sort is stable, so of equal purses the earlier letter comes first.
+    order.sort_by_key(|player| Reverse(player.purse));
+    let rank = |purse| order.iter().filter(|player| player.purse > purse).count() + 1;
+    let row = |player: &&Player| Standing {
+        rank: u32::try_from(rank(player.purse)).unwrap_or(u32::MAX),
+        seat: player.letter.to_string(),
+        name: player.name.to_string(),
+        score: player.purse.into(),
+    };
+    order.iter().map(row).collect()
+}

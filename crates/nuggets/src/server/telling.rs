@@ -1,0 +1,196 @@
+//! Who is told what, and when.
+
+use alloc::{format, vec::Vec};
+use bytes::Bytes;
+use netcore::{Outbox, PeerId, Time};
+
+use super::{
+    CATCH_UP, Server,
+    seat::{Cause, Role, Seat, length},
+};
+use crate::{
+    game::{Event, Game, Player, PlayerId},
+    protocol::ServerMessage,
+    view::Views,
+};
+
+impl Server {
+    /// Tells everybody what an action of `actor` has changed: all GOLDs, all DISPLAYs, then texts, since a GOLD wipes a
+    /// text off a client's status line; and the end of the game, if it was that.
+    pub(super) fn tell(&mut self, now: Time, actor: PlayerId, events: &[Event], out: &mut Outbox) {
+        let mut gained = 0;
+        let mut shared = false;
+        let mut victims = Vec::new();
+        for event in events {
+            match *event {
+                Event::Collected { nuggets, .. } => {
+                    gained += nuggets;
+                    shared = true;
+                }
+                Event::Stolen { victim, nuggets, .. } => {
+                    gained += nuggets;
+                    victims.push((victim, nuggets));
+                }
+                // What nobody has found yet has grown.
+                Event::Dropped { .. } => shared = true,
+                Event::Joined { .. } | Event::Moved { .. } | Event::Left { .. } => {}
+            }
+        }
+        for seat in self.seats.values_mut() {
+            let told = match seat.role {
+                Role::Player(player) if player == actor => (shared || gained > 0).then_some(gained),
+                Role::Player(player) => (shared || victims.iter().any(|&(victim, _)| victim == player)).then_some(0),
+                Role::Spectator | Role::Watcher => shared.then_some(0),
+            };
+            if let Some(collected) = told {
+                let frame = gold(&self.game, seat.role, collected).to_frame(seat.framing());
+                if seat.role == Role::Player(actor) {
+                    seat.charge(now, length(&frame), &mut self.digest);
+                }
+                out.send(seat.peer, frame);
+            }
+        }
+        let over = self.game.is_over();
+        let fast = |seat: &mut Seat| seat.role == Role::Player(actor) && !seat.is_shown(now, &mut self.digest);
+        if !shared && !over && self.seats.values_mut().any(fast) {
+            self.display_later(now, actor, out);
+        } else {
+            self.displays(now, Some(actor), None, out);
+        }
+        self.tell_thefts(now, actor, &victims, out);
+        if over {
+            self.finish(out);
+        }
+    }
+
+    fn tell_thefts(&mut self, now: Time, thief: PlayerId, victims: &[(PlayerId, u32)], out: &mut Outbox) {
+        for &(victim, nuggets) in victims {
+            let (Some(winner), Some(loser)) = (self.game.player(thief), self.game.player(victim)) else { continue };
+            let Player { letter, purse, .. } = winner;
+            let taken = format!("you stole {nuggets} nuggets from {}; you have {purse} now", loser.letter);
+            let lost = format!("{letter} stole {nuggets} nuggets from you; you have {} now", loser.purse);
+            let (Some(thief_peer), Some(victim_peer)) = (self.peer_of(thief), self.peer_of(victim)) else { continue };
+            for (peer, text) in [(thief_peer, taken), (victim_peer, lost)] {
+                let Some(seat) = self.seats.get_mut(&peer) else { continue };
+                let frame = ServerMessage::Error(text.as_bytes()).to_frame(seat.framing());
+                if peer == thief_peer {
+                    seat.charge(now, length(&frame), &mut self.digest);
+                }
+                out.send(peer, frame);
+            }
+        }
+    }
+
+    /// The joining messages, if the budget allows: whoever asks again and again may be somebody else with a forged
+    /// address.
+    pub(super) fn welcome(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
+        let Some(seat) = self.seats.get_mut(&peer) else { return };
+        let Some(display) = display(&self.views, seat) else { return };
+        if seat.pay(now, Cause::Own, length(&display), &mut self.digest) {
+            self.tell_all(peer, out);
+        }
+    }
+
+    /// All that somebody who has a seat may know.
+    pub(super) fn tell_all(&mut self, peer: PeerId, out: &mut Outbox) {
+        let Some(seat) = self.seats.get_mut(&peer) else { return };
+        seat.owe_nothing(&mut self.digest);
+        let (role, framing) = (seat.role, seat.framing());
+        let Some(display) = display(&self.views, seat) else { return };
+        if let Role::Player(player) = role
+            && let Some(player) = self.game.player(player)
+        {
+            out.send(peer, ServerMessage::Ok(player.letter).to_frame(framing));
+        }
+        let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
+        out.send(peer, size.to_frame(framing));
+        out.send(peer, gold(&self.game, role, 0).to_frame(framing));
+        out.send(peer, display);
+    }
+
+    /// A DISPLAY to everybody but `except`, since `actor` did something.
+    pub(super) fn displays(&mut self, now: Time, actor: Option<PlayerId>, except: Option<PeerId>, out: &mut Outbox) {
+        let mut again = None;
+        for seat in self.seats.values_mut().filter(|seat| Some(seat.peer) != except) {
+            let Some(frame) = display(&self.views, seat) else { continue };
+            let later = seat.show(now, cause(seat, actor), frame, (out, &mut self.digest));
+            again = again.into_iter().chain(later).min();
+        }
+        self.wake_at(again);
+    }
+
+    // A DISPLAY to `actor`; to the others when it is time to catch up.
+    fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
+        let mut again = None;
+        for seat in self.seats.values_mut() {
+            if cause(seat, Some(actor)) == Cause::Others {
+                seat.owe(Cause::Others, &mut self.digest);
+            } else if let Some(frame) = display(&self.views, seat) {
+                again = seat.show(now, Cause::Own, frame, (out, &mut self.digest));
+            }
+        }
+        let due = self.catch_up.unwrap_or_else(|| now.plus(CATCH_UP));
+        self.set_catch_up(Some(due));
+        self.wake_at(again.into_iter().chain([due]).min());
+    }
+
+    /// The DISPLAYs that had to wait, as far as they may be sent now.
+    pub(super) fn owed_displays(&mut self, now: Time, out: &mut Outbox) {
+        let mut again = None;
+        for seat in self.seats.values_mut() {
+            let Some(cause) = seat.owed() else { continue };
+            if cause == Cause::Others && self.catch_up.is_some() {
+                continue;
+            }
+            let Some(frame) = display(&self.views, seat) else { continue };
+            let later = seat.show(now, cause, frame, (out, &mut self.digest));
+            again = again.into_iter().chain(later).min();
+        }
+        self.wake_at(again);
+    }
+
+    /// Answers a message that did not work. A stranger is answered as often as the shell lets it speak.
+    pub(super) fn error(&mut self, now: Time, peer: PeerId, text: &[u8], out: &mut Outbox) {
+        let message = ServerMessage::Error(text);
+        match self.seats.get_mut(&peer) {
+            None => self.say(peer, &message, out),
+            Some(seat) => {
+                let frame = message.to_frame(seat.framing());
+                if seat.pay(now, Cause::Own, length(&frame), &mut self.digest) {
+                    out.send(peer, frame);
+                }
+            }
+        }
+    }
+
+    /// Sends a message whatever the budgets.
+    pub(super) fn say(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
+        if let Some(link) = self.link(peer) {
+            out.send(peer, message.to_frame(link.framing()));
+        }
+    }
+
+    fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
+        self.seats.values().find(|seat| seat.role == Role::Player(player)).map(|seat| seat.peer)
+    }
+}
+
+fn gold(game: &Game, role: Role, collected: u32) -> ServerMessage<'static> {
+    let purse = match role {
+        Role::Player(player) => game.player(player).map_or(0, |player| player.purse),
+        Role::Spectator | Role::Watcher => 0,
+    };
+    ServerMessage::Gold { collected, purse, remaining: game.remaining() }
+}
+
+fn cause(seat: &Seat, actor: Option<PlayerId>) -> Cause {
+    if actor.is_some_and(|actor| seat.role == Role::Player(actor)) { Cause::Own } else { Cause::Others }
+}
+
+fn display(views: &Views, seat: &Seat) -> Option<Bytes> {
+    let framing = seat.framing();
+    match seat.role {
+        Role::Player(player) => views.player(player, framing),
+        Role::Spectator | Role::Watcher => Some(views.spectator(framing)),
+    }
+}

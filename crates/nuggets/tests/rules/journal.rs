@@ -1,0 +1,234 @@
+//! What came into a room, kept and played again; and the fingerprint that tells states apart.
+
+use std::time::Duration;
+
+use netcore::{Gone, Leave, Link, Output, Role, Room, Time};
+use nuggets::{game::Rules, server::Config, visibility::Vision};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::room::{Came, Hall, on};
+
+const LINKS: [Link; 3] = [Link::Datagram, Link::Stream, Link::Message];
+const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
+
+fn config(seed: u64) -> Config {
+    let rules = Rules {
+        gold: 12,
+        min_piles: 2,
+        max_piles: 6,
+        steal_percent: 20,
+        drop_on_quit: true,
+        vision: Vision { radius: Some(5) },
+        ..Rules::default()
+    };
+    Config { rules, rematch: true, idle_timeout: Some(Duration::from_secs(8)), seed }
+}
+
+fn link_of(peer: u64) -> Link {
+    LINKS[usize::try_from(peer % 3).unwrap()]
+}
+
+// What went out, and the fingerprint then.
+type Went = (Vec<Output>, u64);
+
+// A game of all roles over all links, with when each thing came and what followed.
+fn record(seed: u64, length: usize) -> (Vec<(Time, Came)>, Vec<Went>) {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut hall = Hall::new(MAP, config(seed));
+    let (mut log, mut went) = (vec![], vec![]);
+    let mut next = 0;
+    let mut peers: Vec<u64> = vec![];
+    while log.len() < length {
+        let later = hall.now.plus(Duration::from_millis(rng.random_range(0..60)));
+        let peer = peers.get(rng.random_range(0..=peers.len())).copied();
+        let came = match (hall.room.deadline(), peer) {
+            (Some(due), _) if due <= later => {
+                hall.now = hall.now.max(due);
+                Came::Elapsed
+            }
+            (_, None) => {
+                next += 1;
+                peers.push(next);
+                let role = if rng.random_range(0..6) == 0 { Role::Watcher } else { Role::Player };
+                Came::Connected(next, role, link_of(next))
+            }
+            (_, Some(peer)) => {
+                hall.now = later;
+                match rng.random_range(0..60) {
+                    0 => Came::Refresh(peer),
+                    1 => {
+                        peers.retain(|&other| other != peer);
+                        Came::Gone(peer, [Gone::Left, Gone::Broken, Gone::Lagging][rng.random_range(0..3)])
+                    }
+                    2 => Came::Bytes(peer, on(link_of(peer), b"SPECTATE")),
+                    3 => Came::Bytes(peer, on(link_of(peer), b"nonsense")),
+                    4..14 => Came::Bytes(peer, on(link_of(peer), format!("PLAY P{peer}").as_bytes())),
+                    // Some of the pieces of a stream are no whole messages.
+                    14..18 if link_of(peer) == Link::Stream => {
+                        Came::Bytes(peer, on(Link::Stream, b"KEY h")[..6].to_vec())
+                    }
+                    _ => {
+                        let key = b"hjklyubnHJKLYUBNQ?"[rng.random_range(0..18)];
+                        Came::Bytes(peer, on(link_of(peer), &[b'K', b'E', b'Y', b' ', key]))
+                    }
+                }
+            }
+        };
+        if log.len() + 1 == length {
+            let leave = if seed.is_multiple_of(2) { Leave::Over } else { Leave::Resumable };
+            log.push((hall.now, Came::Stop(leave)));
+            went.push((hall.input(&Came::Stop(leave)), hall.room.digest()));
+        } else {
+            went.push((hall.input(&came), hall.room.digest()));
+            log.push((hall.now, came));
+        }
+    }
+    (log, went)
+}
+
+#[test]
+fn a_recorded_game_is_the_same_when_it_is_played_again() {
+    let mut sent = 0;
+    for seed in 1..=6 {
+        let (log, went) = record(seed, 1_500);
+        let mut again = Hall::new(MAP, config(seed));
+        for (number, ((time, came), (outputs, digest))) in log.iter().zip(&went).enumerate() {
+            again.now = *time;
+            assert_eq!(&again.input(came), outputs, "seed {seed}, input {number}, {came:?}");
+            assert_eq!(again.room.digest(), *digest, "seed {seed}, input {number}, {came:?}");
+        }
+        sent +=
+            went.iter().flat_map(|(outputs, _)| outputs).filter(|output| matches!(output, Output::Send { .. })).count();
+    }
+    assert!(sent > 5_000, "{sent} messages are too few to show anything");
+}
+
+#[test]
+fn whoever_goes_on_from_a_copy_goes_on_the_same() {
+    let (log, went) = record(9, 800);
+    let mut hall = Hall::new(MAP, config(9));
+    for (number, ((time, came), (outputs, digest))) in log.iter().zip(&went).enumerate() {
+        // What no output has shown yet is in the copy as well.
+        hall = hall.clone();
+        hall.now = *time;
+        assert_eq!(&hall.input(came), outputs, "input {number}");
+        assert_eq!(hall.room.digest(), *digest, "input {number}");
+    }
+}
+
+// Things that nobody may see at once and that matter later.
+fn hidden() -> Vec<(&'static str, Vec<Came>)> {
+    let said = |peer: u64, message: &[u8]| Came::Bytes(peer, on(link_of(peer), message));
+    vec![
+        ("somebody is there and has said nothing", vec![Came::Connected(900, Role::Player, Link::Stream)]),
+        ("and over another link", vec![Came::Connected(900, Role::Player, Link::Message)]),
+        ("somebody only looks on", vec![Came::Connected(900, Role::Watcher, Link::Message)]),
+        ("a player has shown that it is there", vec![said(901, b"KEY ?")]),
+        ("the same at another time", vec![said(901, b"KEY ?"), said(901, b"KEY ?")]),
+        ("a budget is smaller", vec![said(903, b"PLAY again")]),
+        (
+            "there was one more spectator",
+            vec![Came::Connected(904, Role::Player, link_of(904)), said(904, b"SPECTATE"), said(904, b"KEY Q")],
+        ),
+        ("somebody has quit and may not come back", vec![said(902, b"KEY Q")]),
+        (
+            "one more has played",
+            vec![Came::Connected(905, Role::Player, link_of(905)), said(905, b"PLAY Eve"), said(905, b"KEY Q")],
+        ),
+        (
+            "and had another name",
+            vec![Came::Connected(905, Role::Player, link_of(905)), said(905, b"PLAY Eva"), said(905, b"KEY Q")],
+        ),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn states_that_differ_in_what_nobody_sees_have_different_digests(seed in 1..1_000u64, length in 0..60usize) {
+        let (log, _) = record(seed, length + 2);
+        let mut hall = Hall::new(&".".repeat(60), Config { idle_timeout: config(0).idle_timeout, ..Config::default() });
+        for peer in [901, 902, 903] {
+            hall.connect(peer, link_of(peer));
+            hall.say(peer, link_of(peer), b"PLAY somebody");
+        }
+        for (time, came) in &log[..length] {
+            // A game of their own, in which the three stay where they are.
+            if !matches!(came, Came::Elapsed | Came::Stop(_)) {
+                hall.now = *time;
+                hall.input(came);
+            }
+        }
+        // After the end nothing changes any more.
+        prop_assume!(hall.room.outcome().is_none());
+        hall.now = hall.now.plus(Duration::from_millis(1));
+        let mut met = vec![("as it was", hall.room.digest())];
+        for (what, inputs) in hidden() {
+            let mut fork = hall.clone();
+            for came in &inputs {
+                fork.now = fork.now.plus(Duration::from_millis(1));
+                fork.input(came);
+            }
+            let digest = fork.room.digest();
+            for (other, before) in &met {
+                prop_assert_ne!(digest, *before, "{} and {}", what, other);
+            }
+            met.push((what, digest));
+        }
+    }
+}
+
+#[test]
+fn the_digest_tells_what_was_seen_and_when() {
+    // Ann goes to the door and back: everybody stands where they stood, and she knows more.
+    let rules = Rules { gold: 1, min_piles: 1, max_piles: 1, ..Rules::default() };
+    let mut hall = Hall::new(MAP, Config { rules, seed: 4, ..Config::default() });
+    hall.connect(1, Link::Message);
+    hall.say(1, Link::Message, b"PLAY Ann");
+    let digests = |hall: &Hall| (hall.room.engine().game().digest(), hall.room.digest());
+    let before = digests(&hall);
+    let steps = [(b'h', b'l'), (b'l', b'h'), (b'k', b'j'), (b'j', b'k')];
+    let (there, back) = *steps
+        .iter()
+        .find(|(there, _)| {
+            let mut fork = hall.clone();
+            fork.say(1, Link::Message, &[b'K', b'E', b'Y', b' ', *there]);
+            fork.room.engine().game().digest() != before.0
+        })
+        .unwrap();
+    for key in [there, back] {
+        hall.say(1, Link::Message, &[b'K', b'E', b'Y', b' ', key]);
+    }
+    let after = digests(&hall);
+    assert_eq!(after.0, before.0, "the game is as it was");
+    assert_ne!(after.1, before.1);
+    // The moment of a key is when the seat is lost, if there is such a rule.
+    let config = Config { idle_timeout: Some(Duration::from_secs(5)), ..Config::default() };
+    let mut early = Hall::new(MAP, config);
+    early.connect(1, Link::Message);
+    early.say(1, Link::Message, b"PLAY Ann");
+    let mut late = early.clone();
+    early.say(1, Link::Message, b"KEY ?");
+    late.now = Time::from_millis(1);
+    late.say(1, Link::Message, b"KEY ?");
+    assert_ne!(early.room.digest(), late.room.digest());
+}
+
+#[test]
+fn configurations_have_different_digests() {
+    let digests = [
+        Hall::new(MAP, config(1)),
+        Hall::new(MAP, config(2)),
+        Hall::new(MAP, Config { rematch: false, ..config(1) }),
+        Hall::new(MAP, Config { idle_timeout: None, ..config(1) }),
+        Hall::new(MAP, Config { rules: Rules { run_stop: true, ..config(1).rules }, ..config(1) }),
+        Hall::new(&MAP.replace(" |...|", "#|...|"), config(1)),
+    ]
+    .map(|hall| hall.room.digest());
+    for (number, digest) in digests.iter().enumerate() {
+        assert!(!digests[..number].contains(digest), "{number}");
+    }
+}

@@ -1,0 +1,291 @@
+//! The same game over datagrams, streams and messages.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use netcore::{Client as _, Departure, GameEvent, Leave, Link, Outcome, Output, PeerId, Room, Time};
+use nuggets::{
+    Client, End, Intent, Name, Part,
+    client::RETRIES,
+    game::Rules,
+    protocol::MAX_DATAGRAM,
+    server::{Config, DRAWN, UNPROVEN},
+};
+use proptest::prelude::*;
+
+use crate::room::{Came, Hall, events, on, sent};
+
+const CABIN: &str =
+    "+------------------------+\n|........................|\n|........................|\n+------------------------+\n";
+
+fn ann() -> Part {
+    Part::Player(Name::new(b"Ann").unwrap())
+}
+
+/// A hall of which each DISPLAY has 65,305 bytes.
+fn large() -> String {
+    (".".repeat(372) + "\n").repeat(175)
+}
+
+fn displays(outputs: &[Output], peer: u64) -> Vec<Bytes> {
+    let mut frames = sent(outputs, peer);
+    frames.retain(|frame| frame.windows(8).take(5).any(|front| front == b"DISPLAY\n"));
+    frames
+}
+
+#[test]
+fn over_a_stream_each_message_stands_behind_its_length_and_over_other_links_bare() {
+    for link in [Link::Datagram, Link::Stream, Link::Message] {
+        let mut hall = Hall::new(CABIN, Config::default());
+        hall.connect(1, link);
+        let mut went = hall.say(1, link, b"PLAY Ann");
+        hall.connect(2, Link::Datagram);
+        went.extend(hall.say(2, Link::Datagram, b"PLAY Bob"));
+        went.extend(hall.say(1, link, b"KEY ?"));
+        went.extend(hall.input(&Came::Stop(Leave::Over)));
+        let expected = {
+            let mut bare = Hall::new(CABIN, Config::default());
+            bare.connect(1, Link::Datagram);
+            let mut went = bare.say(1, Link::Datagram, b"PLAY Ann");
+            bare.connect(2, Link::Datagram);
+            went.extend(bare.say(2, Link::Datagram, b"PLAY Bob"));
+            went.extend(bare.say(1, Link::Datagram, b"KEY ?"));
+            went.extend(bare.input(&Came::Stop(Leave::Over)));
+            went
+        };
+        let behind_its_length: Vec<Vec<u8>> = sent(&expected, 1).iter().map(|frame| on(link, frame)).collect();
+        assert_eq!(sent(&went, 1), behind_its_length, "{link:?}");
+        assert_eq!(sent(&went, 1).len(), 7);
+        assert_eq!(sent(&went, 2), sent(&expected, 2), "the other one's link is nothing to it");
+    }
+    assert_eq!(on(Link::Stream, b"OK A"), b"\0\0\0\x04OK A");
+}
+
+proptest! {
+    #[test]
+    fn a_stream_may_be_cut_anywhere(keys in prop::collection::vec(prop::sample::select(&b"hjklyubnHJKLYUBN?"[..]), 0..20), cuts in prop::collection::vec(1..12usize, 1..60)) {
+        let mut stream = on(Link::Stream, b"PLAY Ann");
+        for key in keys {
+            stream.extend(on(Link::Stream, &[b'K', b'E', b'Y', b' ', key]));
+        }
+        let (mut whole, mut cut) = (Hall::new(CABIN, Config::default()), Hall::new(CABIN, Config::default()));
+        let mut clients = [Client::over(Link::Stream, ann(), Time::ZERO), Client::over(Link::Stream, ann(), Time::ZERO)];
+        for hall in [&mut whole, &mut cut] {
+            hall.connect(1, Link::Stream);
+        }
+        let expected = sent(&whole.input(&Came::Bytes(1, stream.clone())), 1).concat();
+        let mut got = vec![];
+        let mut rest = &stream[..];
+        for &length in cuts.iter().cycle() {
+            let (piece, behind) = rest.split_at(length.min(rest.len()));
+            got.extend(sent(&cut.input(&Came::Bytes(1, piece.to_vec())), 1).concat());
+            rest = behind;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(&got, &expected);
+        prop_assert_eq!(cut.room.digest(), whole.room.digest());
+        // The client reads what the server wrote, cut anywhere as well.
+        let [at_once, in_pieces] = &mut clients;
+        at_once.receive(Time::ZERO, &expected).unwrap();
+        let mut rest = &expected[..];
+        for &length in cuts.iter().cycle() {
+            let (piece, behind) = rest.split_at((7 * length).min(rest.len()));
+            in_pieces.receive(Time::ZERO, piece).unwrap();
+            rest = behind;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(in_pieces.display(), at_once.display());
+        prop_assert!(in_pieces.position().is_some());
+        prop_assert_eq!(in_pieces.end(), at_once.end());
+        prop_assert_eq!(in_pieces.displays(), at_once.displays());
+    }
+}
+
+#[test]
+fn a_length_above_that_of_any_message_is_refused_at_once() {
+    let long = u32::try_from(MAX_DATAGRAM + 1).unwrap().to_be_bytes();
+    let mut hall = Hall::new(CABIN, Config::default());
+    hall.connect(1, Link::Stream);
+    let went = hall.input(&Came::Bytes(1, long.to_vec()));
+    assert!(sent(&went, 1)[0].starts_with(b"\0\0\0"));
+    assert!(went.contains(&Output::Close { peer: PeerId(1) }));
+    let mut client = Client::over(Link::Stream, ann(), Time::ZERO);
+    assert!(client.receive(Time::ZERO, &long).is_err());
+    assert!(client.receive(Time::ZERO, &on(Link::Stream, b"OK A")).is_err(), "nothing behind it can be read");
+    assert_eq!(client.letter(), None);
+}
+
+#[test]
+fn the_longest_message_passes_in_any_pieces() {
+    let mut hall = Hall::new(CABIN, Config::default());
+    hall.connect(1, Link::Stream);
+    let name = [&b"PLAY "[..], &vec![b'x'; MAX_DATAGRAM - 5]].concat();
+    let stream = on(Link::Stream, &name);
+    let (most, last) = stream.split_at(stream.len() - 1);
+    assert_eq!(hall.input(&Came::Bytes(1, most.to_vec())), []);
+    assert_eq!(sent(&hall.input(&Came::Bytes(1, last.to_vec())), 1)[0], b"\0\0\0\x04OK A"[..]);
+}
+
+#[test]
+fn who_sends_what_is_no_message_over_a_stream_is_sent_away() {
+    let mut hall = Hall::new(CABIN, Config::default());
+    for (peer, first) in [(1, &b"PLAY Ann"[..]), (2, b"SPECTATE"), (3, b"KEY h")] {
+        hall.connect(peer, Link::Stream);
+        hall.say(peer, Link::Stream, first);
+    }
+    for peer in 1..=3 {
+        let went = hall.say(peer, Link::Stream, b"OK A");
+        let text = b"QUIT malformed message: byte 0: this is a message of a server";
+        assert_eq!(sent(&went, peer), [on(Link::Stream, text)]);
+        assert!(went.contains(&Output::Close { peer: PeerId(peer) }));
+        let left = |event: &GameEvent| matches!(event, GameEvent::Left { why: Departure::Dismissed(_), .. });
+        assert_eq!(events(&went).iter().filter(|event| left(event)).count(), usize::from(peer < 3));
+    }
+    assert_eq!(hall.room.status().taken, 0);
+}
+
+#[test]
+fn who_sends_what_is_no_message_as_a_whole_message_stays() {
+    let mut hall = Hall::new(CABIN, Config::default());
+    hall.connect(1, Link::Message);
+    hall.say(1, Link::Message, b"PLAY Ann");
+    assert!(sent(&hall.say(1, Link::Message, b"nonsense"), 1)[0].starts_with(b"ERROR malformed message"));
+    assert_eq!(hall.room.status().taken, 1);
+}
+
+#[test]
+fn what_an_address_draws_to_itself_is_bounded_and_the_newest_picture_is_never_lost() {
+    assert_eq!((DRAWN.per_second, DRAWN.burst), (8 << 20, 64 << 20));
+    let mut hall = Hall::new(&large(), Config::default());
+    hall.connect(1, Link::Datagram);
+    hall.say(1, Link::Datagram, b"PLAY Ann");
+    let mut bytes = 0;
+    let mut run = |hall: &mut Hall, keys: usize| {
+        let frames: Vec<Bytes> =
+            (0..keys).flat_map(|key| sent(&hall.say(1, Link::Datagram, [b"KEY H", b"KEY L"][key % 2]), 1)).collect();
+        bytes += frames.iter().map(Bytes::len).sum::<usize>();
+        (bytes, frames.last().cloned())
+    };
+    let (burst, _) = run(&mut hall, 1_040);
+    assert!(burst <= DRAWN.burst as usize && burst + 65_305 > DRAWN.burst as usize, "{burst} bytes");
+    // Whoever goes on asking gets no more than the rate, and the last picture is the last state.
+    hall.say(1, Link::Datagram, b"KEY j");
+    let newest = displays(&hall.elapse(), 1);
+    assert_eq!(newest.len(), 1);
+    let stands = hall.room.engine().game().players()[0].cell.unwrap();
+    assert_eq!(newest[0][8 + stands.index()], b'@', "as it is now");
+    assert_eq!(hall.room.deadline(), None, "and then there is nothing to tell");
+    hall.now = hall.now.plus(Duration::from_secs(1));
+    let (second, _) = run(&mut hall, 300);
+    assert!(second - burst <= DRAWN.per_second as usize, "{} bytes", second - burst);
+    assert!(second - burst + 65_305 > DRAWN.per_second as usize);
+}
+
+#[test]
+fn what_others_do_is_shown_at_once_to_whoever_has_used_up_its_own() {
+    let mut hall = Hall::new(&large(), Config::default());
+    for (peer, message) in [(1, b"PLAY Ann"), (2, b"PLAY Bob")] {
+        hall.connect(peer, Link::Datagram);
+        hall.say(peer, Link::Datagram, message);
+        hall.say(peer, Link::Datagram, b"KEY ?");
+    }
+    for key in 0..1_040 {
+        hall.say(1, Link::Datagram, [b"KEY H", b"KEY L"][key % 2]);
+    }
+    assert!(displays(&hall.say(1, Link::Datagram, b"KEY j"), 1).is_empty());
+    let went = hall.say(2, Link::Datagram, b"KEY H");
+    assert_eq!((displays(&went, 1).len(), displays(&went, 2).len()), (1, 1));
+    let after = if hall.room.deadline().is_some() { hall.elapse() } else { vec![] };
+    assert!(displays(&after, 1).is_empty(), "that picture was the newest");
+}
+
+#[test]
+fn addresses_that_cannot_be_forged_are_not_paced() {
+    for link in [Link::Stream, Link::Message] {
+        let mut hall = Hall::new(&large(), Config::default());
+        for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
+            hall.connect(peer, link);
+            hall.say(peer, link, message);
+        }
+        for _ in 0..5 {
+            assert_eq!(displays(&hall.say(1, link, b"PLAY Ann"), 1).len(), 1, "as often as it asks");
+        }
+        let mut bytes = 0;
+        for key in 0..1_040 {
+            let went = hall.say(2, link, [b"KEY H", b"KEY L"][key % 2]);
+            assert_eq!([1, 2, 3].map(|peer| displays(&went, peer).len()), [1, 1, 1], "{link:?}, key {key}");
+            bytes += sent(&went, 2).iter().map(Bytes::len).sum::<usize>();
+        }
+        assert!(bytes > DRAWN.burst as usize);
+    }
+    // A spectator over datagrams that has sent no key is paced.
+    let mut hall = Hall::new(&large(), Config::default());
+    for (peer, link, message) in [(1, Link::Message, &b"PLAY Ann"[..]), (2, Link::Datagram, b"SPECTATE")] {
+        hall.connect(peer, link);
+        hall.say(peer, link, message);
+    }
+    let shown: usize =
+        (0..40).map(|key| displays(&hall.say(1, Link::Message, [b"KEY H", b"KEY L"][key % 2]), 2).len()).sum();
+    assert_eq!(shown, UNPROVEN.burst as usize / 65_305 - 1, "the welcome was one");
+}
+
+#[test]
+fn a_refresh_tells_a_client_that_knows_nothing_all_that_it_may_know() {
+    let rules = Rules { gold: 9, min_piles: 2, max_piles: 2, ..Rules::default() };
+    for link in [Link::Datagram, Link::Stream, Link::Message] {
+        let mut hall = Hall::new(CABIN, Config { rules, ..Config::default() });
+        for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"SPECTATE"), (3, b"KEY h")] {
+            hall.connect(peer, link);
+            hall.say(peer, link, message);
+        }
+        // Used up to the last byte, if there is a budget.
+        (0..5_000).for_each(|_| drop(hall.say(1, link, b"PLAY Ann")));
+        let known = displays(&hall.input(&Came::Refresh(1)), 1);
+        for (peer, part) in [(1, ann()), (2, Part::Spectator)] {
+            let mut client = Client::over(link, part, Time::ZERO);
+            for frame in sent(&hall.input(&Came::Refresh(peer)), peer) {
+                client.receive(Time::ZERO, &frame).unwrap();
+            }
+            assert!(client.is_joined(), "{link:?}");
+            assert_eq!(client.remaining(), 9);
+            assert_eq!(client.position().is_some(), peer == 1);
+        }
+        assert!(known[0].ends_with(&sent(&hall.input(&Came::Refresh(1)), 1)[3]));
+        assert_eq!(hall.input(&Came::Refresh(3)), [], "it has no seat");
+    }
+}
+
+#[test]
+fn over_links_that_lose_nothing_a_client_says_nothing_twice() {
+    for link in [Link::Stream, Link::Message] {
+        let mut client = Client::over(link, ann(), Time::ZERO);
+        assert_eq!(client.take_outgoing().unwrap(), on(link, b"PLAY Ann"));
+        client.elapsed(Time::ZERO.plus(RETRIES[0]));
+        assert_eq!(client.take_outgoing(), None);
+        for message in [&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
+            client.receive(Time::ZERO, &on(link, message)).unwrap();
+        }
+        client.act(Time::ZERO, Intent::Leave);
+        assert_eq!(client.take_outgoing().unwrap(), on(link, b"KEY Q"));
+        client.elapsed(Time::from_millis(1_000));
+        assert_eq!(client.take_outgoing(), None);
+        client.disconnected(Time::from_millis(1_000), netcore::Gone::Broken);
+        assert!(client.is_over());
+        assert_eq!(client.end(), Some(&End::Disconnected(netcore::Gone::Broken)));
+    }
+}
+
+#[test]
+fn a_server_that_will_be_resumed_tells_nobody() {
+    let mut hall = Hall::new(CABIN, Config::default());
+    for (peer, link) in [(1, Link::Datagram), (2, Link::Stream), (3, Link::Message)] {
+        hall.connect(peer, link);
+        hall.say(peer, link, b"PLAY Ann");
+    }
+    assert_eq!(hall.input(&Came::Stop(Leave::Resumable)), []);
+    assert_eq!(hall.room.outcome(), Some(Outcome::Stopped));
+}

@@ -1,0 +1,101 @@
+//! What whoever observes a room is told: events and the status.
+
+use std::time::Duration;
+
+use netcore::{Departure, GameEvent, Gone, Leave, Link, Output, PeerId, Phase, Role, Room, Standing, Status};
+use nuggets::{game::Rules, server::Config};
+
+use crate::room::{Came, Hall, events};
+
+const WATCHED: Link = Link::Message;
+
+fn hall(rematch: bool) -> Hall {
+    let rules = Rules { gold: 4, min_piles: 1, max_piles: 1, ..Rules::default() };
+    Hall::new("....\n", Config { rules, rematch, idle_timeout: Some(Duration::from_secs(9)), ..Config::default() })
+}
+
+fn joined(peer: u64, name: &str, seat: &str) -> GameEvent {
+    GameEvent::Joined { peer: PeerId(peer), name: name.into(), seat: seat.into() }
+}
+
+fn left(peer: u64, name: &str, seat: &str, why: Departure) -> GameEvent {
+    GameEvent::Left { peer: PeerId(peer), name: name.into(), seat: seat.into(), why }
+}
+
+fn status(hall: &Hall) -> (Phase, u32, u32) {
+    let Status { phase, taken, seats } = hall.room.status();
+    (phase, taken, seats)
+}
+
+fn say(hall: &mut Hall, peer: u64, message: &str) -> Vec<GameEvent> {
+    events(&hall.say(peer, WATCHED, message.as_bytes()))
+}
+
+#[test]
+fn comings_and_goings_are_told_of_the_right_peer_with_the_reason() {
+    let mut hall = hall(false);
+    assert_eq!(status(&hall), (Phase::Lobby, 0, 26));
+    for peer in 1..=7 {
+        assert_eq!(events(&hall.connect(peer, WATCHED)), []);
+    }
+    // Whoever was connected last is not who joins.
+    assert_eq!(say(&mut hall, 2, "PLAY Bob"), [joined(2, "Bob", "A"), GameEvent::Started { game: 1, players: 1 }]);
+    assert_eq!(say(&mut hall, 1, "PLAY Ann"), [joined(1, "Ann", "B")]);
+    assert_eq!(say(&mut hall, 3, "PLAY  "), []);
+    assert_eq!(status(&hall), (Phase::Playing, 2, 26));
+    assert_eq!(say(&mut hall, 4, "SPECTATE"), [joined(4, "", "spectator")]);
+    let replaced = left(4, "", "spectator", Departure::Dismissed("replaced by a new spectator".into()));
+    assert_eq!(say(&mut hall, 5, "SPECTATE"), [replaced, joined(5, "", "spectator")]);
+    assert_eq!(say(&mut hall, 5, "KEY Q"), [left(5, "", "spectator", Departure::Quit)]);
+    assert_eq!(events(&hall.input(&Came::Connected(8, Role::Watcher, WATCHED))), [joined(8, "", "watcher")]);
+    let gone = left(8, "", "watcher", Departure::Disconnected(Gone::Lagging));
+    assert_eq!(events(&hall.input(&Came::Gone(8, Gone::Lagging))), [gone]);
+    assert_eq!(say(&mut hall, 2, "KEY Q"), [left(2, "Bob", "A", Departure::Quit)]);
+    assert_eq!(status(&hall), (Phase::Playing, 1, 26));
+    assert_eq!(events(&hall.input(&Came::Gone(6, Gone::Broken))), [], "it had no seat");
+    let idle = left(1, "Ann", "B", Departure::Dismissed("sent no key for 9 seconds".into()));
+    assert_eq!(events(&hall.elapse()), [idle]);
+    assert_eq!(status(&hall), (Phase::Playing, 0, 26));
+    say(&mut hall, 7, "PLAY Cy");
+    let gone = left(7, "Cy", "C", Departure::Disconnected(Gone::Left));
+    assert_eq!(events(&hall.input(&Came::Gone(7, Gone::Left))), [gone]);
+}
+
+#[test]
+fn each_game_is_told_from_its_beginning_to_its_end() {
+    let mut hall = hall(true);
+    let names = ["Ann", "Bob", "Cy"];
+    for game in 1..=3 {
+        let first = 10 * u64::from(game);
+        for (peer, name) in (first..).zip(names) {
+            hall.connect(peer, WATCHED);
+            let begun = say(&mut hall, peer, &format!("PLAY {name}"));
+            assert_eq!(begun.contains(&GameEvent::Started { game, players: 1 }), name == "Ann");
+        }
+        let mut told = vec![];
+        for turn in 0..2 {
+            told.extend(say(&mut hall, first + 1, ["KEY H", "KEY L"][turn]));
+        }
+        let row = |rank, seat: &str, name: &str, score| Standing { rank, seat: seat.into(), name: name.into(), score };
+        let standings = vec![row(1, "B", "Bob", 4), row(2, "A", "Ann", 0), row(2, "C", "Cy", 0)];
+        assert_eq!(told[0], GameEvent::Ended { game, complete: true, standings });
+        for (number, (name, seat)) in (0..).zip(names.into_iter().zip(["A", "B", "C"])) {
+            assert!(told.contains(&left(first + number, name, seat, Departure::Quit)), "{told:?}");
+        }
+        assert!(matches!(&told[4..], [GameEvent::Summary(text)] if text.starts_with("GAME OVER:\n")), "{told:?}");
+        assert_eq!(status(&hall), (Phase::Lobby, 0, 26), "nobody has joined the next game yet");
+    }
+}
+
+#[test]
+fn a_game_that_is_stopped_is_not_complete() {
+    let mut hall = hall(true);
+    hall.connect(1, WATCHED);
+    say(&mut hall, 1, "PLAY Ann");
+    let told = hall.input(&Came::Stop(Leave::Over));
+    assert!(matches!(&events(&told)[..], [GameEvent::Ended { game: 1, complete: false, .. }, GameEvent::Left { .. }]));
+    assert!(told.contains(&Output::Close { peer: PeerId(1) }));
+    assert_eq!(status(&hall), (Phase::Over, 1, 26));
+    let mut nobody = self::hall(true);
+    assert_eq!(nobody.input(&Came::Stop(Leave::Over)), [], "no game has begun");
+}

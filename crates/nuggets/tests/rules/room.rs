@@ -1,0 +1,107 @@
+//! A server as a shell drives it, in bytes and over any link; what comes in can be kept and played again.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bytes::{Bytes, BytesMut};
+use netcore::{
+    GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Role, Room, RoomInput, Time, To,
+    framing::put_length_frame,
+};
+use nuggets::{Grid, Server, server::Config};
+
+/// Something that reaches a room, so that it can be kept.
+#[derive(Debug, Clone)]
+pub(crate) enum Came {
+    Connected(u64, Role, Link),
+    // A piece of a stream, or one whole message.
+    Bytes(u64, Vec<u8>),
+    Refresh(u64),
+    Gone(u64, Gone),
+    Elapsed,
+    Stop(Leave),
+}
+
+/// A room, and what is left of the streams that lead into it.
+#[derive(Debug, Clone)]
+pub(crate) struct Hall {
+    pub(crate) room: Hosted<Server>,
+    pub(crate) now: Time,
+    pending: BTreeMap<u64, BytesMut>,
+}
+
+impl Hall {
+    pub(crate) fn new(map: &str, config: Config) -> Self {
+        let grid = Arc::new(Grid::parse(map.as_bytes()).unwrap().0);
+        let room = Hosted::new(Server::new(grid, config).unwrap());
+        Self { room, now: Time::ZERO, pending: BTreeMap::new() }
+    }
+
+    /// Hands in one thing and gives what goes out.
+    pub(crate) fn input(&mut self, came: &Came) -> Vec<Output> {
+        let mut out = Outbox::new();
+        let id = |&peer| PeerId(peer);
+        let address;
+        let input = match came {
+            Came::Connected(peer, role, link) => {
+                address = format!("192.0.2.1:{}", 4_000 + peer);
+                RoomInput::Connected { peer: id(peer), role: *role, link: *link, address: &address }
+            }
+            Came::Bytes(peer, bytes) => {
+                let pending = self.pending.entry(*peer).or_default();
+                pending.extend_from_slice(bytes);
+                let peer = id(peer);
+                while self.room.input(self.now, RoomInput::Bytes { peer, bytes: pending }, &mut out) == Progress::Taken
+                    && !pending.is_empty()
+                {}
+                return out.drain().collect();
+            }
+            Came::Refresh(peer) => RoomInput::Refresh { peer: id(peer) },
+            Came::Gone(peer, why) => RoomInput::Disconnected { peer: id(peer), why: *why },
+            Came::Elapsed => RoomInput::Elapsed,
+            Came::Stop(leave) => RoomInput::Stop(*leave),
+        };
+        self.room.input(self.now, input, &mut out);
+        out.drain().collect()
+    }
+
+    pub(crate) fn connect(&mut self, peer: u64, link: Link) -> Vec<Output> {
+        self.input(&Came::Connected(peer, Role::Player, link))
+    }
+
+    /// One message, marked off as the link has it.
+    pub(crate) fn say(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
+        self.input(&Came::Bytes(peer, on(link, message)))
+    }
+
+    /// Lets time go by until something is due.
+    pub(crate) fn elapse(&mut self) -> Vec<Output> {
+        let due = self.room.deadline().expect("something is due");
+        self.now = self.now.max(due);
+        self.input(&Came::Elapsed)
+    }
+}
+
+/// A message as it goes over a link.
+pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
+    let mut out = BytesMut::new();
+    match link {
+        Link::Datagram | Link::Message => out.extend_from_slice(message),
+        Link::Stream => put_length_frame(message, &mut out),
+    }
+    out.to_vec()
+}
+
+/// What was sent to one peer.
+pub(crate) fn sent(outputs: &[Output], peer: u64) -> Vec<Bytes> {
+    let to_peer = |output: &Output| match output {
+        Output::Send { to: To::Peer(PeerId(to)), frame } if *to == peer => Some(frame.clone()),
+        _ => None,
+    };
+    outputs.iter().filter_map(to_peer).collect()
+}
+
+/// What was told to whoever observes the room.
+pub(crate) fn events(outputs: &[Output]) -> Vec<GameEvent> {
+    let event = |output: &Output| if let Output::Event(event) = output { Some(event.clone()) } else { None };
+    outputs.iter().filter_map(event).collect()
+}

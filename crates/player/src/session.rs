@@ -1,0 +1,91 @@
+//! One player at one dealer: what comes, what it means, and how it went so far.
+
+use anyhow::bail;
+use blackjack::{
+    Client, Dialect, Name, StateSpace,
+    client::{ClientError, Event, Heard, OutOfPlace},
+    learn::Score,
+};
+use bytes::BytesMut;
+use netcore::{Client as _, Framing, Gone, Time};
+use tracing::{trace, warn};
+
+/// Strange things that are told; a dealer that does nothing else must not fill a disk.
+const TOLD: u32 = 20;
+
+/// The client and how it went so far.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    pub(crate) score: Score,
+    oddities: u32,
+}
+
+impl Session {
+    pub(crate) fn new(name: Name, dialect: Dialect, space: StateSpace) -> Self {
+        let client = Client::new(name, dialect, Framing::Stream, space);
+        Self { client, score: Score::default(), oddities: 0 }
+    }
+
+    /// Takes in what came. What it means is asked for with [`next_event`](Self::next_event), also when there is something wrong
+    /// behind it.
+    ///
+    /// # Errors
+    /// When the bytes are no message, or one that makes no sense there.
+    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
+        // This client never looks at the time.
+        self.client.receive(Time::ZERO, bytes)
+    }
+
+    /// What the next message means; none when all that came was looked at.
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        let heard = self.client.next_heard()?;
+        Some(self.note(heard))
+    }
+
+    /// Takes in a message, however it came.
+    ///
+    /// # Errors
+    /// When it makes no sense there.
+    pub(crate) fn hear(&mut self, message: blackjack::DealerMessage) -> Result<Event, OutOfPlace> {
+        let heard = self.client.hear(message)?;
+        Ok(self.note(heard))
+    }
+
+    fn note(&mut self, Heard { message, event, oddity }: Heard) -> Event {
+        trace!("< {message}");
+        if let Some(oddity) = oddity {
+            self.oddities = self.oddities.saturating_add(1);
+            if self.oddities <= TOLD {
+                warn!("{oddity}");
+            }
+            if self.oddities == TOLD {
+                warn!("what else is strange about this dealer is not told any more");
+            }
+        }
+        if let Event::Ended { verdict, .. } = event {
+            self.score.add(verdict);
+        }
+        event
+    }
+
+    /// Appends what there is to say.
+    pub(crate) fn take_answers(&mut self, answers: &mut BytesMut) {
+        while let Some(message) = self.client.take_outgoing() {
+            answers.extend_from_slice(&message);
+        }
+    }
+
+    /// What it means that nothing more comes, and QUIT has not come.
+    ///
+    /// # Errors
+    /// Always, with the place where the stream ended.
+    pub(crate) fn ended(&mut self) -> anyhow::Result<()> {
+        self.client.disconnected(Time::ZERO, Gone::Left);
+        let rounds = self.score.rounds();
+        if self.client.is_within_message() {
+            bail!("the dealer is gone in the middle of the message at byte {}", self.client.bytes_read());
+        }
+        bail!("the dealer is gone without QUIT, after {rounds} rounds");
+    }
+}

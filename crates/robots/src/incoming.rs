@@ -1,0 +1,240 @@
+//! A server's stream, cut into messages; whatever is wrong with it is said with its place.
+
+use core::fmt;
+
+use bytes::BytesMut;
+use netcore::DecodeError;
+use thiserror::Error;
+
+use crate::{messages::ServerMessage, protocol::ServerDecoder};
+
+/// What a server has sent so far.
+///
+/// ```
+/// use robots::Incoming;
+///
+/// let mut incoming = Incoming::default();
+/// incoming.buffer().extend_from_slice(&[4, 0, 0, 0, 0, 7]);
+/// assert!(matches!(incoming.next_message(), Ok(Some(_))), "a GameEnded without scores");
+/// let wrong = incoming.next_message().unwrap_err();
+/// assert!(wrong.to_string().starts_with("byte 5 of the stream (byte 0 of message 2): 7 is no tag of ServerMessage"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Incoming {
+    decoder: ServerDecoder,
+    buffer: BytesMut,
+    // Whole messages, and the bytes of them.
+    whole: u64,
+    start: u64,
+    // Of the message that has come in part.
+    tag: Option<u8>,
+    // Bytes that the decoder has taken off the buffer, those of a message that has come in part among them.
+    taken: u64,
+}
+
+/// Where in a stream a message stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Offset of its first byte in the stream, from 0.
+    pub start: u64,
+    /// Its first byte, once that has come.
+    pub tag: Option<u8>,
+}
+
+/// Bytes that are no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub struct Malformed {
+    /// The message that they should be.
+    pub place: Place,
+    /// What is wrong with it.
+    pub error: DecodeError,
+}
+
+impl Incoming {
+    /// Where to put what comes; only its end may be touched.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.buffer
+    }
+
+    /// Bytes that have come.
+    pub fn received(&self) -> u64 {
+        self.taken + self.buffer.len() as u64
+    }
+
+    /// The message that comes next, or has come in part.
+    pub fn place(&self) -> Place {
+        Place { number: self.whole + 1, start: self.start, tag: self.tag }
+    }
+
+    /// Whether part of a message has come.
+    pub fn is_within_message(&self) -> bool {
+        self.decoder.is_within_message(&self.buffer)
+    }
+
+    /// The next message; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the bytes are no message. The stream cannot be read on after that.
+    pub fn next_message(&mut self) -> Result<Option<ServerMessage>, Malformed> {
+        if self.tag.is_none() {
+            self.tag = self.buffer.first().copied();
+        }
+        let before = self.buffer.len();
+        let decoded = self.decoder.decode(&mut self.buffer);
+        self.taken += (before - self.buffer.len()) as u64;
+        match decoded {
+            Ok(Some(message)) => {
+                self.whole += 1;
+                self.start = self.taken;
+                self.tag = None;
+                Ok(Some(message))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(Malformed { place: self.place(), error }),
+        }
+    }
+}
+
+impl Place {
+    fn kind(&self) -> Option<&'static str> {
+        SERVER_MESSAGES.get(usize::from(self.tag?)).copied()
+    }
+}
+
+/// As in `message 3, a Turn`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "message {}", self.number)?;
+        match self.kind() {
+            Some(kind @ "AcceptedPlayer") => write!(f, ", an {kind}"),
+            Some(kind) => write!(f, ", a {kind}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The place of the wrong byte, what it is, and what would be right.
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, error } = self;
+        let at = match *error {
+            DecodeError::UnknownTag { at, .. }
+            | DecodeError::NotUtf8 { at }
+            | DecodeError::TooMany { at, .. }
+            | DecodeError::Trailing { at, .. }
+            | DecodeError::Invalid { at, .. } => at,
+            _ => 0,
+        };
+        write!(f, "byte {} of the stream (byte {at} of {place}): ", place.start + at as u64)?;
+        match *error {
+            DecodeError::UnknownTag { ty, tag, .. } => {
+                write!(f, "{tag} is no tag of {ty}; right would be ")?;
+                let names = if ty == "Event" { EVENTS } else { SERVER_MESSAGES };
+                for (tag, name) in names.iter().enumerate() {
+                    let before = match tag {
+                        0 => "",
+                        tag if tag + 1 == names.len() => " or ",
+                        _ => ", ",
+                    };
+                    write!(f, "{before}{tag} ({name})")?;
+                }
+                Ok(())
+            }
+            DecodeError::NotUtf8 { .. } => write!(f, "the text is not UTF-8, which it should be"),
+            DecodeError::TooMany { count, max, .. } => {
+                write!(f, "a list of {count} items; at most {max} are taken")
+            }
+            DecodeError::TooLong { length, max } => {
+                write!(f, "the message takes {length} bytes or more; at most {max} are taken")
+            }
+            DecodeError::Invalid { what, .. } => f.write_str(what),
+            error => write!(f, "{error}"),
+        }
+    }
+}
+
+// In the order of their tags.
+const SERVER_MESSAGES: &[&str] = &["Hello", "AcceptedPlayer", "GameStarted", "Turn", "GameEnded"];
+const EVENTS: &[&str] = &["BombPlaced", "BombExploded", "PlayerMoved", "BlockPlaced"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{
+        format,
+        string::{String, ToString},
+    };
+
+    const HELLO: &[u8] = &[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
+
+    /// What is said of a stream that goes wrong, in pieces of any size.
+    fn said(stream: &[u8]) -> String {
+        let said = |size: usize| {
+            let mut incoming = Incoming::default();
+            for piece in stream.chunks(size) {
+                incoming.buffer().extend_from_slice(piece);
+                loop {
+                    match incoming.next_message() {
+                        Ok(Some(_)) => {}
+                        Ok(None) => break,
+                        Err(wrong) => return wrong.to_string(),
+                    }
+                }
+            }
+            panic!("{stream:?} is right so far: {incoming:?}")
+        };
+        let whole = said(stream.len());
+        for size in 1..stream.len() {
+            assert_eq!(said(size), whole, "in pieces of {size} bytes");
+        }
+        whole
+    }
+
+    #[test]
+    fn the_wrong_byte_is_named_with_what_would_be_right() {
+        let right = "right would be 0 (Hello), 1 (AcceptedPlayer), 2 (GameStarted), 3 (Turn) or 4 (GameEnded)";
+        assert_eq!(
+            said(&[9]),
+            format!("byte 0 of the stream (byte 0 of message 1): 9 is no tag of ServerMessage; {right}")
+        );
+        let second = [HELLO, &[1, 0, 2, b'a', 0xff, 0]].concat();
+        let place = "byte 18 of the stream (byte 4 of message 2, an AcceptedPlayer)";
+        assert_eq!(said(&second), format!("{place}: the text is not UTF-8, which it should be"));
+        let event = [3, 0, 7, 0, 0, 0, 2, 3, 0, 1, 0, 1, 4];
+        let right = "right would be 0 (BombPlaced), 1 (BombExploded), 2 (PlayerMoved) or 3 (BlockPlaced)";
+        let place = "byte 26 of the stream (byte 12 of message 2, a Turn)";
+        assert_eq!(said(&[HELLO, &event].concat()), format!("{place}: 4 is no tag of Event; {right}"));
+        let entry = [2, 0, 0, 0, 2, 7, 1, b'a', 1, b'b', 8, 1, b'c', 2, b'd', 0xff];
+        let place = "byte 29 of the stream (byte 15 of message 2, a GameStarted)";
+        assert_eq!(said(&[HELLO, &entry].concat()), format!("{place}: the text is not UTF-8, which it should be"));
+        let place = "byte 1 of the stream (byte 1 of message 1, a GameStarted)";
+        assert_eq!(said(&[2, 0, 0, 1, 1]), format!("{place}: a list of 257 items; at most 256 are taken"));
+        let many = "a list of 4294967295 items; at most 1048576 are taken";
+        let place = "byte 3 of the stream (byte 3 of message 1, a Turn)";
+        assert_eq!(said(&[3, 0, 1, 0xff, 0xff, 0xff, 0xff]), format!("{place}: {many}"));
+    }
+
+    #[test]
+    fn a_stream_knows_where_it_ends() {
+        let mut incoming = Incoming::default();
+        incoming.buffer().extend_from_slice(HELLO);
+        assert!(incoming.next_message().unwrap().is_some());
+        assert!(!incoming.is_within_message());
+        // A turn of which a part is taken off the buffer.
+        incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0]);
+        assert_eq!(incoming.next_message(), Ok(None));
+        assert!(incoming.is_within_message());
+        assert_eq!((incoming.received(), incoming.place()), (25, Place { number: 2, start: 14, tag: Some(3) }));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_refused() {
+        let mut incoming = Incoming::default();
+        incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 16, 0, 0]);
+        incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 0].repeat(1 << 18));
+        let said = incoming.next_message().unwrap_err().to_string();
+        assert!(said.contains("message 1, a Turn") && said.contains("at most 1048576 are taken"), "{said}");
+    }
+}

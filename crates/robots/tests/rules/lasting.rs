@@ -1,0 +1,202 @@
+//! Histories: how long they get, and what happens when one is too long.
+
+use std::time::Duration;
+
+use netcore::{Departure, Engine, GameEvent, Input, Link, MinStd, Outbox, Output, PeerId, Role, Severity, Time, To};
+use robots::{Action, ClientMessage, Config, Direction, Server};
+
+use crate::table::{Table, config, text};
+
+fn notices(table: &Table) -> Vec<&str> {
+    let notice = |event| match event {
+        &GameEvent::Notice { severity: Severity::Warning, peer: None, ref text } => Some(text.as_str()),
+        _ => None,
+    };
+    table.events.iter().filter_map(notice).collect()
+}
+
+#[test]
+fn whoever_comes_when_the_history_is_too_long_is_greeted_and_closed_until_the_next_game() {
+    let mut config = config();
+    (config.seed, config.parameters.game_length) = (0, 4);
+    // GameStarted, turn 0 and an empty turn: 5 + 2 * 20, 7 + 2 * 6, 7.
+    config.max_history = 45 + 19 + 7;
+    let mut table = Table::joined(config, &["ann", "bob"]);
+    table.check(
+        "
+        turn
+            all < Turn 1
+        cat comes
+            cat < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
+            cat << GameStarted 0 ann, 1 bob
+            cat << Turn 0; robot 0 (0,0); robot 1 (0,0)
+            cat << Turn 1
+        ",
+    );
+    assert_eq!(notices(&table), [""; 0]);
+    table.check(
+        "
+        turn
+            all < Turn 2
+        dan comes
+            dan < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
+            dan closed
+        eve watches
+            eve < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
+            eve closed
+        bob > Move Up
+        turn
+            all < Turn 3; robot 1 (0,1)
+        bob asks again
+            bob < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
+            bob closed
+        turn
+            all < Turn 4
+            all < GameEnded 0: 0, 1: 0
+        dan comes
+            dan < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
+        dan > Join dan
+            all < AcceptedPlayer 0 dan 10.0.0.1:4005
+        ann > Join ann
+            all < AcceptedPlayer 1 ann 10.0.0.1:4000
+            all < GameStarted 0 dan, 1 ann
+            all < Turn 0; robot 0 (0,0); robot 1 (0,0)
+        fay comes
+            fay < Hello here: 2 players, 10 x 10, 4 turns, radius 2, timer 2
+            fay << GameStarted 0 dan, 1 ann
+            fay << Turn 0; robot 0 (0,0); robot 1 (0,0)
+        turn
+            all < Turn 1
+        turn
+            all < Turn 2
+        ",
+    );
+    let said = |game| {
+        format!(
+            "the history of game {game} is longer than 71 bytes after turn 2: whoever comes before the game is over is \
+             turned away"
+        )
+    };
+    assert_eq!(notices(&table), [said(1), said(2)]);
+    let why = Departure::Dismissed("the game is too long to be told again".into());
+    let bob = GameEvent::Left { peer: PeerId(1), name: "bob".into(), seat: "1".into(), why };
+    assert!(table.events.contains(&bob), "{:?}", table.events);
+}
+
+#[test]
+fn a_lobby_can_always_be_told() {
+    let mut config = config();
+    config.max_history = 0;
+    let mut table = Table::joined(config, &["ann"]);
+    table.check(
+        "
+        bob comes
+            bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
+            bob << AcceptedPlayer 0 ann 10.0.0.1:4000
+        bob > Join bob
+            all < AcceptedPlayer 1 bob 10.0.0.1:4001
+            all < GameStarted 0 ann, 1 bob
+            all < Turn 0; robot 0 (4,8); robot 1 (0,8)
+        cat comes
+            cat < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
+            cat closed
+        ",
+    );
+    assert_eq!(notices(&table).len(), 1);
+}
+
+#[test]
+fn the_live_bytes_are_the_same_whether_or_not_the_history_is_kept() {
+    let frames = |max_history| {
+        let mut config = crowd(9, (7, 6), (3, 3), 40);
+        config.max_history = max_history;
+        play(config, 1, 6).0
+    };
+    assert!(frames(0) == frames(u64::MAX));
+}
+
+fn crowd(players: u8, (size_x, size_y): (u16, u16), (radius, timer): (u16, u16), length: u16) -> Config {
+    let mut config = config();
+    config.turn_duration = Duration::ZERO;
+    let parameters = &mut config.parameters;
+    (parameters.players_count, parameters.size_x, parameters.size_y) = (players, size_x, size_y);
+    (parameters.explosion_radius, parameters.bomb_timer, parameters.game_length) = (radius, timer, length);
+    config
+}
+
+// Plays one game in which all do something in each turn, one of `sides` things, of which the first is a bomb; gives what
+// everybody is told, and the bytes of its history.
+fn play(config: Config, seed: u32, sides: u32) -> (Vec<u8>, u64) {
+    let players = u64::from(config.parameters.players_count);
+    let mut server = Server::new(config).unwrap();
+    let (mut dice, mut out, mut frames) = (MinStd::new(seed), Outbox::new(), vec![]);
+    for peer in (0..players).map(PeerId) {
+        let input = Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "10.0.0.1:4000" };
+        server.input(Time::ZERO, input, &mut out);
+    }
+    for peer in (0..players).map(PeerId) {
+        let request = ClientMessage::Join { name: text("robot") };
+        server.input(Time::ZERO, Input::Request { peer, request }, &mut out);
+    }
+    let mut history = 0;
+    while server.game().is_some() {
+        server.input(Time::ZERO, Input::Elapsed, &mut out);
+        for output in out.drain() {
+            if let Output::Send { to: To::Everyone, frame } = output {
+                frames.extend_from_slice(&frame);
+                history += if matches!(frame[0], 2 | 3) { frame.len() as u64 } else { 0 };
+            }
+        }
+        for peer in (0..players).map(PeerId) {
+            let action = match dice.draw() / 64 % sides {
+                0 => Action::PlaceBomb,
+                1 => Action::PlaceBlock,
+                way => Action::Move(Direction::ALL[way as usize % 4]),
+            };
+            server.input(Time::ZERO, Input::Request { peer, request: ClientMessage::Action(action) }, &mut out);
+        }
+    }
+    (frames, history)
+}
+
+#[test]
+fn busy_games_get_as_long_as_expected_at_most_and_not_a_tenth_of_it() {
+    let (mut least, mut most) = (f64::MAX, 0.0_f64);
+    for players in [1, 2, 5, 25, 255] {
+        for size in [(1, 1), (1, 40), (10, 10), (60, 45), (65_535, 65_535)] {
+            for (radius, timer) in [(0, 1), (4, 5), (65_535, 1), (65_535, 20), (3, 1_000)] {
+                for (blocks, seed) in [(0, 1), (2_000, 2), (20, 0)] {
+                    let mut config = crowd(players, size, (radius, timer), 60);
+                    (config.initial_blocks, config.seed) = (blocks, seed);
+                    let expected = config.expected_history();
+                    let (_, history) = play(config.clone(), seed + 1, 6);
+                    assert!(history <= expected, "{history} bytes, {expected} expected: {config:?}");
+                    assert!(10 * history >= expected, "{history} bytes, {expected} expected: {config:?}");
+                    #[allow(clippy::cast_precision_loss, reason = "a ratio to look at")]
+                    let ratio = expected as f64 / history as f64;
+                    (least, most) = (least.min(ratio), most.max(ratio));
+                }
+            }
+        }
+    }
+    println!("expected to real: {least:.1} to {most:.1}");
+}
+
+#[test]
+fn bombers_stay_within_it_as_well() {
+    for (players, size, sides) in [(255, (200, 100), 4), (255, (20, 20), 3), (25, (20, 20), 2), (4, (10, 10), 2)] {
+        let config = crowd(players, size, (4, 5), 200);
+        let (expected, (_, history)) = (config.expected_history(), play(config, 3, sides));
+        assert!(history <= expected, "{history} bytes, {expected} expected: {players} players, {sides}");
+    }
+}
+
+#[test]
+fn the_longest_game_of_all_is_counted_without_overflow() {
+    let mut config = crowd(255, (1, 1), (65_535, 1), 65_535);
+    (config.initial_blocks, config.seed) = (65_535, 0);
+    assert!((1 << 31..1 << 32).contains(&config.expected_history()), "{}", config.expected_history());
+    // Nobody can play so, but a number has to come out.
+    (config.parameters.players_count, config.parameters.size_x) = (0, 0);
+    assert!(config.expected_history() > 0);
+}

@@ -1,0 +1,210 @@
+//! Recorded inputs of a room, as bytes, lead to the same outputs once more.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use bytes::BytesMut;
+use netcore::{
+    Gone, Hosted, Leave, Link, MinStd, Outbox, Outcome, Output, PeerId, Progress, Role, Room, RoomInput, Status, Time,
+};
+use robots::{Action, ClientMessage, Config, Direction, Server, protocol::encode};
+
+use crate::table::{config, text};
+
+#[derive(Debug, Clone)]
+enum Entry {
+    Connected(PeerId, Role, Link, String),
+    Bytes(PeerId, Vec<u8>),
+    Refresh(PeerId),
+    Disconnected(PeerId, Gone),
+    Elapsed,
+    Stop(Leave),
+}
+
+/// All that can be seen of a room after an input.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    progress: Progress,
+    outputs: Vec<Output>,
+    digest: u64,
+    deadline: Option<Time>,
+    outcome: Option<Outcome>,
+    status: Status,
+}
+
+fn room(config: &Config) -> Hosted<Server> {
+    Hosted::new(Server::new(config.clone()).unwrap())
+}
+
+// Gives what is left of the bytes as well.
+fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (Seen, BytesMut) {
+    let (mut out, mut left) = (Outbox::new(), BytesMut::new());
+    let input = match entry {
+        &Entry::Connected(peer, role, link, ref address) => RoomInput::Connected { peer, role, link, address },
+        &Entry::Bytes(peer, ref bytes) => {
+            left.extend_from_slice(bytes);
+            RoomInput::Bytes { peer, bytes: &mut left }
+        }
+        &Entry::Refresh(peer) => RoomInput::Refresh { peer },
+        &Entry::Disconnected(peer, why) => RoomInput::Disconnected { peer, why },
+        Entry::Elapsed => RoomInput::Elapsed,
+        &Entry::Stop(leave) => RoomInput::Stop(leave),
+    };
+    let progress = room.input(now, input, &mut out);
+    let (digest, deadline, outcome, status) = (room.digest(), room.deadline(), room.outcome(), room.status());
+    (Seen { progress, outputs: out.drain().collect(), digest, deadline, outcome, status }, left)
+}
+
+/// Peers that do anything at any time, and what the room made of it.
+struct Recorder {
+    room: Hosted<Server>,
+    dice: MinStd,
+    now: Time,
+    log: Vec<(Time, Entry, Seen)>,
+    // Bytes that the room has not taken yet.
+    peers: BTreeMap<PeerId, (Link, BytesMut)>,
+    next_peer: u64,
+}
+
+impl Recorder {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.dice.draw() as usize / 64 % sides
+    }
+
+    fn enter(&mut self, entry: Entry) -> (Progress, BytesMut) {
+        let (seen, left) = enter(&mut self.room, self.now, &entry);
+        for output in &seen.outputs {
+            if let Output::Close { peer } = output {
+                self.peers.remove(peer);
+            }
+        }
+        let progress = seen.progress;
+        self.log.push((self.now, entry, seen));
+        (progress, left)
+    }
+
+    fn somebody(&mut self) -> Option<PeerId> {
+        let number = self.roll(self.peers.len().max(1));
+        self.peers.keys().nth(number).copied()
+    }
+
+    fn message(&mut self) -> BytesMut {
+        let mut bytes = BytesMut::new();
+        let message = match self.roll(8) {
+            0 | 1 => ClientMessage::Join { name: text(["", "Ann", "Bob"][self.roll(3)]) },
+            2 => ClientMessage::Action(Action::PlaceBlock),
+            3 | 4 => ClientMessage::Action(Action::PlaceBomb),
+            _ => ClientMessage::Action(Action::Move(Direction::ALL[self.roll(4)])),
+        };
+        encode(&message, &mut bytes);
+        if self.roll(150) == 0 {
+            bytes.extend_from_slice(&[77]);
+        }
+        bytes
+    }
+
+    fn send(&mut self, peer: PeerId) {
+        let mut message = self.message();
+        let link = self.peers[&peer].0;
+        if link == Link::Message {
+            self.enter(Entry::Bytes(peer, message.to_vec()));
+            return;
+        }
+        // Some come in halves.
+        if self.roll(4) == 0 {
+            message.truncate(message.len() / 2);
+        }
+        let mut left = std::mem::take(&mut self.peers.get_mut(&peer).unwrap().1);
+        left.extend_from_slice(&message);
+        loop {
+            let (progress, rest) = self.enter(Entry::Bytes(peer, left.to_vec()));
+            left = rest;
+            if progress != Progress::Taken || left.is_empty() {
+                break;
+            }
+        }
+        if let Some((_, kept)) = self.peers.get_mut(&peer) {
+            *kept = left;
+        }
+    }
+
+    fn step(&mut self) {
+        match self.roll(20) {
+            0 if self.peers.len() < 12 => {
+                let peer = PeerId(self.next_peer);
+                self.next_peer += 1;
+                let role = if self.roll(6) == 0 { Role::Watcher } else { Role::Player };
+                let link = [Link::Stream, Link::Message][self.roll(2)];
+                self.peers.insert(peer, (link, BytesMut::new()));
+                self.enter(Entry::Connected(peer, role, link, format!("[::1]:{}", 1_000 + peer.0)));
+            }
+            1 => {
+                if let Some(peer) = self.somebody() {
+                    self.enter(Entry::Refresh(peer));
+                }
+            }
+            2 if self.roll(6) == 0 => {
+                if let Some(peer) = self.somebody() {
+                    self.peers.remove(&peer);
+                    let why = [Gone::Left, Gone::Broken, Gone::Lagging][self.roll(3)];
+                    self.enter(Entry::Disconnected(peer, why));
+                }
+            }
+            3..6 => {
+                let nanos = u64::from(self.dice.draw()) / 40;
+                self.now = self.now.plus(Duration::from_nanos(nanos));
+                self.enter(Entry::Elapsed);
+            }
+            _ => {
+                if let Some(peer) = self.somebody() {
+                    self.send(peer);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recorded_log_leads_to_the_same_bytes_and_digests() {
+    let (mut games, mut malformed, mut told, mut lost, mut digests) = (0, 0, 0, 0, 0);
+    for seed in 1..=40_u32 {
+        let mut config = config();
+        config.seed = seed * 77_777;
+        config.initial_blocks = 15;
+        config.turn_duration = Duration::from_millis(u64::from(seed % 4) * 30);
+        config.parameters.players_count = u8::try_from(1 + seed % 4).unwrap();
+        config.parameters.game_length = u16::try_from(5 + seed % 25).unwrap();
+        if seed % 5 == 0 {
+            config.max_history = 150;
+        }
+        let mut recorder = Recorder {
+            room: room(&config),
+            dice: MinStd::new(seed),
+            now: Time::ZERO,
+            log: vec![],
+            peers: BTreeMap::new(),
+            next_peer: 0,
+        };
+        (0..1_500).for_each(|_| recorder.step());
+        recorder.enter(Entry::Stop([Leave::Over, Leave::Resumable][seed as usize % 2]));
+        let log = recorder.log;
+        let (mut again, half) = (room(&config), log.len() / 2);
+        for (now, entry, seen) in &log[..half] {
+            assert_eq!(&enter(&mut again, *now, entry).0, seen, "{seed}: {entry:?}");
+        }
+        // From here on two that were one go the same way.
+        let mut fork = again.clone();
+        for (now, entry, seen) in &log[half..] {
+            assert_eq!(&enter(&mut again, *now, entry).0, seen, "{seed}: {entry:?}");
+            assert_eq!(&enter(&mut fork, *now, entry).0, seen, "{seed}: {entry:?}");
+        }
+        let outputs = || log.iter().flat_map(|(_, _, seen)| &seen.outputs);
+        let count = |wanted: fn(&Output) -> bool| outputs().filter(|&output| wanted(output)).count();
+        games += count(|output| matches!(output, Output::Event(netcore::GameEvent::Started { .. })));
+        told += count(|output| matches!(output, Output::Replay { .. }));
+        lost += count(|output| matches!(output, Output::Event(netcore::GameEvent::Notice { .. })));
+        malformed += log.iter().filter(|(_, _, seen)| matches!(seen.progress, Progress::Malformed(_))).count();
+        digests += log.iter().map(|(.., seen)| seen.digest).collect::<std::collections::BTreeSet<_>>().len();
+    }
+    println!("{games} games, {told} histories told and {lost} lost, {malformed} malformed, {digests} states");
+    assert!(games > 100 && told > 500 && lost > 15 && malformed > 50 && digests > 5_000, "too little happened");
+}

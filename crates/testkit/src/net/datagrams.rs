@@ -1,0 +1,134 @@
+//! Datagrams: lost, doubled and overtaken by others.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    net::SocketAddr,
+    task::{Context, Poll, Waker},
+};
+
+use bytes::{Bytes, BytesMut};
+use netcore::Time;
+use netshell::DatagramPort;
+use rand::RngExt;
+
+use super::{
+    conditions::draw,
+    world::{Arrived, Chance, Shared},
+};
+
+/// The largest UDP payload over IPv4, in bytes.
+const MAX_DATAGRAM: usize = 65_507;
+
+/// Where a datagram goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    ToServer { from: SocketAddr },
+    ToClient { to: SocketAddr },
+}
+
+/// Datagrams that are under way, and those that lie in the server's socket.
+#[derive(Debug, Default)]
+pub(super) struct Post {
+    // By arrival; the serial number keeps the order of what arrives together.
+    transit: BTreeMap<(Time, u64), (Way, Bytes)>,
+    serial: u64,
+    newest_arrived: u64,
+    inbox: VecDeque<(SocketAddr, Bytes)>,
+    // The server has closed its socket.
+    closed: bool,
+    waker: Option<Waker>,
+}
+
+impl Post {
+    pub(super) fn post(&mut self, chance: &mut Chance, way: Way, datagram: Bytes) {
+        assert!(datagram.len() <= MAX_DATAGRAM, "a datagram of {} bytes cannot be sent", datagram.len());
+        chance.traffic.sent += 1;
+        if chance.rng.random_range(0..100) < chance.conditions.loss_percent {
+            chance.traffic.lost += 1;
+            return;
+        }
+        if chance.rng.random_range(0..100) < chance.conditions.double_percent {
+            chance.traffic.doubled += 1;
+            self.dispatch(chance, way, datagram.clone());
+        }
+        self.dispatch(chance, way, datagram);
+    }
+
+    fn dispatch(&mut self, chance: &mut Chance, way: Way, datagram: Bytes) {
+        let delay = draw(&mut chance.rng, &chance.conditions.delay);
+        self.serial += 1;
+        self.transit.insert((chance.now.plus(delay), self.serial), (way, datagram));
+    }
+
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.transit.keys().next().map(|&(due, _)| due)
+    }
+
+    pub(super) fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
+        while let Some(next) = self.transit.first_entry().filter(|next| next.key().0 <= chance.now) {
+            let ((_, serial), (way, datagram)) = next.remove_entry();
+            chance.traffic.overtaken += u64::from(serial < self.newest_arrived);
+            self.newest_arrived = self.newest_arrived.max(serial);
+            match way {
+                Way::ToServer { .. } if self.closed => {}
+                Way::ToServer { from } => {
+                    // Counted as refused until the room hears of it.
+                    chance.traffic.refused += 1;
+                    self.inbox.push_back((from, datagram));
+                    self.waker.take().into_iter().for_each(Waker::wake);
+                }
+                Way::ToClient { to } => arrived.push((to, Arrived::Bytes(datagram))),
+            }
+        }
+    }
+}
+
+/// The server's socket.
+#[derive(Debug)]
+pub(super) struct PretendPort(pub(super) Shared);
+
+impl DatagramPort for PretendPort {
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut world = self.0.lock();
+        if !world.post.inbox.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        world.post.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn poll_room(&self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn resume(&self) -> Option<Time> {
+        None
+    }
+
+    fn is_drained(&self) -> bool {
+        true
+    }
+
+    fn receive(&mut self, _: Time, buffer: &mut BytesMut) -> io::Result<Option<SocketAddr>> {
+        Ok(self.0.lock().post.inbox.pop_front().map(|(from, datagram)| {
+            buffer.extend_from_slice(&datagram);
+            from
+        }))
+    }
+
+    fn send(&mut self, _: Time, (to, _): (SocketAddr, Time), frame: Bytes) {
+        let world = &mut *self.0.lock();
+        world.post.post(&mut world.chance, Way::ToClient { to }, frame);
+    }
+
+    fn drain(&mut self, _: Time) {}
+}
+
+impl Drop for PretendPort {
+    fn drop(&mut self) {
+        let mut world = self.0.lock();
+        world.post.closed = true;
+        world.post.inbox.clear();
+    }
+}

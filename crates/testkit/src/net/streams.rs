@@ -1,0 +1,241 @@
+//! Streams: cut anywhere, late, stalled, full, broken in the middle.
+
+mod pipe;
+mod socket;
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    net::SocketAddr,
+    task::{Context, Waker},
+};
+
+use bytes::BytesMut;
+use netcore::{Role, Time};
+
+use self::pipe::{Landed, Pipe};
+pub(super) use self::socket::PretendListener;
+use super::{
+    conditions::draw,
+    world::{Arrived, Chance, End},
+};
+
+/// At which of the server's listeners a connection comes in: that of players, or that of watchers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Door {
+    Players,
+    Watchers,
+}
+
+impl From<Role> for Door {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Player => Self::Players,
+            Role::Watcher => Self::Watchers,
+        }
+    }
+}
+
+/// All connections that there ever were, and those that are on their way to a listener.
+#[derive(Debug, Default)]
+pub(super) struct Wires {
+    all: Vec<Wire>,
+    coming: BTreeMap<(Time, usize), Door>,
+    listeners: BTreeMap<Door, Listener>,
+    // Those of which something may be under way.
+    lively: Vec<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Listener {
+    backlog: VecDeque<usize>,
+    closed: bool,
+    waker: Option<Waker>,
+}
+
+/// A connection between a client and the server.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one of the two ends")]
+pub(super) struct Wire {
+    address: SocketAddr,
+    to_server: Pipe,
+    to_client: Pipe,
+    // What the client has said and the window has no room for.
+    unsent: BytesMut,
+    // The client says nothing more.
+    closing: bool,
+    // The client takes in what comes.
+    reading: bool,
+    // The client knows that nothing more comes.
+    told: bool,
+    // The server has let go of its end.
+    left: bool,
+}
+
+impl Wire {
+    fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            to_server: Pipe::default(),
+            to_client: Pipe::default(),
+            unsent: BytesMut::new(),
+            closing: false,
+            reading: true,
+            told: false,
+            left: false,
+        }
+    }
+
+    // Sends what the client has said, as far as the window allows it.
+    fn send_unsent(&mut self, chance: &mut Chance) {
+        let taken = self.to_server.write(chance, &self.unsent);
+        let _ = self.unsent.split_to(taken);
+        if self.closing && self.unsent.is_empty() {
+            self.to_server.finish(chance, End::Closed);
+        }
+    }
+
+    // The server lets go of its end. Whoever has not read all that came resets the connection.
+    fn leave(&mut self, chance: &mut Chance) {
+        self.left = true;
+        let end = if self.to_server.has_unread() { End::Broken } else { End::Closed };
+        self.to_client.finish(chance, end);
+    }
+
+    fn break_off(&mut self) {
+        self.to_server.break_off();
+        self.to_client.break_off();
+        self.unsent.clear();
+    }
+
+    fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
+        while let Some(landed) = self.to_server.arrive(chance.now) {
+            match landed {
+                Landed::Break => return self.reset(chance),
+                // Nobody is there to read it: the other end is told so.
+                Landed::Bytes if self.left => {
+                    self.to_server.break_off();
+                    self.to_client.finish(chance, End::Broken);
+                }
+                Landed::Bytes | Landed::End => {}
+            }
+        }
+        while let Some(landed) = self.to_client.arrive(chance.now) {
+            match landed {
+                Landed::Break => return self.reset(chance),
+                Landed::Bytes if self.reading => {
+                    let bytes = self.to_client.read(usize::MAX);
+                    arrived.push((self.address, Arrived::Bytes(bytes.freeze())));
+                }
+                Landed::Bytes | Landed::End => {}
+            }
+        }
+        if self.is_readable() {
+            let bytes = self.to_client.read(usize::MAX);
+            if !bytes.is_empty() {
+                arrived.push((self.address, Arrived::Bytes(bytes.freeze())));
+            }
+            if let Some(end) = self.to_client.ended() {
+                self.told = true;
+                arrived.push((self.address, Arrived::End(end)));
+            }
+        }
+    }
+
+    fn reset(&mut self, chance: &mut Chance) {
+        chance.traffic.resets += 1;
+        self.break_off();
+    }
+
+    // Whether the client has something to take in that lies there already.
+    fn is_readable(&self) -> bool {
+        self.reading && !self.told && (self.to_client.has_unread() || self.to_client.ended().is_some())
+    }
+
+    fn next_due(&self, now: Time) -> Option<Time> {
+        let readable = self.is_readable().then_some(now);
+        [self.to_server.next_due(), self.to_client.next_due(), readable].into_iter().flatten().min()
+    }
+}
+
+impl Wires {
+    fn wire(&mut self, wire: usize) -> &mut Wire {
+        &mut self.all[wire]
+    }
+
+    /// A connection on its way to a listener.
+    pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, door: Door) -> usize {
+        let delay = draw(&mut chance.rng, &chance.rough.delay);
+        let wire = self.all.len();
+        self.all.push(Wire::new(address));
+        self.lively.push(wire);
+        self.coming.insert((chance.now.plus(delay), wire), door);
+        wire
+    }
+
+    /// Sends what a client says.
+    pub(super) fn send(&mut self, chance: &mut Chance, wire: usize, bytes: &[u8]) {
+        let wire = self.wire(wire);
+        wire.unsent.extend_from_slice(bytes);
+        wire.send_unsent(chance);
+    }
+
+    /// A client says nothing more.
+    pub(super) fn close(&mut self, chance: &mut Chance, wire: usize) {
+        let wire = self.wire(wire);
+        if !wire.closing {
+            wire.closing = true;
+            wire.send_unsent(chance);
+        }
+    }
+
+    /// The connection breaks, and both ends know it.
+    pub(super) fn reset(&mut self, chance: &mut Chance, wire: usize) {
+        self.wire(wire).reset(chance);
+    }
+
+    /// Whether a client takes in what comes.
+    pub(super) fn set_reading(&mut self, wire: usize, reading: bool) {
+        self.wire(wire).reading = reading;
+    }
+
+    fn accept(&mut self, door: Door) -> Option<(usize, SocketAddr)> {
+        let wire = self.listeners.entry(door).or_default().backlog.pop_front()?;
+        Some((wire, self.all[wire].address))
+    }
+
+    fn await_connection(&mut self, door: Door, context: &Context<'_>) {
+        self.listeners.entry(door).or_default().waker = Some(context.waker().clone());
+    }
+
+    fn stop_listening(&mut self, chance: &mut Chance, door: Door) {
+        let listener = self.listeners.entry(door).or_default();
+        listener.closed = true;
+        for wire in std::mem::take(&mut listener.backlog) {
+            self.all[wire].reset(chance);
+        }
+    }
+
+    pub(super) fn next_due(&self, now: Time) -> Option<Time> {
+        let coming = self.coming.keys().next().map(|&(due, _)| due);
+        self.lively.iter().filter_map(|&wire| self.all[wire].next_due(now)).chain(coming).min()
+    }
+
+    pub(super) fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
+        while let Some(next) = self.coming.first_entry().filter(|next| next.key().0 <= chance.now) {
+            let ((_, wire), door) = next.remove_entry();
+            let listener = self.listeners.entry(door).or_default();
+            if listener.closed {
+                self.all[wire].reset(chance);
+                continue;
+            }
+            listener.backlog.push_back(wire);
+            listener.waker.take().into_iter().for_each(Waker::wake);
+        }
+        let Self { all, lively, .. } = self;
+        lively.retain(|&wire| {
+            let wire = &mut all[wire];
+            wire.arrive(chance, arrived);
+            !(wire.told && wire.left && !wire.to_server.is_flying())
+        });
+    }
+}

@@ -1,0 +1,168 @@
+//! One direction of a stream.
+
+use std::{
+    collections::VecDeque,
+    task::{Context, Waker},
+};
+
+use bytes::{Buf, Bytes, BytesMut};
+use netcore::Time;
+use rand::RngExt;
+
+use crate::net::world::{Chance, End};
+
+/// Bytes from one end to the other: cut into pieces, which keep their order, and bounded by a window.
+#[derive(Debug, Default)]
+pub(super) struct Pipe {
+    flight: VecDeque<(Time, Piece)>,
+    flying: usize,
+    // When the last piece arrives; none overtakes it.
+    latest: Time,
+    // What has arrived and was not read.
+    arrived: BytesMut,
+    ended: Option<End>,
+    // The writer has said its last.
+    finished: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Bytes(Bytes),
+    End(End),
+    // The connection breaks here.
+    Break,
+}
+
+/// What has just arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Landed {
+    Bytes,
+    End,
+    Break,
+}
+
+impl Pipe {
+    /// How many bytes the writer can hand over.
+    pub(super) fn room(&self, chance: &Chance) -> usize {
+        chance.rough.window.saturating_sub(self.flying + self.arrived.len())
+    }
+
+    /// Sends the front of `bytes`, as much as there is room for. How many bytes that was.
+    pub(super) fn write(&mut self, chance: &mut Chance, bytes: &[u8]) -> usize {
+        if self.finished {
+            // It breaks before that arrives, and the writer does not know it yet.
+            return bytes.len();
+        }
+        let taken = bytes.len().min(self.room(chance));
+        let mut rest = Bytes::copy_from_slice(&bytes[..taken]);
+        while !rest.is_empty() {
+            let length = chance.rng.random_range(chance.rough.piece.clone()).clamp(1, rest.len());
+            let piece = rest.split_to(length);
+            chance.traffic.pieces += 1;
+            if chance.rng.random_range(0..1_000) < chance.rough.reset_permille {
+                self.dispatch(chance, Piece::Break);
+                self.finished = true;
+                break;
+            }
+            self.flying += length;
+            self.dispatch(chance, Piece::Bytes(piece));
+        }
+        taken
+    }
+
+    /// Nothing follows what was sent.
+    pub(super) fn finish(&mut self, chance: &mut Chance, end: End) {
+        if !self.finished {
+            self.finished = true;
+            self.dispatch(chance, Piece::End(end));
+        }
+    }
+
+    /// What is under way or unread is lost, and nothing follows.
+    pub(super) fn break_off(&mut self) {
+        *self = Self {
+            finished: true,
+            ended: Some(End::Broken),
+            reader: self.reader.take(),
+            writer: self.writer.take(),
+            ..Self::default()
+        };
+        self.wake_reader();
+        self.wake_writer();
+    }
+
+    fn dispatch(&mut self, chance: &mut Chance, piece: Piece) {
+        let delay = chance.rough.draw_delay(&mut chance.rng);
+        self.latest = self.latest.max(chance.now).plus(delay);
+        self.flight.push_back((self.latest, piece));
+    }
+
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.flight.front().map(|&(due, _)| due)
+    }
+
+    /// Lets the next piece arrive if it is due.
+    pub(super) fn arrive(&mut self, now: Time) -> Option<Landed> {
+        self.next_due().filter(|&due| due <= now)?;
+        let (_, piece) = self.flight.pop_front()?;
+        self.wake_reader();
+        Some(match piece {
+            Piece::Bytes(bytes) => {
+                self.flying -= bytes.len();
+                self.arrived.extend_from_slice(&bytes);
+                Landed::Bytes
+            }
+            Piece::End(end) => {
+                // A reset throws away what was not read yet.
+                if end == End::Broken {
+                    self.arrived.clear();
+                }
+                self.ended = Some(end);
+                Landed::End
+            }
+            Piece::Break => Landed::Break,
+        })
+    }
+
+    /// Takes off at most `most` bytes of what has arrived.
+    pub(super) fn read(&mut self, most: usize) -> BytesMut {
+        let taken = self.arrived.split_to(most.min(self.arrived.len()));
+        if taken.has_remaining() {
+            self.wake_writer();
+        }
+        taken
+    }
+
+    /// Whether bytes lie there unread.
+    pub(super) fn has_unread(&self) -> bool {
+        !self.arrived.is_empty()
+    }
+
+    /// How it ended, once that is known at the reader's end and all before it is read.
+    pub(super) fn ended(&self) -> Option<End> {
+        self.ended.filter(|_| self.arrived.is_empty())
+    }
+
+    /// Whether bytes are under way.
+    pub(super) fn is_flying(&self) -> bool {
+        !self.flight.is_empty()
+    }
+
+    pub(super) fn await_bytes(&mut self, context: &Context<'_>) {
+        self.reader = Some(context.waker().clone());
+    }
+
+    pub(super) fn await_room(&mut self, context: &Context<'_>) {
+        self.writer = Some(context.waker().clone());
+    }
+
+    fn wake_reader(&mut self) {
+        self.reader.take().into_iter().for_each(Waker::wake);
+    }
+
+    fn wake_writer(&mut self) {
+        self.writer.take().into_iter().for_each(Waker::wake);
+    }
+}

@@ -1,0 +1,268 @@
+//! Blackjack: players with a policy, in both dialects, and others that look at the table.
+
+use std::time::Duration;
+
+use blackjack::{
+    Client, Dialect, Name, Policy, Seed, Server, StateSpace, Table,
+    client::{ClientError, Event},
+    learn::{Choice, Score},
+    server::Config,
+};
+use bytes::{Bytes, BytesMut};
+use netcore::{Client as _, Framing, Gone, Outcome, Role, Time};
+use testkit::{
+    net::{Conditions, Net},
+    seeds::for_each_seed,
+};
+
+use super::{By, add, address, check_events, run, sit_down};
+
+const ROUNDS: u32 = 20;
+
+/// Who is at the table, or looks at it.
+#[derive(Debug)]
+enum Guest {
+    Player { client: Box<Client>, policy: Box<Policy>, score: Score },
+    // The pictures that have come.
+    Watcher { buffer: BytesMut, pictures: Vec<String>, gone: Option<Gone> },
+}
+
+impl netcore::Client for Guest {
+    type Action = Choice;
+    type Error = ClientError;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
+        match self {
+            Self::Player { client, policy, score } => {
+                client.receive(now, bytes)?;
+                while let Some(heard) = client.next_heard() {
+                    assert_eq!(heard.oddity, None);
+                    match heard.event {
+                        Event::Asked => {
+                            let state = client.state().expect("it is asked");
+                            client.act(now, Choice::sure(policy.action(state)));
+                        }
+                        Event::Ended { verdict, .. } => score.add(verdict),
+                        _ => {}
+                    }
+                }
+            }
+            Self::Watcher { buffer, pictures, .. } => {
+                buffer.extend_from_slice(bytes);
+                while let Some(end) = buffer.iter().position(|&byte| byte == 0) {
+                    let picture = buffer.split_to(end + 1);
+                    pictures.push(String::from_utf8(picture[..end].to_vec()).unwrap());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, now: Time, choice: Choice) {
+        if let Self::Player { client, .. } = self {
+            client.act(now, choice);
+        }
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        match self {
+            Self::Player { client, .. } => client.take_outgoing(),
+            Self::Watcher { .. } => None,
+        }
+    }
+
+    fn deadline(&self, _: Time) -> Option<Time> {
+        None
+    }
+
+    fn elapsed(&mut self, _: Time) {}
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        match self {
+            Self::Player { client, .. } => client.disconnected(now, why),
+            Self::Watcher { gone, .. } => *gone = Some(why),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        match self {
+            Self::Player { client, .. } => client.is_over(),
+            Self::Watcher { gone, .. } => gone.is_some(),
+        }
+    }
+}
+
+fn player(number: u8, by: By, dialect: Dialect) -> Guest {
+    let name = Name::new(format!("P{number}").as_bytes()).unwrap();
+    let framing = if by == By::Stream { Framing::Stream } else { Framing::Whole };
+    let client = Box::new(Client::new(name, dialect, framing, StateSpace::Coarse));
+    Guest::Player { client, policy: Box::new(Policy::mimic()), score: Score::default() }
+}
+
+fn watcher() -> Guest {
+    Guest::Watcher { buffer: BytesMut::new(), pictures: vec![], gone: None }
+}
+
+fn config(seed: u64, players: usize) -> Config {
+    Config { players, delay: Duration::from_millis(2), ..Config::new(ROUNDS, Seed::from_number(seed)) }
+}
+
+fn table(seed: u64, players: usize) -> Net<Table, Guest> {
+    Net::new(Table::new(config(seed, players), 1).unwrap(), seed, Conditions::CALM)
+}
+
+/// The table is over, and everybody who is not `lost` knows how it went.
+fn check_end(net: &mut Net<Table, Guest>, lost: &[u8]) {
+    assert_eq!(net.outcome(), Some(Outcome::Finished));
+    net.settle();
+    assert!(net.is_closed());
+    let truth = net.engine().view();
+    assert_eq!(truth.played, ROUNDS);
+    for (at, guest) in net.clients() {
+        if lost.iter().any(|&number| address(number) == at) {
+            continue;
+        }
+        match guest {
+            Guest::Player { client, score, .. } => {
+                assert!(client.has_heard_quit(), "{at}");
+                let seat = truth.seats.iter().flatten().find(|seat| seat.name == *client.name()).unwrap();
+                assert_eq!((*score, seat.forfeits), (seat.score, 0), "{at}");
+            }
+            Guest::Watcher { buffer, pictures, gone } => {
+                assert_eq!((&buffer[..], *gone), (&b""[..], Some(Gone::Left)), "{at}");
+                assert_eq!(pictures.last(), Some(&truth.to_string()), "{at}");
+            }
+        }
+    }
+    assert_eq!(net.summaries().len(), 1);
+    check_events(net);
+}
+
+#[test]
+fn over_each_link_and_in_each_dialect_a_table_is_played_to_its_end() {
+    for by in [By::Stream, By::Messages] {
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            for_each_seed(5, |seed| {
+                let mut net = table(seed, 3);
+                for number in 1..=3 {
+                    add(&mut net, number, by, Role::Player, player(number, by, dialect));
+                }
+                add(&mut net, 9, by, Role::Watcher, watcher());
+                run(&mut net, |_| false);
+                check_end(&mut net, &[]);
+            });
+        }
+    }
+}
+
+#[test]
+fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
+    for_each_seed(40, |seed| {
+        let mut net = table(seed, 4);
+        for (number, by, dialect) in [
+            (1, By::Stream, Dialect::Text),
+            (2, By::Stream, Dialect::Binary),
+            (3, By::Messages, Dialect::Text),
+            (4, By::Messages, Dialect::Binary),
+        ] {
+            add(&mut net, number, by, Role::Player, player(number, by, dialect));
+        }
+        for (number, by) in [(7, By::Stream), (8, By::Messages), (9, By::Stream)] {
+            add(&mut net, number, by, Role::Watcher, watcher());
+        }
+        sit_down(&mut net, seed);
+        // Somebody comes when the table is full, and vanishes with one who looks on.
+        run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
+        add(&mut net, 10, By::Stream, Role::Watcher, watcher());
+        net.reset(address(9));
+        run(&mut net, |_| false);
+        check_end(&mut net, &[9]);
+    });
+}
+
+#[test]
+fn a_player_who_is_cut_off_hurts_nobody_else() {
+    for_each_seed(20, |seed| {
+        let mut net = table(seed, 3);
+        for (number, by, dialect) in
+            [(1, By::Stream, Dialect::Text), (2, By::Stream, Dialect::Binary), (3, By::Messages, Dialect::Text)]
+        {
+            add(&mut net, number, by, Role::Player, player(number, by, dialect));
+        }
+        add(&mut net, 9, By::Messages, Role::Watcher, watcher());
+        sit_down(&mut net, seed);
+        run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
+        net.reset(address(u8::try_from(1 + seed % 3).unwrap()));
+        run(&mut net, |_| false);
+        check_end(&mut net, &[u8::try_from(1 + seed % 3).unwrap()]);
+    });
+}
+
+#[test]
+fn at_a_dealer_of_many_tables_everybody_gets_a_seat_and_a_farewell() {
+    for_each_seed(10, |seed| {
+        let config = Config { tables: 3, ..config(seed, 2) };
+        let mut net = Net::new(Server::new(config).unwrap(), seed, Conditions::CALM);
+        for number in 1..=6 {
+            let (by, dialect) = match number % 3 {
+                0 => (By::Messages, Dialect::Text),
+                1 => (By::Stream, Dialect::Text),
+                _ => (By::Stream, Dialect::Binary),
+            };
+            add(&mut net, number, by, Role::Player, player(number, by, dialect));
+        }
+        add(&mut net, 9, By::Stream, Role::Watcher, watcher());
+        sit_down(&mut net, seed);
+        run(&mut net, |_| false);
+        assert_eq!(net.outcome(), Some(Outcome::Finished));
+        net.settle();
+        assert_eq!(net.engine().rounds(), 3 * u64::from(ROUNDS));
+        for (at, guest) in net.clients() {
+            match guest {
+                Guest::Player { client, score, .. } => {
+                    assert!(client.has_heard_quit(), "{at}");
+                    assert_eq!(score.wins + score.pushes + score.losses + score.busts, u64::from(ROUNDS), "{at}");
+                }
+                Guest::Watcher { pictures, gone, .. } => {
+                    assert!(gone.is_some() && pictures.iter().all(|picture| picture.starts_with("LOBBY ")), "{at}");
+                    assert_eq!(pictures.last(), Some(&net.engine().view().to_string()));
+                }
+            }
+        }
+        assert_eq!(net.summaries().len(), 3);
+        check_events(&net);
+    });
+}
+
+#[test]
+fn a_player_who_takes_its_seat_up_again_plays_on() {
+    for_each_seed(10, |seed| {
+        let mut net = table(seed, 2);
+        for number in 1..=2 {
+            add(&mut net, number, By::Messages, Role::Player, player(number, By::Messages, Dialect::Text));
+        }
+        add(&mut net, 9, By::Messages, Role::Watcher, watcher());
+        sit_down(&mut net, seed);
+        run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
+        net.come_back(address(9), watcher());
+        // It has joined, so all it needs is to be told how it stands.
+        let mut again = player(1, By::Messages, Dialect::Text);
+        assert_eq!(again.take_outgoing().as_deref(), Some(&b"JOIN P1\0"[..]));
+        net.come_back(address(1), again);
+        run(&mut net, |_| false);
+        assert_eq!(net.outcome(), Some(Outcome::Finished));
+        net.settle();
+        let truth = net.engine().view();
+        assert!(truth.seats.iter().flatten().all(|seat| seat.forfeits == 0), "{truth}");
+        for (at, guest) in net.clients() {
+            match guest {
+                Guest::Player { client, score, .. } => {
+                    assert!(client.has_heard_quit(), "{at}");
+                    let rounds = score.wins + score.pushes + score.losses + score.busts;
+                    assert!((u64::from(ROUNDS) - 5..=u64::from(ROUNDS)).contains(&rounds), "{at}: {rounds}");
+                }
+                Guest::Watcher { pictures, .. } => assert_eq!(pictures.last(), Some(&truth.to_string())),
+            }
+        }
+    });
+}

@@ -1,0 +1,253 @@
+//! Nuggets: everybody explores until the last nugget is found.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use netcore::{Gone, Link, Outcome, Role, Time};
+use nuggets::{
+    Client, End, Explorer, Grid, Intent, Name, Part,
+    game::Rules,
+    server::{Config, Server},
+};
+use testkit::{
+    net::{Conditions, Net, Rough},
+    seeds::for_each_seed,
+};
+
+use super::{By, START, add, address, check_events, run, sit_down};
+
+const MAP: &str = "
++--------+    +-----+
+|........#####......|
+|........|    |.....|
+|........|    |.....|
++---#----+    +--#--+
+    #            #
+    ##############
+";
+const GOLD: u32 = 250;
+/// Between two keys.
+const PAUSE: Duration = Duration::from_millis(60);
+
+/// A client, and whoever plays at it.
+#[derive(Debug)]
+struct Player {
+    client: Client,
+    explorer: Option<Explorer>,
+    next_key: Time,
+}
+
+impl netcore::Client for Player {
+    type Action = Intent;
+    type Error = netcore::DecodeError;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.client.receive(now, bytes)
+    }
+
+    fn act(&mut self, now: Time, action: Intent) {
+        self.client.act(now, action);
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.client.take_outgoing()
+    }
+
+    fn deadline(&self, now: Time) -> Option<Time> {
+        let key = self.explorer.is_some().then_some(self.next_key).filter(|_| !self.is_over());
+        self.client.deadline(now).into_iter().chain(key).min()
+    }
+
+    fn elapsed(&mut self, now: Time) {
+        if self.client.deadline(now).is_some_and(|due| due <= now) {
+            self.client.elapsed(now);
+        }
+        if let Some(explorer) = &mut self.explorer
+            && now >= self.next_key
+        {
+            self.next_key = now.plus(PAUSE);
+            if let Some(key) = explorer.next_key(&self.client) {
+                self.client.act(now, Intent::Key(key));
+            }
+        }
+    }
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        self.client.disconnected(now, why);
+    }
+
+    fn is_over(&self) -> bool {
+        self.client.is_over()
+    }
+}
+
+fn link(by: By) -> Link {
+    match by {
+        By::Datagrams => Link::Datagram,
+        By::Stream => Link::Stream,
+        By::Messages => Link::Message,
+    }
+}
+
+fn player(number: u8, by: By) -> Player {
+    let name = Name::new(format!("P{number}").as_bytes()).unwrap();
+    Player {
+        client: Client::over(link(by), Part::Player(name), START),
+        explorer: Some(Explorer::new()),
+        next_key: START.plus(PAUSE),
+    }
+}
+
+fn onlooker(by: By) -> Player {
+    Player { client: Client::over(link(by), Part::Spectator, START), explorer: None, next_key: START }
+}
+
+fn net(seed: u64) -> Net<Server, Player> {
+    let (grid, _) = Grid::parse(MAP.trim_start().as_bytes()).unwrap();
+    let rules = Rules::default();
+    Net::new(Server::new(Arc::new(grid), Config { seed, rules, ..Config::default() }).unwrap(), seed, Conditions::CALM)
+}
+
+/// The game is over and everybody knows it, apart from those who are `lost`.
+fn check_end(net: &mut Net<Server, Player>, lost: &[u8]) {
+    assert_eq!(net.outcome(), Some(Outcome::Finished));
+    net.settle();
+    assert!(net.is_closed());
+    let summaries = net.summaries();
+    let [summary] = &summaries[..] else { panic!("{summaries:?}") };
+    for (at, player) in net.clients() {
+        if lost.iter().any(|&number| address(number) == at) {
+            continue;
+        }
+        assert_eq!(player.client.end(), Some(&End::Quit(summary.clone())), "{at}");
+        assert_eq!(player.client.remaining(), 0, "{at}");
+    }
+    let engine = net.engine();
+    let purses: u32 = engine.game().players().iter().map(|player| player.purse).sum();
+    assert_eq!(purses, GOLD);
+    for player in engine.game().players() {
+        let number: u8 = player.name.as_str()[1..].parse().unwrap();
+        if !lost.contains(&number) {
+            assert_eq!(net.client(address(number)).client.purse(), player.purse, "P{number}");
+        }
+    }
+    drop(engine);
+    check_events(net);
+}
+
+/// Everybody has seen everything that a spectator sees: the same as the others.
+fn check_onlookers(net: &Net<Server, Player>) {
+    let onlookers = || net.clients().filter(|(_, player)| *player.client.part() == Part::Spectator);
+    let (_, first) = onlookers().next().unwrap();
+    for (at, onlooker) in onlookers() {
+        assert_eq!(
+            onlooker.client.display().escape_ascii().to_string(),
+            first.client.display().escape_ascii().to_string(),
+            "{at}"
+        );
+    }
+}
+
+#[test]
+fn over_each_link_a_game_is_played_to_its_end() {
+    for by in [By::Datagrams, By::Stream, By::Messages] {
+        for_each_seed(5, |seed| {
+            let mut net = net(seed);
+            for number in 1..=3 {
+                add(&mut net, number, by, Role::Player, player(number, by));
+            }
+            add(&mut net, 9, by, Role::Player, onlooker(by));
+            run(&mut net, |_| false);
+            check_end(&mut net, &[]);
+        });
+    }
+}
+
+#[test]
+fn in_one_room_all_links_meet() {
+    for_each_seed(5, |seed| {
+        let mut net = net(seed);
+        for (number, by) in [(1, By::Datagrams), (2, By::Stream), (3, By::Messages)] {
+            add(&mut net, number, by, Role::Player, player(number, by));
+        }
+        add(&mut net, 7, By::Messages, Role::Watcher, onlooker(By::Messages));
+        add(&mut net, 8, By::Stream, Role::Watcher, onlooker(By::Stream));
+        add(&mut net, 9, By::Datagrams, Role::Player, onlooker(By::Datagrams));
+        sit_down(&mut net, seed);
+        run(&mut net, |_| false);
+        check_end(&mut net, &[]);
+        check_onlookers(&net);
+        assert!(net.traffic().sent > 0 && net.traffic().pieces > 0 && net.traffic().messages > 0);
+    });
+}
+
+#[test]
+fn over_rough_streams_a_game_comes_to_its_end_and_who_is_cut_off_hurts_nobody() {
+    for_each_seed(30, |seed| {
+        let mut net = net(seed);
+        for number in 1..=4 {
+            add(&mut net, number, By::Stream, Role::Player, player(number, By::Stream));
+        }
+        for number in 7..=9 {
+            add(&mut net, number, By::Stream, Role::Watcher, onlooker(By::Stream));
+        }
+        sit_down(&mut net, seed);
+        // Some gold is found, and some is not.
+        run(&mut net, |net| net.engine().game().remaining() < GOLD);
+        assert_eq!(net.outcome(), None);
+        // One of them vanishes, and so does one who looks on.
+        for number in [4, 9] {
+            net.reset(address(number));
+        }
+        run(&mut net, |_| false);
+        assert!(net.traffic().blocked > 0 || seed % 4 != 1);
+        check_end(&mut net, &[4, 9]);
+        assert_eq!(net.client(address(4)).client.end(), Some(&End::Disconnected(Gone::Broken)));
+    });
+}
+
+#[test]
+fn a_page_that_is_loaded_anew_knows_what_the_others_know() {
+    for_each_seed(5, |seed| {
+        let mut net = net(seed);
+        for number in 1..=2 {
+            add(&mut net, number, By::Messages, Role::Player, player(number, By::Messages));
+        }
+        add(&mut net, 8, By::Messages, Role::Watcher, onlooker(By::Messages));
+        add(&mut net, 9, By::Messages, Role::Watcher, onlooker(By::Messages));
+        sit_down(&mut net, seed);
+        net.run_until(Time::from_millis(3_000));
+        if net.outcome().is_none() {
+            let letter = net.client(address(1)).client.letter();
+            net.come_back(address(1), player(1, By::Messages));
+            net.come_back(address(9), onlooker(By::Messages));
+            net.run_until(Time::from_millis(9_000));
+            if net.outcome().is_none() {
+                assert_eq!(net.client(address(1)).client.letter(), letter);
+            }
+        }
+        run(&mut net, |_| false);
+        check_end(&mut net, &[]);
+        check_onlookers(&net);
+        assert_eq!(net.engine().game().players().len(), 2, "nobody has two seats");
+    });
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_over_every_link() {
+    let trace = |seed| {
+        let mut net = net(seed);
+        net.set_conditions(Conditions::STORM);
+        net.set_rough(Rough { reset_permille: 1, ..Rough::ROUGH });
+        for (number, by) in [(1, By::Datagrams), (2, By::Stream), (3, By::Messages)] {
+            add(&mut net, number, by, Role::Player, player(number, by));
+        }
+        add(&mut net, 8, By::Stream, Role::Watcher, onlooker(By::Stream));
+        net.run_until(Time::from_millis(20_000));
+        (net.trace(), net.traffic(), net.engine().game().digest())
+    };
+    for seed in 1..=5 {
+        assert_eq!(trace(seed), trace(seed), "{seed}");
+        assert_ne!(trace(seed).0, trace(seed + 1).0);
+    }
+}

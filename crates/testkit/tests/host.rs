@@ -1,0 +1,321 @@
+//! A host with transports that do what the test says, and write down what they are told.
+
+mod holding;
+mod routing;
+
+use std::{
+    collections::VecDeque,
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard},
+    task::{Context, Poll, Waker},
+};
+
+use bytes::{Bytes, BytesMut};
+use netcore::{
+    Admission, DecodeError, Departure, GameEvent, Gone, Link, Log, LogWriter, Outbox, Outcome, Phase, Progress, Role,
+    Room, RoomInput, Severity, Status, Time,
+};
+use netshell::{ConnectionEvent, ConnectionId, Hold, Host, Transport};
+
+/// What a connection was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Told {
+    Frame(String),
+    Closed,
+}
+
+/// A transport in the hands of a test. Clones share what happens.
+#[derive(Debug, Clone, Default)]
+struct Script {
+    state: Arc<Mutex<State>>,
+    buffer: BytesMut,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    events: VecDeque<Event>,
+    open: Vec<ConnectionId>,
+    told: Vec<(u64, Told)>,
+    wake_at: Option<Time>,
+    waker: Option<Waker>,
+}
+
+#[derive(Debug)]
+enum Event {
+    Opened { id: u64, link: Link, address: SocketAddr },
+    Bytes { id: u64, bytes: Bytes },
+    Gone { id: u64, why: Gone },
+}
+
+impl Script {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    fn happens(&self, event: Event) {
+        let mut state = self.lock();
+        state.events.push_back(event);
+        state.waker.take().into_iter().for_each(Waker::wake);
+    }
+
+    fn open(&self, id: u64, address: &str) {
+        self.happens(Event::Opened { id, link: Link::Message, address: address.parse().unwrap() });
+    }
+
+    fn say(&self, id: u64, message: &'static str) {
+        self.happens(Event::Bytes { id, bytes: Bytes::from_static(message.as_bytes()) });
+    }
+
+    fn go(&self, id: u64, why: Gone) {
+        self.happens(Event::Gone { id, why });
+    }
+
+    /// What the connections were told since the last time, oldest first.
+    fn told(&self) -> Vec<(u64, Told)> {
+        std::mem::take(&mut self.lock().told)
+    }
+
+    /// The same for one that was only sent frames.
+    fn frames(&self) -> Vec<(u64, String)> {
+        let frame = |(id, told)| match told {
+            Told::Frame(frame) => (id, frame),
+            Told::Closed => panic!("{id} was closed"),
+        };
+        self.told().into_iter().map(frame).collect()
+    }
+
+    /// How many events the host has not asked for.
+    fn waiting(&self) -> usize {
+        self.lock().events.len()
+    }
+}
+
+fn text(frame: &[u8]) -> String {
+    if frame.len() == BULK { String::from("bulk") } else { frame.escape_ascii().to_string() }
+}
+
+impl Transport for Script {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.lock();
+        if !state.events.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        state.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        self.lock().wake_at
+    }
+
+    fn next(&mut self, _: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
+        let Self { state, buffer } = self;
+        let mut state = state.lock().unwrap();
+        state.wake_at = None;
+        Ok(state.events.pop_front().map(|event| match event {
+            Event::Opened { id, link, address } => {
+                let id = ConnectionId(id);
+                state.open.push(id);
+                ConnectionEvent::Opened { id, role: Role::Player, link, address }
+            }
+            Event::Bytes { id, bytes } => {
+                *buffer = bytes.into();
+                ConnectionEvent::Bytes { id: ConnectionId(id), bytes: buffer }
+            }
+            Event::Gone { id, why } => {
+                let id = ConnectionId(id);
+                if why != Gone::Left {
+                    state.open.retain(|&open| open != id);
+                }
+                ConnectionEvent::Closed { id, why }
+            }
+        }))
+    }
+
+    fn took(&mut self, _: Time, _: ConnectionId, _: Progress) {}
+
+    fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
+        let mut state = self.lock();
+        if state.open.contains(&to) {
+            state.told.push((to.0, Told::Frame(text(&frame))));
+        }
+    }
+
+    fn send_everyone(&mut self, _: Time, frame: &Bytes) {
+        let mut state = self.lock();
+        let told: Vec<_> = state.open.iter().map(|id| (id.0, Told::Frame(text(frame)))).collect();
+        state.told.extend(told);
+    }
+
+    fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
+        log.frames().for_each(|frame| self.send(now, to, frame));
+    }
+
+    fn close(&mut self, _: Time, id: ConnectionId) {
+        let mut state = self.lock();
+        if state.open.contains(&id) {
+            state.open.retain(|&open| open != id);
+            state.told.push((id.0, Told::Closed));
+        }
+    }
+
+    fn delivered(&mut self, _: Time) {}
+
+    fn poll_flush(&mut self, _: Time, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+}
+
+/// A room that does what its peers say, and counts what it takes in.
+#[derive(Debug, Default)]
+struct Parrot {
+    gate: Gate,
+    deadline: Option<Time>,
+    outcome: Option<Outcome>,
+}
+
+/// The mark of an input is how many there were.
+#[derive(Debug, Clone, Default)]
+struct Gate(Arc<Mutex<Marks>>);
+
+#[derive(Debug, Default)]
+struct Marks {
+    mark: u64,
+    reached: u64,
+    waker: Option<Waker>,
+}
+
+impl Gate {
+    fn lock(&self) -> MutexGuard<'_, Marks> {
+        self.0.lock().unwrap()
+    }
+
+    fn mark(&self) -> u64 {
+        self.lock().mark
+    }
+
+    fn reach(&self, mark: u64) {
+        let mut marks = self.lock();
+        marks.reached = mark;
+        marks.waker.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Hold for Gate {
+    fn mark(&self) -> u64 {
+        self.lock().mark
+    }
+
+    fn reached(&self) -> u64 {
+        self.lock().reached
+    }
+
+    fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()> {
+        let mut marks = self.lock();
+        if marks.reached > reached {
+            return Poll::Ready(());
+        }
+        marks.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// Bytes of what is said to `bulk`.
+const BULK: usize = 1 << 20;
+
+impl Room for Parrot {
+    fn input(&mut self, _: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+        self.gate.lock().mark += 1;
+        match input {
+            RoomInput::Connected { peer, .. } => out.send(peer, format!("hello {}", peer.0).into()),
+            RoomInput::Refresh { peer } => out.send(peer, format!("again {}", peer.0).into()),
+            RoomInput::Bytes { peer, bytes } => {
+                let message = bytes.split();
+                match &message[..] {
+                    b"all" => out.send_everyone(format!("all {}", peer.0).into()),
+                    b"log" => {
+                        let mut log = LogWriter::new();
+                        for frame in [&b"one"[..], b"two"] {
+                            log.append(|out| out.extend_from_slice(frame));
+                        }
+                        out.replay(peer, log.snapshot());
+                    }
+                    b"notice" => {
+                        let text = format!("notice {}", peer.0);
+                        out.event(GameEvent::Notice { severity: Severity::Info, peer: Some(peer), text });
+                    }
+                    b"bulk" => out.send(peer, vec![b'.'; BULK].into()),
+                    b"bye" => {
+                        out.send(peer, Bytes::from_static(b"bye"));
+                        out.close(peer);
+                    }
+                    b"?" => {
+                        let why = DecodeError::Incomplete;
+                        return Progress::Malformed(why);
+                    }
+                    b"out" => {
+                        out.close(peer);
+                        let why = Departure::Quit;
+                        out.event(GameEvent::Left { peer, name: "name".into(), seat: "seat".into(), why });
+                    }
+                    _ => out.send(peer, message.freeze()),
+                }
+            }
+            RoomInput::Disconnected { peer, why } => {
+                let why = Departure::Disconnected(why);
+                out.event(GameEvent::Left { peer, name: "name".into(), seat: "seat".into(), why });
+                out.send_everyone(format!("gone {}", peer.0).into());
+            }
+            RoomInput::Elapsed => {
+                self.deadline = None;
+                out.send_everyone(Bytes::from_static(b"elapsed"));
+            }
+            RoomInput::Stop(_) => {
+                out.send_everyone(Bytes::from_static(b"stop"));
+                self.outcome = Some(Outcome::Stopped);
+            }
+        }
+        Progress::Taken
+    }
+
+    fn admits(&self, _: &[u8]) -> Admission {
+        Admission::Ignored
+    }
+
+    fn max_message(&self) -> usize {
+        16
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    fn digest(&self) -> u64 {
+        self.gate.mark()
+    }
+
+    fn status(&self) -> Status {
+        Status { phase: Phase::Lobby, taken: 0, seats: 0 }
+    }
+}
+
+const NOW: Time = Time::ZERO;
+
+/// Lets the host do all it can.
+fn work(host: &mut Host) {
+    while host.work(|| NOW).unwrap() {}
+}
+
+/// Whether the host says that there is something to do.
+fn is_ready(host: &mut Host) -> bool {
+    host.poll_ready(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
+fn frames<const N: usize>(frames: [(u64, &str); N]) -> Vec<(u64, String)> {
+    frames.into_iter().map(|(id, frame)| (id, frame.to_owned())).collect()
+}

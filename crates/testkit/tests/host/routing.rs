@@ -1,0 +1,167 @@
+//! Who is who, and who is told what.
+
+use netcore::{DecodeError, Gone, Leave, Link, Outcome, PeerId, Role, Time};
+use netshell::{ConnectionId, Host};
+use testkit::net::{Observed, Witness};
+
+use super::{Event, NOW, Parrot, Script, Told, frames, work};
+
+const ANN: &str = "10.0.0.1:5000";
+const BOB: &str = "10.0.0.2:5000";
+
+fn host() -> (Host, [Script; 3], Witness) {
+    let (scripts, witness) = ([(); 3].map(|()| Script::default()), Witness::default());
+    let host = Host::new(Parrot::default()).with_observer(witness.clone());
+    (scripts.iter().fold(host, |host, script| host.with_transport(script.clone())), scripts, witness)
+}
+
+#[test]
+fn a_number_is_given_to_one_peer_only_whatever_transport_it_comes_by() {
+    let (host, [left, right, _], witness) = host();
+    let mut host = host.with_first_peer(PeerId(40));
+    for round in 0..5 {
+        left.open(round, ANN);
+        right.open(round, ANN);
+        work(&mut host);
+        // Some leave, some break, some are closed; all of them for good.
+        match round {
+            0 => left.go(round, Gone::Broken),
+            1 => left.say(round, "bye"),
+            _ => right.go(round, Gone::Lagging),
+        }
+        work(&mut host);
+    }
+    let numbers: Vec<u64> = witness
+        .observed()
+        .into_iter()
+        .filter_map(|(_, observed)| match observed {
+            Observed::Connected { peer, .. } => Some(peer.0),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(numbers, (40..50).collect::<Vec<_>>());
+    assert_eq!(host.peers(), 5);
+}
+
+#[test]
+fn a_clock_that_goes_back_is_not_followed() {
+    let (mut host, [left, right, _], witness) = host();
+    left.open(1, ANN);
+    assert!(host.work(|| Time::from_millis(1_000)).unwrap());
+    right.open(1, BOB);
+    assert!(host.work(|| Time::from_millis(400)).unwrap());
+    host.stop(Time::ZERO, Leave::Over);
+    let times: Vec<Time> = witness.observed().into_iter().map(|(now, _)| now).collect();
+    assert!(times.len() >= 2 && times.iter().all(|&now| now == Time::from_millis(1_000)), "{times:?}");
+}
+
+#[test]
+fn everybody_is_everybody_at_every_transport() {
+    let (mut host, scripts, _) = host();
+    for (id, script) in (7..).zip(&scripts) {
+        script.open(id, ANN);
+    }
+    scripts[0].open(9, BOB);
+    work(&mut host);
+    let greeted: Vec<_> = scripts.iter().map(Script::told).collect();
+    assert_eq!(greeted.iter().map(Vec::len).sum::<usize>(), 4);
+    scripts[1].say(8, "all");
+    work(&mut host);
+    assert_eq!(scripts[0].frames(), frames([(7, "all 1"), (9, "all 1")]));
+    assert_eq!(scripts[1].frames(), frames([(8, "all 1")]));
+    assert_eq!(scripts[2].frames(), frames([(9, "all 1")]), "another 9 than that of the first transport");
+    // Who is closed is nobody any more.
+    scripts[0].say(7, "bye");
+    work(&mut host);
+    assert_eq!(scripts[0].told(), [(7, Told::Frame("bye".into())), (7, Told::Closed)]);
+    scripts[1].say(8, "all");
+    scripts[0].say(7, "all");
+    work(&mut host);
+    assert_eq!(scripts[0].frames(), frames([(9, "all 1")]));
+}
+
+#[test]
+fn a_history_a_refresh_and_an_answer_reach_the_one_they_are_for() {
+    let (mut host, scripts, _) = host();
+    scripts[0].open(1, ANN);
+    scripts[1].open(1, BOB);
+    work(&mut host);
+    for script in &scripts {
+        script.told();
+    }
+    scripts[1].say(1, "log");
+    scripts[1].say(1, "echo");
+    work(&mut host);
+    assert_eq!(scripts[1].frames(), frames([(1, "one"), (1, "two"), (1, "echo")]));
+    assert!(host.refresh(NOW, 1, ConnectionId(1)));
+    assert_eq!(scripts[1].told().len(), 1);
+    assert!(!host.refresh(NOW, 1, ConnectionId(2)) && !host.refresh(NOW, 2, ConnectionId(1)));
+    assert!(!host.refresh(NOW, 9, ConnectionId(1)), "no such transport");
+    assert_eq!(scripts[0].told(), []);
+}
+
+#[test]
+fn the_observer_learns_where_the_peer_is_that_something_is_about() {
+    let (mut host, scripts, witness) = host();
+    scripts[0].open(1, ANN);
+    // An IPv4 address is shown as one, also if it came by a socket for IPv6.
+    scripts[1].happens(Event::Opened { id: 1, link: Link::Stream, address: "[::ffff:10.0.0.2]:5000".parse().unwrap() });
+    work(&mut host);
+    for message in ["notice", "?"] {
+        scripts[1].say(1, message);
+        scripts[0].say(1, message);
+    }
+    work(&mut host);
+    scripts[1].go(1, Gone::Broken);
+    scripts[0].go(1, Gone::Left);
+    work(&mut host);
+    let observed: Vec<Observed> = witness.observed().into_iter().map(|(_, observed)| observed).collect();
+    let about = |wanted: u64, address: &str| {
+        let (peer, address) = (PeerId(wanted), address.to_owned());
+        let events = observed.iter().filter_map(|observed| match observed {
+            Observed::Event { event, address } => Some((format!("{event:?}"), address.as_deref())),
+            _ => None,
+        });
+        let own: Vec<_> = events.filter(|(event, _)| event.contains(&format!("PeerId({wanted})"))).collect();
+        assert_eq!(own.len(), 2, "{own:?}");
+        assert!(own.iter().all(|(_, told)| *told == Some(&*address)), "{own:?}");
+        let why = DecodeError::Incomplete;
+        for expected in [
+            Observed::Connected { peer, role: Role::Player, address: address.clone() },
+            Observed::Malformed { peer, address: address.clone(), why },
+        ] {
+            assert!(observed.contains(&expected), "{expected:?} in {observed:?}");
+        }
+        assert!(
+            observed
+                .iter()
+                .any(|o| matches!(o, Observed::Gone { peer: p, address: a, .. } if *p == peer && *a == address))
+        );
+    };
+    about(0, ANN);
+    about(1, BOB);
+}
+
+#[test]
+fn the_observer_learns_where_a_peer_was_that_is_closed_before_it_is_told_of() {
+    let (mut host, scripts, witness) = host();
+    scripts[0].open(1, ANN);
+    scripts[0].say(1, "out");
+    work(&mut host);
+    let [(_, address)] = &witness.events()[..] else { panic!("{:?}", witness.events()) };
+    assert_eq!(address.as_deref(), Some(ANN));
+    assert_eq!(host.peers(), 0);
+}
+
+#[test]
+fn after_the_end_nothing_is_taken_in() {
+    let (mut host, scripts, _) = host();
+    scripts[0].open(1, ANN);
+    work(&mut host);
+    host.stop(NOW, Leave::Over);
+    assert_eq!(host.outcome(), Some(Outcome::Stopped));
+    scripts[0].told();
+    scripts[0].say(1, "echo");
+    work(&mut host);
+    assert_eq!((scripts[0].told().len(), scripts[0].waiting()), (0, 1));
+}

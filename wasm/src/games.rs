@@ -1,0 +1,132 @@
+//! One game of each kind. They are set up with constants, so `None` means that a rule has changed and a game here has not.
+
+use std::{mem, sync::Arc, time::Duration};
+
+use blackjack::{
+    Dialect, Policy, QTable, Seed, StateSpace, Table,
+    learn::{Chance, Choice, Explore, Trainer},
+};
+use mastermind::{Rules, Style, game::Action, solver::Hint};
+use netcore::{Client as _, Engine, Framing, Link, Time, wire::ShortText};
+use nuggets::{Explorer, Grid, Intent, Part};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use robots::{Bot, Game, Parameters};
+
+use crate::{hall::Hall, transcript::Transcript};
+
+const NAMES: [&str; 3] = ["Ann", "Bob", "Eve"];
+/// Far more steps than any of the games takes.
+const STEPS: u64 = 10_000;
+
+const MAP: &str = "\
++--------+    +-----+
+|........#####......|
+|........|    |.....|
+|........|    |.....|
++---#----+    +--#--+
+    #            #
+    ##############
+";
+
+pub(crate) fn nuggets(seed: u64) -> Option<u64> {
+    let (grid, _) = Grid::parse(MAP.as_bytes()).ok()?;
+    let config = nuggets::server::Config { seed, ..Default::default() };
+    let server = nuggets::Server::new(Arc::new(grid), config).ok()?;
+    let client = |name: &str| {
+        let part = Part::Player(nuggets::Name::new(name.as_bytes())?);
+        Some(nuggets::Client::over(Link::Stream, part, Time::ZERO))
+    };
+    let clients = NAMES.into_iter().map(client).collect::<Option<Vec<_>>>()?;
+    let mut explorers = NAMES.map(|_| Explorer::new());
+    Hall::new(server, clients).play(
+        STEPS,
+        |server| server.outcome().is_some(),
+        |at, client, now| {
+            if let Some(key) = explorers[at].next_key(client) {
+                client.act(now, Intent::Key(key));
+            }
+        },
+    )
+}
+
+pub(crate) fn blackjack(seed: u64) -> Option<u64> {
+    const ROUNDS: u32 = 20;
+    const TRAINING: u64 = 10_000;
+    let config = blackjack::server::Config {
+        players: NAMES.len(),
+        delay: Duration::ZERO,
+        ..blackjack::server::Config::new(ROUNDS, Seed::from_number(seed))
+    };
+    let explore = Explore::Epsilon(Chance::new(0.1)?);
+    let mut trainer = Trainer::seeded(QTable::new(StateSpace::Coarse), explore, seed, 0);
+    trainer.play(TRAINING).ok()?;
+    let policies = [trainer.table().policy(), Policy::mimic(), Policy::stand()];
+    let client = |(name, dialect): (&str, Dialect)| {
+        let name = blackjack::Name::new(name.as_bytes()).ok()?;
+        Some(blackjack::Client::new(name, dialect, Framing::Stream, StateSpace::Coarse))
+    };
+    let dialects = [Dialect::Text, Dialect::Binary, Dialect::Text];
+    let clients = NAMES.into_iter().zip(dialects).map(client).collect::<Option<Vec<_>>>()?;
+    Hall::new(Table::new(config, 1).ok()?, clients).play(
+        STEPS,
+        |table| table.outcome().is_some(),
+        |at, client, now| {
+            while client.next_heard().is_some() {}
+            if let Some(state) = client.state() {
+                client.act(now, Choice::sure(policies[at].action(state)));
+            }
+        },
+    )
+}
+
+pub(crate) fn robots(seed: u64) -> Option<u64> {
+    let seed = u32::try_from(seed & u64::from(u32::MAX)).ok()?;
+    let parameters = Parameters {
+        server_name: ShortText::try_from("rules").ok()?,
+        players_count: u8::try_from(NAMES.len()).ok()?,
+        size_x: 9,
+        size_y: 7,
+        game_length: 40,
+        explosion_radius: 3,
+        bomb_timer: 4,
+    };
+    let config = robots::Config {
+        parameters,
+        turn_duration: Duration::from_millis(100),
+        initial_blocks: 8,
+        seed,
+        max_history: robots::MAX_HISTORY,
+    };
+    let server = robots::Server::new(config).ok()?;
+    let client = |name: &str| Some(robots::Client::new(ShortText::try_from(name).ok()?, None));
+    let clients = NAMES.into_iter().map(client).collect::<Option<Vec<_>>>()?;
+    let mut turn = None;
+    let mut bots = [1, 2, 3].map(|number| Bot::new(seed.wrapping_add(number)));
+    Hall::new(server, clients).play(
+        STEPS,
+        // The server goes on to another game at once, so the end is where the turns do not go on.
+        |server| {
+            let before = mem::replace(&mut turn, server.game().map(Game::turn));
+            turn < before
+        },
+        |at, client, now| {
+            if let Some(input) = bots[at].next_input(client) {
+                client.act(now, input);
+            }
+        },
+    )
+}
+
+pub(crate) fn mastermind(seed: u64) -> Option<u64> {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut game = mastermind::Game::new(Rules::new(4, 6, true).ok()?, Style::Text, &mut rng);
+    let mut said = Transcript::new();
+    while game.outcome().is_none() {
+        let hint = Hint::of(&game.ask_hint())?;
+        for event in game.apply(Action::Guess(hint.guess), &mut rng).ok()? {
+            said.add(format!("{event:?}").as_bytes());
+        }
+    }
+    Some(said.value())
+}

@@ -1,0 +1,24 @@
+//! A fingerprint of what was said, in order.
+
+/// FNV-1a over everything that is added.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transcript(u64);
+
+impl Transcript {
+    /// Nothing was said yet.
+    pub(crate) const fn new() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+
+    /// Adds bytes. Pieces are not marked off from each other.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+
+    /// The fingerprint.
+    pub(crate) const fn value(self) -> u64 {
+        self.0
+    }
+}
