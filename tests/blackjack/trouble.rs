@@ -260,7 +260,8 @@ fn whoever_answered_while_the_dealer_was_stopped_is_not_sent_away() {
 
 #[test]
 fn clients_who_come_and_go_leave_a_log_that_can_be_read() {
-    let dealer = Dealer::start("1000 --delay-ms 0 --forever");
+    // Also one that tells more.
+    let dealer = Dealer::start("1000 --delay-ms 0 --forever --log debug");
     for _ in 0..1_000 {
         let ann = dealer.text("Ann");
         drop(ann);

@@ -41,6 +41,8 @@ pub(crate) struct Narrator {
     ended: LogLimit,
     notices: LogLimit,
     malformed: LogLimit,
+    connected: LogLimit,
+    gone: LogLimit,
 }
 
 impl Narrator {
@@ -59,6 +61,8 @@ impl Narrator {
             ended: limit(),
             notices: limit(),
             malformed: LogLimit::new(Time::ZERO),
+            connected: limit(),
+            gone: limit(),
         };
         (narrator, stdout)
     }
@@ -78,8 +82,10 @@ impl Narrator {
 }
 
 impl Observer for Narrator {
-    fn connected(&mut self, _: Time, peer: PeerId, role: Role, address: &str) {
-        debug!(%peer, ?role, address, "connected");
+    fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
+        if let Some(held_back) = self.connected.admit(now) {
+            debug!(%peer, ?role, address, held_back, "connected");
+        }
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
@@ -131,7 +137,9 @@ impl Observer for Narrator {
         }
     }
 
-    fn gone(&mut self, _: Time, peer: PeerId, address: &str, why: Gone) {
-        debug!(%peer, address, ?why, "gone");
+    fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
+        if let Some(held_back) = self.gone.admit(now) {
+            debug!(%peer, address, ?why, held_back, "gone");
+        }
     }
 }

@@ -83,6 +83,7 @@ pub struct Streams<L: Listen> {
     began: Time,
     buffer: BytesMut,
     gone_log: LogLimit,
+    ended_log: LogLimit,
     accept_log: LogLimit,
 }
 
@@ -124,6 +125,7 @@ impl<L: Listen> Streams<L> {
             began: now,
             buffer: BytesMut::new(),
             gone_log: LogLimit::new(now),
+            ended_log: LogLimit::new(now),
             accept_log: LogLimit::new(now),
         }
     }
@@ -218,7 +220,11 @@ impl<L: Listen> Streams<L> {
             return;
         }
         match why {
-            Gone::Left | Gone::Broken => debug!(%id, %address, "the connection is broken"),
+            Gone::Left | Gone::Broken => {
+                if let Some(held_back) = self.ended_log.admit(now) {
+                    debug!(%id, %address, held_back, "the connection is broken");
+                }
+            }
             Gone::Lagging => {
                 if let Some(held_back) = self.gone_log.admit(now) {
                     warn!(%id, %address, held_back, "does not read what is sent to it and was dropped");
@@ -380,7 +386,9 @@ impl<L: Listen> Transport for Streams<L> {
 
     fn close(&mut self, now: Time, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&id) {
-            debug!(%id, address = %plain(connection.address()), "closed");
+            if let Some(held_back) = self.ended_log.admit(now) {
+                debug!(%id, address = %plain(connection.address()), held_back, "closed");
+            }
             connection.close(now, &self.shared);
             self.watch_time(now);
         }

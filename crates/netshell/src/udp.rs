@@ -50,6 +50,7 @@ pub struct Ports<P> {
     // When the host was handed the last bytes.
     handed: Time,
     refused_log: LogLimit,
+    ignored_log: LogLimit,
 }
 
 /// What the next piece of work is.
@@ -89,6 +90,7 @@ impl<P: DatagramPort> Ports<P> {
             state: State::Receive,
             handed: now,
             refused_log: LogLimit::new(now),
+            ignored_log: LogLimit::new(now),
         }
     }
 
@@ -97,7 +99,9 @@ impl<P: DatagramPort> Ports<P> {
         for _ in 0..RECEIVES {
             let Some(remote) = self.receive_one(now)? else { return Ok(Received::Nothing) };
             if !is_answerable(remote.1) {
-                debug!(address = %plain(remote.1), "a datagram from an address that nobody can have");
+                if let Some(held_back) = self.ignored_log.admit(now) {
+                    debug!(address = %plain(remote.1), held_back, "a datagram from an address that nobody can have");
+                }
                 continue;
             }
             match self.datagrams.arrive(now, remote, &self.buffer) {
@@ -197,7 +201,9 @@ impl<P: DatagramPort> Transport for Ports<P> {
         let State::Stranger(remote) = self.state else { return };
         self.state = State::Receive;
         if admission == Admission::Ignored {
-            debug!(address = %plain(remote.1), "a message from an address without a seat is ignored");
+            if let Some(held_back) = self.ignored_log.admit(now) {
+                debug!(address = %plain(remote.1), held_back, "a message from an address without a seat is ignored");
+            }
             return;
         }
         match self.datagrams.admit(now, remote, remote.1, admission) {
