@@ -151,8 +151,8 @@ fn it_listens_on_ipv4_and_ipv6_at_one_port() {
         });
         assert_eq!(accepted.name, text("Ann"));
     }
-    let log = server.process.stderr();
-    assert!(log.contains(&format!("-s localhost:{} --gui", server.port)), "{log}");
+    let joining = format!("-s localhost:{} --gui", server.port);
+    server.process.wait_stderr("how to join", |log| log.contains(&joining).then_some(()));
 }
 
 #[test]
