@@ -38,6 +38,7 @@ pub mod cards;
 pub mod client;
 mod config;
 mod door;
+mod entrance;
 pub mod exact;
 mod fingerprint;
 pub mod game;

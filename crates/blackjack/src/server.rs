@@ -18,9 +18,9 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
+use bytes::Bytes;
 use netcore::{
-    Departure, Engine, GameEvent, Gone, HostId, Input, Leave, Outbox, Outcome, PeerId, Phase, Role, Severity, Status,
-    Time,
+    Departure, Engine, GameEvent, Gone, Input, Leave, Outbox, Outcome, PeerId, Phase, Role, Severity, Status, Time,
 };
 
 use accounts::Accounts;
@@ -31,6 +31,7 @@ pub use self::printer::DESERTED_RATE;
 use crate::{
     audience::Audience,
     door::Door,
+    entrance::Entrance,
     fingerprint::{Fingerprint, SetFingerprint},
     protocol::{Blackjack, DealerMessage, Dialect, Name, PlayerMessage, Request},
     shares::Shares,
@@ -134,22 +135,13 @@ impl Server {
         }
     }
 
-    fn connected(&mut self, now: Time, (peer, role): (PeerId, Role), address: &str, out: &mut Outbox) {
-        let host = HostId::of(address);
-        let let_in = match role {
-            _ if self.ended.is_some() => false,
-            Role::Watcher => {
-                let view = self.view();
-                self.audience.enter(now, (peer, host), || view.to_bytes(), out)
-            }
-            Role::Player => self.shares.enter(peer, host),
-        };
-        if !let_in {
-            note(out, Severity::Info, Some(peer), "is sent away: there is no place for it".into());
-            out.close(peer);
-        } else if role == Role::Player {
-            self.door.enter(peer, now.plus(self.config.timeout));
-        }
+    fn connected(&mut self, now: Time, who: (PeerId, Role), address: &str, out: &mut Outbox) {
+        let due = now.plus(self.config.timeout);
+        // Only watchers are shown it, and players come by the thousand.
+        let view = (who.1 == Role::Watcher).then(|| self.view());
+        let Self { door, shares, audience, ended, .. } = self;
+        let entrance = Entrance { door, shares, audience, closed: ended.is_some() };
+        entrance.enter((now, due), who, address, || view.map_or_else(Bytes::new, |view| view.to_bytes()), out);
     }
 
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {

@@ -73,18 +73,23 @@ impl Narrator {
             info!(address, "{text}");
         } else if let Some(held_back) = self.notices.admit(now) {
             if severity == Severity::Info {
-                info!(address, held_back, "{text}");
+                info!(address, held_back = some(held_back), "{text}");
             } else {
-                warn!(address, held_back, "{text}");
+                warn!(address, held_back = some(held_back), "{text}");
             }
         }
     }
 }
 
+// How many lines were held back, if any were: a field of no interest is left out.
+fn some(held_back: u64) -> Option<u64> {
+    (held_back > 0).then_some(held_back)
+}
+
 impl Observer for Narrator {
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
         if let Some(held_back) = self.connected.admit(now) {
-            debug!(%peer, ?role, address, held_back, "connected");
+            debug!(%peer, ?role, address, held_back = some(held_back), "connected");
         }
     }
 
@@ -92,22 +97,22 @@ impl Observer for Narrator {
         match event {
             GameEvent::Waiting { name, before, .. } => {
                 if let Some(held_back) = self.waiting.admit(now) {
-                    info!(name = %name.escape_debug(), address, before, held_back, "waits for a seat");
+                    info!(name = %name.escape_debug(), address, before, held_back = some(held_back), "waits for a seat");
                 }
             }
             GameEvent::Joined { name, seat, .. } => {
                 if let Some(held_back) = self.joined.admit(now) {
-                    info!(name = %name.escape_debug(), seat, address, held_back, "joined");
+                    info!(name = %name.escape_debug(), seat, address, held_back = some(held_back), "joined");
                 }
             }
             GameEvent::Left { name, seat, why, .. } => {
                 if let Some(held_back) = self.left.admit(now) {
-                    info!(name = %name.escape_debug(), seat, address, %why, held_back, "left");
+                    info!(name = %name.escape_debug(), seat, address, %why, held_back = some(held_back), "left");
                 }
             }
             GameEvent::Started { game, players } => {
                 if let Some(held_back) = self.started.admit(now) {
-                    info!(game, players, held_back, "the game starts");
+                    info!(game, players, held_back = some(held_back), "the game starts");
                 }
             }
             GameEvent::Ended { game, complete, standings } => {
@@ -117,7 +122,7 @@ impl Observer for Narrator {
                         .iter()
                         .map(|row| format!("{}. {} ({}) {}", row.rank, row.name.escape_debug(), row.seat, row.score))
                         .collect();
-                    info!(game, how, standings = scores.join(", "), held_back, "the game ends");
+                    info!(game, how, standings = scores.join(", "), held_back = some(held_back), "the game ends");
                 }
             }
             GameEvent::Notice { severity, text, .. } => self.notice(now, *severity, text, address),
@@ -125,7 +130,7 @@ impl Observer for Narrator {
                 if !self.stdout.queue.push(format!("{text}\n").into_bytes())
                     && let Some(held_back) = self.lost.admit(now)
                 {
-                    warn!(held_back, "nobody reads standard output, so a result is lost");
+                    warn!(held_back = some(held_back), "nobody reads standard output, so a result is lost");
                 }
             }
         }
@@ -133,13 +138,13 @@ impl Observer for Narrator {
 
     fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: DecodeError) {
         if let Some(held_back) = self.malformed.admit(now) {
-            info!(%peer, address, %why, held_back, "malformed message");
+            info!(%peer, address, %why, held_back = some(held_back), "malformed message");
         }
     }
 
     fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
         if let Some(held_back) = self.gone.admit(now) {
-            debug!(%peer, address, ?why, held_back, "gone");
+            debug!(%peer, address, ?why, held_back = some(held_back), "gone");
         }
     }
 }

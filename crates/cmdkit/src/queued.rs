@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// What a text that waits costs besides its bytes.
 const ENTRY: usize = 64;
 
-/// Where texts go in.
+/// The sending side of the queue.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
     shared: Arc<Shared>,

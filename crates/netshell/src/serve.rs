@@ -72,28 +72,24 @@ pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = 
         if host.deadline().is_some_and(|deadline| now.since(deadline.max(seen)) >= STALL) {
             catch_up = Some(now.plus(CATCH_UP));
         }
-        let ended = if catch_up.is_some_and(|until| now < until) {
-            let ended = take_in(&mut host, &clock)?;
-            // What was taken in may have opened connections, which the system has to be asked about.
-            yield_now().await;
-            if ended == Slice::Idle && poll_once(|context| host.poll_ready(context)).await.is_pending() {
-                catch_up = None;
-            }
-            Slice::Idle
-        } else {
-            catch_up = None;
-            slice(&mut host, &clock)?
-        };
-        // A stretch of work that took so long stood still as well.
+        catch_up = catch_up.filter(|&until| now < until);
+        let ended = slice(&mut host, &clock, catch_up.is_some())?;
+        // A slice that took so long was interrupted by a stall too.
         let after = clock.now();
         seen = if after.since(now) >= STALL { now } else { after };
         if ended == Slice::Busy {
             yield_now().await;
+        } else if catch_up.is_some() {
+            // What was taken in may have opened connections, which the system has to be asked about.
+            yield_now().await;
+            if poll_once(|context| host.poll_ready(context)).await.is_pending() {
+                catch_up = None;
+            }
         }
     }
 }
 
-/// How a stretch of work ended.
+/// How a slice of work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
     /// Nothing is left to do just now.
@@ -102,12 +98,12 @@ enum Slice {
     Busy,
 }
 
-// Works for a bounded time. A deadline is looked for between any two pieces.
-fn slice(host: &mut Host, clock: &Clock) -> io::Result<Slice> {
+// Works for a bounded time. A deadline is looked for between any two pieces, unless the host catches up.
+fn slice(host: &mut Host, clock: &Clock, catches_up: bool) -> io::Result<Slice> {
     let begun = clock.now();
     loop {
         let now = clock.now();
-        if host.elapse(now) && host.deadline().is_some_and(|deadline| deadline <= now) {
+        if !catches_up && host.elapse(now) && host.deadline().is_some_and(|deadline| deadline <= now) {
             // It wants to be woken again and again, and hears its peers in between.
             for _ in 0..PIECES {
                 if !host.work(|| clock.now())? {
@@ -117,27 +113,12 @@ fn slice(host: &mut Host, clock: &Clock) -> io::Result<Slice> {
             return Ok(Slice::Busy);
         }
         if !host.work(|| clock.now())? {
-            return Ok(if host.deadline().is_some_and(|deadline| deadline <= clock.now()) {
-                Slice::Busy
-            } else {
-                Slice::Idle
-            });
+            return Ok(Slice::Idle);
         }
         if clock.now().since(begun) >= SLICE {
             return Ok(Slice::Busy);
         }
     }
-}
-
-// Takes in what has arrived, for a bounded time and without a look at deadlines.
-fn take_in(host: &mut Host, clock: &Clock) -> io::Result<Slice> {
-    let begun = clock.now();
-    while host.work(|| clock.now())? {
-        if clock.now().since(begun) >= SLICE {
-            return Ok(Slice::Busy);
-        }
-    }
-    Ok(Slice::Idle)
 }
 
 // What a poll has to say without being waited for.

@@ -137,17 +137,12 @@ impl<L: Listen> Streams<L> {
         self
     }
 
-    /// The listeners.
-    pub fn listeners(&self) -> impl Iterator<Item = &L> {
-        self.listeners.iter().map(Listener::socket)
-    }
-
     #[cfg(test)]
     fn wake(&self, id: ConnectionId) {
         self.connections[&id].wake();
     }
 
-    // Sees to it that time alone wakes the transport.
+    // Schedules the next tick, unless one is scheduled.
     fn watch_time(&mut self, now: Time) {
         self.tick_at.get_or_insert_with(|| now.plus(TICK));
     }
@@ -234,7 +229,7 @@ impl<L: Listen> Streams<L> {
         self.gone.push_back((id, why));
     }
 
-    // What time alone has changed.
+    // Looks at everything that changes as time passes.
     fn tick(&mut self, now: Time) {
         let since = self.last_tick.map_or(Duration::ZERO, |last| now.since(last));
         let stopped = since.saturating_sub(LATE);
@@ -256,7 +251,7 @@ impl<L: Listen> Streams<L> {
         if timed {
             self.watch_time(now);
         }
-        // When ticks pause, it is forgotten when the last one was: the next must not count as late.
+        // While no tick is scheduled none can be late.
         self.last_tick = timed.then_some(now);
     }
 

@@ -100,7 +100,7 @@ impl<P: DatagramPort> Ports<P> {
             let Some(remote) = self.receive_one(now)? else { return Ok(Received::Nothing) };
             if !is_answerable(remote.1) {
                 if let Some(held_back) = self.ignored_log.admit(now) {
-                    debug!(address = %plain(remote.1), held_back, "a datagram from an address that nobody can have");
+                    debug!(address = %plain(remote.1), held_back, "a datagram from an address that cannot be answered");
                 }
                 continue;
             }
@@ -133,7 +133,7 @@ impl<P: DatagramPort> Ports<P> {
         }
     }
 
-    // Sees to it that what waits for time to pass is looked at.
+    // Schedules the next look at what waits for time to pass.
     fn set_wake(&mut self, now: Time) {
         let retry = self.all.iter().any(|port| !port.is_drained()).then(|| now.plus(RETRY));
         let resume = self.all.iter().filter_map(DatagramPort::resume).min();

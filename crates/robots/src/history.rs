@@ -1,24 +1,23 @@
 //! What a newcomer is told behind Hello, up to a bound.
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Log, LogWriter};
+use netcore::{Fingerprint, Log, LogWriter};
 
-use crate::{fingerprint, messages::ServerMessage, protocol::encode};
+use crate::{messages::ServerMessage, protocol::encode};
 
 /// Who was accepted so far, or the game so far.
 #[derive(Debug, Clone)]
 pub(crate) struct History {
     // None once it would be longer than its bound: then nobody can be told it, and nothing of it is kept.
     log: Option<LogWriter>,
-    bytes: u64,
     bound: u64,
-    fingerprint: u64,
+    fingerprint: Fingerprint,
 }
 
 impl History {
     /// One of which nothing has happened, and which may have so many bytes.
     pub(crate) fn new(bound: u64) -> Self {
-        Self { log: Some(LogWriter::new()), bytes: 0, bound, fingerprint: 0 }
+        Self { log: Some(LogWriter::new()), bound, fingerprint: Fingerprint::new() }
     }
 
     /// Adds a message; gives its wire form, for those who hear it live.
@@ -29,11 +28,10 @@ impl History {
             return frame.freeze();
         };
         let frame = log.append(|frame| encode(message, frame));
-        self.bytes += frame.len() as u64;
-        if self.bytes > self.bound {
-            (self.log, self.fingerprint) = (None, 0);
+        if log.len() as u64 > self.bound {
+            self.log = None;
         } else {
-            self.fingerprint = fingerprint::extend(self.fingerprint, &frame);
+            self.fingerprint.add_bytes(&frame);
         }
         frame
     }
@@ -49,8 +47,7 @@ impl History {
     }
 
     /// What is the same for two histories that newcomers cannot tell apart now or later.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        // The bytes so far decide how long it will be told.
-        if self.is_lost() { u64::MAX } else { self.fingerprint ^ self.bytes.rotate_left(32) }
+    pub(crate) const fn fingerprint(&self) -> u64 {
+        if self.is_lost() { u64::MAX } else { self.fingerprint.value() }
     }
 }

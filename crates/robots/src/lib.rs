@@ -45,7 +45,6 @@ pub mod bot;
 pub mod client;
 mod config;
 pub mod explosion;
-mod fingerprint;
 pub mod game;
 mod history;
 pub mod incoming;

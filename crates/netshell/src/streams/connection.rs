@@ -214,8 +214,8 @@ impl<S: ByteStream> Connection<S> {
         self.source.wake();
     }
 
-    /// Something that waits for it is lost. What the system holds is cut off with it: otherwise the system keeps it for minutes
-    /// for somebody who reads nothing, and the other end takes what it got for all.
+    /// Ends the connection with a reset if something still waits for it. Then the system frees what it holds at once, instead of
+    /// keeping it for minutes, and the other end cannot take a part for the whole.
     pub(super) fn abort(&mut self, shared: &Shared) {
         if !self.queue.is_empty(shared) {
             self.stream.abort();
@@ -249,8 +249,8 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// What the passing of time has changed: whether it is lost, and if not, whether it has to be looked at again. For
-    /// `stopped` the whole server stood still, which is not its fault.
+    /// Checks the time limits: an error if the connection is lost, otherwise whether it has to be checked again later. The limits
+    /// move by `stopped`, the time for which the whole server stood still.
     pub(super) fn elapsed(&mut self, now: Time, shared: &Shared, stopped: Duration) -> Result<bool, Gone> {
         self.queue.forgive(stopped);
         self.check(now, shared)?;

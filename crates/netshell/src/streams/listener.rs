@@ -35,11 +35,6 @@ impl<L: Listen> Listener<L> {
         Self { socket, source, paused: None }
     }
 
-    /// What listens.
-    pub(super) const fn socket(&self) -> &L {
-        &self.socket
-    }
-
     /// Takes in one connection, if one is there. If another may be, its source wakes again.
     pub(super) fn accept(&mut self, now: Time) -> Accepted<L::Stream> {
         if self.paused.is_some_and(|until| now < until) {

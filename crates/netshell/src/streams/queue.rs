@@ -14,9 +14,9 @@ use netcore::{Log, Time};
 
 /// How far a connection may lag behind what is sent to everybody, in bytes; each message counts [`OVERHEAD`] more.
 pub const MAX_LAG: usize = 4 << 20;
-/// How far one may lag that is still being told a history, which takes as long as it takes. When the history ends, what it
-/// may lag shrinks with what it does lag, by [`MAX_LAG`] above, until that is all: from then on whoever reads faster than the
-/// game goes is not dropped.
+/// How far one may lag while it is told a history. After the history the limit falls as the lag does: it is the smallest lag so
+/// far plus [`MAX_LAG`], until the connection is up to date. So whoever has read the history and reads faster than the game
+/// goes is not dropped.
 pub const MAX_CATCH_UP: usize = 32 << 20;
 /// How much may wait that was sent to one connection alone, in bytes; each message counts [`OVERHEAD`] more. Histories do
 /// not count.

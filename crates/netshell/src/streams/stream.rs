@@ -77,7 +77,7 @@ impl ByteStream for TcpStream {
     }
 
     fn finish(&mut self) {
-        // Whether that works is the business of the other end.
+        // It fails only if the connection is broken already, which reading tells.
         let _ = SockRef::from(&*self).shutdown(Shutdown::Write);
     }
 
@@ -92,7 +92,7 @@ impl Listen for TcpListener {
 
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         Self::poll_accept(self, context).map_ok(|(stream, address)| {
-            // A connection that is slower, holds more memory or outlives its machine is still a connection.
+            // The connection works without any of these options, so an error is ignored.
             let _ = stream.set_nodelay(true);
             let socket = SockRef::from(&stream);
             let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));

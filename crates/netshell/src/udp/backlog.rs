@@ -104,7 +104,7 @@ impl Backlog {
         try_send: impl FnOnce(Share, SocketAddr, &[u8]) -> io::Result<()>,
     ) {
         let share = Share::of(now, heard);
-        // Behind others who wait for the same, the system is full.
+        // If others with the same or a better share wait already, the system has no room for this one either.
         let first = self.turns.first_key_value().is_none_or(|(&(waiting, _), _)| share < waiting);
         if first && !self.lanes.contains_key(&to) {
             match try_send(share, to, &frame) {

@@ -8,7 +8,8 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use bytes::{Bytes, BytesMut};
@@ -92,9 +93,8 @@ impl Engine for Parrot {
                     }),
                     b"stall" => {
                         let _ = self.events.send(format!("{peer}: stall"));
-                        // Everything stands still, as in a process that is stopped, until the deadline is long over.
+                        // Everything stands still, as in a process that is stopped, until the test lets it go on.
                         let _ = self.go_on.lock().unwrap().recv_timeout(PATIENCE);
-                        std::thread::sleep(Duration::from_millis(150));
                     }
                     b"rush" => self.rush = true,
                     b"halt" => self.rush = false,
@@ -373,7 +373,7 @@ fn a_deadline_is_kept_while_somebody_floods() {
     let mut ann = server.peer();
     let flooder = server.peer();
     let mut stream = flooder.stream.try_clone().unwrap();
-    let flood = std::thread::spawn(move || {
+    let flood = thread::spawn(move || {
         let words = b"quiet\0".repeat(2_000);
         while stream.write_all(&words).is_ok() {}
     });
@@ -446,6 +446,11 @@ fn what_came_while_everything_stood_still_is_heard_before_the_clock_is_looked_at
         server.await_event(": stall");
         let late = format!("in time {round}");
         bob.say(&[&late]);
+        // Until the deadline, 20 ms after the tick, is over by more than a stall.
+        let stalled = Instant::now();
+        while stalled.elapsed() < Duration::from_millis(200) {
+            thread::yield_now();
+        }
         server.go_on.send(()).unwrap();
         assert_eq!((ann.read(), ann.read()), (late, "tock".to_owned()));
         assert_eq!((bob.read().len(), bob.read().len()), (9, 4));

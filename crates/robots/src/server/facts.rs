@@ -1,11 +1,10 @@
 //! What a server's digest is made of.
 
-use netcore::{Digest, PeerId, Role};
+use netcore::{Digest, Fingerprint, PeerId, Role};
 
 use super::Peer;
 use crate::{
     config::Config,
-    fingerprint,
     messages::{Action, Player},
 };
 
@@ -23,9 +22,12 @@ pub(super) const STOPPED: u8 = 9;
 /// All that the configuration decides later. The seed is in the generator.
 pub(super) fn of_setup(config: &Config, hello: &[u8]) -> Digest {
     let mut digest = Digest::default();
-    digest.toggle(SETUP, 0, fingerprint::extend(0, hello));
     let nanos = config.turn_duration.as_nanos().to_le_bytes();
-    digest.toggle(SETUP, 1, fingerprint::extend(0, &nanos));
+    for (which, bytes) in [(0, hello), (1, &nanos[..])] {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add_bytes(bytes);
+        digest.toggle(SETUP, which, fingerprint.value());
+    }
     digest.toggle(SETUP, 2, config.initial_blocks.into());
     digest.toggle(SETUP, 3, config.max_history);
     digest
@@ -33,7 +35,10 @@ pub(super) fn of_setup(config: &Config, hello: &[u8]) -> Digest {
 
 /// A player of the game or of the coming one.
 pub(super) fn of_player(player: &Player) -> u64 {
-    fingerprint::extend(fingerprint::extend(0, player.name.as_bytes()), player.address.as_bytes())
+    let mut fingerprint = Fingerprint::new();
+    fingerprint.add_bytes(player.name.as_bytes());
+    fingerprint.add_bytes(player.address.as_bytes());
+    fingerprint.value()
 }
 
 /// What a player wants to do.
@@ -53,7 +58,9 @@ impl Peer {
             Role::Watcher => 1,
         };
         let player = self.player.map_or(0, |player| 1 + u32::from(player.0));
-        let bytes = fingerprint::extend(0, &id.0.to_le_bytes());
-        digest.toggle(PEER, role << 16 | player, fingerprint::extend(bytes, self.address.as_bytes()));
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(id.0);
+        fingerprint.add_bytes(self.address.as_bytes());
+        digest.toggle(PEER, role << 16 | player, fingerprint.value());
     }
 }

@@ -1,0 +1,41 @@
+//! Letting in those who have connected: the same for the lobby and for a table by itself.
+
+use bytes::Bytes;
+use netcore::{HostId, Outbox, PeerId, Role, Severity, Time};
+
+use crate::{audience::Audience, door::Door, shares::Shares, table::note};
+
+/// The places that there are.
+pub(crate) struct Entrance<'a> {
+    pub(crate) door: &'a mut Door,
+    pub(crate) shares: &'a mut Shares,
+    pub(crate) audience: &'a mut Audience,
+    /// Whether nobody is let in any more.
+    pub(crate) closed: bool,
+}
+
+impl Entrance<'_> {
+    /// Lets somebody in whose host has not its share yet, and closes everybody else. A player has until `due` to join, a
+    /// watcher is shown `picture`.
+    pub(crate) fn enter(
+        self,
+        (now, due): (Time, Time),
+        (peer, role): (PeerId, Role),
+        address: &str,
+        picture: impl FnOnce() -> Bytes,
+        out: &mut Outbox,
+    ) {
+        let host = HostId::of(address);
+        let let_in = match role {
+            _ if self.closed => false,
+            Role::Watcher => self.audience.enter(now, (peer, host), picture, out),
+            Role::Player => self.shares.enter(peer, host),
+        };
+        if !let_in {
+            note(out, Severity::Info, Some(peer), "is sent away: there is no place for it".into());
+            out.close(peer);
+        } else if role == Role::Player {
+            self.door.enter(peer, due);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Fingerprints of numbers and bytes in their order.
+
+use crate::{HostId, Time};
+
+/// A 64-bit fingerprint of numbers in their order: the value of a fact in a [`Digest`](crate::Digest), or the digest of a state
+/// that is small enough to be looked at each time.
+///
+/// Lists of different numbers have different fingerprints, but for a chance of 2^-64; lists of one length that differ in one
+/// number always have. Not meant to withstand somebody who looks for collisions.
+///
+/// ```
+/// use netcore::Fingerprint;
+///
+/// let (mut one, mut other) = (Fingerprint::new(), Fingerprint::new());
+/// one.add_bytes(b"Ann");
+/// one.add(1);
+/// other.add(1);
+/// other.add_bytes(b"Ann");
+/// assert_ne!(one.value(), other.value(), "order matters");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(u64);
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fingerprint {
+    /// The fingerprint of nothing.
+    pub const fn new() -> Self {
+        Self(0x9E37_79B9_7F4A_7C15)
+    }
+
+    /// Adds a number.
+    #[inline]
+    pub const fn add(&mut self, number: u64) {
+        // Each step is one to one in the number as well as in what came before.
+        let bits = (self.0 ^ number).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        self.0 = (bits ^ (bits >> 32)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        self.0 ^= self.0 >> 29;
+    }
+
+    /// Adds the length of a list.
+    pub fn add_count(&mut self, count: usize) {
+        self.add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+
+    /// Adds a time, or that there is none.
+    pub fn add_time(&mut self, time: Option<Time>) {
+        self.add(u64::from(time.is_some()));
+        self.add(time.map_or(0, Time::as_nanos));
+    }
+
+    /// Adds bytes and their count, eight bytes at a time: a turn of a full game of robots has tens of thousands.
+    pub fn add_bytes(&mut self, bytes: &[u8]) {
+        self.add_count(bytes.len());
+        let (words, rest) = bytes.as_chunks();
+        for &word in words {
+            self.add(u64::from_le_bytes(word));
+        }
+        if !rest.is_empty() {
+            self.add(rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)));
+        }
+    }
+
+    /// Adds a host.
+    pub fn add_host(&mut self, host: HostId) {
+        let (kind, number) = match host {
+            HostId::V4(bytes) => (0, u64::from(u32::from_be_bytes(bytes))),
+            HostId::V6Network(network) => (1, network),
+            HostId::Other => (2, 0),
+        };
+        self.add(kind);
+        self.add(number);
+    }
+
+    /// The fingerprint so far.
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{collections::BTreeSet, vec};
+
+    fn of(parts: &[&[u8]]) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        parts.iter().for_each(|part| fingerprint.add_bytes(part));
+        fingerprint.value()
+    }
+
+    #[test]
+    fn every_byte_its_place_and_the_length_count() {
+        let mut all = BTreeSet::new();
+        for length in 0..40 {
+            assert!(all.insert(of(&[&vec![0; length]])), "{length} zeros");
+            for at in 0..length {
+                for byte in [1, 2, 0x80, 0xff] {
+                    let mut bytes = vec![0; length];
+                    bytes[at] = byte;
+                    assert!(all.insert(of(&[&bytes])), "{byte} at {at} of {length}");
+                }
+            }
+        }
+        assert!(all.insert(of(&[&[1], &[2]])) && all.insert(of(&[&[2], &[1]])), "what came before counts");
+    }
+}
