@@ -89,7 +89,9 @@ mod tests {
 
     fn of(parts: &[&[u8]]) -> u64 {
         let mut fingerprint = Fingerprint::new();
-        parts.iter().for_each(|part| fingerprint.add_bytes(part));
+        for part in parts {
+            fingerprint.add_bytes(part);
+        }
         fingerprint.value()
     }
 
