@@ -36,6 +36,10 @@ bench-blackjack:
 prove:
     cargo test --release -p blackjack -p e2e -p mastermind -- --ignored --nocapture
 
+# Ten minutes of matches whose server is killed, whose disk fails and whose network loses, and how many hours that were for them.
+simulate:
+    cargo test --release -p testkit --test tests simulate_for_long -- --ignored --nocapture
+
 # A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":
     cargo fuzz run --sanitizer none {{target}} -- -max_total_time=60

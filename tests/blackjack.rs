@@ -2,6 +2,8 @@
 
 /// Whole games as they go over the wire, in both dialects, at one table and at many.
 mod games;
+/// Dealers that are killed in the middle of a round.
+mod kills;
 /// The player as people run it: by a table, learning, and by hand.
 mod player;
 /// What the dealer's command line accepts and refuses, where it listens, what it says and how it ends.

@@ -10,6 +10,10 @@ mod floods;
 mod games;
 /// Datagrams that nobody should send.
 mod hostile;
+/// Journals: where they are, what they hold up to, and which a server goes on with.
+mod journals;
+/// Servers that are killed in the middle of a game.
+mod kills;
 /// What the log holds, and in which form.
 mod logs;
 /// The map checker.

@@ -14,6 +14,7 @@ use serde_json::Value;
 /// The programs that tests start, by package.
 pub(crate) const PACKAGES: &[&str] = &[
     "dealer",
+    "journal-tool",
     "mastermind-play",
     "nuggets-client",
     "nuggets-server",
@@ -24,6 +25,11 @@ pub(crate) const PACKAGES: &[&str] = &[
     "robots-server",
     "robots-verify",
 ];
+
+/// The program of a package. Nearly all are called the same.
+pub(crate) fn program_of(package: &str) -> &str {
+    if package == "journal-tool" { "journal" } else { package }
+}
 
 /// A command that runs the program of that name, which is built first if it has to be.
 pub(crate) fn program(name: &str) -> Command {
@@ -52,7 +58,7 @@ fn build() -> BTreeMap<String, PathBuf> {
     let mut command = cargo("build");
     command.args(["--message-format", "json-render-diagnostics"]).args(profile_and_folder());
     for package in PACKAGES {
-        command.args(["-p", package, "--bin", package]);
+        command.args(["-p", package, "--bin", program_of(package)]);
     }
     let output = command.stderr(Stdio::inherit()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}", output.status);

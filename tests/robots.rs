@@ -4,6 +4,10 @@
 mod client;
 /// Clients that nobody would want, and what is left for the others.
 mod hostile;
+/// Servers that are killed in the middle of a game.
+mod kills;
+/// A client that comes back to a server that was away.
+mod retry;
 /// What the server's command line accepts and refuses, where it listens, and what it says.
 mod server;
 /// Games as they go over the wire.

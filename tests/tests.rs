@@ -7,8 +7,12 @@
 mod blackjack;
 /// What people are told to type: in the documents, in the help, by a server.
 mod commands;
+/// Journals of earlier versions.
+mod data;
 /// What the crates promise about each other: how many a server links, and which never.
 mod dependencies;
+/// Servers that are killed at random points of their matches and go on with them.
+mod kills;
 /// The nuggets server and its client.
 mod nuggets;
 /// Building the programs and finding them.

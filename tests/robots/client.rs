@@ -19,17 +19,17 @@ use testkit::{
 use crate::programs::program;
 
 /// A server "s" for two players on 5 x 4 fields, with games of 3 turns, radius 1 and timer 2.
-const HELLO: &str = "00 0173 02 0005 0004 0003 0001 0002";
+pub(super) const HELLO: &str = "00 0173 02 0005 0004 0003 0001 0002";
 const ANN: &str = "00 03416e6e 0178";
 const NOBODY: &str = "01 00 00";
 /// A game of both, and its first turn: they stand at (1,1) and (4,3), a block is at (2,1).
-const STARTED: &str = "02 00000002 010000 0003416e6e0178";
-const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
+pub(super) const STARTED: &str = "02 00000002 010000 0003416e6e0178";
+pub(super) const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
 /// What Ann's client says to join.
-const JOIN: &str = "00 03416e6e";
+pub(super) const JOIN: &str = "00 03416e6e";
 
 /// What a server may say in a row, and the picture that follows each, if one does.
-fn script() -> Vec<(String, Option<String>)> {
+pub(super) fn script() -> Vec<(String, Option<String>)> {
     let hello = HELLO[2..].to_owned();
     let lobby = |players: &str| Some(format!("00 {hello} {players}"));
     let both = format!("00000002 {ANN} {NOBODY}");
@@ -71,7 +71,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
@@ -79,16 +79,16 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A GUI: a socket that is told pictures.
-struct Gui(UdpSocket);
+pub(super) struct Gui(pub(super) UdpSocket);
 
 impl Gui {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         Self(socket)
     }
 
-    fn address(&self) -> String {
+    pub(super) fn address(&self) -> String {
         self.0.local_addr().unwrap().to_string()
     }
 
@@ -100,16 +100,16 @@ impl Gui {
         buffer
     }
 
-    fn expect(&self, picture: &str) {
+    pub(super) fn expect(&self, picture: &str) {
         assert_eq!(hex(&self.seen()), hex(&bytes(picture)));
     }
 
-    fn picture(&self) -> DrawMessage {
+    pub(super) fn picture(&self) -> DrawMessage {
         read_datagram(&self.seen(), u32::MAX).unwrap()
     }
 
     /// The next picture of a game.
-    fn game(&self) -> GamePicture {
+    pub(super) fn game(&self) -> GamePicture {
         loop {
             if let DrawMessage::Game(picture) = self.picture() {
                 return picture;
@@ -117,24 +117,24 @@ impl Gui {
         }
     }
 
-    fn send(&self, port: u16, input: &[u8]) {
+    pub(super) fn send(&self, port: u16, input: &[u8]) {
         self.0.send_to(input, ("127.0.0.1", port)).unwrap();
     }
 }
 
 /// A server that says what it is told to.
-struct Fake(TcpListener);
+pub(super) struct Fake(pub(super) TcpListener);
 
 impl Fake {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(TcpListener::bind("127.0.0.1:0").unwrap())
     }
 
-    fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         self.0.local_addr().unwrap()
     }
 
-    fn accept(&self) -> Connection {
+    pub(super) fn accept(&self) -> Connection {
         let (stream, _) = self.0.accept().unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
@@ -143,15 +143,15 @@ impl Fake {
     }
 }
 
-struct Connection(TcpStream);
+pub(super) struct Connection(pub(super) TcpStream);
 
 impl Connection {
-    fn say(&mut self, message: &str) {
+    pub(super) fn say(&mut self, message: &str) {
         self.0.write_all(&bytes(message)).unwrap();
     }
 
     /// The next bytes that the client says are these.
-    fn hear(&mut self, message: &str) {
+    pub(super) fn hear(&mut self, message: &str) {
         let mut heard = vec![0; bytes(message).len()];
         self.0.read_exact(&mut heard).unwrap();
         assert_eq!(hex(&heard), hex(&bytes(message)));
@@ -166,14 +166,14 @@ impl Connection {
     }
 }
 
-fn command(server: &impl ToString, arguments: &[&str]) -> Command {
+pub(super) fn command(server: &impl ToString, arguments: &[&str]) -> Command {
     let mut command = program("robots-client");
     command.args(["-s", &server.to_string()]).args(arguments);
     command
 }
 
 /// A client that shows a game to a GUI and listens to it at any free port.
-fn with_gui(server: &impl ToString, gui: &str, arguments: &[&str]) -> Process {
+pub(super) fn with_gui(server: &impl ToString, gui: &str, arguments: &[&str]) -> Process {
     let mut command = command(server, &["-d", gui, "-p", "0", "--bind", "127.0.0.1"]);
     Process::start(command.args(arguments))
 }
@@ -323,28 +323,6 @@ fn a_server_that_goes_mad_ends_the_client_with_the_wrong_byte() {
             assert!(failure.starts_with(&right), "{failure}");
         }
     }
-}
-
-#[test]
-fn who_retries_finds_a_server_that_comes_and_comes_again() {
-    let gui = Gui::new();
-    let address = Fake::new().address();
-    let client = with_gui(&address, &gui.address(), &["-n", "Ann", "--retry"]);
-    client.wait_stderr("a vain attempt", |stderr| stderr.contains("cannot connect").then_some(()));
-    // What is pressed before there is a server is not meant for it.
-    gui.send(client.port(), &[0]);
-    client.wait_stderr("another one", |stderr| (stderr.matches("cannot connect").count() > 2).then_some(()));
-    let server = Fake(TcpListener::bind(address).unwrap());
-    for _ in 0..2 {
-        let mut connection = server.accept();
-        connection.say(&[HELLO, STARTED, TURN_0].concat());
-        gui.expect(script()[0].1.as_ref().unwrap());
-        assert_eq!(gui.game().turn, 0);
-        gui.send(client.port(), &[1]);
-        connection.hear("02");
-    }
-    client.terminate();
-    assert_eq!(client.wait().code, Some(0));
 }
 
 #[test]

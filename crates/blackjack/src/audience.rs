@@ -1,8 +1,10 @@
 //! Those who look on, and when they are shown how it stands.
 
+use alloc::vec::Vec;
 use bytes::Bytes;
 use core::time::Duration;
-use netcore::{HostId, Outbox, PeerId, Time};
+use netcore::{HostId, Outbox, PeerId, StateError, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::{config::MAX_WATCHERS, fingerprint::Fingerprint, shares::Shares};
 
@@ -13,9 +15,8 @@ pub const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub(crate) struct Audience {
     watchers: Shares,
-    // What was shown last, and when the next may be shown.
-    shown: Bytes,
-    fingerprint: u64,
+    // The fingerprint of what was shown last, and when the next may be shown.
+    shown: u64,
     free_at: Time,
     // Whether something may have changed since.
     stale: bool,
@@ -23,13 +24,7 @@ pub(crate) struct Audience {
 
 impl Audience {
     pub(crate) const fn new() -> Self {
-        Self {
-            watchers: Shares::new(MAX_WATCHERS),
-            shown: Bytes::new(),
-            fingerprint: 0,
-            free_at: Time::ZERO,
-            stale: false,
-        }
+        Self { watchers: Shares::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
     }
 
     /// Somebody looks on from now on, unless there is no place for it, and is shown how it stands.
@@ -44,9 +39,9 @@ impl Audience {
             return false;
         }
         let picture = picture();
-        if self.free_at <= now && picture != self.shown {
+        if self.free_at <= now && fingerprint_of(&picture) != self.shown {
             // News to the others as well.
-            self.show(now, picture, out);
+            self.show(now, &picture, out);
         } else {
             out.send(peer, picture);
         }
@@ -78,23 +73,21 @@ impl Audience {
     }
 
     /// Shows everybody a picture, unless they know it.
-    pub(crate) fn show(&mut self, now: Time, picture: Bytes, out: &mut Outbox) {
+    pub(crate) fn show(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
         self.stale = false;
-        if picture == self.shown {
+        let fingerprint = fingerprint_of(picture);
+        if fingerprint == self.shown {
             return;
         }
         for peer in self.watchers.peers() {
             out.send(peer, picture.clone());
         }
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add_bytes(&picture);
-        self.fingerprint = fingerprint.value();
-        self.shown = picture;
+        self.shown = fingerprint;
         self.free_at = now.plus(PICTURE_PAUSE);
     }
 
     /// Lets everybody go, after one more picture if it is news.
-    pub(crate) fn dismiss(&mut self, now: Time, picture: Bytes, out: &mut Outbox) {
+    pub(crate) fn dismiss(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
         self.show(now, picture, out);
         for peer in self.watchers.peers() {
             out.close(peer);
@@ -107,7 +100,37 @@ impl Audience {
         fingerprint.add(self.watchers.fingerprint());
         fingerprint.add_time(self.deadline());
         fingerprint.add(self.free_at.as_nanos());
-        fingerprint.add(self.fingerprint);
+        fingerprint.add(self.shown);
         fingerprint.value()
     }
+
+    pub(crate) fn state(&self) -> AudienceState {
+        let Self { watchers, shown, free_at, stale } = self;
+        AudienceState { watchers: watchers.state(), shown: *shown, free_at: *free_at, stale: *stale }
+    }
+
+    /// The audience that had this state.
+    ///
+    /// # Errors
+    /// [`StateError`] when there is no place for so many.
+    pub(crate) fn restore(state: AudienceState) -> Result<Self, StateError> {
+        let AudienceState { watchers, shown, free_at, stale } = state;
+        Ok(Self { watchers: Shares::restore(MAX_WATCHERS, watchers)?, shown, free_at, stale })
+    }
+}
+
+/// Watchers as plain data.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AudienceState {
+    watchers: Vec<(PeerId, HostId)>,
+    shown: u64,
+    free_at: Time,
+    stale: bool,
+}
+
+// Pictures are told apart by it: to show one again, or to leave one out once in 2^64 times, does no harm.
+fn fingerprint_of(picture: &Bytes) -> u64 {
+    let mut fingerprint = Fingerprint::new();
+    fingerprint.add_bytes(picture);
+    fingerprint.value()
 }

@@ -8,8 +8,10 @@
 
 mod pile;
 
+use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::fingerprint::Fingerprint;
@@ -49,7 +51,8 @@ pub enum Suit {
 }
 
 /// One of the 52 cards.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
 pub struct Card(u8);
 
 impl Card {
@@ -122,6 +125,25 @@ impl fmt::Display for Card {
 impl fmt::Debug for Card {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl From<Card> for u8 {
+    fn from(card: Card) -> Self {
+        card.0
+    }
+}
+
+/// A number that is no card's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{0} is no card; cards are numbered from 1 to 52")]
+pub struct NoCard(pub u8);
+
+impl TryFrom<u8> for Card {
+    type Error = NoCard;
+
+    fn try_from(number: u8) -> Result<Self, NoCard> {
+        Self::new(number).ok_or(NoCard(number))
     }
 }
 
@@ -214,6 +236,20 @@ impl Deck {
     /// Cards that are not dealt.
     pub const fn remaining(&self) -> usize {
         self.0.remaining()
+    }
+
+    /// All cards in their order, dealt or not.
+    pub(crate) fn order(&self) -> &[Card] {
+        self.0.order()
+    }
+
+    /// A deck in this order, none dealt and all mixed; `None` unless it is every card once.
+    pub(crate) fn in_order(order: &[Card]) -> Option<Self> {
+        let order: [Card; DECK] = order.try_into().ok()?;
+        let mut sorted: Vec<Card> = order.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        (sorted.len() == DECK).then(|| Self(Pile::mixed(order)))
     }
 
     /// A fingerprint of the order of all cards, dealt or not.

@@ -1,6 +1,7 @@
 //! How a dealer is set up.
 
 use core::time::Duration;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
@@ -21,7 +22,9 @@ pub const DELAY: Duration = Duration::from_millis(50);
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How a dealer is set up. A table by itself makes nothing of `tables`, `forever` and `accounts`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// What it is written down as holds the seed, so whoever reads that knows the cards to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Seats at a table, 1 to 6; a table begins when all are taken.
     pub players: usize,

@@ -4,7 +4,7 @@ use alloc::{
     collections::{BTreeMap, BTreeSet},
     vec::Vec,
 };
-use netcore::{PeerId, Time};
+use netcore::{PeerId, StateError, Time};
 
 use crate::fingerprint::{Fingerprint, SetFingerprint};
 
@@ -22,6 +22,26 @@ impl Door {
         self.strangers.insert(peer, due);
         self.dues.insert((due, peer));
         self.fingerprint.toggle(fact(peer, due));
+    }
+
+    /// All strangers and until when they have to have joined.
+    pub(crate) fn state(&self) -> Vec<(PeerId, Time)> {
+        self.strangers.iter().map(|(&peer, &due)| (peer, due)).collect()
+    }
+
+    /// The strangers that these are.
+    ///
+    /// # Errors
+    /// [`StateError`] when somebody is among them twice.
+    pub(crate) fn restore(state: Vec<(PeerId, Time)>) -> Result<Self, StateError> {
+        let mut door = Self::default();
+        for (peer, due) in state {
+            if door.has(peer) {
+                return Err("somebody who is to join twice".into());
+            }
+            door.enter(peer, due);
+        }
+        Ok(door)
     }
 
     /// A stranger is none any more; `false` if it was none.

@@ -3,12 +3,15 @@
 //! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
 
 mod standings;
+mod state;
 
 use alloc::vec::Vec;
 use core::fmt;
 use rand::{SeedableRng, rngs::ChaCha12Rng};
+use serde::{Deserialize, Serialize};
 
 pub use standings::{Row, Standings};
+pub(crate) use state::GameState;
 
 use crate::{
     cards::Deck,
@@ -16,7 +19,7 @@ use crate::{
     hand::Hand,
     learn::Score,
     protocol::Name,
-    round::{Action, Round, RoundError, View},
+    round::{Action, Round, RoundError, Verdict, View},
 };
 
 /// The most rounds that a game has.
@@ -24,7 +27,7 @@ pub const MAX_ROUNDS: u32 = 1_000_000_000;
 
 /// Where the cards of a dealer come from: the key of a `ChaCha` generator, so that cards that were seen do not give away
 /// those that come.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seed([u8; 32]);
 
 impl Seed {
@@ -76,15 +79,28 @@ struct Record {
     present: bool,
 }
 
+impl Record {
+    const fn is_done(&self, rounds: u32) -> bool {
+        self.score.rounds() >= rounds as u64
+    }
+
+    const fn wants_cards(&self, rounds: u32) -> bool {
+        self.present && !self.is_done(rounds)
+    }
+}
+
 /// A number of rounds with the same players, of whom some may leave.
+///
+/// A round can be called off; then it counts for nobody, but for hands that were forfeited. So each seat has a count of its
+/// own, and cards are dealt to it until it has played all of its rounds.
 #[derive(Clone)]
 pub struct Game {
     records: Vec<Record>,
     rounds: u32,
-    played: u32,
     deck: Deck,
     rng: Generator,
-    round: Round,
+    // None between one that was called off and the next.
+    round: Option<Round>,
     // The dealer's hand of the last round that is over.
     revealed: Option<Hand>,
     // Fingerprints of the names, of the deck and the generator, which change with each deal, and of the records, which change with each
@@ -107,23 +123,18 @@ impl Game {
     /// # Errors
     /// [`RoundError::Seats`] unless there are one to six names.
     pub fn new(names: Vec<Name>, rounds: u32, mut rng: ChaCha12Rng) -> Result<Self, RoundError> {
-        let mut players = Fingerprint::new();
-        for name in &names {
-            players.add_bytes(name.as_str().as_bytes());
-        }
         let record = |name| Record { name, score: Score::default(), forfeits: 0, present: true };
         let records: Vec<Record> = names.into_iter().map(record).collect();
         let mut deck = Deck::new();
-        let round = deal(&mut deck, &records, &mut rng)?;
+        let round = deal(&mut deck, &records, rounds, &mut rng)?;
         let mut game = Self {
+            players: fingerprint_of_players(&records),
             records,
             rounds,
-            played: 0,
             deck,
             rng: Generator(rng),
-            round,
+            round: Some(round),
             revealed: None,
-            players: players.value(),
             dealt: 0,
             scored: 0,
         };
@@ -132,29 +143,46 @@ impl Game {
         Ok(game)
     }
 
-    /// The round that is played, or the last one.
-    pub const fn round(&self) -> &Round {
-        &self.round
+    /// The round that is played, or the last one; none while there is only one that was called off.
+    pub const fn round(&self) -> Option<&Round> {
+        self.round.as_ref()
     }
 
-    /// Rounds that are over.
-    pub const fn played(&self) -> u32 {
-        self.played
+    /// Rounds that are over: those of the seat that has the most.
+    pub fn played(&self) -> u32 {
+        let most = self.records.iter().map(|record| record.score.rounds()).max();
+        most.map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
     }
 
-    /// Rounds in all.
+    /// Rounds in all, for each seat.
     pub const fn rounds(&self) -> u32 {
         self.rounds
     }
 
     /// Whether no round is left to be played, or nobody to play it.
     pub fn is_over(&self) -> bool {
-        self.round.is_over() && (self.is_complete() || self.is_deserted())
+        self.round.as_ref().is_none_or(Round::is_over)
+            && !self.records.iter().any(|record| record.wants_cards(self.rounds))
     }
 
-    /// Whether no round is left to be played.
-    pub const fn is_complete(&self) -> bool {
-        self.played >= self.rounds
+    /// Whether somebody has played all rounds.
+    pub fn is_complete(&self) -> bool {
+        self.records.iter().any(|record| record.is_done(self.rounds))
+    }
+
+    /// Whether a seat has played all rounds.
+    pub(crate) fn is_done(&self, seat: usize) -> bool {
+        self.records.get(seat).is_some_and(|record| record.is_done(self.rounds))
+    }
+
+    /// Whether a seat is dealt to, in the next round if not in this one.
+    pub(crate) fn wants_cards(&self, seat: usize) -> bool {
+        self.records.get(seat).is_some_and(|record| record.wants_cards(self.rounds))
+    }
+
+    /// Who has a seat, or had it.
+    pub(crate) fn name(&self, seat: usize) -> Option<&Name> {
+        self.records.get(seat).map(|record| &record.name)
     }
 
     /// Whether nobody sits there any more.
@@ -169,7 +197,7 @@ impl Game {
 
     /// What a seat may know of the round.
     pub fn view(&self, seat: usize) -> Option<View<'_>> {
-        self.round.view(seat)
+        self.round.as_ref()?.view(seat)
     }
 
     /// The dealer's hand of the last round that is over, the hole card first.
@@ -182,18 +210,39 @@ impl Game {
     /// # Errors
     /// [`RoundError`] when it was not asked; nothing changes then.
     pub fn apply(&mut self, seat: usize, action: Action) -> Result<(), RoundError> {
-        self.round.apply(seat, action)?;
+        self.round.as_mut().ok_or(RoundError::NotAsked { seat })?.apply(seat, action)?;
         self.count();
         Ok(())
     }
 
     /// A seat breaks the rules of play or leaves in the middle of its hand: the hand is lost, and no more are dealt to it.
     pub fn forfeit(&mut self, seat: usize) {
-        let over = self.round.is_over();
-        self.round.forfeit(seat);
+        let round = self.round.as_mut().filter(|round| !round.is_over());
+        let counts = round.map(|round| round.forfeit(seat)).is_some();
         self.leave(seat);
-        if !over {
+        if counts {
             self.count();
+        }
+    }
+
+    /// Ends a round in the middle. It counts for nobody but those whose hands were forfeited, and its cards are not dealt
+    /// again.
+    pub(crate) fn call_off(&mut self) {
+        let Some(round) = self.round.take_if(|round| !round.is_over()) else { return };
+        for (seat, record) in self.records.iter_mut().enumerate() {
+            if round.is_forfeited(seat) {
+                record.score.add(Verdict::Lose);
+                record.forfeits += 1;
+            }
+        }
+        self.scored = self.fingerprint_of_records();
+    }
+
+    /// The last result of a seat does not count.
+    pub(crate) fn take_back(&mut self, seat: usize, verdict: Verdict) {
+        if let Some(record) = self.records.get_mut(seat) {
+            record.score.take_back(verdict);
+            self.scored = self.fingerprint_of_records();
         }
     }
 
@@ -205,12 +254,12 @@ impl Game {
         }
     }
 
-    /// Deals the next round to everybody who is there.
+    /// Deals the next round to everybody who is there and has not played all rounds.
     ///
     /// # Errors
-    /// [`RoundError::Seats`] when nobody is there.
+    /// [`RoundError::Seats`] when there is nobody.
     pub fn deal(&mut self) -> Result<(), RoundError> {
-        self.round = deal(&mut self.deck, &self.records, &mut self.rng.0)?;
+        self.round = Some(deal(&mut self.deck, &self.records, self.rounds, &mut self.rng.0)?);
         self.dealt = self.fingerprint_of_deck();
         Ok(())
     }
@@ -226,22 +275,19 @@ impl Game {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(self.dealt);
         fingerprint.add(self.scored);
-        fingerprint.add(u64::from(self.rounds) << 32 | u64::from(self.played));
-        fingerprint.add(self.round.fingerprint());
+        fingerprint.add(u64::from(self.rounds));
+        fingerprint.add(self.round.as_ref().map_or(0, Round::fingerprint));
         fingerprint.value()
     }
 
     // Counts the results of a round that has just ended.
     fn count(&mut self) {
-        if !self.round.is_over() {
-            return;
-        }
-        self.played += 1;
-        self.revealed = self.round.revealed().copied();
+        let Some(round) = self.round.as_ref().filter(|round| round.is_over()) else { return };
+        self.revealed = round.revealed().copied();
         for (seat, record) in self.records.iter_mut().enumerate() {
-            if let Some(verdict) = self.round.view(seat).and_then(|view| view.verdict) {
+            if let Some(verdict) = round.view(seat).and_then(|view| view.verdict) {
                 record.score.add(verdict);
-                record.forfeits += u64::from(self.round.is_forfeited(seat));
+                record.forfeits += u64::from(round.is_forfeited(seat));
             }
         }
         self.scored = self.fingerprint_of_records();
@@ -259,6 +305,7 @@ impl Game {
     fn fingerprint_of_records(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(self.players);
+        fingerprint.add(self.revealed.as_ref().map_or(0, Hand::packed));
         for record in &self.records {
             let Score { wins, pushes, losses, busts } = record.score;
             for number in [wins, pushes, losses, busts, record.forfeits << 1 | u64::from(record.present)] {
@@ -269,8 +316,16 @@ impl Game {
     }
 }
 
-fn deal(deck: &mut Deck, records: &[Record], rng: &mut ChaCha12Rng) -> Result<Round, RoundError> {
-    let present: Vec<bool> = records.iter().map(|record| record.present).collect();
+fn fingerprint_of_players(records: &[Record]) -> u64 {
+    let mut fingerprint = Fingerprint::new();
+    for record in records {
+        fingerprint.add_bytes(record.name.as_str().as_bytes());
+    }
+    fingerprint.value()
+}
+
+fn deal(deck: &mut Deck, records: &[Record], rounds: u32, rng: &mut ChaCha12Rng) -> Result<Round, RoundError> {
+    let present: Vec<bool> = records.iter().map(|record| record.wants_cards(rounds)).collect();
     deck.shuffle(rng);
     Round::deal(deck.clone(), &present)
 }
@@ -347,7 +402,7 @@ mod tests {
         other.scored = other.fingerprint_of_records();
         assert_ne!(other.fingerprint(), before, "forfeits");
         let mut other = game.clone();
-        other.round.change_hole_card();
+        other.round.as_mut().unwrap().change_hole_card();
         assert_ne!(other.fingerprint(), before, "hole card");
         for act in [
             |game: &mut Game| game.forfeit(1),

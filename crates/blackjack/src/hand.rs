@@ -92,9 +92,20 @@ impl Hand {
         true
     }
 
+    /// A hand of these cards; `None` if it would have been bust before the last, or is too long.
+    pub(crate) fn of(cards: &[Card]) -> Option<Self> {
+        let mut hand = Self::new();
+        cards.iter().all(|&card| hand.push(card)).then_some(hand)
+    }
+
     /// The cards, first to last.
     pub fn cards(&self) -> &[Card] {
         &self.cards[..usize::from(self.count)]
+    }
+
+    /// The cards in one number, for a fingerprint; with one deck they are 12 at most, so that none is lost.
+    pub(crate) fn packed(&self) -> u64 {
+        self.cards().iter().fold(1, |packed: u64, card| packed.rotate_left(6) ^ u64::from(card.number()))
     }
 
     /// What they count.

@@ -26,6 +26,7 @@ mod trainer;
 pub use trainer::Trainer;
 
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     hand::{BEST, MAX_HAND},
@@ -151,7 +152,7 @@ fn in_doubt(Entry { hit, stand }: &Entry) -> bool {
 }
 
 /// How many rounds ended how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Score {
     /// Won.
     pub wins: u64,
@@ -173,6 +174,17 @@ impl Score {
             Verdict::Lose => self.losses += 1,
             Verdict::Bust => self.busts += 1,
         }
+    }
+
+    /// Takes one back that was counted.
+    pub(crate) const fn take_back(&mut self, verdict: Verdict) {
+        let count = match verdict {
+            Verdict::Win => &mut self.wins,
+            Verdict::Push => &mut self.pushes,
+            Verdict::Lose => &mut self.losses,
+            Verdict::Bust => &mut self.busts,
+        };
+        *count = count.saturating_sub(1);
     }
 
     /// All rounds.

@@ -31,6 +31,7 @@ use netcore::{
     framing::put_length_frame,
     wire::{Decode, Reader},
 };
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use stream::{DealerDecoder, PlayerDecoder};
@@ -65,7 +66,7 @@ const NO_NAME: &str = "no name; a name is 1 to 64 printable ASCII characters wit
 const NO_VERDICT: &str = "no result; results are WIN, LOOSE, BUST and PUSH";
 
 /// How a connection speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Dialect {
     /// Words, ended by NUL: the course's protocol.
     Text,
@@ -85,7 +86,8 @@ impl Dialect {
 }
 
 /// A player's name: 1 to 64 printable ASCII characters without a space.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Name(String);
 
 /// A text that is no name.
@@ -106,6 +108,20 @@ impl Name {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = NotAName;
+
+    fn try_from(name: String) -> Result<Self, NotAName> {
+        Self::new(name.as_bytes())
     }
 }
 
@@ -207,7 +223,7 @@ impl fmt::Display for PlayerMessage {
 }
 
 /// A message to a player.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DealerMessage {
     /// A round begins.
     Begin,

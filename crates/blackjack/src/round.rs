@@ -8,8 +8,13 @@
 //!
 //! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament dealer's.
 
+mod state;
+
 use core::fmt;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+pub(crate) use state::RoundState;
 
 use crate::{
     cards::{Card, Deck, DeckEmpty},
@@ -30,7 +35,7 @@ pub enum Action {
 }
 
 /// What a hand came to. On the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// The player has more, or the dealer is bust.
     Win,
@@ -99,7 +104,7 @@ pub enum RoundError {
 }
 
 /// How far the hand of a seat is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Nobody sits there.
     Absent,
@@ -257,9 +262,9 @@ impl Round {
         fingerprint.add_count(self.turn.map_or(MAX_SEATS, |seat| seat));
         for place in self.places.iter().filter(|place| place.stage != Stage::Absent) {
             fingerprint.add(place.stage as u64);
-            fingerprint.add(packed(&place.hand));
+            fingerprint.add(place.hand.packed());
         }
-        fingerprint.add(packed(&self.dealer));
+        fingerprint.add(self.dealer.packed());
         fingerprint.value()
     }
 
@@ -284,11 +289,6 @@ impl Round {
             self.dealer.push(card);
         }
     }
-}
-
-// The cards of a hand in one number; with one deck they are 12 at most, so that none is lost.
-fn packed(hand: &Hand) -> u64 {
-    hand.cards().iter().fold(1, |packed: u64, card| packed.rotate_left(6) ^ u64::from(card.number()))
 }
 
 #[cfg(test)]

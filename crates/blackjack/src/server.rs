@@ -2,6 +2,8 @@
 //!
 //! - Clients that have joined wait in a queue; as soon as there are enough of them for a table, and a table is free, it
 //!   begins. Each [`Table`] has cards of its own.
+//! - When the server was killed and goes on, whoever comes back to a seat gets it: a JOIN from the same host with the same
+//!   name. Those who had no seat are forgotten.
 //! - Places, and turns in the queue, are shared out over hosts, so that whoever comes a thousand times from one address
 //!   delays only itself.
 //! - Whoever looks on is sent a [`LobbyView`] when something has changed, at most ten a second.
@@ -9,8 +11,10 @@
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
 
 mod accounts;
+mod held;
 mod printer;
 mod queue;
+mod state;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -24,10 +28,11 @@ use netcore::{
 };
 
 use accounts::Accounts;
+use held::Held;
 use printer::Printer;
 use queue::Queue;
 
-pub use self::printer::DESERTED_RATE;
+pub use self::{printer::DESERTED_RATE, state::State};
 use crate::{
     audience::Audience,
     door::Door,
@@ -71,6 +76,8 @@ pub struct Server {
     // Those that are played, and those that are over whose players have not heard everything yet.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
+    // Seats at tables that are held for those who had them.
+    held: Held,
     audience: Audience,
     begun: u32,
     playing: u32,
@@ -100,6 +107,7 @@ impl Server {
             queue: Queue::default(),
             tables: BTreeMap::new(),
             alarms: BTreeSet::new(),
+            held: Held::default(),
             audience: Audience::new(),
             begun: 0,
             playing: 0,
@@ -113,9 +121,14 @@ impl Server {
         })
     }
 
+    /// How it is set up.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The tables that are played, by their number.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
-        self.tables.values().map(|entry| &entry.table).filter(|table| table.state().phase == Phase::Playing)
+        self.tables.values().map(|entry| &entry.table).filter(|table| table.phase() == Phase::Playing)
     }
 
     /// Rounds that are over, at all tables.
@@ -169,6 +182,10 @@ impl Server {
         };
         let Some(host) = self.shares.host(peer) else { return };
         self.door.leave(peer);
+        if let Some((table, seat)) = self.held.take(host, &name) {
+            self.guests.insert(peer, Guest::Seated { table });
+            return self.at(now, table, out, |table, out| table.come_back(now, seat, (peer, dialect), out));
+        }
         self.toggle_waiting(peer, &name, dialect);
         self.guests.insert(peer, Guest::Waiting { name: name.clone(), dialect });
         self.queue.push(host, peer);
@@ -199,6 +216,7 @@ impl Server {
 
     fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         match self.guests.get(&peer) {
+            Some(&Guest::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.gone(now, peer, why, out)),
             Some(Guest::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
             None if self.door.has(peer) => self.close(peer, out),
@@ -207,6 +225,15 @@ impl Server {
                     out.close(peer);
                 }
             }
+        }
+    }
+
+    fn interrupted(&mut self, now: Time, peer: PeerId, table: u32, out: &mut Outbox) {
+        let (Some(host), due) = (self.shares.host(peer), now.plus(self.config.timeout)) else { return };
+        let mut held = None;
+        self.at(now, table, out, |table, out| held = table.interrupted(peer, out));
+        if let Some((seat, name)) = held {
+            self.held.hold(host, name, (table, seat), due);
         }
     }
 
@@ -244,7 +271,7 @@ impl Server {
             && (forever || self.begun < tables)
             && self.ended.is_none()
         {
-            let number = self.begun + 1;
+            let Some(number) = self.begun.checked_add(1) else { return };
             let Ok(mut table) = Table::new(self.config, number) else { return };
             self.begun = number;
             self.playing += 1;
@@ -338,6 +365,7 @@ impl Server {
     fn stop(&mut self, now: Time, out: &mut Outbox) {
         self.ended = Some(Outcome::Stopped);
         self.dismiss(out);
+        self.held = Held::default();
         let numbers: Vec<u32> = self.tables.keys().copied().collect();
         for number in numbers {
             self.at(now, number, out, |table, out| table.stop(now, out));
@@ -348,6 +376,9 @@ impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
         while let Some(peer) = self.door.late(now) {
             self.fault(now, peer, &Fault::NoJoin, out);
+        }
+        while let Some((table, seat)) = self.held.late(now) {
+            self.at(now, table, out, |table, out| table.give_up(now, seat, out));
         }
         while let Some(&(at, number)) = self.alarms.first()
             && at <= now
@@ -370,9 +401,9 @@ impl Server {
             return;
         }
         if self.ended.is_some() {
-            self.audience.dismiss(now, self.view().to_bytes(), out);
+            self.audience.dismiss(now, &self.view().to_bytes(), out);
         } else if self.audience.changed(now) {
-            self.audience.show(now, self.view().to_bytes(), out);
+            self.audience.show(now, &self.view().to_bytes(), out);
         }
     }
 
@@ -400,7 +431,13 @@ impl Engine for Server {
             Input::Request { peer, request } => self.request(now, peer, request, out),
             Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
             Input::Refresh { peer } => self.refresh(now, peer, out),
-            Input::Disconnected { peer, why } => self.disconnected(now, peer, why, out),
+            Input::Disconnected { peer, why } => {
+                self.disconnected(now, peer, why, out);
+                if why == Gone::Interrupted {
+                    // The others are gone as well, and their turn comes next: there is nobody to be shown anything.
+                    return;
+                }
+            }
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop(Leave::Over) => self.stop(now, out),
             Input::Stop(Leave::Resumable) => {
@@ -415,7 +452,10 @@ impl Engine for Server {
     fn deadline(&self) -> Option<Time> {
         let tables = self.alarms.first().map(|&(at, _)| at);
         let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
-        [tables, self.door.deadline(), self.audience.deadline(), accounts].into_iter().flatten().min()
+        [tables, self.door.deadline(), self.held.deadline(), self.audience.deadline(), accounts]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn outcome(&self) -> Option<Outcome> {
@@ -428,6 +468,7 @@ impl Engine for Server {
             self.fingerprint.value(),
             self.shares.fingerprint(),
             self.door.fingerprint(),
+            self.held.fingerprint(),
             self.queue.fingerprint(),
             self.audience.fingerprint(),
             self.printer.fingerprint(),
@@ -449,7 +490,7 @@ impl Engine for Server {
             (None, _) => Phase::Playing,
         };
         let players = u32::try_from(self.config.players).unwrap_or(u32::MAX);
-        let taken = self.tables().map(|table| table.state().taken).sum();
+        let taken = self.tables().map(|table| table.status().taken).sum();
         Status { phase, taken, seats: self.config.tables.saturating_mul(players) }
     }
 }

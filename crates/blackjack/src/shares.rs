@@ -1,7 +1,7 @@
 //! Places that are shared out over hosts, so that none can take them all.
 
-use alloc::collections::BTreeMap;
-use netcore::{HostId, PeerId};
+use alloc::{collections::BTreeMap, vec::Vec};
+use netcore::{HostId, PeerId, StateError};
 
 use crate::fingerprint::{Fingerprint, SetFingerprint};
 
@@ -25,17 +25,36 @@ impl Shares {
     /// Gives a place to a peer from this host, unless the host has its share.
     pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
         let free = self.places.saturating_sub(self.hosts.len());
-        let held = self.held.entry(host).or_default();
-        if *held >= free {
-            if *held == 0 {
-                self.held.remove(&host);
-            }
+        if self.held.get(&host).copied().unwrap_or(0) >= free {
             return false;
         }
-        *held += 1;
-        self.hosts.insert(peer, host);
+        self.put(peer, host);
+        true
+    }
+
+    // Whether the peer had no place before.
+    fn put(&mut self, peer: PeerId, host: HostId) -> bool {
+        if self.hosts.insert(peer, host).is_some() {
+            return false;
+        }
+        *self.held.entry(host).or_default() += 1;
         self.fingerprint.toggle(fact(peer, host));
         true
+    }
+
+    /// Who has a place and where it is from.
+    pub(crate) fn state(&self) -> Vec<(PeerId, HostId)> {
+        self.hosts.iter().map(|(&peer, &host)| (peer, host)).collect()
+    }
+
+    /// Places that these have. Which host may have how many depends on who came when, so that is not asked again.
+    ///
+    /// # Errors
+    /// [`StateError`] when they are too many, or one has two.
+    pub(crate) fn restore(places: usize, state: Vec<(PeerId, HostId)>) -> Result<Self, StateError> {
+        let mut shares = Self::new(places);
+        let possible = state.len() <= places && state.into_iter().all(|(peer, host)| shares.put(peer, host));
+        if possible { Ok(shares) } else { Err("more peers than there are places, or one that has two".into()) }
     }
 
     /// Takes the place of a peer back; `false` if it had none.
@@ -85,14 +104,14 @@ mod tests {
     fn whoever_is_alone_gets_half_and_there_is_always_room_for_another_host() {
         let mut shares = Shares::new(64);
         let mut peers = (0..).map(PeerId);
-        let mut got = std::vec::Vec::new();
+        let mut got = Vec::new();
         for host in 0..7 {
             let host = HostId::V4([10, 0, 0, host]);
             got.push((0..100).filter(|_| shares.enter(peers.next().unwrap(), host)).count());
         }
         assert_eq!(got, [32, 16, 8, 4, 2, 1, 1]);
         assert!(!shares.enter(PeerId(10_000), HostId::Other), "all are taken");
-        let everybody: std::vec::Vec<PeerId> = shares.peers().collect();
+        let everybody: Vec<PeerId> = shares.peers().collect();
         assert!(everybody.iter().all(|&peer| shares.leave(peer)) && !shares.leave(PeerId(10_000)));
         assert_eq!((shares.is_empty(), shares.held.len(), shares.fingerprint()), (true, 0, 0));
     }

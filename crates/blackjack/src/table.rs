@@ -11,6 +11,8 @@
 //!   is sent away. Nobody waits for it longer than the time limit of an answer.
 //! - Whoever looks on is sent a [`TableView`] when something has changed, at most ten a second.
 //! - A seat that has lost track hears its round again from BEGIN.
+//! - When the server was killed and goes on, the round is called off and seats are held for those who had them, see
+//!   `interruption.rs`.
 //!
 //! A client that closes its sending half may still be sent to: messages for it are put out until its `Close`. A shell that
 //! cannot deliver them drops them.
@@ -19,7 +21,9 @@
 
 mod engine;
 mod fault;
+mod interruption;
 mod seat;
+mod state;
 
 use alloc::{
     format,
@@ -27,10 +31,11 @@ use alloc::{
     vec::Vec,
 };
 use core::mem;
-use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Severity, Standing, Status, Time};
+use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Severity, Standing, Time};
 
 pub(crate) use fault::Fault;
 use seat::{Pace, Seat, label};
+pub(crate) use state::TableState;
 
 use crate::{
     audience::Audience,
@@ -51,6 +56,8 @@ pub struct Table {
     number: u32,
     // By number; none where nobody sits, not yet or not any more.
     seats: [Option<Seat>; MAX_SEATS],
+    // Who had a seat that is held for it. As long as there is one, no round is dealt.
+    held: [Option<PeerId>; MAX_SEATS],
     // None before all seats are taken.
     game: Option<Game>,
     ended: Option<Outcome>,
@@ -77,6 +84,7 @@ impl Table {
             config,
             number,
             seats: [const { None }; MAX_SEATS],
+            held: [None; MAX_SEATS],
             game: None,
             ended: None,
             suspended: false,
@@ -104,7 +112,7 @@ impl Table {
     /// What anybody may see.
     pub fn view(&self) -> TableView {
         let game = self.game.as_ref();
-        let round = game.map(Game::round);
+        let round = game.and_then(Game::round);
         let rows = game.map(|game| game.standings(self.number).rows).unwrap_or_default();
         let seat = |seat: usize| -> Option<SeatView> {
             let row = rows.iter().find(|row| row.seat == seat + 1);
@@ -124,18 +132,12 @@ impl Table {
         }
     }
 
-    fn phase(&self) -> Phase {
+    pub(crate) fn phase(&self) -> Phase {
         match (self.ended, &self.game) {
             (Some(_), _) => Phase::Over,
             (None, None) => Phase::Lobby,
             (None, Some(_)) => Phase::Playing,
         }
-    }
-
-    pub(crate) fn state(&self) -> Status {
-        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        let taken = self.seats.iter().flatten().filter(|seat| !seat.leaving).count();
-        Status { phase: self.phase(), taken: count(taken), seats: count(self.config.players) }
     }
 
     /// Whether a seat is there for somebody who wants one.
@@ -241,8 +243,9 @@ impl Table {
     pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
-        let in_hand = self.game.as_ref().is_some_and(|game| game.round().is_playing(number));
-        if why == Gone::Left && self.game.is_some() && (seat.leaving || !in_hand) {
+        let round = self.game.as_ref().and_then(Game::round);
+        let in_hand = round.is_some_and(|round| round.is_playing(number));
+        if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
             // Half-closed after its last answer: it may still hear how that ended.
             seat.mute = true;
             return;
@@ -250,7 +253,7 @@ impl Table {
         if !seat.leaving {
             out.event(left(seat, self.number, number, Departure::Disconnected(why)));
         }
-        if why == Gone::Left && in_hand {
+        if why == Gone::Left && self.game.is_some() {
             seat.leave_now(now);
             self.flush(now, number, out);
         } else {
@@ -323,24 +326,12 @@ impl Table {
                     seat.tell(view);
                 }
             }
-            if !game.round().is_over() {
-                break false;
-            }
-            if self.config.trace
-                && let Some(dealer) = game.revealed()
-            {
-                let cards: Vec<&str> = dealer.cards().iter().map(|card| card.name()).collect();
-                let (table, round, cards) = (self.number, game.played(), cards.join(", "));
-                note(out, Severity::Requested, None, format!("table {table} round {round}: the dealer had {cards}"));
-            }
-            for (number, seat) in self.seats.iter_mut().enumerate() {
-                let Some(seat) = seat else { continue };
-                seat.forget_round();
-                if seat.mute && !seat.leaving && !game.is_over() {
-                    out.event(left(seat, self.number, number, Departure::Disconnected(Gone::Left)));
-                    seat.leave();
-                    game.leave(number);
-                }
+            match game.round() {
+                Some(round) if !round.is_over() => break false,
+                Some(_) => end_round(game, &mut self.seats, (self.number, self.config.trace), out),
+                // Those whose seats are held may come back.
+                None if self.held.iter().any(Option::is_some) => break false,
+                None => {}
             }
             // Either the rounds are played, or nobody is left to deal to.
             if game.is_over() || game.deal().is_err() {
@@ -376,6 +367,9 @@ impl Table {
                 out.event(left(seat, self.number, number, Departure::Quit));
                 seat.leave();
             }
+        }
+        for number in 0..MAX_SEATS {
+            self.release(number, out);
         }
     }
 
@@ -419,7 +413,37 @@ impl Table {
                 fingerprint.add_bytes(seat.name.as_str().as_bytes());
             }
         }
+        for (number, held) in (0..).zip(self.held) {
+            let Some(peer) = held else { continue };
+            fingerprint.add(number);
+            fingerprint.add(peer.0);
+        }
         self.fingerprint = fingerprint.value();
+    }
+}
+
+// What follows for the seats from a round that is over.
+fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
+    if trace && let Some(dealer) = game.revealed() {
+        let cards: Vec<&str> = dealer.cards().iter().map(|card| card.name()).collect();
+        let (round, cards) = (game.played(), cards.join(", "));
+        note(out, Severity::Requested, None, format!("table {table} round {round}: the dealer had {cards}"));
+    }
+    for (number, seat) in seats.iter_mut().enumerate() {
+        let Some(seat) = seat else { continue };
+        seat.forget_round();
+        if seat.leaving || game.is_over() {
+            continue;
+        }
+        if game.is_done(number) {
+            // Others have rounds left that it was told the results of.
+            out.event(left(seat, table, number, Departure::Quit));
+            seat.leave();
+        } else if seat.mute {
+            out.event(left(seat, table, number, Departure::Disconnected(Gone::Left)));
+            seat.leave();
+            game.leave(number);
+        }
     }
 }
 

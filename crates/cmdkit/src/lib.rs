@@ -7,7 +7,8 @@
 //!   finds the addresses of a host.
 //! - [`read_file`] and [`replace_file`] read within a bound and write all or nothing; [`file_name`] is for messages.
 //! - [`Reach`] and [`command_of`] are how a server says where it is and how to join; with the feature `hosting`, `host` is all that
-//!   servers do the same way: sockets, signals, the announcement, the loop, the log and standard output.
+//!   servers do the same way: sockets, signals, the announcement, the loop, the log, standard output, and journals with their
+//!   options (`JournalArgs`).
 //! - [`stop_flag`] is for work that is asked to end, [`Autosave`] for work that is saved while it goes on,
 //!   [`progress_bar`] and [`fit_stderr`] for a line that says how far it is.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
@@ -18,6 +19,8 @@ mod files;
 #[cfg(feature = "hosting")]
 mod host;
 mod host_port;
+#[cfg(feature = "hosting")]
+mod journal_args;
 mod logs;
 #[cfg(feature = "hosting")]
 mod narrator;
@@ -47,11 +50,14 @@ pub use crate::{
     progress::{fit_stderr, progress_bar},
     reach::{Reach, command_of},
     stop::stop_flag,
-    values::{ip_address, whole_number},
+    values::{byte_count, ip_address, whole_number},
 };
 
 #[cfg(feature = "hosting")]
-pub use crate::host::{Announce, Hosting, Wire, host};
+pub use crate::{
+    host::{Announce, Hosting, Wire, host},
+    journal_args::{JournalArgs, Match},
+};
 
 /// Exit code for a failure at run time.
 pub const EXIT_FAILURE: u8 = 1;

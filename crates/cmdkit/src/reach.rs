@@ -52,7 +52,9 @@ pub fn command_of(program: &str) -> String {
     // The folders that cargo names after its profiles.
     let folder = itself.parent().and_then(Path::file_name);
     let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
-    if built { format!("cargo run -p {program} --") } else { program.to_owned() }
+    // The crate that writes journals has the name of the program that shows them.
+    let package = if program == "journal" { "journal-tool" } else { program };
+    if built { format!("cargo run -p {package} --") } else { program.to_owned() }
 }
 
 // The address from which this machine reaches others. Connecting a datagram socket asks the routing table and sends

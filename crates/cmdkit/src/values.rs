@@ -26,6 +26,24 @@ where
     }
 }
 
+/// Reads a count of bytes, as in `64M`: a whole number, with K, M, G or T behind it for its powers of 1,024.
+///
+/// # Errors
+/// What would be right, for whoever typed something else.
+pub fn byte_count(typed: &str) -> Result<u64, String> {
+    let (digits, power) = match typed.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']) {
+        digits if digits.len() + 1 == typed.len() => {
+            let unit = typed.as_bytes()[digits.len()].to_ascii_uppercase();
+            (digits, 1 + b"KMGT".iter().position(|&letter| letter == unit).unwrap_or_default())
+        }
+        _ => (typed, 0),
+    };
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.parse::<u64>().ok().filter(|_| plain);
+    let bytes = number.and_then(|number| number.checked_mul(1 << (10 * power)));
+    bytes.ok_or_else(|| "give a number of bytes, with K, M, G or T behind it if you like, as in 64M".to_owned())
+}
+
 /// Reads an IP address, also in the brackets in which a port would stand behind it.
 ///
 /// # Errors
@@ -46,6 +64,17 @@ mod tests {
         for wrong in ["", " ", "0", "101", "256", "-1", "+1", "1.5", "1 ", "0x1", "ten", "\u{661}"] {
             let said = number(wrong).unwrap_err();
             assert_eq!(said, "give a whole number from 1 to 100, as in 7", "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_bytes_may_have_a_unit() {
+        let read = [("0", 0), ("17", 17), ("64K", 64 << 10), ("64m", 64 << 20), ("1G", 1 << 30), ("16T", 16 << 40)];
+        for (typed, bytes) in read {
+            assert_eq!(byte_count(typed), Ok(bytes), "{typed}");
+        }
+        for wrong in ["", "K", "-1", "1.5M", "64MB", "64KK", "64 M", "99999999999999999999", "99999999T"] {
+            assert!(byte_count(wrong).unwrap_err().ends_with("as in 64M"), "{wrong:?}");
         }
     }
 

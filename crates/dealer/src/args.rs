@@ -4,7 +4,7 @@ use std::{net::IpAddr, time::Duration};
 
 use blackjack::{Seed, game::MAX_ROUNDS, round::MAX_SEATS, server::Config};
 use clap::Parser;
-use cmdkit::{LogArgs, ip_address, whole_number};
+use cmdkit::{JournalArgs, LogArgs, ip_address, whole_number};
 use netcore::Rate;
 use rand::{TryRng, rngs::SysRng};
 
@@ -25,6 +25,8 @@ Examples:
       the same as fast as the player answers
   dealer 12345 100 --players 6 --tables 4 --forever
       four tables of six at a time, table after table
+  dealer 12345 1000 --journal games
+      tables that can be resumed after a crash: dealer --resume games
 
 Text players are told one message at a time with a pause between, since many take whatever one read brings for one \
 message; binary players are told at once. Both may sit at one table.
@@ -37,40 +39,42 @@ for wrong usage.";
 #[command(name = "dealer", version, after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Args {
-    /// TCP port to listen on; 0 is any free one
-    #[arg(value_parser = whole_number(0..=u16::MAX, 12345), allow_negative_numbers = true)]
-    pub(crate) port: u16,
+    /// TCP port to listen on; 0 is any free one. A match that is resumed has one
+    #[arg(required_unless_present = "resume", value_parser = whole_number(0..=u16::MAX, 12345),
+          allow_negative_numbers = true)]
+    pub(crate) port: Option<u16>,
 
     /// Rounds at each table
-    #[arg(value_parser = whole_number(1..=MAX_ROUNDS, 1000), allow_negative_numbers = true)]
-    rounds: u32,
+    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_parser = whole_number(1..=MAX_ROUNDS, 1000),
+          allow_negative_numbers = true)]
+    rounds: Option<u32>,
 
     /// Seats at a table; it begins when all are taken
-    #[arg(long, value_name = "SEATS", default_value_t = 1, value_parser = whole_number(1..=6_u8, 6),
+    #[arg(long, conflicts_with = "resume", value_name = "SEATS", default_value_t = 1, value_parser = whole_number(1..=6_u8, 6),
           allow_negative_numbers = true)]
     players: u8,
 
     /// Tables played at the same time; as many in all, unless --forever. Whoever finds no seat waits for the next table
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = whole_number(1..=4_096_u32, 4),
+    #[arg(long, conflicts_with = "resume", value_name = "COUNT", default_value_t = 1, value_parser = whole_number(1..=4_096_u32, 4),
           allow_negative_numbers = true)]
     tables: u32,
 
     /// Open another table when one is over, until stopped
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     forever: bool,
 
     /// The pause between two messages to a text player
-    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = whole_number(0..=MAX_MS, 50),
+    #[arg(long, conflicts_with = "resume", value_name = "MS", default_value_t = 50, value_parser = whole_number(0..=MAX_MS, 50),
           allow_negative_numbers = true)]
     delay_ms: u64,
 
     /// How long a player has to join and to answer; whoever takes longer loses the hand and the seat
-    #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = whole_number(1..=MAX_MS, 30_000),
+    #[arg(long, conflicts_with = "resume", value_name = "MS", default_value_t = 30_000, value_parser = whole_number(1..=MAX_MS, 30_000),
           allow_negative_numbers = true)]
     timeout_ms: u64,
 
     /// Deal the cards of this number; for tests, since whoever knows it knows the cards [default: the system's entropy]
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), allow_negative_numbers = true)]
+    #[arg(long, conflicts_with = "resume", value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), allow_negative_numbers = true)]
     seed: Option<u64>,
 
     /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
@@ -78,7 +82,7 @@ pub(crate) struct Args {
     pub(crate) bind: Vec<IpAddr>,
 
     /// Log the standings so far and the rounds a second, every so many seconds
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
+    #[arg(long, conflicts_with = "resume", value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
           value_parser = whole_number(1..=MAX_STATS, 10))]
     stats: Option<u64>,
 
@@ -87,12 +91,15 @@ pub(crate) struct Args {
     pub(crate) quiet: bool,
 
     /// Log every message, and the dealer's hand after each round
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     trace: bool,
 
     /// Print the standings as a line of JSON for each table
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     json: bool,
+
+    #[command(flatten)]
+    pub(crate) journal: JournalArgs,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,
@@ -115,7 +122,8 @@ impl Args {
             players: usize::from(self.players),
             tables: self.tables,
             forever: self.forever,
-            rounds: self.rounds,
+            // The parser wants them unless a match is resumed, and then nobody asks for this.
+            rounds: self.rounds.unwrap_or_default(),
             delay: Duration::from_millis(self.delay_ms),
             timeout: Duration::from_millis(self.timeout_ms),
             seed,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use blackjack::{Server, server::Config};
 use cmdkit::{Announce, EXIT_USAGE, Hosting, Reach, Usage, UsageError, Wire, command_of};
-use netcore::{Hosted, Outcome};
+use netcore::Outcome;
 use tracing::info;
 
 use crate::args::{Args, READ_RATE};
@@ -20,11 +20,18 @@ fn main() -> ExitCode {
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start(if args.quiet { "error" } else { "info" })?;
-    let config = args.config()?;
-    let server = Server::new(config).map_err(|error| UsageError(error.to_string()))?;
-    let wire = Wire::Tcp(READ_RATE);
-    let hosting = Hosting { bind: &args.bind, port: args.port, wire, log: &args.log, quiet: args.quiet };
-    match cmdkit::host(hosting, Hosted::new(server), &Announcement(config))? {
+    let game = args.journal.open(|| Ok(Server::new(args.config()?).map_err(|error| UsageError(error.to_string()))?))?;
+    let hosting = Hosting {
+        bind: &args.bind,
+        port: args.port,
+        wire: Wire::Tcp(READ_RATE),
+        log: &args.log,
+        journal: &args.journal,
+        version: env!("CARGO_PKG_VERSION"),
+        quiet: args.quiet,
+    };
+    let announcement = Announcement(*game.engine().config());
+    match cmdkit::host(hosting, game, &announcement)? {
         Outcome::Deserted => bail!("all players left before their last round"),
         Outcome::Finished | Outcome::Stopped => Ok(ExitCode::SUCCESS),
     }

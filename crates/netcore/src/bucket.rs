@@ -2,11 +2,12 @@
 
 use crate::Time;
 use core::time::Duration;
+use serde::{Deserialize, Serialize};
 
 const NANOS: i64 = 1_000_000_000;
 
 /// How fast a [`TokenBucket`] fills and how much it holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Tokens that come in each second.
     pub per_second: u32,
@@ -17,7 +18,7 @@ pub struct Rate {
 /// A bucket of tokens: what is rare (messages, bytes) is paid for in tokens, which come back at a steady rate.
 ///
 /// Over any span of `t` seconds at most `burst + t * per_second` tokens are given out.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TokenBucket {
     rate: Rate,
     // In billionths of a token, so that a nanosecond's income is a whole number and nothing is lost by rounding.
@@ -30,6 +31,11 @@ impl TokenBucket {
     /// A full bucket.
     pub fn new(rate: Rate, now: Time) -> Self {
         Self { rate, level: i64::from(rate.burst) * NANOS, filled: now }
+    }
+
+    /// The rate that it was made with.
+    pub const fn rate(&self) -> Rate {
+        self.rate
     }
 
     /// Takes `tokens` if that many are there; otherwise takes none and answers `false`.

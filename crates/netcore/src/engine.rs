@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use bytes::BytesMut;
 use core::fmt::Debug;
+use serde::{Deserialize, Serialize};
 
 use crate::{DecodeError, Framing, Gone, Link, Outbox, PeerId, Role, Status, Time};
 
@@ -55,7 +56,7 @@ pub enum Input<'a, R> {
 }
 
 /// How a server takes leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Leave {
     /// It is over: everybody is told so.
     Over,
@@ -110,7 +111,7 @@ pub enum Admission {
 pub type RequestOf<E> = <<E as Engine>::Protocol as Protocol>::Request;
 
 /// How a server's life ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The game was played to its end.
     Finished,

@@ -85,6 +85,7 @@ impl fmt::Display for Departure {
             Self::Quit => f.write_str("quit"),
             Self::Disconnected(Gone::Left) => f.write_str("closed the connection"),
             Self::Disconnected(Gone::Broken) => f.write_str("the connection broke"),
+            Self::Disconnected(Gone::Interrupted) => f.write_str("did not come back after the server was away"),
             Self::Disconnected(Gone::Lagging) => f.write_str("did not read what was sent to it"),
             Self::Dismissed(why) => write!(f, "sent away: {why}"),
         }

@@ -9,11 +9,12 @@
 //! comes at once, and both refuse a frame above their bound before they buffer it.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
 
 use crate::DecodeError;
 
 /// Cuts a stream at NUL bytes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NulDecoder {
     max: usize,
     // Bytes at the front of the buffer that are known to hold no NUL.
@@ -59,7 +60,7 @@ pub fn put_nul_frame(frame: &[u8], out: &mut BytesMut) {
 }
 
 /// Cuts a stream by length prefixes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LengthDecoder {
     min: u32,
     max: u32,

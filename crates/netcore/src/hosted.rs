@@ -1,11 +1,12 @@
 //! A room made of an engine.
 
-use alloc::collections::BTreeMap;
+use alloc::{collections::BTreeMap, vec::Vec};
 use bytes::BytesMut;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Admission, DecodeError, Engine, Framing, Input, Link, Outbox, Outcome, PeerId, Progress, Protocol, RequestOf, Room,
-    RoomInput, Status, Time,
+    Admission, DecodeError, Engine, Framing, Input, Link, Outbox, Outcome, PeerId, Progress, Protocol, Recorded,
+    RequestOf, Room, RoomInput, StateError, Status, Time,
 };
 
 /// An engine as a [`Room`]: decodes what arrives with the engine's own protocol and keeps a decoder for each peer.
@@ -15,10 +16,11 @@ pub struct Hosted<E: Engine> {
     lines: BTreeMap<PeerId, Line<DecoderOf<E>>>,
 }
 
-type DecoderOf<E> = <<E as Engine>::Protocol as Protocol>::Decoder;
+/// What is remembered between two pieces of a stream to an engine.
+pub type DecoderOf<E> = <<E as Engine>::Protocol as Protocol>::Decoder;
 
 /// What is remembered of one peer's bytes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Line<D> {
     link: Link,
     decoder: D,
@@ -60,6 +62,29 @@ impl<E: Engine> Hosted<E> {
                 Progress::Malformed(why)
             }
         }
+    }
+}
+
+/// The state of a [`Hosted`] room as plain data: the engine's, and what is remembered of its peers' bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HostedState<S, D> {
+    engine: S,
+    lines: Vec<(PeerId, Line<D>)>,
+}
+
+impl<E: Recorded> Hosted<E> {
+    /// Its state; see [`Recorded::state`].
+    pub fn state(&self) -> HostedState<E::State, DecoderOf<E>> {
+        let lines = self.lines.iter().map(|(&peer, line)| (peer, line.clone())).collect();
+        HostedState { engine: self.engine.state(), lines }
+    }
+
+    /// The room that had this state; see [`Recorded::restore`].
+    ///
+    /// # Errors
+    /// [`StateError`] when no room with this set-up can be in that state.
+    pub fn restore(setup: E::Setup, state: HostedState<E::State, DecoderOf<E>>) -> Result<Self, StateError> {
+        Ok(Self { engine: E::restore(setup, state.engine)?, lines: state.lines.into_iter().collect() })
     }
 }
 

@@ -4,6 +4,7 @@
 //!   randomness come in from outside, so the same inputs always give the same bytes.
 //! - [`Room`]: the same in bytes, and object safe, for shells, journals and simulations; [`Hosted`] makes one of any engine.
 //!   [`GameEvent`] and [`Status`] tell what happens in one in the same words for all games.
+//! - [`Recorded`]: an engine whose matches can be written down and gone on with.
 //! - [`Client`]: the shape of a client.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
 //! - [`framing`]: incremental decoders that cut a byte stream into NUL-ended or length-prefixed frames.
@@ -45,6 +46,7 @@ mod log;
 mod minstd;
 mod outbox;
 mod peer;
+mod recorded;
 mod room;
 mod time;
 pub mod wire;
@@ -56,10 +58,11 @@ pub use engine::{Admission, Engine, Input, Leave, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
 pub use event::{Departure, GameEvent, Phase, Severity, Standing, Status};
 pub use fingerprint::Fingerprint;
-pub use hosted::Hosted;
+pub use hosted::{DecoderOf, Hosted, HostedState};
 pub use log::{Log, LogWriter};
 pub use minstd::MinStd;
-pub use outbox::{Outbox, Output, To};
+pub use outbox::{Outbox, OutboxMark, Output, To};
 pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};
+pub use recorded::{Recorded, StateError};
 pub use room::{Progress, Room, RoomInput};
 pub use time::Time;

@@ -2,6 +2,12 @@
 
 use alloc::{sync::Arc, vec::Vec};
 use bytes::{Bytes, BytesMut};
+use core::fmt;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error as _, SeqAccess, Visitor},
+    ser::SerializeSeq,
+};
 
 /// How long a segment grows before the next is begun, in bytes; a longer frame is a segment of its own.
 const SEGMENT: usize = 16 << 10;
@@ -68,10 +74,22 @@ impl LogWriter {
 
     /// The history so far.
     pub fn snapshot(&mut self) -> Log {
-        if self.copied.bytes.len() != self.growing.len() {
-            self.copied = Segment { bytes: Bytes::copy_from_slice(&self.growing), ends: self.ends.as_slice().into() };
+        self.copied = self.last();
+        self.log()
+    }
+
+    /// The history so far, as [`snapshot`](LogWriter::snapshot) gives it, for one who may only look: the segment that still
+    /// grows is copied unless it was handed out as it is.
+    pub fn log(&self) -> Log {
+        Log { finished: Arc::clone(&self.finished), last: self.last(), bytes: self.len() }
+    }
+
+    // The growing segment as it is now.
+    fn last(&self) -> Segment {
+        if self.copied.bytes.len() == self.growing.len() {
+            return self.copied.clone();
         }
-        Log { finished: Arc::clone(&self.finished), last: self.copied.clone(), bytes: self.len() }
+        Segment { bytes: Bytes::copy_from_slice(&self.growing), ends: self.ends.as_slice().into() }
     }
 
     /// How many bytes there are so far.
@@ -103,6 +121,20 @@ impl LogWriter {
         self.finished_bytes += segment.bytes.len();
         // Copies the list, not the bytes, and only while somebody still holds an older snapshot.
         Arc::make_mut(&mut self.finished).push(segment);
+    }
+}
+
+/// Goes on behind the history, which is shared and not copied but for the segment that still grows.
+impl From<Log> for LogWriter {
+    fn from(Log { finished, last, bytes }: Log) -> Self {
+        Self {
+            finished_bytes: bytes - last.bytes.len(),
+            finished,
+            growing: BytesMut::from(&last.bytes[..]),
+            ends: last.ends.to_vec(),
+            copied: last,
+            scratch: BytesMut::new(),
+        }
     }
 }
 
@@ -145,6 +177,46 @@ impl Log {
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
+    }
+}
+
+/// As the list of its frames, from which it is put together anew: there is nothing else in it that could be wrong.
+impl Serialize for Log {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let count = self.finished.iter().chain([&self.last]).map(|segment| segment.ends.len()).sum();
+        let mut list = serializer.serialize_seq(Some(count))?;
+        for frame in self.frames() {
+            list.serialize_element(&frame)?;
+        }
+        list.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Log {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Frames)
+    }
+}
+
+struct Frames;
+
+impl<'de> Visitor<'de> for Frames {
+    type Value = Log;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of frames")
+    }
+
+    // One frame at a time, so that memory grows with the bytes that are really there.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Log, A::Error> {
+        let mut writer = LogWriter::new();
+        while let Some(frame) = list.next_element::<Bytes>()? {
+            if frame.is_empty() || u32::try_from(frame.len()).is_err() {
+                return Err(A::Error::invalid_length(frame.len(), &"a frame of 1 byte to 4 GiB"));
+            }
+            writer.append(|out| out.extend_from_slice(&frame));
+        }
+        Ok(writer.snapshot())
     }
 }
 
@@ -205,6 +277,55 @@ mod tests {
         assert!(one.segments().count() > 1);
         for (one, other) in one.segments().zip(other.segments()) {
             assert_eq!(one.as_ptr(), other.as_ptr());
+        }
+    }
+
+    #[test]
+    fn a_history_can_be_gone_on_with_from_any_moment_and_from_paper() {
+        let frame = |round: usize| {
+            vec![u8::try_from(round % 251).unwrap(); if round % 400 == 7 { SEGMENT + 1 } else { round % 90 }]
+        };
+        let mut writer = LogWriter::new();
+        for round in 0..1_000 {
+            if round % 83 == 0 {
+                let log = writer.log();
+                assert_eq!(log, writer.snapshot());
+                let paper = serde_json::to_string(&log).unwrap();
+                let read: Log = serde_json::from_str(&paper).unwrap();
+                assert_eq!(read, log, "cut into the same segments");
+                let mut all = [writer.clone(), LogWriter::from(log), LogWriter::from(read)];
+                for later in round..round + 500 {
+                    for writer in &mut all {
+                        writer.append(|out| out.extend_from_slice(&frame(later)));
+                    }
+                }
+                let [untouched, again, read] = all.map(|mut writer| writer.snapshot());
+                assert!(again == untouched && read == untouched);
+            }
+            writer.append(|out| out.extend_from_slice(&frame(round)));
+        }
+    }
+
+    #[test]
+    fn handing_out_and_going_on_share_what_is_finished() {
+        let mut writer = LogWriter::new();
+        for _ in 0..2_000 {
+            writer.append(|out| out.extend_from_slice(&[7; 25]));
+        }
+        let log = writer.log();
+        let again = LogWriter::from(log.clone()).log();
+        for (one, other) in log.segments().zip(again.segments()) {
+            assert_eq!(one.as_ptr(), other.as_ptr());
+        }
+        writer.snapshot();
+        assert_eq!(writer.log().last.bytes.as_ptr(), writer.log().last.bytes.as_ptr(), "copied once");
+    }
+
+    #[test]
+    fn paper_with_a_frame_of_nothing_is_refused() {
+        assert!(serde_json::from_str::<Log>("[[1],[2,3]]").is_ok_and(|log| bytes(&log) == [1, 2, 3]));
+        for wrong in ["[[1],[]]", "[[256]]", "[1]", "{}", "7"] {
+            assert!(serde_json::from_str::<Log>(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! The generator that the robots protocol prescribes.
 
+use serde::{Deserialize, Serialize};
+
 /// The "minimal standard" generator: each draw is `state = state * 48271 mod 2147483647`, and the draw is the new state.
 ///
 /// Its numbers are visible on the robots wire, so it is frozen. A seed of 0 or 2147483647 gives zeros for ever: the
@@ -12,7 +14,7 @@
 /// ```
 ///
 /// Source: the task text of robots, "Generator".
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinStd(u32);
 
 impl MinStd {

@@ -103,13 +103,13 @@ impl Outbox {
         self.outputs.is_empty()
     }
 
-    /// How many outputs wait, and how many of them are a [`Output::Close`]; to find what one input has added.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { outputs: self.outputs.len(), closes: self.closes }
+    /// How much there is by now; to find later what has been added.
+    pub fn mark(&self) -> OutboxMark {
+        OutboxMark { outputs: self.outputs.len(), closes: self.closes }
     }
 
     /// The peers that were closed since `mark`.
-    pub(crate) fn closed_since(&self, mark: Mark) -> impl Iterator<Item = PeerId> {
+    pub fn closed_since(&self, mark: OutboxMark) -> impl Iterator<Item = PeerId> {
         // Most inputs close nobody, and then nothing is looked at.
         let from = if self.closes == mark.closes { self.outputs.len() } else { mark.outputs };
         self.outputs.iter().skip(from).filter_map(|output| match output {
@@ -121,7 +121,7 @@ impl Outbox {
 
 /// A place in an [`Outbox`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
+pub struct OutboxMark {
     outputs: usize,
     closes: usize,
 }

@@ -1,9 +1,10 @@
 //! Who is at the other end.
 
 use core::{fmt, net::SocketAddr};
+use serde::{Deserialize, Serialize};
 
 /// One peer of a room, from the moment it is connected until it is closed. A room never gives a number twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PeerId(pub u64);
 
 impl fmt::Display for PeerId {
@@ -13,7 +14,7 @@ impl fmt::Display for PeerId {
 }
 
 /// What a peer may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// Speaks the game's protocol and may take a seat.
     Player,
@@ -22,7 +23,7 @@ pub enum Role {
 }
 
 /// How a peer is connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Link {
     /// Datagrams: messages may be lost, doubled or overtake each other, addresses may be forged, and nobody tells when
     /// the peer is gone.
@@ -44,7 +45,7 @@ impl Link {
 }
 
 /// Why a peer is no longer there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Gone {
     /// It closed its end in good order.
     Left,
@@ -52,6 +53,9 @@ pub enum Gone {
     Broken,
     /// It did not read what was sent to it.
     Lagging,
+    /// The server itself was away: it was killed and goes on, and its connections did not survive that. Whoever it was may
+    /// come back over a new one.
+    Interrupted,
 }
 
 /// How messages are marked off from each other.
@@ -74,7 +78,7 @@ pub enum Framing {
 /// assert_eq!(host("[2001:db8::1]:5"), host("[2001:db8::2]:5"));
 /// assert_ne!(host("10.0.0.1:5"), host("10.0.0.2:5"));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum HostId {
     /// An IPv4 address, or the IPv6 spelling of one.
     V4([u8; 4]),

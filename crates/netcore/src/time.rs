@@ -1,12 +1,13 @@
 //! Time as an engine knows it: an argument.
 
 use core::time::Duration;
+use serde::{Deserialize, Serialize};
 
 /// A moment, counted in nanoseconds since the engine was made.
 ///
 /// Engines have no clock. The shell passes the moment of each input and wakes the engine at the [`Time`] it asks for,
 /// which is absolute, so that a sequence of deadlines does not drift.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Time(u64);
 
 impl Time {

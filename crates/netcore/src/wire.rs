@@ -15,6 +15,7 @@
 use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
 use bytes::{Buf, BufMut, BytesMut};
 use core::{fmt, ops::Deref};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::DecodeError;
@@ -169,7 +170,8 @@ macro_rules! integers {
 integers!(u8, u16, u32);
 
 /// Text of at most 255 bytes of UTF-8: what fits behind a one-byte length.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct ShortText(String);
 
 /// A text of more than 255 bytes.
@@ -193,6 +195,12 @@ impl TryFrom<&str> for ShortText {
 
     fn try_from(text: &str) -> Result<Self, TextTooLong> {
         text.to_owned().try_into()
+    }
+}
+
+impl From<ShortText> for String {
+    fn from(text: ShortText) -> Self {
+        text.0
     }
 }
 

@@ -12,8 +12,11 @@ use netcore::{Admission, Rate, Time, TokenBucket};
 
 use crate::{ConnectionId, fair::Fair, strangers::Strangers};
 
-/// Datagrams a second that are taken in from one address that is a peer; far above what fingers and bots need.
+/// Datagrams a second that are taken in from one address that is a peer; far above what fingers and bots need. One that is
+/// longer than [`PIECE`] counts as several: what it says may be written down.
 pub const PEER_RATE: Rate = Rate { per_second: 20_000, burst: 20_000 };
+/// Bytes of a datagram that count as one.
+pub const PIECE: usize = 64;
 /// Datagrams of one address that wait for their turn; further ones are dropped. As many as the system itself keeps for a
 /// whole socket.
 pub const MAX_WAITING: usize = 1_024;
@@ -35,7 +38,10 @@ pub enum Arrival {
 
 #[derive(Debug)]
 struct Known<R> {
+    // Where it was heard last.
     remote: R,
+    // Where else it may be heard, if an earlier run of the server has not said which it is.
+    others: Vec<R>,
     bucket: TokenBucket,
     // When something came from there last, also what is refused: whoever sends too much is not gone.
     heard: Time,
@@ -87,7 +93,9 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         let Some(id) = self.at(remote) else { return Arrival::Stranger };
         let Some(known) = self.known.get_mut(&id) else { return Arrival::Refused };
         known.heard = now;
-        if !known.bucket.take(now, 1) {
+        known.remote = remote;
+        let pieces = u32::try_from(datagram.len().div_ceil(PIECE).max(1)).unwrap_or(u32::MAX);
+        if !known.bucket.take(now, pieces) {
             return Arrival::Refused;
         }
         if self.fair.is_light(now, id) {
@@ -132,19 +140,35 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         if !self.strangers.admit(now, address, admission) {
             return None;
         }
+        Some(self.open(now, remote, vec![]))
+    }
+
+    /// Makes a connection of a remote end that was one in an earlier run, and may be heard at any of `remotes`. `None` if it
+    /// is one already, or there are none.
+    pub fn adopt(&mut self, now: Time, mut remotes: Vec<R>) -> Option<ConnectionId> {
+        remotes.retain(|remote| !self.ids.contains_key(remote));
+        let remote = *remotes.first()?;
+        Some(self.open(now, remote, remotes))
+    }
+
+    fn open(&mut self, now: Time, remote: R, others: Vec<R>) -> ConnectionId {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
         self.ids.insert(remote, id);
+        self.ids.extend(others.iter().map(|&other| (other, id)));
         let bucket = TokenBucket::new(PEER_RATE, now);
-        self.known.insert(id, Known { remote, bucket, heard: now, waiting: VecDeque::new(), waiting_bytes: 0 });
+        self.known.insert(id, Known { remote, others, bucket, heard: now, waiting: VecDeque::new(), waiting_bytes: 0 });
         self.fair.open(now, id);
-        Some(id)
+        id
     }
 
     /// Forgets a connection.
     pub fn close(&mut self, id: ConnectionId) {
         if let Some(gone) = self.known.remove(&id) {
             self.ids.remove(&gone.remote);
+            for other in gone.others {
+                self.ids.remove(&other);
+            }
             self.fair.close(id);
         }
     }

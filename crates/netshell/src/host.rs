@@ -5,16 +5,20 @@ use std::{
     fmt, io,
     net::SocketAddr,
     task::{Context, Poll},
+    time::Duration,
 };
 
+use bytes::Bytes;
 use netcore::{
     GameEvent, Gone, Leave, Link, Outbox, Outcome, Output, PeerId, Progress, Role, Room, RoomInput, Time, To,
 };
 
-use crate::{ConnectionEvent, ConnectionId, Hold, Observer, Transport};
+use crate::{ConnectionEvent, ConnectionId, Hold, MAX_HOLD, Observer, Transport};
 
 /// Bytes of frames that are held back at a time; beyond that nothing more is taken in until some have left.
 pub const MAX_HELD: usize = 16 << 20;
+/// How often what is held back is looked at, at least.
+const LOOK: Duration = Duration::from_secs(1);
 /// What a held output counts besides its bytes.
 const ENTRY: usize = 64;
 
@@ -59,6 +63,32 @@ struct Held {
     hold: Box<dyn Hold + Send>,
     outputs: VecDeque<(u64, Output, PeerId)>,
     bytes: usize,
+    // How long the oldest of them has waited, as of when.
+    waited: Duration,
+    looked: Time,
+}
+
+impl Held {
+    // When to look at it again although nothing has happened.
+    fn wake_at(&self) -> Option<Time> {
+        (!self.outputs.is_empty()).then(|| self.looked.plus(LOOK))
+    }
+
+    // Whether the host has to go on without it. Time in which the host itself stood still does not count: then the hold
+    // had no chance either.
+    fn is_overdue(&mut self, now: Time) -> bool {
+        if self.outputs.is_empty() {
+            return false;
+        }
+        self.waited += now.since(self.looked).min(LOOK);
+        self.looked = now;
+        self.waited >= MAX_HOLD
+    }
+
+    fn wait_anew(&mut self, now: Time) {
+        self.waited = Duration::ZERO;
+        self.looked = now;
+    }
 }
 
 impl fmt::Debug for Host {
@@ -102,7 +132,13 @@ impl Host {
     /// Holds outputs back as `hold` says.
     #[must_use]
     pub fn with_hold(mut self, hold: impl Hold + Send + 'static) -> Self {
-        self.hold = Some(Held { hold: Box::new(hold), outputs: VecDeque::new(), bytes: 0 });
+        self.hold = Some(Held {
+            hold: Box::new(hold),
+            outputs: VecDeque::new(),
+            bytes: 0,
+            waited: Duration::ZERO,
+            looked: Time::ZERO,
+        });
         self
     }
 
@@ -136,7 +172,8 @@ impl Host {
     /// When something is to be done although nothing has arrived: the room's deadline, or a transport's.
     pub fn wake_at(&self) -> Option<Time> {
         let transports = self.doors.iter().filter_map(|door| door.transport.wake_at());
-        transports.filter(|_| !self.is_full()).chain(self.deadline()).min()
+        let look = self.hold.as_ref().and_then(Held::wake_at);
+        transports.filter(|_| !self.is_full()).chain(self.deadline()).chain(look).min()
     }
 
     /// Ready when [`Host::work`] may have something to do; otherwise the task is woken once it has.
@@ -144,6 +181,9 @@ impl Host {
     /// # Errors
     /// When a transport is broken.
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(held) = &mut self.hold {
+            held.hold.flush();
+        }
         if let Some(held) = &mut self.hold
             && let Some(&(mark, ..)) = held.outputs.front()
             && (held.hold.reached() >= mark || held.hold.poll_reached(mark - 1, context).is_ready())
@@ -168,6 +208,12 @@ impl Host {
     /// When a transport is broken.
     pub fn work(&mut self, clock: impl Fn() -> Time) -> io::Result<bool> {
         let now = self.at(clock());
+        if let Some(held) = &mut self.hold
+            && held.is_overdue(now)
+        {
+            held.hold.give_up();
+            held.wait_anew(now);
+        }
         self.release(now);
         if self.is_full() {
             return Ok(false);
@@ -207,6 +253,46 @@ impl Host {
             self.input(now, RoomInput::Refresh { peer });
         }
         peer.is_some()
+    }
+
+    /// Goes on with a room whose server was killed. `peers` are those who were there, with their addresses. Those whose
+    /// connection a transport can take up again, which is a matter of datagrams, are told all that they may know; the others are
+    /// gone.
+    pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
+        let now = self.at(now);
+        let mut inputs = vec![];
+        for (peer, link, address) in peers {
+            self.next_peer = self.next_peer.max(peer.0.saturating_add(1));
+            match self.adopt(now, link, address) {
+                Some((door, connection)) => {
+                    self.doors[door].peers.insert(connection, peer);
+                    self.peers.insert(peer, Place { door, connection, address: plain(address).to_string() });
+                    inputs.push(RoomInput::Refresh { peer });
+                }
+                None => inputs.push(RoomInput::Disconnected { peer, why: Gone::Interrupted }),
+            }
+        }
+        // Only now: what follows from the one may be about the other.
+        for input in inputs {
+            self.input(now, input);
+        }
+    }
+
+    /// Sends the last messages again to somebody at `address` who is no peer any more: it may not have heard them when its
+    /// server was killed. `false` if no transport can reach it.
+    pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
+        let now = self.at(now);
+        let Some((door, connection)) = self.adopt(now, Link::Datagram, address) else { return false };
+        let transport = &mut self.doors[door].transport;
+        frames.into_iter().for_each(|frame| transport.send(now, connection, frame));
+        transport.close(now, connection);
+        transport.delivered(now);
+        true
+    }
+
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<(usize, ConnectionId)> {
+        let mut doors = self.doors.iter_mut().enumerate();
+        doors.find_map(|(door, each)| Some((door, each.transport.adopt(now, link, address)?)))
     }
 
     /// At the end: ready when everything queued is out or it makes no sense to wait for it any longer.
@@ -321,11 +407,14 @@ impl Host {
             return;
         }
         let next_peer = PeerId(self.next_peer);
-        if let Some(Held { hold, outputs, bytes }) = &mut self.hold {
-            let mark = hold.mark();
+        if let Some(held) = &mut self.hold {
+            let mark = held.hold.mark();
+            if held.outputs.is_empty() {
+                held.wait_anew(now);
+            }
             for output in self.out.drain() {
-                *bytes += cost(&output);
-                outputs.push_back((mark, output, next_peer));
+                held.bytes += cost(&output);
+                held.outputs.push_back((mark, output, next_peer));
             }
             self.release(now);
             return;
@@ -341,11 +430,12 @@ impl Host {
     // Carries out what was held back and may leave by now.
     fn release(&mut self, now: Time) {
         let mut released = false;
-        while let Some(Held { hold, outputs, bytes }) = &mut self.hold
-            && outputs.front().is_some_and(|&(mark, ..)| mark <= hold.reached())
-            && let Some((_, output, next_peer)) = outputs.pop_front()
+        while let Some(held) = &mut self.hold
+            && held.outputs.front().is_some_and(|&(mark, ..)| mark <= held.hold.reached())
+            && let Some((_, output, next_peer)) = held.outputs.pop_front()
         {
-            *bytes -= cost(&output);
+            held.bytes -= cost(&output);
+            held.wait_anew(now);
             self.route(now, output, next_peer);
             released = true;
         }

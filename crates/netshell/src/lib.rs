@@ -37,8 +37,8 @@ mod udp;
 
 pub use bind::{BindError, bind_tcp, bind_udp};
 pub use clock::Clock;
-pub use datagrams::{Arrival, Datagrams, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, is_answerable};
-pub use hold::Hold;
+pub use datagrams::{Arrival, Datagrams, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, PIECE, is_answerable};
+pub use hold::{Hold, MAX_HOLD};
 pub use host::{Host, MAX_HELD};
 pub use log_limit::LogLimit;
 pub use observer::Observer;

@@ -215,7 +215,7 @@ impl<L: Listen> Streams<L> {
             return;
         }
         match why {
-            Gone::Left | Gone::Broken => {
+            Gone::Left | Gone::Broken | Gone::Interrupted => {
                 if let Some(held_back) = self.ended_log.admit(now) {
                     debug!(%id, %address, held_back, "the connection is broken");
                 }

@@ -91,6 +91,13 @@ pub trait Transport {
         let _ = (now, admission);
     }
 
+    /// Takes up the connection to `address` that an earlier run of the server had, if an address is an identity here. Nothing is
+    /// said about it: the caller knows who is there.
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
+        let _ = (now, link, address);
+        None
+    }
+
     /// Says what became of the bytes of the last [`ConnectionEvent::Bytes`]. All that followed from them has been
     /// delivered, so `now` tells how much work they caused.
     fn took(&mut self, now: Time, id: ConnectionId, progress: Progress);

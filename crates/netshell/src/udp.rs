@@ -212,6 +212,16 @@ impl<P: DatagramPort> Transport for Ports<P> {
         }
     }
 
+    // Which port it came in at is not known, so it may go on at any that can reach it; the first is used until it is heard.
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
+        if link != Link::Datagram || !is_answerable(address) {
+            return None;
+        }
+        let ports = self.all.iter().enumerate();
+        let remotes = ports.filter_map(|(index, port)| Some((index, port.spell(address)?))).collect();
+        self.datagrams.adopt(now, remotes)
+    }
+
     fn took(&mut self, now: Time, id: ConnectionId, _: Progress) {
         self.datagrams.charge(now, id, now.since(self.handed));
     }

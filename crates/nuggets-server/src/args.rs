@@ -3,7 +3,7 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
-use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
+use cmdkit::{JournalArgs, LogArgs, UsageError, ip_address, whole_number};
 use nuggets::{
     game::{MAX_GOLD, Rules},
     server::Config,
@@ -24,6 +24,8 @@ Examples:
       a map and a seed
   nuggets-server --port 2000 --rematch
       one game after the other at a known port
+  nuggets-server --journal games --port 2000
+      a game that can be resumed after a crash: nuggets-server --resume games
   nuggets-server --check-map maps/brawl.txt
       what is wrong with a map
 
@@ -35,18 +37,19 @@ Exit status: 0 after a finished game or a signal, 1 when something fails, 2 for 
 #[command(name = "nuggets-server", version, after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The map to play on; without one a built-in map
+    #[arg(conflicts_with = "resume")]
     pub(crate) map: Option<PathBuf>,
 
     /// Same map and same seed: same piles and, for the same messages, the same game
-    #[arg(value_name = "SEED", value_parser = positive, conflicts_with = "check_map", allow_negative_numbers = true)]
+    #[arg(value_name = "SEED", value_parser = positive, conflicts_with_all = ["check_map", "resume"], allow_negative_numbers = true)]
     seed_argument: Option<u64>,
 
-    /// UDP port to listen on; 0 is any free one
-    #[arg(long, default_value_t = 0, value_parser = whole_number(0..=u16::MAX, 2000), allow_negative_numbers = true)]
-    pub(crate) port: u16,
+    /// UDP port to listen on; 0 is any free one [default: 0, or the port of the match that is resumed]
+    #[arg(long, value_parser = whole_number(0..=u16::MAX, 2000), allow_negative_numbers = true)]
+    pub(crate) port: Option<u16>,
 
     /// The seed, as an option
-    #[arg(long, value_parser = positive, conflicts_with = "seed_argument", allow_negative_numbers = true)]
+    #[arg(long, value_parser = positive, conflicts_with_all = ["seed_argument", "resume"], allow_negative_numbers = true)]
     seed: Option<u64>,
 
     /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
@@ -54,54 +57,57 @@ pub(crate) struct Args {
     pub(crate) bind: Vec<IpAddr>,
 
     /// After game over begin a new game at the same port, until told to stop
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     rematch: bool,
 
     /// Report every breach of the rules for maps in MAP, with row and column, and end
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["resume", "directory"])]
     pub(crate) check_map: bool,
 
     /// Stepping on a player takes this share of its purse
-    #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = EXTRAS,
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = EXTRAS, conflicts_with = "resume",
           value_parser = whole_number(0..=100_u8, 25), allow_negative_numbers = true)]
     steal_percent: u8,
 
     /// A run stops on gold and after a swap
-    #[arg(long, help_heading = EXTRAS)]
+    #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     run_stop: bool,
 
     /// Nuggets in the game
-    #[arg(long, value_name = "N", default_value_t = Rules::default().gold, help_heading = EXTRAS,
+    #[arg(long, value_name = "N", default_value_t = Rules::default().gold, help_heading = EXTRAS, conflicts_with = "resume",
           value_parser = whole_number(1..=MAX_GOLD, Rules::default().gold), allow_negative_numbers = true)]
     gold: u32,
 
     /// Least number of piles
-    #[arg(long, value_name = "N", default_value_t = Rules::default().min_piles, help_heading = EXTRAS,
+    #[arg(long, value_name = "N", default_value_t = Rules::default().min_piles, help_heading = EXTRAS, conflicts_with = "resume",
           value_parser = whole_number(1..=MAX_GOLD, Rules::default().min_piles), allow_negative_numbers = true)]
     minpiles: u32,
 
     /// Largest number of piles
-    #[arg(long, value_name = "N", default_value_t = Rules::default().max_piles, help_heading = EXTRAS,
+    #[arg(long, value_name = "N", default_value_t = Rules::default().max_piles, help_heading = EXTRAS, conflicts_with = "resume",
           value_parser = whole_number(1..=MAX_GOLD, Rules::default().max_piles), allow_negative_numbers = true)]
     maxpiles: u32,
 
     /// Players see no further than this many spots
-    #[arg(long, value_name = "RADIUS", help_heading = EXTRAS, value_parser = whole_number(1..=u16::MAX, 7),
+    #[arg(long, value_name = "RADIUS", help_heading = EXTRAS, conflicts_with = "resume", value_parser = whole_number(1..=u16::MAX, 7),
           allow_negative_numbers = true)]
     vision: Option<u16>,
 
     /// A quitter's gold becomes a pile again, where it stood or on the nearest free room spot
-    #[arg(long, help_heading = EXTRAS)]
+    #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     drop_on_quit: bool,
 
     /// A player who sends no key for this many seconds loses its seat
-    #[arg(long, value_name = "SECONDS", help_heading = EXTRAS, value_parser = whole_number(1..=LONGEST_IDLE, 60),
+    #[arg(long, value_name = "SECONDS", help_heading = EXTRAS, conflicts_with = "resume", value_parser = whole_number(1..=LONGEST_IDLE, 60),
           allow_negative_numbers = true)]
     idle_timeout: Option<u64>,
 
     /// The course's game: all extras off, whatever else says
-    #[arg(long, help_heading = EXTRAS)]
+    #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     plain: bool,
+
+    #[command(flatten)]
+    pub(crate) journal: JournalArgs,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,

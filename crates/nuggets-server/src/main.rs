@@ -10,8 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use cmdkit::{Announce, EXIT_FAILURE, EXIT_USAGE, Hosting, Reach, Usage, UsageError, Wire, command_of};
-use netcore::Hosted;
+use cmdkit::{Announce, EXIT_FAILURE, EXIT_USAGE, Hosting, Match, Reach, Usage, UsageError, Wire, command_of};
 use nuggets::server::Server;
 use tracing::info;
 
@@ -26,12 +25,25 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     if args.check_map {
         return check_map(args.map.as_deref());
     }
-    let grid = map::load(args.map.as_deref())?;
-    let config = args.config()?;
-    let server = Server::new(Arc::new(grid), config).map_err(|error| UsageError(error.to_string()))?;
-    let hosting = Hosting { bind: &args.bind, port: args.port, wire: Wire::Udp, log: &args.log, quiet: false };
-    let announcement = Announcement { map: map::name(args.map.as_deref()), seed: config.seed };
-    cmdkit::host(hosting, Hosted::new(server), &announcement)?;
+    let game = args.journal.open(|| {
+        let grid = map::load(args.map.as_deref())?;
+        Ok(Server::new(Arc::new(grid), args.config()?).map_err(|error| UsageError(error.to_string()))?)
+    })?;
+    let hosting = Hosting {
+        bind: &args.bind,
+        port: args.port,
+        wire: Wire::Udp,
+        log: &args.log,
+        journal: &args.journal,
+        version: env!("CARGO_PKG_VERSION"),
+        quiet: false,
+    };
+    let map = match &game {
+        Match::New(_) => map::name(args.map.as_deref()),
+        Match::Resumed(..) => "the map of the journal".to_owned(),
+    };
+    let announcement = Announcement { map, seed: game.engine().config().seed };
+    cmdkit::host(hosting, game, &announcement)?;
     Ok(ExitCode::SUCCESS)
 }
 

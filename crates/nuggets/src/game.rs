@@ -1,10 +1,12 @@
 //! The rules: who stands where, who has how much, and what one action changes.
 
+mod state;
+
 use alloc::{collections::BTreeMap, collections::VecDeque, string::String, sync::Arc, vec, vec::Vec};
 use core::fmt::Write;
 use netcore::Digest;
-use rand::RngExt;
-use rand_pcg::Pcg64;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
@@ -14,6 +16,8 @@ use crate::{
     visibility::Vision,
 };
 
+pub(crate) use self::state::GameState;
+
 /// Players in one game, over its whole life: quitters count.
 pub const MAX_PLAYERS: usize = 26;
 /// How a pile of gold is shown.
@@ -22,7 +26,7 @@ pub const PILE: u8 = b'*';
 pub const MAX_GOLD: u32 = 1_000_000;
 
 /// The rules of one game. [`Rules::default`] is the course's game; everything else is an extra.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// Nuggets in the game.
     pub gold: u32,
@@ -120,7 +124,7 @@ impl Rules {
 }
 
 /// A player, by number of joining; the letter is made of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u8);
 
 impl PlayerId {
@@ -250,7 +254,7 @@ impl Game {
     ///
     /// # Errors
     /// [`RulesError`] when no game can have these rules.
-    pub fn new(grid: Arc<Grid>, rules: Rules, rng: &mut Pcg64) -> Result<Self, RulesError> {
+    pub fn new(grid: Arc<Grid>, rules: Rules, rng: &mut impl Rng) -> Result<Self, RulesError> {
         rules.check()?;
         let drawn = rng.random_range(rules.min_piles..=rules.max_piles);
         let mut spots: Vec<Cell> = grid.room_spots().to_vec();
@@ -334,7 +338,7 @@ impl Game {
     ///
     /// # Errors
     /// [`JoinError`] when there is no letter or no such spot left; nothing has changed then.
-    pub fn join(&mut self, name: Name, rng: &mut Pcg64) -> Result<(PlayerId, Event), JoinError> {
+    pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Result<(PlayerId, Event), JoinError> {
         let letter = Letter::from_index(self.players.len()).ok_or(JoinError::NoLetter)?;
         let id = PlayerId(u8::try_from(self.players.len()).map_err(|_| JoinError::NoLetter)?);
         let free: Vec<Cell> =

@@ -2,6 +2,7 @@
 
 use alloc::{boxed::Box, string::String, vec, vec::Vec};
 use core::{fmt, ops::Range};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::protocol::{DISPLAY_HEADER, MAX_DATAGRAM};
@@ -46,7 +47,7 @@ impl fmt::Display for Position {
 ///
 /// The text has a newline behind each row, and so has the DISPLAY message, so one offset serves the map, every picture
 /// that is made of it, and the wire. A datagram's bound makes it fit 16 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell(pub u16);
 
 impl Cell {

@@ -3,8 +3,10 @@
 //! Sources: the requirements of the course's nuggets project, and for the bounds on what strangers can make a server
 //! send, `docs/nuggets.md`.
 
+mod chance;
 mod ending;
 mod pacing;
+mod recorded;
 mod seat;
 mod telling;
 
@@ -18,10 +20,11 @@ use core::time::Duration;
 use netcore::{
     DecodeError, Departure, Digest, Engine, GameEvent, Input, Link, Outbox, Outcome, PeerId, Phase, Status, Time,
 };
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use self::{
+    chance::Chance,
     pacing::Allowance,
     seat::{Role, Seat, Stranger},
 };
@@ -33,7 +36,10 @@ use crate::{
     view::Views,
 };
 
-pub use self::pacing::{CATCH_UP, DRAWN, SHOWN, SPECTATES, UNPROVEN, WELCOMES};
+pub use self::{
+    pacing::{CATCH_UP, DRAWN, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
+    recorded::{Setup, State},
+};
 
 const FULL: &[u8] = b"Game is full: no more players can join.";
 const NAMELESS: &[u8] = b"Sorry - you must provide player's name.";
@@ -44,7 +50,7 @@ const REPLACED: &[u8] = b"You have been replaced by a new spectator.";
 const UNKNOWN_KEY: &[u8] = b"unknown keystroke";
 
 /// How a server is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Config {
     /// The rules of its games.
     pub rules: Rules,
@@ -61,7 +67,7 @@ pub struct Config {
 pub struct Server {
     grid: Arc<Grid>,
     config: Config,
-    rng: Pcg64,
+    rng: Chance,
     game: Game,
     // From 1, and whether somebody has joined it.
     number: u32,
@@ -87,7 +93,7 @@ impl Server {
     /// # Errors
     /// [`RulesError`] when no game can have these rules.
     pub fn new(grid: Arc<Grid>, config: Config) -> Result<Self, RulesError> {
-        let mut rng = Pcg64::seed_from_u64(config.seed);
+        let mut rng = Chance::new(config.seed);
         let game = Game::new(Arc::clone(&grid), config.rules, &mut rng)?;
         let views = Views::new(&game);
         let mut digest = Digest::default();
@@ -112,6 +118,11 @@ impl Server {
         };
         server.toggle_game();
         Ok(server)
+    }
+
+    /// How it is set up.
+    pub const fn config(&self) -> &Config {
+        &self.config
     }
 
     /// The game that is played.
@@ -417,7 +428,12 @@ impl Engine for Server {
                 self.malformed(now, peer, why, out);
                 self.forget_stranger(peer, out);
             }
-            Input::Refresh { peer } => self.tell_all(peer, out),
+            Input::Refresh { peer } => {
+                self.tell_all(peer, out);
+                // A stranger is there until its first message is answered. That message was lost with the server that took it
+                // in, and nobody says that the stranger is gone.
+                self.forget_stranger(peer, out);
+            }
             Input::Disconnected { peer, why } => {
                 if self.remove_stranger(peer).is_some() {
                     out.close(peer);

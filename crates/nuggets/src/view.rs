@@ -6,10 +6,13 @@
 //! A picture is kept as the DISPLAY message that shows it, and patched where cells changed: a move costs what the mover
 //! sees plus a few cells for the others, never the size of the map.
 
+mod state;
+
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc, vec, vec::Vec};
 use bytes::{BufMut, Bytes, BytesMut};
 use core::mem;
 use netcore::{Digest, Framing};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     fingerprint::VISITED,
@@ -89,12 +92,20 @@ impl Viewer {
 }
 
 /// A set of cells.
-#[derive(Debug, Clone)]
-struct Spots(Box<[u64]>);
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Spots(Box<[u64]>);
 
 impl Spots {
     fn none(grid: &Grid) -> Self {
         Self(vec![0; grid.text().len().div_ceil(64)].into())
+    }
+
+    fn contains(&self, cell: Cell) -> bool {
+        self.0.get(cell.index() / 64).is_some_and(|word| word >> (cell.0 % 64) & 1 != 0)
+    }
+
+    fn cells(&self) -> impl Iterator<Item = Cell> {
+        (0..=u16::MAX).map(Cell).take(self.0.len() * 64).filter(|&cell| self.contains(cell))
     }
 
     // Whether the cell was not in the set before.
@@ -158,7 +169,7 @@ impl Views {
         self.board.message(framing)
     }
 
-    /// A fingerprint of what each player ever saw, kept as they look around.
+    /// A fingerprint of what each who plays ever saw, kept as they look around.
     pub const fn digest(&self) -> u64 {
         self.digest.value()
     }
@@ -180,7 +191,7 @@ impl Views {
                 }
                 Event::Left { player, cell } => {
                     self.touched.push(cell);
-                    self.viewers.remove(&player);
+                    self.remove(player);
                 }
                 Event::Dropped { cell, .. } => self.touched.push(cell),
                 // Gold is collected where the collector went, so that cell is touched already.
@@ -217,6 +228,13 @@ impl Views {
                     text[cell.index()] = SELF;
                 });
             }
+        }
+    }
+
+    fn remove(&mut self, player: PlayerId) {
+        let Some(viewer) = self.viewers.remove(&player) else { return };
+        for spot in viewer.visited.cells() {
+            self.digest.toggle(VISITED, player.0.into(), spot.0.into());
         }
     }
 

@@ -27,6 +27,7 @@ mod sight;
 
 use alloc::vec::Vec;
 use core::mem;
+use serde::{Deserialize, Serialize};
 
 use self::{
     plane::{Plane, Side, WORD, fill, find, runs},
@@ -61,7 +62,7 @@ impl<'a> From<&'a Grid> for Field<'a> {
 }
 
 /// How far sight reaches; without a limit it reaches to the edges of the grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Vision {
     /// The largest distance between two centres, in cells. The eight neighbours are visible at any radius.
     pub radius: Option<u16>,

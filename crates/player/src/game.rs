@@ -31,6 +31,13 @@ impl Game {
         Self { session, advisor, advice: None, begun: 0, last: None }
     }
 
+    /// Takes up a game that somebody else has followed, such as a replay: the client as it is now, how its rounds ended so far, how
+    /// many have begun, and the total and the verdict of the last one that ended.
+    pub fn take_up(&mut self, client: Client, score: Score, begun: u64, last: Option<(u8, Verdict)>) {
+        self.advice = client.state().zip(client.upcard()).map(|(_, upcard)| self.advisor.advise(client.hand(), upcard));
+        (self.session.client, self.session.score, self.begun, self.last) = (client, score, begun, last);
+    }
+
     const fn client(&self) -> &Client {
         &self.session.client
     }
@@ -193,6 +200,18 @@ mod tests {
         let game = after(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}, QUIT"));
         assert_eq!(game.status(), "Ann: 1 won, 0 pushed, 0 lost, 0 bust, mean +1.000");
         assert!(game.is_over() && game.round() == 2);
+    }
+
+    #[test]
+    fn a_game_that_somebody_else_followed_is_taken_up_with_its_question() {
+        let (mut game, other) = (after("BEGIN"), after(DEAL));
+        let score = Score { wins: 3, ..Score::default() };
+        game.take_up(other.client().clone(), score, 4, Some((20, Verdict::Win)));
+        assert!(game.advice().is_some() && game.advice() == other.advice());
+        assert_eq!(game.status(), "Ann: 3 won, 0 pushed, 0 lost, 0 bust, mean +1.000");
+        assert_eq!((game.round(), game.outcome().as_deref()), (4, Some("Round 3: you win with 20.")));
+        game.take_up(after("BEGIN").client().clone(), score, 4, None);
+        assert_eq!((game.advice(), game.outcome()), (None, None));
     }
 
     #[test]

@@ -29,7 +29,7 @@ Examples:
       four bots play a game: bot1 to bot4
 
 Exit status: 0 after a signal, when you leave the terminal's window or the bots have played their games; 1 when the server \
-cannot be reached, goes away or says what is no message, when the port is taken or the usage is wrong.";
+cannot be reached or goes away (unless --retry), or says what is no message, when the port is taken or the usage is wrong.";
 
 /// Take part in games of robots: for a GUI, in this terminal, or as bots
 ///
@@ -73,7 +73,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
     pub observe: bool,
 
-    /// Connect again when the server is lost, or not there yet, for as long as it takes
+    /// Connect again when the server is lost, or not there yet, at once and then every 2 seconds, for as long as it takes
     #[arg(long)]
     pub retry: bool,
 

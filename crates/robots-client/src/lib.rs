@@ -17,6 +17,7 @@ mod gui;
 mod outgoing;
 mod player;
 mod reach;
+mod retry;
 
 use std::{
     io::{self, Write},
@@ -75,7 +76,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 async fn take_part(plan: Plan) -> anyhow::Result<()> {
     let Plan { server, retry, screen, part } = plan;
-    let (own, told) = watch::channel(None);
+    let (own, own_told) = watch::channel(None);
+    let (lost, lost_told) = watch::channel(false);
     let (gui, window) = match screen {
         Screen::Gui { address, port, bind } => {
             let sockets = bind_udp(&bind, port).context("cannot listen to the GUI")?;
@@ -83,7 +85,7 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
             (Some(find_gui(sockets, address).await?), None)
         }
         Screen::Terminal => {
-            let (gui, window) = in_terminal(told)?;
+            let (gui, window) = in_terminal(own_told, lost_told)?;
             (Some(gui), Some(window))
         }
         Screen::None => (None, None),
@@ -99,7 +101,7 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
             }
         }
     };
-    let playing = Player { name, steering, gui, own, log: Some(log()) }.run(&server, retry);
+    let playing = Player { name, steering, gui, own, lost, log: Some(log()) }.run(&server, retry);
     let Some(window) = window else { return playing.await };
     // Whichever ends first ends the other, and the terminal is given back before anything is said.
     select! {
@@ -112,14 +114,14 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
 }
 
 // A GUI in this terminal, and the way to it. To be called before any thread is started.
-fn in_terminal(own: watch::Receiver<Option<PlayerId>>) -> anyhow::Result<(Gui, Window)> {
+fn in_terminal(own: watch::Receiver<Option<PlayerId>>, lost: watch::Receiver<bool>) -> anyhow::Result<(Gui, Window)> {
     let open = || bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0);
     let (ours, theirs) = (open()?, open()?);
     let addresses =
         |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
     let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
     let gui = Gui::new(ours, &window)?;
-    Ok((gui, Window::new(theirs, client, Follow::Told(own))?))
+    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_server_lost(lost)))
 }
 
 fn log() -> (Clock, LogLimit) {
@@ -160,7 +162,8 @@ async fn headless(
     let mut log = Some(log());
     for name in names {
         let (server, steering) = (server.clone(), bot(games)?);
-        let player = Player { name, steering, gui: None, own: watch::Sender::default(), log: log.take() };
+        let (own, lost) = (watch::Sender::default(), watch::Sender::default());
+        let player = Player { name, steering, gui: None, own, lost, log: log.take() };
         bots.spawn(async move { player.run(&server, retry).await });
     }
     let all = bots.len();

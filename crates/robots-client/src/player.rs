@@ -6,10 +6,21 @@ use cmdkit::HostPort;
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::{Clock, LogLimit};
 use robots::{Bot, Client, InputMessage, Parameters, PlayerId, ServerMessage};
-use tokio::{net::TcpStream, select, sync::watch, task::yield_now, time::sleep};
+use tokio::{
+    net::TcpStream,
+    select,
+    sync::watch,
+    task::yield_now,
+    time::{sleep, sleep_until},
+};
 use tracing::{debug, info, warn};
 
-use crate::{gui::Gui, outgoing::Outgoing, reach::connect};
+use crate::{
+    gui::Gui,
+    outgoing::Outgoing,
+    reach::connect,
+    retry::{Backoff, became},
+};
 
 /// Bytes read from the server at a time.
 const CHUNK: usize = 16 << 10;
@@ -17,8 +28,9 @@ const CHUNK: usize = 16 << 10;
 const BATCH: usize = 64;
 /// Players who are named in a line of the log.
 const MOST_NAMED: usize = 10;
-/// How long to wait before the first attempt to connect again, and before each of the later ones at most.
-const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// How long after a server's Hello it is told what has become of a client that was lost: by then it has heard of the game,
+/// if one is played. Of a long history over a slow connection it may have heard the front.
+const SETTLED: Duration = Duration::from_millis(200);
 
 /// Who decides what the robot does.
 #[derive(Debug)]
@@ -39,6 +51,8 @@ pub(crate) struct Player {
     pub(crate) gui: Option<Gui>,
     /// Told which of the players this client is.
     pub(crate) own: watch::Sender<Option<PlayerId>>,
+    /// Told whether there is no server and it is looked for again.
+    pub(crate) lost: watch::Sender<bool>,
     /// For what happens in games, if anybody wants to know.
     pub(crate) log: Option<(Clock, LogLimit)>,
 }
@@ -66,6 +80,9 @@ struct Link {
     more: bool,
     // Whether something happened that a bot has not acted on.
     news: bool,
+    // Whether this one comes after another, and what became of the client is still to be told.
+    returned: bool,
+    greeted: Option<Time>,
 }
 
 impl Player {
@@ -74,22 +91,25 @@ impl Player {
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it says what is no message.
     pub(crate) async fn run(mut self, server: &HostPort, retry: bool) -> anyhow::Result<()> {
-        let mut backoff = BACKOFF.0;
+        // What comes from the GUI meanwhile waits in its socket: whoever presses a key so early wants to play.
+        let mut reached = connect(server).await;
+        let (mut backoff, mut returns) = (Backoff::default(), false);
         loop {
-            // What comes from the GUI meanwhile waits in its socket: whoever presses a key so early wants to play.
-            let lost = match connect(server).await {
+            // Whether this is news: it was there, and that was told.
+            let mut news = false;
+            let why = match reached {
                 Ok((stream, address)) => {
                     if self.log.is_some() {
                         info!(server = %address, "connected");
                     }
-                    let mut link = Link::new(&self.name, stream, address);
+                    self.lost.send_replace(false);
+                    let mut link = Link::new(&self.name, stream, address, returns);
                     let end = self.converse(&mut link).await;
                     self.own.send_replace(None);
-                    // One that turns newcomers away until its game is over says hello as well.
-                    let lasted = link.clock.now().since(Time::ZERO);
-                    if link.client.parameters().is_some() && lasted >= BACKOFF.1 {
-                        backoff = BACKOFF.0;
+                    if let Some(greeted) = link.greeted {
+                        backoff.held(link.clock.now().since(greeted));
                     }
+                    (news, returns) = (!link.returned, true);
                     match end {
                         End::Played => return Ok(()),
                         End::Malformed(error) => return Err(error),
@@ -99,11 +119,29 @@ impl Player {
                 Err(error) => error,
             };
             if !retry {
-                return Err(lost);
+                return Err(why);
             }
-            warn!(name = %self.name.escape_debug(), again_in = ?backoff, "{lost:#}");
-            pause(self.gui.as_mut(), backoff).await;
-            backoff = (2 * backoff).min(BACKOFF.1);
+            self.lost.send_replace(true);
+            let (wait, attempts) = backoff.next();
+            self.tell_loss(news, attempts, wait, &why);
+            let again = async {
+                sleep(wait).await;
+                connect(server).await
+            };
+            reached = without_server(self.gui.as_mut(), again).await;
+        }
+    }
+
+    // Every client tells that it is lost. Of the attempts that follow one tells for all, and less and less often: there may be
+    // many of both.
+    fn tell_loss(&self, news: bool, attempts: u32, again_in: Duration, why: &anyhow::Error) {
+        let name = self.name.escape_debug();
+        if news {
+            warn!(%name, ?again_in, "the connection is lost and made again: {why:#}");
+        } else if self.log.is_some() && (attempts == 0 || attempts.is_power_of_two()) {
+            warn!(%name, attempts, ?again_in, "{why:#}");
+        } else {
+            debug!(%name, attempts, ?again_in, "{why:#}");
         }
     }
 
@@ -116,10 +154,12 @@ impl Player {
                 _ = stream.writable(), if !outgoing.is_empty() => {}
                 () = ready(self.gui.as_ref()) => {}
                 () = yield_now(), if *more => {}
+                () = until(&link.clock, link.settled()) => {}
             }
             if let Err(end) = self.listen(link) {
                 return end;
             }
+            self.tell_return(link);
             self.obey_gui(link);
             let Link { stream, outgoing, .. } = link;
             if let Err(error) = outgoing.flush(|bytes| stream.try_write(bytes)) {
@@ -147,7 +187,10 @@ impl Player {
             }
             // One by one, and not all at once: the GUI is sent a picture of every turn.
             match link.client.next_message() {
-                Ok(Some(message)) => link.news |= self.message(&mut link.client, message)?,
+                Ok(Some(message)) => {
+                    link.news |= self.message(&mut link.client, message)?;
+                    link.greeted = link.greeted.or_else(|| link.client.parameters().map(|_| link.clock.now()));
+                }
                 Ok(None) => break,
                 Err(wrong) => {
                     let server = link.server;
@@ -191,6 +234,15 @@ impl Player {
             }
         }
         Ok(due)
+    }
+
+    // Once it is clear where a client is that was lost.
+    fn tell_return(&self, link: &mut Link) {
+        let due = link.settled().is_some_and(|settled| settled <= link.clock.now());
+        if let Some(became) = became(&link.client).filter(|_| due && !link.more) {
+            info!(name = %self.name.escape_debug(), "{became}");
+            link.returned = false;
+        }
     }
 
     fn let_bot_act(&mut self, link: &mut Link) {
@@ -257,7 +309,7 @@ impl Player {
 }
 
 impl Link {
-    fn new(name: &ShortText, stream: TcpStream, server: SocketAddr) -> Self {
+    fn new(name: &ShortText, stream: TcpStream, server: SocketAddr, returned: bool) -> Self {
         let own = stream.local_addr().ok();
         Self {
             stream,
@@ -267,7 +319,14 @@ impl Link {
             client: Client::new(name.clone(), own),
             more: false,
             news: false,
+            returned,
+            greeted: None,
         }
+    }
+
+    // When it is to be told what has become of a client that was lost.
+    fn settled(&self) -> Option<Time> {
+        self.greeted.filter(|_| self.returned).map(|greeted| greeted.plus(SETTLED))
     }
 
     // Takes in what the user or the bot wants, and hands on what follows from it.
@@ -315,16 +374,26 @@ async fn ready(gui: Option<&Gui>) {
     }
 }
 
-// Waits while there is no server. What the user does then is not meant for the next one.
-async fn pause(mut gui: Option<&mut Gui>, duration: Duration) {
-    let mut over = pin!(sleep(duration));
+async fn until(clock: &Clock, time: Option<Time>) {
+    match time {
+        Some(time) => sleep_until(clock.instant(time)).await,
+        None => future::pending().await,
+    }
+}
+
+// Waits for `coming` while there is no server. What the user does until then is not meant for the next one.
+async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output = T>) -> T {
+    let mut coming = pin!(coming);
     loop {
-        select! {
-            () = &mut over => return,
-            () = ready(gui.as_deref()) => {}
-        }
+        let come = select! {
+            come = &mut coming => Some(come),
+            () = ready(gui.as_deref()) => None,
+        };
         if let Some(gui) = &mut gui {
             gui.turn(|_| {});
+        }
+        if let Some(come) = come {
+            return come;
         }
     }
 }

@@ -73,6 +73,8 @@ pub struct Contact {
     pub silence: Option<Duration>,
     /// Nobody listens where the client should be.
     pub refused: bool,
+    /// The client has no server and looks for it again, as far as it is known.
+    pub server_lost: bool,
     /// Datagrams that were no pictures.
     pub unreadable: u64,
 }
@@ -387,7 +389,10 @@ impl Picture<'_> {
 
     // What the user should know about the other program.
     fn trouble(&self, newest: Option<&DrawMessage>) -> Option<String> {
-        let Contact { client, silence, refused, .. } = self.contact;
+        let Contact { client, silence, refused, server_lost, .. } = self.contact;
+        if *server_lost {
+            return Some("No connection to the server; trying again".to_owned());
+        }
         if *refused {
             return Some(format!("Nobody listens at {client}: is the client running there?"));
         }

@@ -55,6 +55,7 @@ pub struct Window {
     sockets: Vec<UdpSocket>,
     sender: Sender,
     told: Option<watch::Receiver<Option<PlayerId>>>,
+    server_lost: Option<watch::Receiver<bool>>,
     pulse: Pulse,
     started: Instant,
     // Until when the sockets are left alone.
@@ -95,6 +96,7 @@ impl Window {
             sockets,
             sender,
             told,
+            server_lost: None,
             pulse: Pulse::new(Time::ZERO),
             started: now,
             rest: now,
@@ -108,6 +110,13 @@ impl Window {
     #[must_use]
     pub fn with_client_name(mut self, name: String) -> Self {
         self.contact.client = name;
+        self
+    }
+
+    /// Told by a client in the same program whether it has lost its server and looks for it again.
+    #[must_use]
+    pub fn with_server_lost(mut self, lost: watch::Receiver<bool>) -> Self {
+        self.server_lost = Some(lost);
         self
     }
 
@@ -137,6 +146,7 @@ impl Window {
                     self.stage.change();
                 }
                 () = told(&mut self.told) => self.stage.change(),
+                () = told(&mut self.server_lost) => self.stage.change(),
                 _ = tick.tick() => self.stage.change(),
             }
         }
@@ -149,6 +159,7 @@ impl Window {
     fn draw(&mut self) {
         self.contact.silence = self.pulse.silence(self.now());
         self.contact.refused = self.sender.is_refused();
+        self.contact.server_lost = self.server_lost.as_ref().is_some_and(|lost| *lost.borrow());
         let (view, contact) = (&mut self.view, &self.contact);
         self.stage.draw(|frame| {
             view.prepare(frame.area().as_size());
@@ -224,8 +235,8 @@ impl Window {
     }
 }
 
-// Waits until another robot is to be followed; for ever when nobody tells, or nobody any more.
-async fn told(told: &mut Option<watch::Receiver<Option<PlayerId>>>) {
+// Waits until something else is told; for ever when nobody tells, or nobody any more.
+async fn told<T>(told: &mut Option<watch::Receiver<T>>) {
     if let Some(receiver) = told
         && receiver.changed().await.is_ok()
     {

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use clap::{ArgAction, Parser};
-use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
+use cmdkit::{JournalArgs, LogArgs, UsageError, ip_address, whole_number};
 use netcore::wire::ShortText;
 use rand::{TryRng, rngs::SysRng};
 use robots::{Config, MAX_HISTORY, Parameters};
@@ -14,65 +14,66 @@ Examples:
       two players on a board of 10 x 10
   robots-server -c 4 -x 30 -y 20 -d 100 -k 100 -l 600 -p 2022
       four players, ten turns a second, a minute, many blocks
+  robots-server -c 2 -x 10 -y 10 --journal games
+      games that can be resumed after a crash: robots-server --resume games
 
 Exit status: 0 after a signal, 1 when something fails or the usage is wrong.";
 
 /// Host games of robots, one after the other: they walk, put down bombs and blocks, and all act at once
 #[derive(Debug, Parser)]
 #[command(name = "robots-server", version, after_help = AFTER_HELP, disable_help_flag = true,
-          override_usage = "robots-server -c PLAYERS -x COLUMNS -y ROWS [OPTIONS]")]
+          override_usage = "robots-server -c PLAYERS -x COLUMNS -y ROWS [OPTIONS]\n       robots-server --resume FILE")]
 pub(crate) struct Args {
     /// Players in a game; it starts when that many have joined
-    #[arg(short = 'c', long, value_name = "PLAYERS", value_parser = whole_number(1..=u8::MAX, 2),
+    #[arg(short = 'c', long, value_name = "PLAYERS", required_unless_present = "resume", conflicts_with = "resume", value_parser = whole_number(1..=u8::MAX, 2),
           allow_negative_numbers = true)]
-    players_count: u8,
+    players_count: Option<u8>,
 
     /// Columns of the board
-    #[arg(short = 'x', long, value_name = "COLUMNS", value_parser = whole_number(1..=u16::MAX, 10),
+    #[arg(short = 'x', long, value_name = "COLUMNS", required_unless_present = "resume", conflicts_with = "resume", value_parser = whole_number(1..=u16::MAX, 10),
           allow_negative_numbers = true)]
-    size_x: u16,
+    size_x: Option<u16>,
 
     /// Rows of the board
-    #[arg(short = 'y', long, value_name = "ROWS", value_parser = whole_number(1..=u16::MAX, 10),
+    #[arg(short = 'y', long, value_name = "ROWS", required_unless_present = "resume", conflicts_with = "resume", value_parser = whole_number(1..=u16::MAX, 10),
           allow_negative_numbers = true)]
-    size_y: u16,
+    size_y: Option<u16>,
 
     /// Turns from placing a bomb to its explosion
-    #[arg(short = 'b', long, value_name = "TURNS", default_value_t = 5, value_parser = whole_number(1..=u16::MAX, 5),
+    #[arg(short = 'b', long, conflicts_with = "resume", value_name = "TURNS", default_value_t = 5, value_parser = whole_number(1..=u16::MAX, 5),
           allow_negative_numbers = true)]
     bomb_timer: u16,
 
     /// Time between two turns
-    #[arg(short = 'd', long, value_name = "MILLISECONDS", default_value_t = 200,
+    #[arg(short = 'd', long, conflicts_with = "resume", value_name = "MILLISECONDS", default_value_t = 200,
           value_parser = whole_number(0..=u64::MAX, 200), allow_negative_numbers = true)]
     turn_duration: u64,
 
     /// Length of the four arms of an explosion, in fields
-    #[arg(short = 'e', long, value_name = "FIELDS", default_value_t = 4, value_parser = whole_number(0..=u16::MAX, 4),
+    #[arg(short = 'e', long, conflicts_with = "resume", value_name = "FIELDS", default_value_t = 4, value_parser = whole_number(0..=u16::MAX, 4),
           allow_negative_numbers = true)]
     explosion_radius: u16,
 
     /// Blocks drawn at the start of a game; those that fall on each other are one
-    #[arg(short = 'k', long, value_name = "BLOCKS", default_value_t = 20,
+    #[arg(short = 'k', long, conflicts_with = "resume", value_name = "BLOCKS", default_value_t = 20,
           value_parser = whole_number(0..=u16::MAX, 20), allow_negative_numbers = true)]
     initial_blocks: u16,
 
     /// Turns of a game after turn 0
-    #[arg(short = 'l', long, value_name = "TURNS", default_value_t = 300,
+    #[arg(short = 'l', long, conflicts_with = "resume", value_name = "TURNS", default_value_t = 300,
           value_parser = whole_number(0..=u16::MAX, 300), allow_negative_numbers = true)]
     game_length: u16,
 
     /// What the server is called, at most 255 bytes of UTF-8; without it this machine's name
-    #[arg(short = 'n', long, value_name = "NAME", value_parser = name)]
+    #[arg(short = 'n', long, value_name = "NAME", conflicts_with = "resume", value_parser = name)]
     server_name: Option<ShortText>,
 
-    /// TCP port to listen on; 0 is any free one
-    #[arg(short, long, default_value_t = 2022, value_parser = whole_number(0..=u16::MAX, 2022),
-          allow_negative_numbers = true)]
-    pub(crate) port: u16,
+    /// TCP port to listen on; 0 is any free one [default: 2022, or the port of the match that is resumed]
+    #[arg(short, long, value_parser = whole_number(0..=u16::MAX, 2022), allow_negative_numbers = true)]
+    pub(crate) port: Option<u16>,
 
     /// Where all random numbers come from; without it another one each time
-    #[arg(short, long, value_parser = whole_number(0..=u32::MAX, 1234), allow_negative_numbers = true)]
+    #[arg(short, long, conflicts_with = "resume", value_parser = whole_number(0..=u32::MAX, 1234), allow_negative_numbers = true)]
     seed: Option<u32>,
 
     /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
@@ -82,6 +83,9 @@ pub(crate) struct Args {
     /// Print help
     #[arg(short = 'h', long, action = ArgAction::Help)]
     help: (),
+
+    #[command(flatten)]
+    pub(crate) journal: JournalArgs,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,
@@ -97,9 +101,10 @@ impl Args {
         let config = Config {
             parameters: Parameters {
                 server_name,
-                players_count: self.players_count,
-                size_x: self.size_x,
-                size_y: self.size_y,
+                // The parser wants them unless a match is resumed, and then nobody asks for these.
+                players_count: self.players_count.unwrap_or_default(),
+                size_x: self.size_x.unwrap_or_default(),
+                size_y: self.size_y.unwrap_or_default(),
                 game_length: self.game_length,
                 explosion_radius: self.explosion_radius,
                 bomb_timer: self.bomb_timer,

@@ -4,12 +4,15 @@ mod args;
 
 use std::process::ExitCode;
 
-use cmdkit::{Announce, EXIT_FAILURE, Hosting, Reach, Usage, UsageError, Wire, command_of};
-use netcore::{Hosted, Rate};
+use cmdkit::{Announce, EXIT_FAILURE, Hosting, Match, Reach, Usage, UsageError, Wire, command_of};
+use netcore::Rate;
 use robots::{Config, Parameters, Server};
 use tracing::{info, warn};
 
 use crate::args::Args;
+
+/// The port, if nobody says otherwise.
+const PORT: u16 = 2022;
 
 /// Bytes that are read from one connection: thousands of actions at once, and then as many a second, of which only the last
 /// before each turn counts.
@@ -24,12 +27,23 @@ fn main() -> ExitCode {
 
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("info")?;
-    let config = args.config()?;
-    let server = Server::new(config.clone()).map_err(|error| UsageError(error.to_string()))?;
-    warn_of_long_history(&config);
-    let wire = Wire::Tcp(READ_RATE);
-    let hosting = Hosting { bind: &args.bind, port: args.port, wire, log: &args.log, quiet: false };
-    cmdkit::host(hosting, Hosted::new(server), &Announcement(config))?;
+    let game = args.journal.open(|| {
+        let server = Server::new(args.config()?).map_err(|error| UsageError(error.to_string()))?;
+        warn_of_long_history(server.config());
+        Ok(server)
+    })?;
+    let port = args.port.or_else(|| matches!(game, Match::New(_)).then_some(PORT));
+    let hosting = Hosting {
+        bind: &args.bind,
+        port,
+        wire: Wire::Tcp(READ_RATE),
+        log: &args.log,
+        journal: &args.journal,
+        version: env!("CARGO_PKG_VERSION"),
+        quiet: false,
+    };
+    let announcement = Announcement(game.engine().config().clone());
+    cmdkit::host(hosting, game, &announcement)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,9 +3,10 @@
 //! Source: the task text of robots, "Board".
 
 use alloc::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
 
 /// A field, by column and row. (0, 0) is the lower left corner, x grows to the right, y upwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
     /// Column, counted from the left.
     pub x: u16,
@@ -32,7 +33,7 @@ impl Position {
 }
 
 /// One of the four ways to go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Direction {
     /// y + 1.
     Up,

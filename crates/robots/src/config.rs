@@ -1,6 +1,7 @@
 //! How a server's games are set up.
 
 use core::time::Duration;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::messages::Parameters;
@@ -9,7 +10,7 @@ use crate::messages::Parameters;
 pub const MAX_HISTORY: u64 = 256 << 20;
 
 /// How a server and its games are set up.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// What everybody is told.
     pub parameters: Parameters,

@@ -4,16 +4,19 @@
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use netcore::{Digest, MinStd};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     board::{Board, Position},
     config::Config,
     explosion::Blast,
-    messages::{Action, BombId, Event, PlayerId},
+    messages::{Action, BombId, Event, Parameters, PlayerId},
 };
 
+pub(crate) mod state;
+
 /// A player's robot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Robot {
     /// Where it stands.
     pub position: Position,
@@ -22,7 +25,7 @@ pub struct Robot {
 }
 
 // A bomb lies where it was placed until its turn comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct PlacedBomb {
     id: BombId,
     position: Position,
@@ -59,24 +62,9 @@ pub struct Game {
 impl Game {
     /// A game after its turn 0, and the events of that: robots by number, each somewhere; then blocks.
     pub fn new(config: &Config, draws: &mut MinStd) -> (Self, Vec<Event>) {
-        let parameters = &config.parameters;
-        let mut game = Self {
-            board: Board::new(parameters.size_x, parameters.size_y),
-            explosion_radius: parameters.explosion_radius,
-            bomb_timer: parameters.bomb_timer,
-            length: parameters.game_length,
-            turn: 0,
-            robots: vec![],
-            bombs: VecDeque::new(),
-            next_bomb: 0,
-            digest: Digest::default(),
-        };
-        let rules = [parameters.game_length, parameters.explosion_radius, parameters.bomb_timer];
-        for (which, rule) in (0..).zip([parameters.size_x, parameters.size_y].into_iter().chain(rules)) {
-            game.digest.toggle(RULES, which, rule.into());
-        }
+        let mut game = Self::empty(&config.parameters);
         let mut events = vec![];
-        for id in (0..parameters.players_count).map(PlayerId) {
+        for id in (0..config.parameters.players_count).map(PlayerId) {
             let position = game.draw_position(draws);
             game.robots.push(Robot { position, score: 0 });
             game.digest.toggle(ROBOT, id.0.into(), packed(position).into());
@@ -89,6 +77,23 @@ impl Game {
             }
         }
         (game, events)
+    }
+
+    // One with nothing on its board.
+    fn empty(parameters: &Parameters) -> Self {
+        let mut game = Self {
+            board: Board::new(parameters.size_x, parameters.size_y),
+            explosion_radius: parameters.explosion_radius,
+            bomb_timer: parameters.bomb_timer,
+            length: parameters.game_length,
+            turn: 0,
+            robots: vec![],
+            bombs: VecDeque::new(),
+            next_bomb: 0,
+            digest: Digest::default(),
+        };
+        game.recount();
+        game
     }
 
     /// Plays one turn and gives what happened in it. `actions` has what each player wants to do, by number; whoever is
@@ -120,7 +125,7 @@ impl Game {
             && bomb.explodes <= u32::from(self.turn)
         {
             self.bombs.pop_front();
-            self.toggle_bomb(bomb);
+            bomb.toggle(&mut self.digest);
             let blast = Blast::new(&self.board, bomb.position, self.explosion_radius);
             let mut robots_destroyed = vec![];
             for ((id, robot), destroyed) in PlayerId::all().zip(&self.robots).zip(&mut *destroyed) {
@@ -150,7 +155,7 @@ impl Game {
                 let bomb = PlacedBomb { id: BombId(self.next_bomb), position, explodes };
                 self.next_bomb += 1;
                 self.bombs.push_back(bomb);
-                self.toggle_bomb(bomb);
+                bomb.toggle(&mut self.digest);
                 Some(Event::BombPlaced { id: bomb.id, position })
             }
             Action::PlaceBlock => self.put_block(position).then_some(Event::BlockPlaced { position }),
@@ -219,10 +224,12 @@ impl Game {
         let from = core::mem::replace(&mut self.robots[id.index()].position, to);
         self.digest.change(ROBOT, id.0.into(), packed(from).into(), packed(to).into());
     }
+}
 
-    fn toggle_bomb(&mut self, bomb: PlacedBomb) {
-        let value = u64::from(bomb.explodes) << 32 | u64::from(packed(bomb.position));
-        self.digest.toggle(BOMB, bomb.id.0, value);
+impl PlacedBomb {
+    fn toggle(self, digest: &mut Digest) {
+        let value = u64::from(self.explodes) << 32 | u64::from(packed(self.position));
+        digest.toggle(BOMB, self.id.0, value);
     }
 }
 
@@ -241,25 +248,6 @@ mod tests {
     use alloc::{format, string::String};
 
     impl Game {
-        /// The same game with a digest that is counted anew.
-        pub(crate) fn recounted(&self) -> Self {
-            let mut digest = Digest::default();
-            let rules = [self.length, self.explosion_radius, self.bomb_timer];
-            for (which, rule) in (0..).zip([self.board.size_x(), self.board.size_y()].into_iter().chain(rules)) {
-                digest.toggle(RULES, which, rule.into());
-            }
-            for (id, robot) in (0..).zip(&self.robots) {
-                digest.toggle(ROBOT, id, packed(robot.position).into());
-                digest.change(SCORE, id, 0, robot.score.into());
-            }
-            for block in self.board.blocks() {
-                digest.toggle(BLOCK, packed(block), 1);
-            }
-            let mut game = Self { digest, ..self.clone() };
-            self.bombs.iter().for_each(|&bomb| game.toggle_bomb(bomb));
-            game
-        }
-
         /// Games that differ from this one in one thing each.
         pub(crate) fn neighbours(&self) -> Vec<(String, Self)> {
             let mut all = vec![];

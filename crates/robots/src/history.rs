@@ -20,6 +20,17 @@ impl History {
         Self { log: Some(LogWriter::new()), bound, fingerprint: Fingerprint::new() }
     }
 
+    /// One of which this has happened, or that is lost; `None` if it is longer than its bound.
+    pub(crate) fn of(log: Option<Log>, bound: u64) -> Option<Self> {
+        let mut history = Self { log: None, ..Self::new(bound) };
+        if let Some(log) = log {
+            log.frames().for_each(|frame| history.fingerprint.add_bytes(&frame));
+            history.log = Some(log).filter(|log| log.len() as u64 <= bound).map(LogWriter::from);
+            history.log.as_ref()?;
+        }
+        Some(history)
+    }
+
     /// Adds a message; gives its wire form, for those who hear it live.
     pub(crate) fn append(&mut self, message: &ServerMessage) -> Bytes {
         let Some(log) = &mut self.log else {
@@ -44,6 +55,11 @@ impl History {
     /// All of it; `None` once it is longer than its bound.
     pub(crate) fn snapshot(&mut self) -> Option<Log> {
         self.log.as_mut().map(LogWriter::snapshot)
+    }
+
+    /// All of it, for one who may only look.
+    pub(crate) fn log(&self) -> Option<Log> {
+        self.log.as_ref().map(LogWriter::log)
     }
 
     /// What is the same for two histories that newcomers cannot tell apart now or later.

@@ -57,6 +57,7 @@ use netcore::{
     DecodeError,
     wire::{Decode, Encode, Reader, ShortText, Writer},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::board::{Direction, Position};
 
@@ -73,7 +74,7 @@ pub const MAX_DATAGRAM: usize = 65_507;
 pub const MAX_PICTURE_ITEMS: u32 = 65_507;
 
 /// A player's number: 0 for the first who was accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u8);
 
 impl PlayerId {
@@ -88,11 +89,11 @@ impl PlayerId {
 }
 
 /// A bomb's number, unique within a game.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BombId(pub u32);
 
 /// Who plays.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Player {
     /// As the player wants to be called; may be empty and need not be unique.
     pub name: ShortText,
@@ -110,7 +111,7 @@ pub struct Bomb {
 }
 
 /// What a server tells everybody about itself and its games.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// The server's name.
     pub server_name: ShortText,
@@ -129,7 +130,7 @@ pub struct Parameters {
 }
 
 /// What a robot can do in a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Action {
     /// Put a bomb on the robot's field.
     PlaceBomb,

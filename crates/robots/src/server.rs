@@ -16,6 +16,7 @@ use netcore::{
     Departure, Digest, Engine, GameEvent, Input, Leave, MinStd, Outbox, Outcome, PeerId, Role, Severity, Status, Time,
     wire::ShortText,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{Config, ConfigError},
@@ -27,8 +28,11 @@ use crate::{
 };
 
 mod facts;
+mod state;
 #[cfg(test)]
 mod tests;
+
+pub use state::State;
 
 /// A turn that comes so late, and by a whole turn at least, was held up by something that held up everything: a
 /// stopped process, a machine that slept. The turns after it keep their distance to it, instead of following in one
@@ -55,7 +59,7 @@ pub struct Server {
     digest: Digest,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Peer {
     role: Role,
     address: ShortText,
@@ -73,10 +77,17 @@ struct Playing {
     game: Game,
     // When turn 0 left; until then, when it is due.
     start: Time,
-    // The events of turn 0, until it leaves.
-    opening: Option<Vec<Event>>,
+    // Turn 0, until it leaves.
+    opening: Option<Opening>,
     // What each player wants to do in the coming turn, by number. Only the last counts, so no more is kept.
     actions: Vec<Option<Action>>,
+}
+
+#[derive(Debug, Clone)]
+struct Opening {
+    events: Vec<Event>,
+    // The generator before turn 0 was drawn: all of the game follows from it.
+    draws: MinStd,
 }
 
 impl Server {
@@ -199,11 +210,13 @@ impl Server {
     fn start(&mut self, now: Time, out: &mut Outbox) {
         self.games = self.games.saturating_add(1);
         self.history = History::new(self.config.max_history);
+        let draws = self.draws.clone();
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
         // Turn 0 is due at once, but with a time of its own: telling a thousand who look on that the game starts takes
         // longer than turns may be off, and all turns are counted from turn 0.
-        self.phase = Phase::Playing(Box::new(Playing { game, start: now, opening: Some(events), actions }));
+        self.phase =
+            Phase::Playing(Box::new(Playing { game, start: now, opening: Some(Opening { events, draws }), actions }));
         self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
         let players = self.config.parameters.players_count.into();
         out.event(GameEvent::Started { game: self.games, players });
@@ -212,7 +225,7 @@ impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
         let Some(due) = self.deadline().filter(|&due| due <= now) else { return };
         let Phase::Playing(playing) = &mut self.phase else { return };
-        if let Some(events) = playing.opening.take() {
+        if let Some(Opening { events, .. }) = playing.opening.take() {
             playing.start = now;
             self.record(&ServerMessage::Turn { turn: 0, events }, out);
             return self.end_if_over(out);

@@ -2,6 +2,8 @@
 //!
 //! - [`net`]: a pretend network around the real host. A room and its clients in one thread, in virtual time, over datagrams,
 //!   streams and messages; what is lost, doubled, cut, late or broken off is decided by a seed.
+//! - [`disk`]: a pretend disk, which tears, loses and reorders what was not synced, fills up, fails and lies.
+//! - [`simulation`]: whole matches with a journal, whose server is killed and goes on with it, from one seed.
 //! - [`seeds`]: runs a test over many seeds and says which one failed, so that it can be played again.
 //! - [`process`]: real programs, with a deadline on everything that is waited for, and none left behind.
 //! - [`terminal`]: real programs in a terminal of their own, and what is on its screen.
@@ -30,6 +32,7 @@
 //! ```
 #![allow(clippy::missing_panics_doc, reason = "every helper here panics when a test fails")]
 
+pub mod disk;
 pub mod hostile;
 pub mod measured;
 pub mod net;
@@ -38,6 +41,7 @@ pub mod peer;
 pub mod process;
 pub mod properties;
 pub mod seeds;
+pub mod simulation;
 pub mod stream;
 mod temp_dir;
 #[cfg(unix)]

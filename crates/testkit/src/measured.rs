@@ -41,11 +41,15 @@ impl Measured {
         self.child.stdin.take()
     }
 
-    /// Processor time used so far, by the kernel on its behalf too.
+    /// Processor time used so far by all of its threads, by the kernel on their behalf too.
     pub fn cpu(&self) -> Duration {
-        let text = fs::read_to_string(format!("/proc/{}/schedstat", self.child.id())).expect("Linux");
-        let nanos = text.split_whitespace().next().and_then(|word| word.parse().ok()).expect("nanoseconds");
-        Duration::from_nanos(nanos)
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux");
+        let nanos = threads.map(|thread| {
+            let text =
+                fs::read_to_string(thread.expect("a thread").path().join("schedstat")).expect("a thread that lasts");
+            text.split_whitespace().next().and_then(|word| word.parse::<u64>().ok()).expect("nanoseconds")
+        });
+        Duration::from_nanos(nanos.sum())
     }
 
     /// The most memory it has held so far, in megabytes.

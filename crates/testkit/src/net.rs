@@ -9,6 +9,8 @@
 
 mod conditions;
 mod datagrams;
+mod journalled;
+mod ledger;
 mod lent;
 mod messages;
 mod streams;
@@ -30,8 +32,11 @@ use bytes::Bytes;
 use netcore::{Client, Engine, Hosted, Leave, Outcome, Rate, Role, Time};
 use netshell::{Host, Limits, Ports, Streams};
 
+pub(crate) use self::ledger::bytes_of;
 pub use self::{
     conditions::{Conditions, Rough, Traffic},
+    journalled::Again,
+    ledger::Told,
     lent::EngineRef,
     messages::MAX_QUEUE,
     witness::{Observed, Witness},
@@ -76,6 +81,8 @@ struct Seat<C> {
 #[derive(Debug)]
 pub struct Net<E: Engine, C> {
     now: Time,
+    // What the server's clock says at a moment of the world: it may have been set, or started again.
+    clock: (Time, Time),
     shared: Shared,
     room: Lent<E>,
     // Until the server has ended and all that it had to say is out.
@@ -104,20 +111,18 @@ where
 
     /// The same, with a host that `build` has had a hand in.
     pub fn with_host(engine: E, seed: u64, conditions: Conditions, build: impl FnOnce(Host) -> Host) -> Self {
-        let (shared, room, witness) = (Shared::new(seed, conditions), Lent::new(engine), Witness::default());
-        let limits = Limits { connections: usize::MAX };
-        let streams = |door, role| {
-            let listener = PretendListener::new(shared.clone(), door);
-            Streams::over(vec![listener], READ_RATE, limits).with_role(role)
-        };
-        let host = Host::new(room.clone())
-            .with_transport(Tap::new(Ports::over(vec![PretendPort(shared.clone())]), DATAGRAMS, shared.clone()))
-            .with_transport(Tap::new(streams(Door::Players, Role::Player), 1, shared.clone()))
-            .with_transport(Tap::new(streams(Door::Watchers, Role::Watcher), 2, shared.clone()))
-            .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
-            .with_observer(witness.clone());
+        let shared = Shared::new(seed, conditions);
+        let room = Lent::new(Hosted::new(engine), shared.clone());
+        Self::around(shared, room, build)
+    }
+
+    // A network around a room.
+    fn around(shared: Shared, room: Lent<E>, build: impl FnOnce(Host) -> Host) -> Self {
+        let witness = Witness::default();
+        let host = Self::let_in(&shared, room.clone(), &witness);
         Self {
             now: Time::ZERO,
+            clock: (Time::ZERO, Time::ZERO),
             shared,
             room,
             host: Some(build(host)),
@@ -128,6 +133,33 @@ where
             trace: DefaultHasher::new(),
             work_now: 0,
         }
+    }
+
+    // A host that can be reached.
+    fn let_in(shared: &Shared, room: Lent<E>, witness: &Witness) -> Host {
+        let limits = Limits { connections: usize::MAX };
+        let streams = |door, role| {
+            let listener = PretendListener::new(shared.clone(), door);
+            Streams::over(vec![listener], READ_RATE, limits).with_role(role)
+        };
+        Host::new(room)
+            .with_transport(Tap::new(Ports::over(vec![PretendPort::new(shared.clone())]), DATAGRAMS, shared.clone()))
+            .with_transport(Tap::new(streams(Door::Players, Role::Player), 1, shared.clone()))
+            .with_transport(Tap::new(streams(Door::Watchers, Role::Watcher), 2, shared.clone()))
+            .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
+            .with_observer(witness.clone())
+    }
+
+    // What the server's clock says now.
+    fn server_now(&self) -> Time {
+        let (world, server) = self.clock;
+        server.plus(self.now.since(world))
+    }
+
+    // When the server's clock says that.
+    fn world_time(&self, time: Time) -> Time {
+        let (world, server) = self.clock;
+        world.plus(time.since(server))
     }
 
     /// The time now.
@@ -213,6 +245,11 @@ where
         self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false });
     }
 
+    /// Forgets the client at `address`, whose connection has ended.
+    pub fn remove(&mut self, address: SocketAddr) {
+        self.clients.remove(&address);
+    }
+
     /// The client at `address`.
     pub fn client(&self, address: SocketAddr) -> &C {
         &self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
@@ -234,6 +271,14 @@ where
         world.post.post(&mut world.chance, Way::ToServer { from }, datagram.into());
     }
 
+    /// Sends bytes on the stream of the client at `address`, behind what the client has said.
+    pub fn say(&mut self, address: SocketAddr, bytes: &[u8]) {
+        self.collect();
+        let Some(&Seat { line: Line::Stream(wire), closed: false, .. }) = self.clients.get(&address) else { return };
+        let world = &mut *self.shared.lock();
+        world.wires.send(&mut world.chance, wire, bytes);
+    }
+
     /// What came to an address at which there is no client, oldest first.
     pub fn take_mail(&mut self, address: SocketAddr) -> Vec<Bytes> {
         self.mail.remove(&address).unwrap_or_default()
@@ -241,9 +286,9 @@ where
 
     /// Lets the room tell the peer at `address` all that it may know. `false` if none is there.
     pub fn refresh(&mut self, address: SocketAddr) -> bool {
-        let place = self.shared.lock().places.get(&address).copied();
+        let (now, place) = (self.server_now(), self.shared.lock().places.get(&address).copied());
         let (Some((door, id)), Some(host)) = (place, &mut self.host) else { return false };
-        host.refresh(self.now, door, id)
+        host.refresh(now, door, id)
     }
 
     /// Breaks the connection of the client at `address`, as both ends find out at once.
@@ -277,8 +322,13 @@ where
 
     /// Tells the room that it is over.
     pub fn stop(&mut self) {
+        self.leave(Leave::Over);
+    }
+
+    fn leave(&mut self, leave: Leave) {
+        let now = self.server_now();
         if let Some(host) = &mut self.host {
-            host.stop(self.now, Leave::Over);
+            host.stop(now, leave);
         }
     }
 
@@ -349,14 +399,14 @@ where
         match (host.outcome(), self.flush_until) {
             (Some(_), Some(_)) => Some(self.now.plus(RETRY)),
             (Some(_), None) => Some(self.now),
-            (None, _) => host.wake_at(),
+            (None, _) => host.wake_at().map(|time| self.world_time(time)),
         }
     }
 
     // What the server's loop does at one moment.
     fn serve(&mut self) {
+        let (now, mut context) = (self.server_now(), Context::from_waker(Waker::noop()));
         let Some(host) = &mut self.host else { return };
-        let (now, mut context) = (self.now, Context::from_waker(Waker::noop()));
         // Deadlines before messages, as the server loop has it.
         while host.outcome().is_none() {
             let mut busy = host.elapse(now);

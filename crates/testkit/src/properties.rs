@@ -4,6 +4,7 @@
 //! the same names call them with invented bytes, and a plain test with the corpus of each target.
 
 pub mod blackjack;
+pub mod journal;
 pub mod mastermind;
 pub mod robots;
 

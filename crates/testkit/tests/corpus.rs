@@ -81,6 +81,11 @@ fn mastermind_record() {
 }
 
 #[test]
+fn journal() {
+    for_each_file("journal", properties::journal::journal);
+}
+
+#[test]
 fn map() {
     for_each_file("map", properties::map);
 }

@@ -183,6 +183,7 @@ struct Gate(Arc<Mutex<Marks>>);
 struct Marks {
     mark: u64,
     reached: u64,
+    given_up: bool,
     waker: Option<Waker>,
 }
 
@@ -193,6 +194,10 @@ impl Gate {
 
     fn mark(&self) -> u64 {
         self.lock().mark
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.lock().given_up
     }
 
     fn reach(&self, mark: u64) {
@@ -218,6 +223,11 @@ impl Hold for Gate {
         }
         marks.waker = Some(context.waker().clone());
         Poll::Pending
+    }
+
+    fn give_up(&mut self) {
+        self.lock().given_up = true;
+        self.reach(u64::MAX);
     }
 }
 

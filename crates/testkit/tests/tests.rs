@@ -9,3 +9,5 @@ mod games;
 mod host;
 /// Nuggets clients and the server over a network that loses, doubles and reorders.
 mod lossy;
+/// Servers that are killed and go on with their journals.
+mod simulation;

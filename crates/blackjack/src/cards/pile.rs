@@ -33,6 +33,13 @@ impl<T: Copy> Pile<T> {
         Self { places, dealt: 0, mixed: 0 }
     }
 
+    /// A pile in this order, nothing dealt and all of it mixed.
+    pub(crate) const fn mixed(order: [T; DECK]) -> Self {
+        let mut pile = Self::new(order);
+        pile.mixed = DECK;
+        pile
+    }
+
     /// What is not dealt.
     pub(crate) const fn remaining(&self) -> usize {
         DECK - self.dealt

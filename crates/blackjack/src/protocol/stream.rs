@@ -5,14 +5,29 @@ use netcore::{
     DecodeError,
     framing::{LengthDecoder, NulDecoder},
 };
+use serde::{Deserialize, Serialize};
 
 use super::{DealerMessage, Dialect, MAX_MESSAGE, PlayerMessage, Request, invalid};
 
-// Cuts a stream of one dialect into messages.
-#[derive(Debug, Clone)]
+// Cuts a stream of one dialect into messages. What it remembers beside the dialect only saves looking at bytes twice, so it is
+// written down as the dialect alone.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Dialect", into = "Dialect")]
 enum Cutter {
     Text(NulDecoder),
     Binary(LengthDecoder),
+}
+
+impl From<Dialect> for Cutter {
+    fn from(dialect: Dialect) -> Self {
+        Self::new(dialect)
+    }
+}
+
+impl From<Cutter> for Dialect {
+    fn from(cutter: Cutter) -> Self {
+        cutter.dialect()
+    }
 }
 
 impl Cutter {
@@ -67,7 +82,7 @@ impl Cutter {
 }
 
 /// What a dealer remembers of a player's stream: its dialect, and whether it ran ahead.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PlayerDecoder {
     cutter: Option<Cutter>,
     // Bytes lay behind the last message when it was read.

@@ -6,6 +6,7 @@ use alloc::{
 };
 use core::{mem, time::Duration};
 use netcore::{Outbox, Severity, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Server;
 use crate::{fingerprint::Fingerprint, table::note};
@@ -19,9 +20,26 @@ pub(super) struct Accounts {
     rounds: u64,
 }
 
+/// Accounts as plain data.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct AccountsState {
+    due: Time,
+    last: Time,
+    rounds: u64,
+}
+
 impl Accounts {
     pub(super) fn new(every: Duration) -> Self {
         Self { every, due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
+    }
+
+    pub(super) const fn state(&self) -> AccountsState {
+        AccountsState { due: self.due, last: self.last, rounds: self.rounds }
+    }
+
+    pub(super) const fn restore(every: Duration, state: AccountsState) -> Self {
+        let AccountsState { due, last, rounds } = state;
+        Self { every, due, last, rounds }
     }
 
     pub(super) const fn due(&self) -> Time {
@@ -35,7 +53,8 @@ impl Accounts {
         }
         let mut tell = |line: String| note(out, Severity::Requested, None, line);
         let rounds = server.rounds();
-        let gained = rounds - mem::replace(&mut self.rounds, rounds);
+        // Fewer than before if results were taken back.
+        let gained = rounds.saturating_sub(mem::replace(&mut self.rounds, rounds));
         let seconds = now.since(mem::replace(&mut self.last, now)).as_secs_f64();
         // From now on and not from when it was due: a machine that stood still owes no accounts.
         self.due = now.plus(self.every);

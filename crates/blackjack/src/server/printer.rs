@@ -4,7 +4,9 @@ use alloc::{
     format,
     string::{String, ToString},
 };
-use netcore::{Outbox, Rate, Time, TokenBucket};
+use core::time::Duration;
+use netcore::{Outbox, Rate, StateError, Time, TokenBucket};
+use serde::{Deserialize, Serialize};
 
 use crate::{config::Config, fingerprint::Fingerprint, game::Standings};
 
@@ -18,26 +20,34 @@ pub(super) struct Printer {
     json: bool,
     // None where the number of tables is limited anyway.
     deserted: Option<TokenBucket>,
+    // When it was looked into.
+    looked: Time,
     left_out: u64,
-    // What the bucket follows from: when something was taken out of it.
-    taken: Fingerprint,
+}
+
+/// A printer as plain data.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PrinterState {
+    deserted: Option<TokenBucket>,
+    looked: Time,
+    left_out: u64,
 }
 
 impl Printer {
     pub(super) fn new(config: &Config) -> Self {
         let deserted = config.forever.then(|| TokenBucket::new(DESERTED_RATE, Time::ZERO));
-        Self { json: config.json, deserted, left_out: 0, taken: Fingerprint::new() }
+        Self { json: config.json, deserted, looked: Time::ZERO, left_out: 0 }
     }
 
     /// Prints the standings of a table that is over. Those of one where nobody is left are left out when there are too many;
     /// the next ones that are printed tell how many these were.
     pub(super) fn print(&mut self, now: Time, standings: &Standings, deserted: bool, out: &mut Outbox) {
         if let Some(bucket) = self.deserted.as_mut().filter(|_| deserted) {
+            self.looked = now;
             if !bucket.take(now, 1) {
                 self.left_out = self.left_out.saturating_add(1);
                 return;
             }
-            self.taken.add(now.as_nanos());
         }
         out.summary(self.text(standings));
         self.left_out = 0;
@@ -65,10 +75,38 @@ impl Printer {
     }
 
     pub(super) fn fingerprint(&self) -> u64 {
-        let mut fingerprint = self.taken;
+        let mut fingerprint = Fingerprint::new();
+        // When the bucket is full again is all that it follows from.
+        let mut bucket = self.deserted.clone();
+        fingerprint.add_time(bucket.as_mut().and_then(|bucket| bucket.ready_at(self.looked, DESERTED_RATE.burst)));
         fingerprint.add(self.left_out);
         fingerprint.value()
     }
+
+    pub(super) fn state(&self) -> PrinterState {
+        PrinterState { deserted: self.deserted.clone(), looked: self.looked, left_out: self.left_out }
+    }
+
+    /// The printer that had this state.
+    ///
+    /// # Errors
+    /// [`StateError`] when it would print more or less than others.
+    pub(super) fn restore(config: &Config, state: PrinterState) -> Result<Self, StateError> {
+        let PrinterState { deserted, looked, left_out } = state;
+        if deserted.is_some() != config.forever || deserted.as_ref().is_some_and(|bucket| !has_rate(bucket)) {
+            return Err("standings that are printed at another rate".into());
+        }
+        Ok(Self { json: config.json, deserted, looked, left_out })
+    }
+}
+
+// Whether a bucket holds as much as ours and fills as fast, found out by using it.
+fn has_rate(bucket: &TokenBucket) -> bool {
+    let Rate { per_second, burst } = DESERTED_RATE;
+    let (mut bucket, later) = (bucket.clone(), Time::from_nanos(u64::MAX / 2));
+    let full = bucket.is_full(later) && bucket.ready_at(later, burst + 1).is_none();
+    bucket.charge(later, per_second);
+    full && bucket.ready_at(later, burst) == Some(later.plus(Duration::from_secs(1)))
 }
 
 fn in_words(left_out: u64) -> String {

@@ -1,8 +1,12 @@
 //! Who waits for a seat, and whose turn it is.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    vec::Vec,
+};
 use core::mem;
-use netcore::{HostId, PeerId};
+use netcore::{HostId, PeerId, StateError};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     config::MAX_CLIENTS,
@@ -35,6 +39,21 @@ pub(super) struct Queue {
     next: u64,
     waiting: usize,
     fingerprint: SetFingerprint,
+}
+
+/// A queue as plain data: the lines, who has had its turn, and the last number that was given.
+#[derive(Serialize, Deserialize)]
+pub(super) struct QueueState {
+    lines: Vec<LineState>,
+    served: Vec<HostId>,
+    next: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LineState {
+    host: HostId,
+    order: u64,
+    peers: Vec<(u64, PeerId)>,
 }
 
 /// The most hosts that are remembered to have had their turn. When more have had it, the next one begins.
@@ -104,13 +123,67 @@ impl Queue {
         Some(place + others.map(|(_, other)| taken_before(other)).sum::<usize>())
     }
 
+    /// Who waits, and where it is from.
+    pub(super) fn clients(&self) -> impl Iterator<Item = (HostId, PeerId)> {
+        self.lines.iter().flat_map(|(&host, line)| line.peers.iter().map(move |&(_, peer)| (host, peer)))
+    }
+
+    pub(super) fn state(&self) -> QueueState {
+        let line = |(&host, line): (&HostId, &Line)| {
+            let peers = line.peers.iter().copied().collect();
+            LineState { host, order: line.order, peers }
+        };
+        QueueState {
+            lines: self.lines.iter().map(line).collect(),
+            served: self.served.iter().copied().collect(),
+            next: self.next,
+        }
+    }
+
+    /// The queue that had this state.
+    ///
+    /// # Errors
+    /// [`StateError`] when it has a line of nobody, two of one host, or numbers that are not given yet.
+    pub(super) fn restore(state: QueueState) -> Result<Self, StateError> {
+        let QueueState { lines, served, next } = state;
+        let mut queue = Self { next, ..Self::default() };
+        if next > u64::MAX / 2 || served.len() > MAX_SERVED {
+            return Err("a queue with more turns than it can have had".into());
+        }
+        for host in served {
+            if queue.served.insert(host) {
+                queue.fingerprint.toggle(fact(2, host, [0, 0]));
+            }
+        }
+        for LineState { host, order, peers } in lines {
+            let given = peers.iter().map(|&(number, _)| number).chain([order]).all(|number| number <= next);
+            if peers.is_empty() || !given || queue.lines.contains_key(&host) {
+                return Err("a queue of nobody, or one that nobody can stand in".into());
+            }
+            queue.waiting += peers.len();
+            for &(number, peer) in &peers {
+                queue.fingerprint.toggle(fact(0, host, [number, peer.0]));
+            }
+            queue.put_line(host, order, VecDeque::from(peers));
+        }
+        Ok(queue)
+    }
+
     /// A fingerprint of who waits and of whose turn it is.
     pub(super) const fn fingerprint(&self) -> u64 {
-        self.fingerprint.value()
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add(self.fingerprint.value());
+        fingerprint.add(self.next);
+        fingerprint.value()
     }
 
     fn line_up(&mut self, host: HostId, peers: VecDeque<(u64, PeerId)>) {
-        let (order, served) = (self.number(), self.served.contains(&host));
+        let order = self.number();
+        self.put_line(host, order, peers);
+    }
+
+    fn put_line(&mut self, host: HostId, order: u64, peers: VecDeque<(u64, PeerId)>) {
+        let served = self.served.contains(&host);
         self.fingerprint.toggle(fact(1, host, [order, u64::from(served)]));
         self.hosts.insert((served, order, host));
         self.lines.insert(host, Line { order, served, peers });
@@ -156,7 +229,6 @@ fn fact(what: u64, host: HostId, numbers: [u64; 2]) -> Fingerprint {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::vec::Vec;
 
     const fn host(number: u8) -> HostId {
         HostId::V4([10, 0, 0, number])
@@ -234,7 +306,7 @@ mod tests {
             }
             while queue.pop().is_some() {}
             queue.begin_turn();
-            prop_assert_eq!((queue.fingerprint(), queue.lines.len(), queue.hosts.len()), (0, 0, 0));
+            prop_assert_eq!((queue.fingerprint.value(), queue.lines.len(), queue.hosts.len()), (0, 0, 0));
         }
     }
 }

@@ -66,10 +66,10 @@ impl Table {
                 self.let_go(peer, out);
             }
             if !self.audience.is_empty() {
-                self.audience.dismiss(now, self.view().to_bytes(), out);
+                self.audience.dismiss(now, &self.view().to_bytes(), out);
             }
         } else if self.audience.changed(now) {
-            self.audience.show(now, self.view().to_bytes(), out);
+            self.audience.show(now, &self.view().to_bytes(), out);
         }
         self.take_fingerprint();
     }
@@ -127,6 +127,9 @@ impl Engine for Table {
     }
 
     fn status(&self) -> Status {
-        self.state()
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        let seated = self.seats.iter().flatten().filter(|seat| !seat.leaving).count();
+        let taken = seated + self.held.iter().flatten().count();
+        Status { phase: self.phase(), taken: count(taken), seats: count(self.config.players) }
     }
 }

@@ -3,15 +3,20 @@
 use alloc::{collections::VecDeque, format, string::String};
 use core::{mem, time::Duration};
 use netcore::{Outbox, PeerId, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     fingerprint::Fingerprint,
     protocol::{DealerMessage, Dialect, Name},
-    round::View,
+    round::{Verdict, View},
 };
 
+mod state;
+
+pub(super) use state::SeatState;
+
 // What a seat was told of its round.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Told {
     begun: bool,
     cards: usize,
@@ -120,9 +125,28 @@ impl Seat {
         self.free_at = now;
     }
 
+    /// The round is called off: nothing more of it is told, and no answer is waited for. A result that is queued is of the
+    /// round before.
+    pub(super) fn call_off(&mut self) {
+        let results = self.queue.iter().rposition(|message| matches!(message, DealerMessage::Result(_)));
+        self.queue.truncate(results.map_or(0, |last| last + 1));
+        self.told = Told::default();
+        self.asked = false;
+        self.due = None;
+    }
+
+    /// The result that it was not told yet; never more than one, since it has to answer before the next.
+    pub(super) fn untold(&self) -> Option<Verdict> {
+        self.queue.iter().find_map(|message| match message {
+            DealerMessage::Result(verdict) => Some(*verdict),
+            _ => None,
+        })
+    }
+
     /// Takes leave once what is queued is out.
     pub(super) fn leave(&mut self) {
         self.leaving = true;
+        self.told = Told::default();
         self.asked = false;
         self.due = None;
         self.queue.push_back(DealerMessage::Quit);

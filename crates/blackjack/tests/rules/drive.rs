@@ -1,7 +1,7 @@
 //! Random games with everything in them: several clients of both dialects and links, watchers, pauses, garbage, disconnects,
 //! refreshes. What went in is recorded, so that it can be played again.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use blackjack::{
     Action, Blackjack, Client, DealerMessage, Dialect, Name, StateSpace, learn::Choice, protocol::DealerDecoder,
@@ -30,6 +30,8 @@ pub(crate) type Effect = (Vec<Output>, u64);
 
 struct Player {
     peer: PeerId,
+    name: String,
+    host: String,
     link: Link,
     client: Client,
     dialect: Dialect,
@@ -44,13 +46,21 @@ pub(crate) struct Drive<E: Engine> {
     pub(crate) effects: Vec<Effect>,
     players: Vec<Player>,
     watchers: Vec<PeerId>,
+    unread: BTreeMap<PeerId, Vec<u8>>,
+    // The names and hosts of those whose connections were lost with the server.
+    lost: Vec<(String, String)>,
     peers: u64,
     rng: Pcg64Mcg,
 }
 
 /// Hands one step to a room.
 pub(crate) fn take<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) -> Effect {
-    let mut out = Outbox::new();
+    take_some(hosted, now, step).0
+}
+
+// The same, and the bytes that were not taken: they are the front of what comes next.
+fn take_some<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) -> (Effect, Vec<u8>) {
+    let (mut out, mut rest) = (Outbox::new(), vec![]);
     match step {
         Step::Connected(peer, role, link, address) => {
             let (peer, role, link) = (*peer, *role, *link);
@@ -63,6 +73,7 @@ pub(crate) fn take<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) ->
                     break;
                 }
             }
+            rest = bytes.to_vec();
         }
         Step::Refresh(peer) => drop(hosted.input(now, RoomInput::Refresh { peer: *peer }, &mut out)),
         Step::Disconnected(peer, why) => {
@@ -71,7 +82,7 @@ pub(crate) fn take<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) ->
         Step::Elapsed => drop(hosted.input(now, RoomInput::Elapsed, &mut out)),
         Step::Stop(leave) => drop(hosted.input(now, RoomInput::Stop(*leave), &mut out)),
     }
-    (out.drain().collect(), hosted.digest())
+    ((out.drain().collect(), hosted.digest()), rest)
 }
 
 impl<E: Engine<Protocol = Blackjack>> Drive<E> {
@@ -83,14 +94,25 @@ impl<E: Engine<Protocol = Blackjack>> Drive<E> {
             effects: vec![],
             players: vec![],
             watchers: vec![],
+            unread: BTreeMap::new(),
+            lost: vec![],
             peers: 0,
             rng: Pcg64Mcg::seed_from_u64(seed),
         }
     }
 
     /// Does a step, and delivers what comes of it. Gives what was sent to whom.
-    pub(crate) fn step(&mut self, step: Step) -> Vec<(PeerId, Vec<u8>)> {
-        let (outputs, digest) = take(&mut self.hosted, self.now, &step);
+    pub(crate) fn step(&mut self, mut step: Step) -> Vec<(PeerId, Vec<u8>)> {
+        if let Step::Bytes(peer, bytes) = &mut step
+            && let Some(mut front) = self.unread.remove(peer)
+        {
+            front.append(bytes);
+            *bytes = front;
+        }
+        let ((outputs, digest), rest) = take_some(&mut self.hosted, self.now, &step);
+        if let (Step::Bytes(peer, _), false) = (&step, rest.is_empty()) {
+            self.unread.insert(*peer, rest);
+        }
         let mut sent = vec![];
         for output in &outputs {
             match output {
@@ -175,19 +197,38 @@ impl<E: Engine<Protocol = Blackjack>> Drive<E> {
         (!peers.is_empty()).then(|| peers[self.rng.random_range(0..peers.len())])
     }
 
+    /// The server was killed and goes on.
+    pub(crate) fn interrupt(&mut self) {
+        let lost = std::mem::take(&mut self.players);
+        let watchers = std::mem::take(&mut self.watchers);
+        for peer in lost.iter().map(|player| player.peer).chain(watchers) {
+            let sent = self.step(Step::Disconnected(peer, Gone::Interrupted));
+            assert!(sent.is_empty(), "nobody can be told anything");
+        }
+        self.lost.extend(lost.into_iter().map(|player| (player.name, player.host)));
+    }
+
     fn connect(&mut self) -> Vec<(PeerId, Vec<u8>)> {
         let peer = PeerId(self.peers);
         self.peers += 1;
-        let address = format!("192.0.2.{}:{}", self.rng.random_range(1..4), 1_024 + self.peers);
+        let mut name = format!("p{}", peer.0);
+        let mut host = format!("192.0.2.{}", self.rng.random_range(1..4));
+        if !self.lost.is_empty() && self.rng.random_range(0..4) != 0 {
+            // Somebody comes back, now and then from elsewhere.
+            let back = self.lost.swap_remove(self.rng.random_range(0..self.lost.len()));
+            name = back.0;
+            host = if self.rng.random_range(0..4) == 0 { host } else { back.1 };
+        }
+        let address = format!("{host}:{}", 1_024 + self.peers);
         let link = if self.rng.random() { Link::Stream } else { Link::Message };
         if self.rng.random_range(0..4) == 0 {
             self.watchers.push(peer);
             return self.step(Step::Connected(peer, Role::Watcher, link, address));
         }
         let dialect = if self.rng.random() { Dialect::Text } else { Dialect::Binary };
-        let name = Name::new(format!("p{}", peer.0).as_bytes()).unwrap();
-        let client = Client::new(name, dialect, Link::Message.framing(), StateSpace::Soft);
-        self.players.push(Player { peer, link, client, dialect });
+        let called = Name::new(name.as_bytes()).unwrap();
+        let client = Client::new(called, dialect, Link::Message.framing(), StateSpace::Soft);
+        self.players.push(Player { peer, name, host, link, client, dialect });
         self.step(Step::Connected(peer, Role::Player, link, address))
     }
 

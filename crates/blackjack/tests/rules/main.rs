@@ -8,6 +8,8 @@
 //! | [`trouble`] | clients that misbehave: they lose, and nobody else does |
 //! | [`sharing`] | hosts get their share of places, turns and lines, and no more |
 //! | [`watching`] | who looks on, who has lost track, and what nobody may see |
+//! | [`interruption`] | the dealer is killed and goes on: whose seat is held, what counts, which cards come |
+//! | [`state`] | a dealer that is written down and read again is the same; damaged ones are refused or do no harm |
 //! | [`replay`] | recorded games go the same way again |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
 //! | [`learning`] | training against exact values, and learning over the wire |
@@ -20,12 +22,14 @@
 mod anything;
 mod cards;
 mod drive;
+mod interruption;
 mod learning;
 mod pacing;
 mod playing;
 mod replay;
 mod room;
 mod sharing;
+mod state;
 mod trouble;
 mod watching;
 mod wire;

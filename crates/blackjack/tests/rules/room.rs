@@ -7,8 +7,8 @@ use blackjack::{
 };
 use bytes::BytesMut;
 use netcore::{
-    Engine, GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Role, Room as _, RoomInput, Time,
-    To,
+    Engine, GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role, Room as _,
+    RoomInput, Time, To,
 };
 
 struct Wire {
@@ -43,6 +43,92 @@ impl Room {
     pub(crate) fn new(config: Config) -> Self {
         Self::of(Server::new(config).expect("tests set servers up that can be"))
     }
+
+    /// The dealer is written down and read again, and nobody notices.
+    pub(crate) fn read_again(&mut self) {
+        self.hosted = written_and_read(&self.hosted);
+    }
+
+    /// The dealer is killed and goes on from what was written down of it. All connections are lost, and nobody is told
+    /// anything more over them.
+    pub(crate) fn kill(&mut self) {
+        self.hosted = written_and_read(&self.hosted);
+        let lost: Vec<PeerId> = self.wires.values().filter(|wire| !wire.closed).map(|wire| wire.peer).collect();
+        let unread = |room: &Self| room.wires.values().map(|wire| wire.incoming.len()).sum::<usize>();
+        let before = unread(self);
+        for peer in lost {
+            self.input(RoomInput::Disconnected { peer, why: Gone::Interrupted });
+        }
+        assert_eq!(unread(self), before, "nobody can be told anything");
+        self.wires.clear();
+        self.hosted = written_and_read(&self.hosted);
+    }
+}
+
+/// A room that was written down and read again, and is in the same state.
+pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
+    let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
+    let state = serde_json::to_string(&hosted.state()).unwrap();
+    let setup = serde_json::from_str(&setup).unwrap();
+    let restored = Hosted::restore(setup, serde_json::from_str(&state).unwrap()).unwrap();
+    assert_eq!((restored.digest(), restored.deadline()), (hosted.digest(), hosted.deadline()));
+    assert_eq!((restored.status(), restored.outcome()), (hosted.status(), hosted.outcome()));
+    assert_eq!(serde_json::to_string(&restored.state()).unwrap(), state);
+    restored
+}
+
+impl Room {
+    /// Plays a transcript and compares.
+    ///
+    /// `Ann > HIT` is a text that comes in (`Ann` is connected at its first), `Ann < BEGIN, CARD ...` is all that goes out
+    /// to her by it, `Ann closed` tells that she is let go. `wait 50 ms` lets time go by, `Ann left` closes her sending
+    /// half, `Ann broke` her connection, which `Ann was interrupted` loses with the server, `stop` stops the dealer. `kill` kills it and lets it go on: nobody is connected then.
+    #[track_caller]
+    pub(crate) fn check(&mut self, transcript: &str) {
+        let expected: Vec<&str> = transcript.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let mut got = String::new();
+        let mut closed: Vec<String> = self.closed();
+        for line in &expected {
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                [who, ">", ..] => {
+                    if !self.wires.contains_key(who) {
+                        self.connect(who);
+                    }
+                    let text = [&line.as_bytes()[who.len() + 3..], &[0]].concat();
+                    self.send(who, &text);
+                }
+                ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),
+                [who, "left"] => self.gone(who, Gone::Left),
+                [who, "broke"] => self.gone(who, Gone::Broken),
+                [who, "was", "interrupted"] => {
+                    self.gone(who, Gone::Interrupted);
+                    self.wires.remove(who);
+                }
+                ["stop"] => self.stop(),
+                ["kill"] => {
+                    self.kill();
+                    closed.clear();
+                }
+                _ => continue,
+            }
+            let _ = writeln!(got, "{line}");
+            let names: Vec<String> = self.wires.keys().cloned().collect();
+            for who in names {
+                let messages: Vec<String> = self.heard(&who).into_iter().map(text).collect();
+                if !messages.is_empty() {
+                    let _ = writeln!(got, "{who} < {}", messages.join(", "));
+                }
+            }
+            for who in self.closed() {
+                if !closed.contains(&who) {
+                    let _ = writeln!(got, "{who} closed");
+                    closed.push(who);
+                }
+            }
+        }
+        let expected = expected.join("\n") + "\n";
+        assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
+    }
 }
 
 impl<E: Engine<Protocol = Blackjack>> Room<E> {
@@ -61,6 +147,10 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
 
     pub(crate) fn server(&self) -> &E {
         self.hosted.engine()
+    }
+
+    pub(crate) fn hosted(&self) -> &Hosted<E> {
+        &self.hosted
     }
 
     /// What happened so far, but for what was printed.
@@ -203,50 +293,6 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
         }
         assert!(wire.incoming.is_empty(), "a dealer's messages are whole");
         messages
-    }
-
-    /// Plays a transcript and compares.
-    ///
-    /// `Ann > HIT` is a text that comes in (`Ann` is connected at its first), `Ann < BEGIN, CARD ...` is all that goes out
-    /// to her by it, `Ann closed` tells that she is let go. `wait 50 ms` lets time go by, `Ann left` closes her sending
-    /// half, `Ann broke` her connection, `stop` stops the dealer.
-    #[track_caller]
-    pub(crate) fn check(&mut self, transcript: &str) {
-        let expected: Vec<&str> = transcript.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let mut got = String::new();
-        let mut closed: Vec<String> = self.closed();
-        for line in &expected {
-            match line.split(' ').collect::<Vec<_>>()[..] {
-                [who, ">", ..] => {
-                    if !self.wires.contains_key(who) {
-                        self.connect(who);
-                    }
-                    let text = [&line.as_bytes()[who.len() + 3..], &[0]].concat();
-                    self.send(who, &text);
-                }
-                ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),
-                [who, "left"] => self.gone(who, Gone::Left),
-                [who, "broke"] => self.gone(who, Gone::Broken),
-                ["stop"] => self.stop(),
-                _ => continue,
-            }
-            let _ = writeln!(got, "{line}");
-            let names: Vec<String> = self.wires.keys().cloned().collect();
-            for who in names {
-                let messages: Vec<String> = self.heard(&who).into_iter().map(text).collect();
-                if !messages.is_empty() {
-                    let _ = writeln!(got, "{who} < {}", messages.join(", "));
-                }
-            }
-            for who in self.closed() {
-                if !closed.contains(&who) {
-                    let _ = writeln!(got, "{who} closed");
-                    closed.push(who);
-                }
-            }
-        }
-        let expected = expected.join("\n") + "\n";
-        assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
     }
 
     fn closed(&self) -> Vec<String> {

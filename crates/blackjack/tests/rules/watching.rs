@@ -37,7 +37,7 @@ fn nobody_is_sent_the_hole_card_or_the_deck() {
             let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
             for table in drive.hosted.engine().tables() {
                 let game = table.game().unwrap();
-                let (round, number) = (game.round(), table.number());
+                let (round, number) = (game.round().unwrap(), table.number());
                 let order = deck(seed, number, game.played() + 1);
                 let shown: Vec<Card> =
                     (0..6).filter_map(|seat| round.shown(seat)).flat_map(|(hand, _)| hand.cards().to_vec()).collect();

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{self, SocketAddr},
+    net::{self, IpAddr, SocketAddr},
     task::{Context, Poll},
 };
 
@@ -35,6 +35,9 @@ pub trait DatagramPort {
     /// # Errors
     /// When nothing can ever be received again.
     fn receive(&mut self, now: Time, buffer: &mut BytesMut) -> io::Result<Option<SocketAddr>>;
+
+    /// How this port spells the address of somebody at its other end; `None` if it cannot reach it.
+    fn spell(&self, address: SocketAddr) -> Option<SocketAddr>;
 
     /// Sends a datagram to an address from which something came last at `heard`: now, or later if the system is full.
     fn send(&mut self, now: Time, to: (SocketAddr, Time), frame: Bytes);
@@ -92,6 +95,22 @@ impl DatagramPort for Port {
             self.drain(now);
         }
         Ok(Some(from))
+    }
+
+    fn spell(&self, address: SocketAddr) -> Option<SocketAddr> {
+        let own = self.socket.local_addr().ok()?.ip();
+        let ip = address.ip().to_canonical();
+        if !own.is_unspecified() && own.to_canonical().is_loopback() != ip.is_loopback() {
+            return None;
+        }
+        let ip = match (own, ip) {
+            (IpAddr::V4(_), IpAddr::V4(_)) => ip,
+            (IpAddr::V6(_), IpAddr::V6(_)) => return Some(address),
+            // Both come in at one socket.
+            (IpAddr::V6(own), IpAddr::V4(ip)) if own.is_unspecified() => ip.to_ipv6_mapped().into(),
+            _ => return None,
+        };
+        Some(SocketAddr::new(ip, address.port()))
     }
 
     fn send(&mut self, now: Time, (to, heard): (SocketAddr, Time), frame: Bytes) {

@@ -40,11 +40,15 @@ impl Host {
         Self { process, clients, grid: None, frames: vec![vec![]; CLIENTS], buffer: vec![0; 1 << 16], dice: 1 }
     }
 
-    /// The server under test on `map`, its table full and everybody known to be real.
-    pub(crate) fn server(map: &Path) -> Self {
+    /// The server under test on `map`, its table full and everybody known to be real; with a journal in `directory`, if there is
+    /// one.
+    pub(crate) fn server(map: &Path, directory: Option<&Path>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nuggets-server"));
         // So much gold that no random walk ends the game.
         command.arg(map).args(["17", "--bind", "127.0.0.1", "--gold", "1000000", "--log", "off"]);
+        if let Some(directory) = directory {
+            command.arg("--journal").arg(directory);
+        }
         let process = Measured::start(&mut command);
         let text = std::fs::read(map).expect("the map is there");
         let grid = Grid::parse(&text).expect("a map of the repository").0;

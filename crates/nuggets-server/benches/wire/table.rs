@@ -27,8 +27,8 @@ pub(crate) struct Row {
 }
 
 /// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios.
-pub(crate) fn print(map: &str, rows: &[Row]) {
-    println!("{map:<14} {:>12} {:>12} {:>7}   rounds", "ours", "floor", "ratio");
+pub(crate) fn print(map: &str, [ours, floor]: [&str; 2], rows: &[Row]) {
+    println!("{map:<14} {ours:>12} {floor:>12} {:>7}   rounds", "ratio");
     let percentile = |percent| move |cost: &Cost| cost.at(percent);
     line("CPU a move", rows, |cost| cost.cpu);
     line("p50", rows, percentile(50));

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use netcore::{Digest, PeerId, Rate, Time, TokenBucket};
+use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{change, fold};
 
@@ -24,7 +25,7 @@ pub const CATCH_UP: Duration = Duration::from_millis(5);
 pub const SPECTATES: Rate = Rate { per_second: 2, burst: 8 };
 
 /// A token bucket with a fingerprint.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Allowance {
     bucket: TokenBucket,
     what: u8,
@@ -56,6 +57,16 @@ impl Allowance {
     /// When `tokens` will be there.
     pub(super) fn ready_at(&mut self, now: Time, tokens: u32) -> Option<Time> {
         self.bucket.ready_at(now, tokens)
+    }
+
+    /// Whether it was made with that kind and that rate.
+    pub(super) fn is(&self, what: u8, rate: Rate) -> bool {
+        self.what == what && self.bucket.rate() == rate
+    }
+
+    /// Adds what a new bucket and this one differ by to a digest in which the new one stands.
+    pub(super) fn restore_fact(&self, digest: &mut Digest, peer: PeerId) {
+        change(digest, self.what, peer, 0, self.spent);
     }
 
     /// The fact that stands in a digest: its kind and its value.

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use bytes::Bytes;
 use netcore::{Digest, Framing, Link, Outbox, PeerId, Time};
+use serde::{Deserialize, Serialize};
 
 use super::pacing::{Allowance, DRAWN, SHOWN, UNPROVEN, WELCOMES};
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// As what a seat was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Role {
     Player(PlayerId),
     /// The one who came by SPECTATE; the next one takes the place.
@@ -22,7 +23,7 @@ pub(super) enum Role {
 }
 
 /// Why a picture is sent. What is owed for both reasons is owed for the later one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Cause {
     /// The peer's own message.
     Own,
@@ -31,7 +32,7 @@ pub(super) enum Cause {
 }
 
 /// Somebody who has not been let in yet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Stranger {
     pub(super) address: String,
     pub(super) link: Link,
@@ -45,7 +46,7 @@ impl Stranger {
 }
 
 /// Somebody who has been let in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     pub(super) role: Role,
@@ -79,6 +80,14 @@ impl Seat {
             shown: Allowance::new(fingerprint::SHOWN, SHOWN, now),
             owed: None,
         }
+    }
+
+    /// Whether its budgets are those of a seat; a recorded one may have any.
+    pub(super) fn has_the_budgets(&self) -> bool {
+        self.unproven.is(fingerprint::UNPROVEN, UNPROVEN)
+            && self.drawn.is(fingerprint::DRAWN, DRAWN)
+            && self.welcomes.is(fingerprint::WELCOMES, WELCOMES)
+            && self.shown.is(fingerprint::SHOWN, SHOWN)
     }
 
     /// Adds it to a digest, or takes it away.

@@ -11,9 +11,9 @@ use rand_pcg::Pcg64;
 use crate::room::{Came, Hall, on};
 
 const LINKS: [Link; 3] = [Link::Datagram, Link::Stream, Link::Message];
-const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
+pub(crate) const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
 
-fn config(seed: u64) -> Config {
+pub(crate) fn config(seed: u64) -> Config {
     let rules = Rules {
         gold: 12,
         min_piles: 2,
@@ -26,17 +26,21 @@ fn config(seed: u64) -> Config {
     Config { rules, rematch: true, idle_timeout: Some(Duration::from_secs(8)), seed }
 }
 
-fn link_of(peer: u64) -> Link {
+pub(crate) fn link_of(peer: u64) -> Link {
     LINKS[usize::try_from(peer % 3).unwrap()]
 }
 
 // What went out, and the fingerprint then.
-type Went = (Vec<Output>, u64);
+pub(crate) type Went = (Vec<Output>, u64);
 
 // A game of all roles over all links, with when each thing came and what followed.
 fn record(seed: u64, length: usize) -> (Vec<(Time, Came)>, Vec<Went>) {
+    record_in(Hall::new(MAP, config(seed)), seed, length)
+}
+
+/// The same in a hall of any kind.
+pub(crate) fn record_in(mut hall: Hall, seed: u64, length: usize) -> (Vec<(Time, Came)>, Vec<Went>) {
     let mut rng = Pcg64::seed_from_u64(seed);
-    let mut hall = Hall::new(MAP, config(seed));
     let (mut log, mut went) = (vec![], vec![]);
     let mut next = 0;
     let mut peers: Vec<u64> = vec![];

@@ -17,6 +17,8 @@
 //! | [`links`] | streams and messages beside datagrams: how messages are marked off, and who is paced |
 //! | [`observing`] | what a log or a lobby is told |
 //! | [`journal`] | what came into a room, kept and played again; the fingerprint of a state |
+//! | [`resuming`] | a state that is written down, read again and gone on with; who is told what when that was done |
+//! | [`damaged`] | set-ups and states that no server can have |
 //! | [`anything`] | any datagrams in any order |
 //!
 //! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
@@ -44,6 +46,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
 mod anything;
+mod damaged;
 mod ending;
 mod joining;
 mod journal;
@@ -57,6 +60,7 @@ mod observing;
 mod options;
 mod quitting;
 mod replay;
+mod resuming;
 mod room;
 mod seeing;
 mod strangers;

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Role, Room, RoomInput, Time, To,
-    framing::put_length_frame,
+    GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, RoomInput,
+    StateError, Time, To, framing::put_length_frame,
 };
 use nuggets::{Grid, Server, server::Config};
 
@@ -34,6 +34,19 @@ impl Hall {
         let grid = Arc::new(Grid::parse(map.as_bytes()).unwrap().0);
         let room = Hosted::new(Server::new(grid, config).unwrap());
         Self { room, now: Time::ZERO, pending: BTreeMap::new() }
+    }
+
+    /// The hall with its room made anew of `setup` and `state`, both JSON.
+    pub(crate) fn restored(&self, setup: &str, state: &str) -> Result<Self, StateError> {
+        let wrong = |why: serde_json::Error| StateError(why.to_string().into());
+        let (setup, state) = (serde_json::from_str(setup).map_err(wrong)?, serde_json::from_str(state).map_err(wrong)?);
+        Ok(Self { room: Hosted::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
+    }
+
+    /// What its room is made from and the state that it is in, as JSON.
+    pub(crate) fn written(&self) -> [String; 2] {
+        let setup = self.room.engine().setup();
+        [serde_json::to_string(&setup).unwrap(), serde_json::to_string(&self.room.state()).unwrap()]
     }
 
     /// Hands in one thing and gives what goes out.

@@ -254,7 +254,12 @@ fn trouble_with_the_client_is_told_on_every_screen() {
     let said = |view: &mut View, contact: &Contact, height| lines(&drawn(view, contact, 90, height)).concat();
     let mut game = showing(small(), id(0));
     let mut lobby = showing(lobby(&["Ann"], 2), Follow::Nobody);
+    let lost = Contact { server_lost: true, ..refused.clone() };
     for height in [4, 5, 12] {
+        for view in [&mut waiting, &mut game, &mut lobby] {
+            let shown = said(view, &lost, height);
+            assert!(shown.contains("No connection to the server; trying again"), "{shown}");
+        }
         for view in [&mut waiting, &mut game] {
             let shown = said(view, &silent, height);
             assert!(shown.contains("No picture for 7 s: is the client running at localhost:2023?"), "{shown}");

@@ -8,6 +8,8 @@
 //! loopback the first sixteen messages of a connection cost nearly twice as much as those after them, since the system
 //! acknowledges each at once; so later turns seem early to the last observer, from a server and from a bare loop alike.
 //!
+//! Then the server with a journal is compared with itself without one, by turns.
+//!
 //! `cargo bench -p robots-server` prints the tables; `-- --turns N` makes them longer or shorter.
 
 #![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
@@ -19,6 +21,7 @@ mod observer;
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
@@ -37,6 +40,8 @@ use crate::{
 const PLAYERS: usize = 4;
 /// Time between two turns.
 const TURN: Duration = Duration::from_millis(10);
+/// How often a server with a journal and one without take turns.
+const JOURNAL_ROUNDS: usize = 5;
 /// Turns that a late joiner is told at once.
 const HISTORY: usize = 10_000;
 
@@ -65,7 +70,7 @@ struct Run {
 }
 
 fn compare(observers: usize, turns: usize) {
-    let server = serve(observers, turns);
+    let server = serve(observers, turns, None);
     let floor = floor(observers, turns, &server.last.frames);
     let rate = |run: &Run| run.last.rate();
     let cpu = |run: &Run| run.cpu.as_secs_f64() * 1_000.0 / run.last.count();
@@ -81,12 +86,38 @@ fn compare(observers: usize, turns: usize) {
     let (ours, bare) = (cpu(&server), cpu(&floor));
     println!("  {:<24} {ours:>9.3} ms {bare:>9.3} ms {:>6.2}x", "CPU a turn", ours / bare);
     println!("  {:<24} {:>9.1} MB {:>9.1} MB", "peak memory", server.peak_memory_mb, floor.peak_memory_mb);
+    journal(observers, turns, server);
+}
+
+// The same with a journal and without, by turns.
+fn journal(observers: usize, turns: usize, without: Run) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut plain = vec![without];
+    let mut journalled = vec![];
+    for round in 0..JOURNAL_ROUNDS {
+        if round > 0 {
+            plain.push(serve(observers, turns, None));
+        }
+        journalled.push(serve(observers, turns, Some(directory.path())));
+    }
+    println!("{:<26} {:>10} {:>12} {:>7}", format!("median of {JOURNAL_ROUNDS} runs"), "journal", "none", "ratio");
+    let figure = |name: &str, figure: &dyn Fn(&Run) -> f64| {
+        let [ours, none] = [&journalled, &plain].map(|runs| {
+            let mut all: Vec<f64> = runs.iter().map(figure).collect();
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        });
+        println!("  {name:<24} {ours:>9.3} ms {none:>9.3} ms {:>6.2}x", ours / none);
+    };
+    figure("CPU a turn", &|run| run.cpu.as_secs_f64() * 1_000.0 / run.last.count());
+    figure("deviation p99, first", &|run| run.first.deviation(TURN, 99).as_secs_f64() * 1e3);
+    figure("deviation p99, last", &|run| run.last.deviation(TURN, 99).as_secs_f64() * 1e3);
 }
 
 // A game on a board with room, its players moving in each turn.
-fn serve(observers: usize, turns: usize) -> Run {
-    let (process, address) =
-        start(&["-d", &TURN.as_millis().to_string(), "-l", &turns.to_string(), "-x", "30", "-y", "30", "-k", "50"]);
+fn serve(observers: usize, turns: usize, directory: Option<&Path>) -> Run {
+    let game = ["-d", &TURN.as_millis().to_string(), "-l", &turns.to_string(), "-x", "30", "-y", "30", "-k", "50"];
+    let (process, address) = start(&game, directory);
     let crowd = Crowd::gather(address, observers);
     let mut players = join(address);
     crowd.watch(&process, turns, |turn| players.act(turn))
@@ -134,7 +165,8 @@ impl Crowd {
 fn late_joiner() {
     // Long enough for everybody to move in nearly every turn, so that the history is as long as a real one.
     let turn = Duration::from_millis(2);
-    let (_process, address) = start(&["-d", "2", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"]);
+    let (_process, address) =
+        start(&["-d", "2", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"], None);
     let mut observer = Observer::connect(address);
     let mut players = join(address);
     observer.watch(HISTORY, |turn| players.act(turn));
@@ -160,9 +192,12 @@ fn late_joiner() {
     );
 }
 
-fn start(arguments: &[&str]) -> (Measured, SocketAddr) {
+fn start(arguments: &[&str], directory: Option<&Path>) -> (Measured, SocketAddr) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_robots-server"));
     command.args(["-c", &PLAYERS.to_string(), "-p", "0", "-s", "17", "--bind", "127.0.0.1", "--log", "off"]);
+    if let Some(directory) = directory {
+        command.arg("--journal").arg(directory);
+    }
     let process = Measured::start(command.args(arguments));
     let address = SocketAddr::from(([127, 0, 0, 1], process.port));
     (process, address)

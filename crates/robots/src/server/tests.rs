@@ -26,20 +26,10 @@ fn from_scratch(server: &Server) -> u64 {
     let mut again = server.clone();
     let mut hello = BytesMut::new();
     encode(&ServerMessage::Hello(server.config.parameters.clone()), &mut hello);
-    again.digest = facts::of_setup(&server.config, &hello);
-    for (&id, peer) in &server.peers {
-        peer.toggle(id, &mut again.digest);
-    }
-    for (id, player) in &server.players {
-        again.digest.toggle(facts::PLAYER, id.0.into(), facts::of_player(player));
-    }
+    again.hello = hello.freeze();
+    again.recount();
     if let Phase::Playing(playing) = &mut again.phase {
-        for (player, action) in (0..).zip(&playing.actions) {
-            if let &Some(action) = action {
-                again.digest.toggle(facts::ACTION, player, facts::of_action(action));
-            }
-        }
-        playing.game = playing.game.recounted();
+        playing.game.recount();
     }
     again.digest()
 }
@@ -154,7 +144,8 @@ fn neighbours(server: &Server) -> Vec<(String, Server)> {
     };
     add("the start".into(), &|playing| playing.start = playing.start.plus(Duration::from_nanos(1)));
     add("turn 0 is due or not".into(), &|playing| {
-        playing.opening = if playing.opening.is_some() { None } else { Some(vec![]) };
+        let opening = Opening { events: vec![], draws: MinStd::new(0) };
+        playing.opening = if playing.opening.is_some() { None } else { Some(opening) };
     });
     for player in 0..playing.actions.len() {
         let directions = Direction::ALL.map(Action::Move);

@@ -14,6 +14,7 @@
 //! | [`telling`] | what a host is told: events, results, status |
 //! | [`lasting`] | histories: how long they get, and what happens when one is too long |
 //! | [`replaying`] | recorded inputs lead to the same outputs once more |
+//! | [`resuming`] | a server that is killed goes on from its state, and damaged states are refused |
 //! | [`driving`] | a client as whoever drives it sees it |
 //! | [`model`] | long random games against a slow and obvious second implementation |
 //! | [`streams`] | any message, whole, cut, cut off and damaged |
@@ -34,6 +35,7 @@ mod lasting;
 mod model;
 mod network;
 mod replaying;
+mod resuming;
 mod runs;
 mod starting;
 mod streams;

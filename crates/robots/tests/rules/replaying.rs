@@ -11,7 +11,7 @@ use robots::{Action, ClientMessage, Config, Direction, Server, protocol::encode}
 use crate::table::{config, text};
 
 #[derive(Debug, Clone)]
-enum Entry {
+pub(crate) enum Entry {
     Connected(PeerId, Role, Link, String),
     Bytes(PeerId, Vec<u8>),
     Refresh(PeerId),
@@ -22,21 +22,21 @@ enum Entry {
 
 /// All that can be seen of a room after an input.
 #[derive(Debug, PartialEq)]
-struct Seen {
+pub(crate) struct Seen {
     progress: Progress,
-    outputs: Vec<Output>,
-    digest: u64,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) digest: u64,
     deadline: Option<Time>,
     outcome: Option<Outcome>,
-    status: Status,
+    pub(crate) status: Status,
 }
 
-fn room(config: &Config) -> Hosted<Server> {
+pub(crate) fn room(config: &Config) -> Hosted<Server> {
     Hosted::new(Server::new(config.clone()).unwrap())
 }
 
 // Gives what is left of the bytes as well.
-fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (Seen, BytesMut) {
+pub(crate) fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (Seen, BytesMut) {
     let (mut out, mut left) = (Outbox::new(), BytesMut::new());
     let input = match entry {
         &Entry::Connected(peer, role, link, ref address) => RoomInput::Connected { peer, role, link, address },
@@ -55,22 +55,34 @@ fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (Seen, BytesMut
 }
 
 /// Peers that do anything at any time, and what the room made of it.
-struct Recorder {
-    room: Hosted<Server>,
+pub(crate) struct Recorder {
+    pub(crate) room: Hosted<Server>,
     dice: MinStd,
-    now: Time,
-    log: Vec<(Time, Entry, Seen)>,
+    pub(crate) now: Time,
+    pub(crate) log: Vec<(Time, Entry, Seen)>,
     // Bytes that the room has not taken yet.
     peers: BTreeMap<PeerId, (Link, BytesMut)>,
     next_peer: u64,
 }
 
 impl Recorder {
-    fn roll(&mut self, sides: usize) -> usize {
+    /// Peers who come into `room`, and know nothing of those who are there.
+    pub(crate) fn new(room: Hosted<Server>, seed: u32, first_peer: u64) -> Self {
+        Self {
+            room,
+            dice: MinStd::new(seed),
+            now: Time::ZERO,
+            log: vec![],
+            peers: BTreeMap::new(),
+            next_peer: first_peer,
+        }
+    }
+
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.dice.draw() as usize / 64 % sides
     }
 
-    fn enter(&mut self, entry: Entry) -> (Progress, BytesMut) {
+    pub(crate) fn enter(&mut self, entry: Entry) -> (Progress, BytesMut) {
         let (seen, left) = enter(&mut self.room, self.now, &entry);
         for output in &seen.outputs {
             if let Output::Close { peer } = output {
@@ -127,7 +139,7 @@ impl Recorder {
         }
     }
 
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         match self.roll(20) {
             0 if self.peers.len() < 12 => {
                 let peer = PeerId(self.next_peer);
@@ -163,27 +175,26 @@ impl Recorder {
     }
 }
 
+/// A set-up, another one for each seed.
+pub(crate) fn varied(seed: u32) -> Config {
+    let mut config = config();
+    config.seed = seed * 77_777;
+    config.initial_blocks = 15;
+    config.turn_duration = Duration::from_millis(u64::from(seed % 4) * 30);
+    config.parameters.players_count = u8::try_from(1 + seed % 4).unwrap();
+    config.parameters.game_length = u16::try_from(5 + seed % 25).unwrap();
+    if seed.is_multiple_of(5) {
+        config.max_history = 150;
+    }
+    config
+}
+
 #[test]
 fn a_recorded_log_leads_to_the_same_bytes_and_digests() {
     let (mut games, mut malformed, mut told, mut lost, mut digests) = (0, 0, 0, 0, 0);
     for seed in 1..=40_u32 {
-        let mut config = config();
-        config.seed = seed * 77_777;
-        config.initial_blocks = 15;
-        config.turn_duration = Duration::from_millis(u64::from(seed % 4) * 30);
-        config.parameters.players_count = u8::try_from(1 + seed % 4).unwrap();
-        config.parameters.game_length = u16::try_from(5 + seed % 25).unwrap();
-        if seed % 5 == 0 {
-            config.max_history = 150;
-        }
-        let mut recorder = Recorder {
-            room: room(&config),
-            dice: MinStd::new(seed),
-            now: Time::ZERO,
-            log: vec![],
-            peers: BTreeMap::new(),
-            next_peer: 0,
-        };
+        let config = varied(seed);
+        let mut recorder = Recorder::new(room(&config), seed, 0);
         (0..1_500).for_each(|_| recorder.step());
         recorder.enter(Entry::Stop([Leave::Over, Leave::Resumable][seed as usize % 2]));
         let log = recorder.log;

@@ -1,11 +1,11 @@
 //! A server and those who are connected to it, known by name; the network between them is played by hand.
 
-use std::{collections::BTreeMap, fmt::Write, time::Duration};
+use std::{collections::BTreeMap, fmt::Write, mem::take, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Client as _, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Protocol, Role,
-    Time, To, wire::ShortText,
+    Client as _, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Protocol,
+    Recorded, Role, Time, To, wire::ShortText,
 };
 use robots::{
     Action, Bomb, Client, ClientMessage, Config, Direction, DrawMessage, Event, GamePicture, InputMessage, MAX_HISTORY,
@@ -165,6 +165,16 @@ impl Table {
         self.input(Input::Disconnected { peer, why: Gone::Left })
     }
 
+    /// The server is killed and goes on from its state, over none of the connections that it had.
+    pub(crate) fn kill(&mut self) -> Vec<Said> {
+        let state = serde_json::to_string(&self.server.state()).unwrap();
+        let again = Server::restore(self.server.setup(), serde_json::from_str(&state).unwrap()).unwrap();
+        assert_eq!(again.digest(), self.server.digest());
+        self.server = again;
+        let gone = take(&mut self.ends).into_keys();
+        gone.flat_map(|peer| self.input_alone(Input::Disconnected { peer, why: Gone::Interrupted })).collect()
+    }
+
     /// The time of the next turn comes.
     pub(crate) fn turn(&mut self) -> Vec<Said> {
         self.now = self.server.deadline().expect("a game is played").max(self.now);
@@ -280,6 +290,7 @@ impl Table {
     /// | `ann > Join Ann`, `ann > PlaceBomb`, `ann > Move Up` | a message |
     /// | `ann > bytes 03 04` | bytes |
     /// | `ann leaves` | the connection ends |
+    /// | `killed` | the server is killed and goes on: everybody's connection is gone |
     /// | `ann asks again` | the shell wants everything told to a peer anew |
     /// | `turn`, `wait 50 ms`, `too early`, `stop` | the next turn is due; time goes by; a wrong wake-up; the end |
     ///
@@ -305,6 +316,7 @@ impl Table {
                     let peer = self.peer(name);
                     self.input(Input::Refresh { peer })
                 }
+                ["killed"] => self.kill(),
                 ["turn"] => self.turn(),
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().unwrap())),
                 ["too", "early"] => self.input(Input::Elapsed),

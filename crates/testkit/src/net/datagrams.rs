@@ -86,7 +86,14 @@ impl Post {
 
 /// The server's socket.
 #[derive(Debug)]
-pub(super) struct PretendPort(pub(super) Shared);
+pub(super) struct PretendPort(Shared);
+
+impl PretendPort {
+    pub(super) fn new(shared: Shared) -> Self {
+        shared.lock().post.closed = false;
+        Self(shared)
+    }
+}
 
 impl DatagramPort for PretendPort {
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -115,6 +122,10 @@ impl DatagramPort for PretendPort {
             buffer.extend_from_slice(&datagram);
             from
         }))
+    }
+
+    fn spell(&self, address: SocketAddr) -> Option<SocketAddr> {
+        Some(address)
     }
 
     fn send(&mut self, _: Time, (to, _): (SocketAddr, Time), frame: Bytes) {

@@ -1,51 +1,96 @@
 //! A room that tests can look into while a host has it.
 
 use std::{
+    fmt,
     ops::Deref,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
-use netcore::{Admission, Engine, Hosted, Outbox, Outcome, Progress, Room, RoomInput, Status, Time};
+use journal::Journalled;
+use netcore::{Admission, Engine, Hosted, Outbox, Outcome, Progress, Recorded, Room, RoomInput, Status, Time};
+
+use super::world::Shared;
+
+/// A room that shows its engine, whatever else it does.
+pub(super) trait Inhabited<E>: Room + Send + Sync {
+    fn inhabitant(&self) -> &E;
+}
+
+impl<E: Engine> Inhabited<E> for Hosted<E>
+where
+    Self: Send + Sync + 'static,
+{
+    fn inhabitant(&self) -> &E {
+        self.engine()
+    }
+}
+
+impl<E: Recorded> Inhabited<E> for Journalled<E>
+where
+    Hosted<E>: Send + Sync + 'static,
+{
+    fn inhabitant(&self) -> &E {
+        self.room().engine()
+    }
+}
 
 /// A room with an engine, shared with whoever looks.
-#[derive(Debug)]
-pub(super) struct Lent<E: Engine>(Arc<RwLock<Hosted<E>>>);
+pub(super) struct Lent<E: Engine> {
+    room: Arc<RwLock<Box<dyn Inhabited<E>>>>,
+    shared: Shared,
+}
 
 /// A look at an engine.
-#[derive(Debug)]
-pub struct EngineRef<'a, E: Engine>(RwLockReadGuard<'a, Hosted<E>>);
+pub struct EngineRef<'a, E: Engine>(RwLockReadGuard<'a, Box<dyn Inhabited<E>>>);
 
 impl<E: Engine> Deref for EngineRef<'_, E> {
     type Target = E;
 
     fn deref(&self) -> &E {
-        self.0.engine()
+        self.0.inhabitant()
+    }
+}
+
+impl<E: Engine + fmt::Debug> fmt::Debug for EngineRef<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<E: Engine> fmt::Debug for Lent<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lent").finish_non_exhaustive()
     }
 }
 
 impl<E: Engine> Clone for Lent<E> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { room: Arc::clone(&self.room), shared: self.shared.clone() }
     }
 }
 
 impl<E: Engine> Lent<E> {
-    pub(super) fn new(engine: E) -> Self {
-        Self(Arc::new(RwLock::new(Hosted::new(engine))))
+    pub(super) fn new(room: impl Inhabited<E> + 'static, shared: Shared) -> Self {
+        Self { room: Arc::new(RwLock::new(Box::new(room))), shared }
     }
 
     pub(super) fn engine(&self) -> EngineRef<'_, E> {
         EngineRef(self.read())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Hosted<E>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Box<dyn Inhabited<E>>> {
+        self.room.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<E: Engine> Room for Lent<E> {
     fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).input(now, input, out)
+        let mut room = self.room.write().unwrap_or_else(PoisonError::into_inner);
+        let progress = room.input(now, input, out);
+        if let Some(ledger) = &mut self.shared.lock().ledger {
+            ledger.digests.insert(room.digest());
+        }
+        progress
     }
 
     fn admits(&self, datagram: &[u8]) -> Admission {

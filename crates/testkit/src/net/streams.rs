@@ -141,6 +141,12 @@ impl Wire {
         }
     }
 
+    // Nobody accepts it.
+    fn refuse(&mut self, chance: &mut Chance) {
+        self.left = true;
+        self.reset(chance);
+    }
+
     fn reset(&mut self, chance: &mut Chance) {
         chance.traffic.resets += 1;
         self.break_off();
@@ -207,11 +213,26 @@ impl Wires {
         self.listeners.entry(door).or_default().waker = Some(context.waker().clone());
     }
 
+    fn listen(&mut self, door: Door) {
+        self.listeners.entry(door).or_default().closed = false;
+    }
+
+    /// The machine of the server is gone with all its connections; the clients find that out.
+    pub(super) fn break_all(&mut self, chance: &mut Chance) {
+        for &wire in &self.lively {
+            let wire = &mut self.all[wire];
+            // Those that are on their way to a listener have not reached it.
+            if wire.left && !wire.told {
+                wire.reset(chance);
+            }
+        }
+    }
+
     fn stop_listening(&mut self, chance: &mut Chance, door: Door) {
         let listener = self.listeners.entry(door).or_default();
         listener.closed = true;
         for wire in std::mem::take(&mut listener.backlog) {
-            self.all[wire].reset(chance);
+            self.all[wire].refuse(chance);
         }
     }
 
@@ -225,7 +246,7 @@ impl Wires {
             let ((_, wire), door) = next.remove_entry();
             let listener = self.listeners.entry(door).or_default();
             if listener.closed {
-                self.all[wire].reset(chance);
+                self.all[wire].refuse(chance);
                 continue;
             }
             listener.backlog.push_back(wire);

@@ -8,10 +8,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{Admission, Log, Progress, Time};
+use netcore::{Admission, Link, Log, Progress, Time};
 use netshell::{ConnectionEvent, ConnectionId, Transport};
 
-use super::{DATAGRAMS, world::Shared};
+use super::{DATAGRAMS, ledger, world::Shared};
 
 /// A transport, unchanged, of which the world knows which connection is at which address.
 #[derive(Debug)]
@@ -25,6 +25,13 @@ pub(super) struct Tap<T> {
 impl<T> Tap<T> {
     pub(super) const fn new(transport: T, door: usize, shared: Shared) -> Self {
         Self { transport, door, shared, addresses: BTreeMap::new() }
+    }
+
+    // Notes down what somebody is told, where a ledger is kept.
+    fn tell(&self, id: ConnectionId, frame: impl FnOnce() -> Bytes) {
+        if let Some(ledger) = &mut self.shared.lock().ledger {
+            ledger.tell((self.door, id), frame());
+        }
     }
 
     fn forget(&mut self, id: ConnectionId) {
@@ -51,7 +58,11 @@ impl<T: Transport> Transport for Tap<T> {
         match event {
             Some(ConnectionEvent::Opened { id, address, .. }) => {
                 addresses.insert(id, address);
-                shared.lock().places.insert(address, (*door, id));
+                let world = &mut *shared.lock();
+                world.places.insert(address, (*door, id));
+                if let Some(ledger) = &mut world.ledger {
+                    ledger.open((*door, id));
+                }
             }
             // A datagram that the host is handed was not refused.
             Some(ConnectionEvent::Bytes { .. }) if *door == DATAGRAMS => shared.lock().chance.traffic.refused -= 1,
@@ -67,19 +78,33 @@ impl<T: Transport> Transport for Tap<T> {
         self.transport.admit(now, admission);
     }
 
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
+        let id = self.transport.adopt(now, link, address)?;
+        self.addresses.insert(id, address);
+        let world = &mut *self.shared.lock();
+        world.places.insert(address, (self.door, id));
+        if let Some(ledger) = &mut world.ledger {
+            ledger.adopt((self.door, id), address);
+        }
+        Some(id)
+    }
+
     fn took(&mut self, now: Time, id: ConnectionId, progress: Progress) {
         self.transport.took(now, id, progress);
     }
 
     fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes) {
+        self.tell(to, || frame.clone());
         self.transport.send(now, to, frame);
     }
 
     fn send_everyone(&mut self, now: Time, frame: &Bytes) {
+        self.addresses.keys().for_each(|&id| self.tell(id, || frame.clone()));
         self.transport.send_everyone(now, frame);
     }
 
     fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
+        self.tell(to, || ledger::bytes_of(log));
         self.transport.replay(now, to, log);
     }
 

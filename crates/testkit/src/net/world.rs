@@ -15,6 +15,7 @@ use rand_pcg::Pcg64;
 use super::{
     conditions::{Conditions, Rough, Traffic},
     datagrams::Post,
+    ledger::Ledger,
     messages::Lines,
     streams::Wires,
 };
@@ -28,6 +29,8 @@ pub(super) struct World {
     pub(super) lines: Lines,
     // Where the server has a connection with whoever is at an address: at which of its transports, and which one.
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
+    // What everybody was told, if somebody wants to know.
+    pub(super) ledger: Option<Ledger>,
 }
 
 /// The time, and what decides what happens on the way.
@@ -100,6 +103,7 @@ impl Shared {
             wires: Wires::default(),
             lines: Lines::default(),
             places: BTreeMap::new(),
+            ledger: None,
         })))
     }
 

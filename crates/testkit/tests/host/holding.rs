@@ -1,11 +1,15 @@
 //! What is held back until a journal is on disk.
 
+use std::time::Duration;
+
 use netcore::{Gone, Leave, Outcome, Time};
-use netshell::{Host, MAX_HELD};
+use netshell::{Host, MAX_HELD, MAX_HOLD};
 use testkit::net::Witness;
 
 use super::{BULK, Gate, NOW, Parrot, Script, Told, frames, is_ready, work};
 
+/// How often the host looks at what it holds back.
+const LOOK: Duration = Duration::from_secs(1);
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
 
@@ -104,7 +108,7 @@ fn a_host_that_may_not_deliver_stops_reading_at_its_bound_and_goes_on_later() {
     // It does not even ask for work that it could not do.
     assert!(!is_ready(&mut host));
     script.lock().wake_at = Some(Time::ZERO);
-    assert_eq!(host.wake_at(), None, "nor does a transport wake it");
+    assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)), "no transport wakes it, but its patience ends");
     let mut told = 0;
     for mark in 3..=102 {
         gate.reach(mark);
@@ -126,10 +130,32 @@ fn the_end_is_the_end_when_nothing_is_held_back_any_more() {
     script.say(1, "echo");
     script.lock().wake_at = Some(Time::ZERO);
     assert!(!is_ready(&mut host));
-    assert_eq!(host.wake_at(), None);
+    assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)));
     gate.reach(gate.mark());
     assert!(is_ready(&mut host));
     work(&mut host);
     assert_eq!(script.frames(), frames([(1, "stop"), (2, "stop")]));
     assert_eq!(host.outcome(), Some(Outcome::Stopped));
+}
+
+#[test]
+fn a_hold_that_reaches_nothing_is_given_up_after_a_while() {
+    let (mut host, script, gate, _) = host();
+    script.say(1, "echo");
+    work(&mut host);
+    assert!(script.frames().is_empty(), "held back");
+    // The process was stopped for a minute: that is not the hold's fault.
+    let mut now = NOW.plus(Duration::from_secs(60));
+    let mut waited = LOOK;
+    loop {
+        host.work(|| now).unwrap();
+        assert_eq!(gate.is_given_up(), waited >= MAX_HOLD, "after {waited:?}");
+        if gate.is_given_up() {
+            break;
+        }
+        let wake = host.wake_at().unwrap();
+        waited += wake.since(now);
+        now = wake;
+    }
+    assert_eq!(script.frames().len(), 1, "and what it held back leaves");
 }

@@ -20,7 +20,8 @@ pub(in crate::net) struct PretendListener {
 }
 
 impl PretendListener {
-    pub(in crate::net) const fn new(shared: Shared, door: Door) -> Self {
+    pub(in crate::net) fn new(shared: Shared, door: Door) -> Self {
+        shared.lock().wires.listen(door);
         Self { shared, door }
     }
 }

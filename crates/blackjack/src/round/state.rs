@@ -1,0 +1,97 @@
+//! A round as plain data. The deck in which it was dealt and what the seats did are all that it follows from.
+
+use alloc::vec::Vec;
+use netcore::StateError;
+use serde::{Deserialize, Serialize};
+
+use super::{Action, Round, Stage};
+use crate::cards::Deck;
+
+/// How far the hand of each seat is, seats that were dealt none at the end left out.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RoundState(Vec<PlaceState>);
+
+#[derive(Serialize, Deserialize)]
+struct PlaceState {
+    stage: Stage,
+    // Cards that it took beside the two that it was dealt.
+    hits: usize,
+}
+
+impl Round {
+    pub(crate) fn state(&self) -> RoundState {
+        let seats = self.places.iter().rposition(|place| place.stage != Stage::Absent).map_or(0, |last| last + 1);
+        let place =
+            |place: &super::Dealt| PlaceState { stage: place.stage, hits: place.hand.cards().len().saturating_sub(2) };
+        RoundState(self.places.iter().take(seats).map(place).collect())
+    }
+
+    /// The round that was dealt from this deck and is that far. It is played again: seats take their cards one after the
+    /// other, so it does not matter when in between a hand was forfeited.
+    ///
+    /// # Errors
+    /// [`StateError`] when no round can get there.
+    pub(crate) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
+        let impossible = || StateError::from("a round that cannot have come so far");
+        let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();
+        let mut round = Self::deal(deck, &present).map_err(|_| impossible())?;
+        for (seat, place) in state.iter().enumerate() {
+            for _ in 0..place.hits {
+                round.apply(seat, Action::Hit).map_err(|_| impossible())?;
+            }
+            match place.stage {
+                Stage::Stood => round.apply(seat, Action::Stand).map_err(|_| impossible())?,
+                Stage::Forfeited => round.forfeit(seat),
+                Stage::Absent | Stage::Playing | Stage::Bust => {}
+            }
+        }
+        let same = state.iter().zip(&round.places).all(|(state, place)| state.stage == place.stage);
+        if same { Ok(round) } else { Err(impossible()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    proptest! {
+        #[test]
+        fn a_round_comes_back_wherever_it_is(
+            seed: u64,
+            present in prop::collection::vec(any::<bool>(), 1..=6),
+            acts in prop::collection::vec((0..4_u8, 0..6_usize), 0..40),
+        ) {
+            let mut deck = Deck::new();
+            deck.shuffle(&mut Pcg64::seed_from_u64(seed));
+            let Ok(mut round) = Round::deal(deck.clone(), &present) else { return Ok(()) };
+            for (act, seat) in acts {
+                let again = Round::restore(&round.state(), deck.clone()).unwrap();
+                prop_assert_eq!(again.fingerprint(), round.fingerprint());
+                prop_assert_eq!(again.deck.remaining(), round.deck.remaining());
+                match (act, round.turn()) {
+                    (0 | 1, Some(turn)) => round.apply(turn, Action::Hit).unwrap(),
+                    (2, Some(turn)) => round.apply(turn, Action::Stand).unwrap(),
+                    _ => round.forfeit(seat),
+                }
+            }
+        }
+
+        #[test]
+        fn no_state_of_a_round_is_worse_than_an_error(
+            places in prop::collection::vec((0..5_u8, 0..14_usize), 0..9),
+        ) {
+            let stages = [Stage::Absent, Stage::Playing, Stage::Stood, Stage::Bust, Stage::Forfeited];
+            let place = |(stage, hits)| PlaceState { stage: stages[usize::from(stage)], hits };
+            let state = RoundState(places.into_iter().map(place).collect());
+            let mut deck = Deck::new();
+            deck.shuffle(&mut Pcg64::seed_from_u64(1));
+            if let Ok(round) = Round::restore(&state, deck.clone()) {
+                let again = Round::restore(&round.state(), deck).unwrap();
+                prop_assert_eq!(again.fingerprint(), round.fingerprint());
+            }
+        }
+    }
+}

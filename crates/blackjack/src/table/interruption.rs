@@ -1,0 +1,99 @@
+//! What becomes of a table when the server was killed and goes on.
+//!
+//! All connections are lost then, through nobody's fault. So nobody loses a hand or a seat by it:
+//!
+//! - The round that was played is called off. Its cards are not dealt again. It counts for nobody but those whose hands were
+//!   forfeited before.
+//! - What counts is what was told. A result that was still on its way to a seat, in the pause between two messages, is taken
+//!   back; whoever was told its result keeps it. Each seat plays on until it has its number of rounds, so one may play a
+//!   round more than another at the end.
+//! - Each seat is held for whoever had it, and the next round is dealt when every held seat is taken again or given up.
+//! - Whoever was leaving already has left: what it had counts, told or not.
+
+use alloc::{format, string::ToString};
+use netcore::{Departure, GameEvent, Gone, Outbox, PeerId, Severity, Time};
+
+use super::{Seat, Table, label, left, note};
+use crate::protocol::{Dialect, Name};
+
+impl Table {
+    /// The connection of somebody who sits there was lost with the server. Gives the seat and its name if it is held.
+    ///
+    /// Nothing is sent to anybody here: the other connections are lost too, and what is sent counts as told.
+    pub(crate) fn interrupted(&mut self, peer: PeerId, out: &mut Outbox) -> Option<(usize, Name)> {
+        let number = self.find(peer)?;
+        let seat = self.seats[number].as_ref()?;
+        if seat.leaving {
+            self.close(number, out);
+            return None;
+        }
+        if seat.mute {
+            self.part(number, out);
+            return None;
+        }
+        self.call_off(out);
+        let seat = self.seats[number].as_ref()?;
+        let name = seat.name.clone();
+        if let (Some(verdict), Some(game)) = (seat.untold(), &mut self.game) {
+            game.take_back(number, verdict);
+        }
+        self.close(number, out);
+        self.held[number] = Some(peer);
+        Some((number, name))
+    }
+
+    /// Somebody whose seat is held is there again.
+    pub(crate) fn come_back(&mut self, now: Time, number: usize, (peer, dialect): (PeerId, Dialect), out: &mut Outbox) {
+        let Some(name) = self.game.as_ref().and_then(|game| game.name(number)).cloned() else { return };
+        if self.held.get_mut(number).is_none_or(|held| held.take().is_none()) {
+            return;
+        }
+        out.event(GameEvent::Joined { peer, name: name.to_string(), seat: label(self.number, number) });
+        self.seats[number] = Some(Seat::new(now, peer, name, dialect));
+        self.go_on(now, out);
+    }
+
+    /// Nobody has come in time for a seat that was held.
+    pub(crate) fn give_up(&mut self, now: Time, number: usize, out: &mut Outbox) {
+        self.release(number, out);
+        if let Some(game) = &mut self.game {
+            game.leave(number);
+        }
+        self.go_on(now, out);
+    }
+
+    // Holds a seat no more, if it was held.
+    pub(super) fn release(&mut self, number: usize, out: &mut Outbox) {
+        let Some(peer) = self.held.get_mut(number).and_then(Option::take) else { return };
+        let name = self.game.as_ref().and_then(|game| game.name(number)).map(Name::to_string).unwrap_or_default();
+        let why = Departure::Disconnected(Gone::Interrupted);
+        out.event(GameEvent::Left { peer, name, seat: label(self.number, number), why });
+    }
+
+    // Calls off the round that is played, if there is one.
+    fn call_off(&mut self, out: &mut Outbox) {
+        let Some(game) = self.game.as_mut().filter(|game| game.round().is_some()) else { return };
+        let (table, timeout) = (self.number, self.config.timeout);
+        let text = format!("table {table}: its round is called off, and its seats are held for {timeout:?}");
+        note(out, Severity::Info, None, text);
+        game.call_off();
+        for number in 0..self.seats.len() {
+            let Some(seat) = self.seats[number].as_mut().filter(|seat| !seat.leaving) else { continue };
+            seat.call_off();
+            if seat.mute {
+                self.part(number, out);
+            }
+        }
+    }
+
+    // Lets somebody go who has waited for the end of this round with its sending half closed: it could not answer in another.
+    fn part(&mut self, number: usize, out: &mut Outbox) {
+        if let Some(seat) = &self.seats[number] {
+            out.event(left(seat, self.number, number, Departure::Disconnected(Gone::Left)));
+        }
+        if let Some(game) = &mut self.game {
+            game.leave(number);
+        }
+        self.close(number, out);
+    }
+}

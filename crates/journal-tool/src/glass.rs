@@ -1,0 +1,151 @@
+//! A game that breaks, for tests: `!` makes its engine panic.
+
+use bytes::{Bytes, BytesMut};
+use journal::{Arrival, Entry, Excerpt, Head, Note, Peer, Replay, What};
+use netcore::{
+    DecodeError, Engine, Framing, Hosted, Input, Link, Outbox, Outcome, PeerId, Phase, Protocol, Recorded, Role, Room,
+    RoomInput, StateError, Status, Time,
+};
+use ratatui::{buffer::Buffer, layout::Rect};
+use termkit::Palette;
+
+use crate::{
+    deeds::Guest,
+    games::{Eye, Game, Said},
+};
+
+/// Counts what it hears.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Glass(u64);
+
+pub(crate) struct Sounds;
+
+impl Protocol for Sounds {
+    type Request = Bytes;
+    type Decoder = ();
+    const MAX_MESSAGE: usize = 9;
+
+    fn decode((): &mut (), buffer: &mut BytesMut, _: Framing) -> Result<Option<Bytes>, DecodeError> {
+        Ok(Some(buffer.split().freeze()))
+    }
+
+    fn encode_request(request: &Bytes, out: &mut BytesMut) {
+        out.extend_from_slice(request);
+    }
+}
+
+impl Engine for Glass {
+    type Protocol = Sounds;
+
+    fn input(&mut self, _: Time, input: Input<'_, Bytes>, _: &mut Outbox) {
+        if let Input::Request { request, .. } = input {
+            assert!(request != "!", "the glass breaks");
+            self.0 += 1;
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        None
+    }
+
+    fn digest(&self) -> u64 {
+        self.0
+    }
+
+    fn status(&self) -> Status {
+        Status { phase: Phase::Playing, taken: 0, seats: 1 }
+    }
+}
+
+impl Recorded for Glass {
+    const GAME: &'static str = "glass";
+    const RULES: u32 = 1;
+    type Setup = u64;
+    type State = u64;
+
+    fn setup(&self) -> u64 {
+        0
+    }
+
+    fn from_setup(_: u64) -> Result<Self, StateError> {
+        Ok(Self(0))
+    }
+
+    fn state(&self) -> u64 {
+        self.0
+    }
+
+    fn restore(_: u64, state: u64) -> Result<Self, StateError> {
+        Ok(Self(state))
+    }
+}
+
+impl Game for Glass {
+    type Eye = Blind;
+
+    fn setup_in_words(_: &u64, _: bool) -> Vec<(&'static str, String)> {
+        vec![]
+    }
+
+    fn said(_: Link, bytes: &[u8]) -> Option<Said> {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        Some(Said { deed: Some(format!(": {text}")), text, name: None })
+    }
+
+    fn is_seat(_: &str, _: &str) -> bool {
+        false
+    }
+
+    fn weight(&self) -> usize {
+        1
+    }
+}
+
+/// Sees nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Blind;
+
+impl Eye<Glass> for Blind {
+    type View = ();
+
+    fn new(_: bool) -> Self {
+        Self
+    }
+
+    fn sit(&mut self, _: &Guest, _: Link, _: Time) {}
+
+    fn hear(&mut self, _: bool, _: &Bytes, _: Time) {}
+
+    fn view(_: Palette) {}
+
+    fn scroll(&self, (): &mut (), _: i32, _: i32) {}
+
+    fn draw(&mut self, (): &mut (), _: &Replay<Glass>, _: Rect, _: &mut Buffer) {}
+}
+
+/// A journal that ends with what breaks it: one peer that says `a`, `b` and `last`. If it `broke` the server then, it says so.
+pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
+    let mut room = Hosted::new(Glass::default());
+    let mut excerpt = Excerpt::new(&Head::new(room.engine(), "0.1.0", vec![], 0));
+    let mut out = Outbox::new();
+    let (peer, address) = (PeerId(0), "10.0.0.7:1");
+    let (role, link) = (Role::Player, Link::Message);
+    room.input(Time::ZERO, RoomInput::Connected { peer, role, link, address }, &mut out);
+    let what = What::Connected(Peer { peer, role, link, address: address.to_owned() });
+    excerpt.push(&Entry::Arrival(Arrival { time: Time::ZERO, what, check: 0 }));
+    for (at, said) in (1..).zip(["a", "b", last]) {
+        let time = Time::from_millis(at * 1_000);
+        // The byte of the digest behind what broke it is not known.
+        let check = if said == last && broke { 0 } else { u8::try_from(at).unwrap_or_default() };
+        let what = What::Bytes { peer, bytes: said.into() };
+        excerpt.push(&Entry::Arrival(Arrival { time, what, check }));
+    }
+    if broke {
+        excerpt.push(&Entry::Note(Note::Broken));
+    }
+    excerpt.into_bytes()
+}

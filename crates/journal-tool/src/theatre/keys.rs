@@ -1,0 +1,130 @@
+//! What a key means.
+
+use termkit::{Pad, Typed};
+
+use super::{MAX_TYPED, Reaction, SPEEDS, Theatre};
+use crate::{
+    film::Goal,
+    games::{Eye, Game, Step},
+    words::parse_clock,
+};
+
+/// The keys that the help shows.
+pub(crate) const HELP: &[(&str, &str)] = &[
+    ("Space", "stop, and go on"),
+    ("Right .", "one turn or arrival on"),
+    ("Left ,", "one turn or arrival back"),
+    ("+ -", "faster, slower: 0.25 to 64 times"),
+    ("PgUp PgDn", "30 seconds back, on"),
+    ("g", "go to a turn, an arrival or a time such as 14:02"),
+    ("Home End", "to the beginning, to the end"),
+    ("Up Down", "look around; Shift and an arrow as well"),
+    ("Tab", "follow the next robot"),
+    ("F1 ?", "these keys"),
+    ("Ctrl-L", "draw the screen again"),
+    ("Q", "leave"),
+    ("", ""),
+    ("", "Any key goes back."),
+];
+
+impl<E: Game> Theatre<E> {
+    /// Takes in a key.
+    pub fn key(&mut self, typed: Typed) -> Reaction {
+        match typed {
+            Typed::Interrupt | Typed::EndOfInput => return Reaction::Leave,
+            Typed::Redraw => return Reaction::Redraw,
+            Typed::Suspend => return Reaction::Suspend,
+            _ => {}
+        }
+        self.note = None;
+        if self.help {
+            self.help = false;
+        } else if self.typed.is_some() {
+            self.type_in(typed);
+        } else {
+            return self.command(typed);
+        }
+        Reaction::Nothing
+    }
+
+    fn command(&mut self, typed: Typed) -> Reaction {
+        match typed {
+            Typed::Byte(b'q' | b'Q') => return Reaction::Leave,
+            Typed::Byte(b' ') => self.pause(),
+            Typed::Byte(b'.') | Typed::Pad { key: Pad::Right, shift: false } => self.step(true),
+            Typed::Byte(b',') | Typed::Pad { key: Pad::Left, shift: false } => self.step(false),
+            Typed::Byte(b'+' | b'=') => self.speed = (self.speed + 1).min(SPEEDS.len() - 1),
+            Typed::Byte(b'-') => self.speed = self.speed.saturating_sub(1),
+            Typed::Byte(b'g') => self.typed = Some(String::new()),
+            Typed::Byte(b'?') | Typed::Function(1) => self.help = true,
+            Typed::Byte(b'\t') => self.film.scene().0.follow_next(&mut self.view),
+            Typed::Pad { key: Pad::Home, .. } => self.go_to(Goal::Arrivals(self.film.start().arrivals)),
+            Typed::Pad { key: Pad::End, .. } => self.go_to(Goal::End),
+            Typed::Pad { key: Pad::PageUp, .. } => self.leap(false),
+            Typed::Pad { key: Pad::PageDown, .. } => self.leap(true),
+            Typed::Pad { key: Pad::Up, .. } => self.scroll(0, -1),
+            Typed::Pad { key: Pad::Down, .. } => self.scroll(0, 1),
+            Typed::Pad { key: Pad::Left, shift: true } => self.scroll(-1, 0),
+            Typed::Pad { key: Pad::Right, shift: true } => self.scroll(1, 0),
+            // The others have their meaning everywhere.
+            _ => {}
+        }
+        Reaction::Nothing
+    }
+
+    fn pause(&mut self) {
+        self.playing = !self.playing;
+        // At the end there is nothing to go on with but from the beginning.
+        if self.playing && self.goal.is_none() && self.film.next_time().is_none() {
+            self.go_to(Goal::Arrivals(self.film.start().arrivals));
+        }
+    }
+
+    // A step stops a match that goes on.
+    fn step(&mut self, forward: bool) {
+        self.playing = false;
+        if forward {
+            self.go_to(Goal::Step);
+        } else {
+            self.back();
+        }
+    }
+
+    fn scroll(&mut self, columns: i32, rows: i32) {
+        self.film.scene().0.scroll(&mut self.view, columns, rows);
+    }
+
+    // The line that asks where to go.
+    fn type_in(&mut self, key: Typed) {
+        let Some(typed) = &mut self.typed else { return };
+        match key {
+            Typed::Byte(byte @ (b'0'..=b'9' | b':')) if typed.len() < MAX_TYPED => typed.push(char::from(byte)),
+            Typed::Byte(0x08 | 0x7f) => drop(typed.pop()),
+            Typed::Byte(0x1b) => self.typed = None,
+            Typed::Byte(b'\n') => {
+                let typed = self.typed.take().unwrap_or_default();
+                match self.place(&typed) {
+                    Some(goal) => self.go_to(goal),
+                    None if typed.is_empty() => {}
+                    None => {
+                        self.note = Some(format!("'{typed}' is no place; type {} or mm:ss", E::STEP.one()));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn place(&self, typed: &str) -> Option<Goal> {
+        if typed.contains(':') {
+            return parse_clock(typed).map(Goal::Time);
+        }
+        let number = typed.parse().ok()?;
+        Some(match self.film.turn() {
+            Some(_) => Goal::Turn { game: self.film.game(), turn: number },
+            // A turn of the game that comes.
+            None if E::STEP == Step::Turn => Goal::Turn { game: self.film.game() + 1, turn: number },
+            None => Goal::Arrivals(number),
+        })
+    }
+}

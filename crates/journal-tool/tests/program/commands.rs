@@ -1,0 +1,257 @@
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
+
+use journal::{Arrival, Entry, Excerpt, Reader, What};
+use testkit::TempDir;
+
+use crate::{matches, path, refused, told};
+
+// The same journal with another message in place of one: as if this version did something else there.
+fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec<u8>, u64) {
+    let bytes = fs::read(file).unwrap();
+    let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
+    let mut excerpt = Excerpt::new(reader.head());
+    let (mut number, mut at) = (0, 0);
+    while let Some(mut entry) = reader.next().unwrap() {
+        if let Entry::Arrival(Arrival { what, .. }) = &mut entry {
+            number += 1;
+            if let What::Bytes { bytes, .. } = what
+                && at == 0
+                && &bytes[..] == message
+            {
+                (*bytes, at) = (other.into(), number);
+            }
+        }
+        excerpt.push(&entry);
+    }
+    (excerpt.into_bytes(), at)
+}
+
+#[test]
+fn a_list_goes_on_behind_what_is_damaged() {
+    let folder = TempDir::new();
+    assert!(told(&["list", path(folder.path())]).contains("no journals"));
+    matches::nuggets(folder.path(), 30, false);
+    matches::robots(folder.path());
+    matches::blackjack(folder.path());
+    folder.file("a.journal", "no journal at all");
+    folder.file("b.journal", b"\x8AARC");
+    let mut torn = fs::read(folder.path().join("nuggets.journal")).unwrap();
+    // The front of a record that was not written to its end.
+    torn.extend_from_slice(&[20, 1, 2]);
+    folder.file("torn.journal", &torn);
+    let mut damaged = fs::read(folder.path().join("robots.journal")).unwrap();
+    let middle = damaged.len() - 200;
+    damaged[middle] ^= 1;
+    folder.file("wrong.journal", &damaged);
+    let list = told(&["list", path(folder.path())]);
+    println!("{list}");
+    let about = |name: &str| {
+        let mut lines = list.lines().skip_while(|line| *line != name);
+        lines.nth(1).unwrap_or_default().trim().to_owned()
+    };
+    assert!(about("a.journal").contains("it is no journal"), "{list}");
+    assert!(about("b.journal").contains("nothing is lost"), "{list}");
+    let nuggets = about("nuggets.journal");
+    assert!(nuggets.starts_with("nuggets, 2026-11-22 06:37:51 UTC, 0:14 and "), "{list}");
+    assert!(nuggets.ends_with(", open; Ann, Bob_[2J"), "{list}");
+    assert!(about("robots.journal").ends_with(", closed; Ann, Bob"), "{list}");
+    assert!(about("blackjack.journal").ends_with(", closed; Ann, Bob"), "{list}");
+    assert!(about("torn.journal").contains("open, torn; Ann"), "{list}");
+    assert!(about("wrong.journal").contains("damaged: the record at offset"), "{list}");
+    assert!(refused(&["list", path(&folder.path().join("none"))]).contains("cannot list '"));
+}
+
+#[test]
+fn what_is_shown_of_a_match_are_its_players_and_its_results_and_not_its_secrets() {
+    let folder = TempDir::new();
+    let robots = told(&["show", path(&matches::robots(folder.path()))]);
+    println!("{robots}");
+    for line in [
+        "game      robots, rules 1",
+        "begun     2026-11-22 06:37:51 UTC by version 0.1.0",
+        "listened  10.0.0.1:2000",
+        "board     12 x 8",
+        "     0:00  Ann joined as 0 from 10.0.0.7:4000",
+        "     0:00  game 1 began with 2",
+        "     0:05  game 1 ended",
+        "     0:07  game 2 began with 2",
+        "state     closed",
+    ] {
+        assert!(robots.lines().any(|shown| shown == line), "{line}");
+    }
+    let file = matches::blackjack(folder.path());
+    let (blackjack, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
+    println!("{blackjack}");
+    assert!(blackjack.contains("Ann joined as table 1, seat 1 from 10.0.0.7:4000"));
+    assert!(blackjack.contains("  1. ") && blackjack.contains("match is over: it was played to its end"));
+    assert!(secrets.contains("seed      [77,0,0,") && !blackjack.contains("77,0"));
+    let nuggets = told(&["show", path(&matches::nuggets(folder.path(), 5, true))]);
+    println!("{nuggets}");
+    assert!(nuggets.contains("map       26 columns, 5 rows") && nuggets.contains("Bob_[2J joined as B"));
+    assert!(nuggets.contains("Ann left: quit") && !nuggets.contains('\x1b'));
+}
+
+#[test]
+fn a_replay_that_comes_to_the_same_is_said_to_be_fast() {
+    let folder = TempDir::new();
+    for file in
+        [matches::nuggets(folder.path(), 600, true), matches::robots(folder.path()), matches::blackjack(folder.path())]
+    {
+        let verdict = told(&["verify", path(&file)]);
+        println!("{verdict}");
+        assert!(verdict.contains("the same state after every arrival"));
+        // The others last no longer than a busy machine may stand still.
+        assert!(verdict.contains("times as fast") || !file.ends_with("nuggets.journal"), "{verdict}");
+    }
+}
+
+#[test]
+fn what_diverges_or_is_damaged_is_named_with_its_place() {
+    let folder = TempDir::new();
+    let file = matches::nuggets(folder.path(), 40, true);
+    let (other, at) = changed(&file, b"KEY l", b"KEY z");
+    let other = folder.file("other.journal", other);
+    let error = refused(&["verify", &other]);
+    assert!(error.contains(&format!("comes to another state at arrival {at} than the match did")), "{error}");
+    assert!(error.contains("sent KEY z") && error.contains("other.journal'"), "{error}");
+    let shown = told(&["show", &other]);
+    assert!(shown.contains("comes to another state") && shown.contains("state     closed"), "{shown}");
+    // A cut at that arrival shows the same, and behind it there is nothing to be shown.
+    let cut = folder.path().join("cut.journal");
+    let said = told(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
+    assert!(said.contains(&format!("As in the match, the replay comes to another state at arrival {at}")), "{said}");
+    assert!(refused(&["verify", path(&cut)]).contains("another state"));
+    let late = refused(&["cut", &other, "--at", &(at + 1).to_string(), "-o", path(&folder.path().join("no"))]);
+    assert!(late.contains(&format!("cut it there with --at {at}")), "{late}");
+    let bytes = fs::read(&file).unwrap();
+    let mut damaged = bytes.clone();
+    let middle = damaged.len() - 300;
+    damaged[middle] ^= 4;
+    let damaged = folder.file("damaged.journal", damaged);
+    let error = refused(&["verify", &damaged]);
+    assert!(error.contains("damaged.journal'") && error.contains("the record at offset"), "{error}");
+    // Of other rules everything can be read that needs no replay.
+    let mut head = Reader::new(&bytes[..], bytes.len() as u64).unwrap().head().clone();
+    head.rules = 9;
+    let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
+    assert!(refused(&["verify", &foreign]).contains("foreign.journal': it was written by version 0.1.0 with rules 9"));
+    assert!(told(&["show", &foreign]).contains("with rules 9 of nuggets"));
+    head.game = "chess\n".into();
+    let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
+    assert!(refused(&["replay", &foreign]).contains("it is a journal of 'chess\\n', and this program knows nuggets"));
+    assert!(told(&["show", &foreign]).contains("game      chess\\n, rules 9"));
+    assert!(told(&["export", &foreign, "--format", "jsonl"]).starts_with('{'));
+    let text = folder.file("text.journal", "hello");
+    assert!(refused(&["verify", &text]).contains("it is no journal"));
+    assert!(refused(&["verify", path(folder.path())]).contains("is a directory"));
+    assert!(refused(&["show", path(&folder.path().join("none"))]).contains("cannot open '"));
+}
+
+#[test]
+fn a_replay_that_is_piped_is_lines() {
+    let folder = TempDir::new();
+    let text = told(&["replay", path(&matches::nuggets(folder.path(), 12, true))]);
+    println!("{text}");
+    assert!(text.lines().any(|line| line == "0:02 Ann: l" || line == "0:02 Ann: h" || line.starts_with("0:02 Ann: ")));
+    assert!(text.contains("0:01 Bob_[2J joined as B") && text.contains(" Ann sent what is no message"));
+    let text = told(&["replay", "--text", path(&matches::robots(folder.path()))]);
+    assert!(text.lines().any(|line| line == "0:00 turn 1: Ann placed a bomb"), "{text}");
+    assert!(text.lines().any(|line| line == "0:01 turn 3: Bob placed a block"), "{text}");
+    let text = told(&["replay", "--text", path(&matches::blackjack(folder.path()))]);
+    println!("{text}");
+    assert!(text.contains(" Ann: HIT") && text.contains(" Bob: STAND"), "{text}");
+    let error = refused(&["replay", path(&folder.path().join("robots.journal")), "--seat", "Zoe"]);
+    assert!(error.contains("nobody had the seat 'Zoe'; there were 0 (Ann), 1 (Bob)"), "{error}");
+}
+
+#[test]
+fn an_export_as_lines_has_each_arrival_with_its_words_and_bytes() {
+    let folder = TempDir::new();
+    let file = matches::nuggets(folder.path(), 3, true);
+    let lines = told(&["export", path(&file), "--format", "jsonl"]);
+    println!("{lines}");
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["kind"], &lines[0]["game"]), (&"match".into(), &"nuggets".into()));
+    assert_eq!(lines[1]["kind"], "connected");
+    assert_eq!((&lines[1]["peer"], &lines[1]["address"]), (&0.into(), &"10.0.0.7:4000".into()));
+    assert_eq!((&lines[2]["text"], &lines[2]["bytes"]), (&"PLAY Ann".into(), &"504c415920416e6e".into()));
+    assert_eq!((&lines[2]["arrival"], &lines[2]["time"]), (&2.into(), &0.0.into()));
+    assert!(lines.iter().any(|line| line["kind"] == "bytes" && line["text"].is_null()), "what is no message");
+    assert_eq!(lines.last().unwrap()["kind"], "over");
+}
+
+#[test]
+fn a_recording_is_one_that_players_take() {
+    let folder = TempDir::new();
+    for (file, seat) in [
+        (matches::nuggets(folder.path(), 20, true), "A"),
+        (matches::robots(folder.path()), "Bob"),
+        (matches::blackjack(folder.path()), "1:2"),
+    ] {
+        for seat in [&[][..], &["--seat", seat]] {
+            let out = folder.path().join(format!("{}.cast", seat.len()));
+            let _ = fs::remove_file(&out);
+            let arguments =
+                [&["export", path(&file), "--format", "cast", "--speed", "4", "-o", path(&out)], seat].concat();
+            told(&arguments);
+            let text = fs::read_to_string(&out).unwrap();
+            assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+            let mut lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+            let head = lines.next().unwrap();
+            assert_eq!((&head["version"], &head["width"], &head["height"]), (&2.into(), &80.into(), &24.into()));
+            let mut last = 0.0;
+            for line in lines {
+                let time = line[0].as_f64().unwrap();
+                assert!(time >= last && line[1] == "o" && !line[2].as_str().unwrap().is_empty());
+                last = time;
+            }
+            assert!(last > 0.5, "{last}");
+            assert!(refused(&arguments).contains("is there already"));
+        }
+    }
+}
+
+#[test]
+fn a_cut_shows_the_same_from_the_beginning_or_from_its_game() {
+    let folder = TempDir::new();
+    let file = matches::robots(folder.path());
+    let all = told(&["verify", path(&file)]);
+    let arrivals: u64 = all.lines().nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    // Seven turns into the second game.
+    let at = (arrivals - 10).to_string();
+    let [whole, game] = ["whole.journal", "game.journal"].map(|name| folder.path().join(name));
+    let said = told(&["cut", path(&file), "--at", &at, "-o", path(&whole)]);
+    let said_of_game = told(&["cut", path(&file), "--at", &at, "--game", "-o", path(&game)]);
+    println!("{said}{said_of_game}");
+    let digest = |said: &str| said.split("digest as the match, ").nth(1).unwrap()[..16].to_owned();
+    assert_eq!(digest(&said), digest(&said_of_game));
+    assert!(said_of_game.contains("It begins with the state before game 2 began") && said.contains("addresses"));
+    assert!(fs::metadata(&game).unwrap().len() < fs::metadata(&whole).unwrap().len());
+    assert_eq!(fs::metadata(&game).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(told(&["verify", path(&game)]).contains("the same state"));
+    let shown = told(&["replay", "--text", path(&game)]);
+    assert!(shown.contains("Ann placed a bomb"), "names are known by their addresses: {shown}");
+    assert!(told(&["show", path(&game)]).contains("part      of a longer match"));
+    // Nothing is written over, and only what is there can be cut.
+    assert!(refused(&["cut", path(&file), "--at", &at, "-o", path(&whole)]).contains("is there already"));
+    let free = folder.path().join("free.journal");
+    let error = refused(&["cut", path(&file), "--at", "99999", "-o", path(&free)]);
+    assert!(error.contains(&format!("it has {arrivals} arrivals")) && !free.exists(), "{error}");
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_str().unwrap().starts_with('.')), "{names:?}");
+    let error = refused(&["cut", path(&game), "--at", "1", "-o", path(&free)]);
+    assert!(error.contains("so --at cannot be 1"), "{error}");
+}
+
+#[test]
+fn every_arrival_of_every_game_can_be_cut_at() {
+    let folder = TempDir::new();
+    for file in [matches::nuggets(folder.path(), 12, true), matches::blackjack(folder.path())] {
+        for at in ["1", "2", "3", "5", "9", "14"] {
+            let out = folder.path().join("cut.journal");
+            told(&["cut", path(&file), "--at", at, "--game", "-o", path(&out)]);
+            told(&["verify", path(&out)]);
+            fs::remove_file(out).unwrap();
+        }
+    }
+}

@@ -1,0 +1,178 @@
+use std::{
+    fs::File,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::BytesMut;
+use journal::{Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, Writing};
+use netcore::{
+    Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Recorded, Role, Room, RoomInput, Time, To, wire::ShortText,
+};
+use netshell::Hold as _;
+
+/// A match that is being played.
+pub(crate) struct Match<E: Recorded> {
+    room: Journalled<E>,
+    hold: JournalHold,
+    end: JournalEnd,
+    scribe: Scribe,
+    now: Time,
+    peers: u64,
+    pub(crate) path: PathBuf,
+}
+
+impl<E: Recorded> Match<E> {
+    pub(crate) fn begin(folder: &Path, engine: E) -> Self {
+        let path = folder.join(format!("{}.journal", E::GAME));
+        let listen: SocketAddr = "10.0.0.1:2000".parse().unwrap();
+        let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
+        let scribe = Scribe::by_hand();
+        let writing = Writing { scribe: scribe.clone(), sync: SyncPolicy::Interval, max: journal::MAX_SIZE };
+        let file = File::create_new(&path).unwrap();
+        let (room, hold, end) = writing.begin(file, path.display().to_string(), Hosted::new(engine), &head).unwrap();
+        Self { room, hold, end, scribe, now: Time::ZERO, peers: 0, path }
+    }
+
+    pub(crate) fn input(&mut self, input: RoomInput<'_>) -> Vec<Output> {
+        let mut out = Outbox::new();
+        self.room.input(self.now, input, &mut out);
+        out.drain().collect()
+    }
+
+    pub(crate) fn come(&mut self, link: Link) -> PeerId {
+        let peer = PeerId(self.peers);
+        self.peers += 1;
+        let address = format!("10.0.0.7:{}", 4000 + peer.0);
+        self.input(RoomInput::Connected { peer, role: Role::Player, link, address: &address });
+        peer
+    }
+
+    pub(crate) fn say(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
+        self.input(RoomInput::Bytes { peer, bytes: &mut BytesMut::from(bytes) })
+    }
+
+    pub(crate) fn leave(&mut self, peer: PeerId) {
+        self.input(RoomInput::Disconnected { peer, why: Gone::Broken });
+    }
+
+    /// Lets time pass, with all that the room wants to be woken for.
+    pub(crate) fn pass(&mut self, millis: u64) -> Vec<Output> {
+        let until = self.now.plus(Duration::from_millis(millis));
+        let mut outputs = vec![];
+        while let Some(due) = self.room.deadline().filter(|&due| due <= until) {
+            self.now = self.now.max(due);
+            outputs.extend(self.input(RoomInput::Elapsed));
+        }
+        self.now = until;
+        outputs
+    }
+
+    /// Writes what is left; with `close` as a server that ends in good order does.
+    pub(crate) fn finish(mut self, close: bool) -> PathBuf {
+        if close {
+            self.input(RoomInput::Stop(Leave::Over));
+            self.end.close();
+        }
+        self.hold.flush();
+        while self.scribe.write() || self.scribe.keep() {}
+        self.path
+    }
+}
+
+/// Ann and Bob walk through a map of two rooms, Ann leaves, and Cid looks on.
+pub(crate) fn nuggets(folder: &Path, steps: u32, close: bool) -> PathBuf {
+    const MAP: &[u8] = b"+--------+      +--------+\n|........|      |........|\n|........########........|\n|........|      |........|\n\
+                         +--------+      +--------+\n";
+    let (grid, _) = nuggets::Grid::parse(MAP).unwrap();
+    let rules = nuggets::game::Rules { gold: 100_000, ..Default::default() };
+    let config = nuggets::server::Config { seed: 7, rematch: true, rules, ..Default::default() };
+    let mut game = Match::begin(folder, nuggets::Server::new(Arc::new(grid), config).unwrap());
+    let ann = game.come(Link::Datagram);
+    game.say(ann, b"PLAY Ann");
+    game.pass(1_500);
+    let bob = game.come(Link::Message);
+    game.say(bob, b"PLAY Bob\x1b[2J");
+    let cid = game.come(Link::Datagram);
+    game.say(cid, b"SPECTATE");
+    for step in 0..steps {
+        game.pass(400);
+        let key = b"hljkyubn"[step.wrapping_mul(2_654_435_761) as usize >> 7 & 7];
+        game.say(if step % 3 == 0 { bob } else { ann }, &[b'K', b'E', b'Y', b' ', key]);
+    }
+    game.say(ann, b"KEY");
+    game.pass(1_000);
+    game.say(ann, b"KEY Q");
+    game.pass(250);
+    game.finish(close)
+}
+
+/// Two games of ten turns; in the second Bob does nothing.
+pub(crate) fn robots(folder: &Path) -> PathBuf {
+    let parameters = robots::Parameters {
+        server_name: ShortText::try_from("here").unwrap(),
+        players_count: 2,
+        size_x: 12,
+        size_y: 8,
+        game_length: 10,
+        explosion_radius: 2,
+        bomb_timer: 3,
+    };
+    let turn_duration = Duration::from_millis(500);
+    let (initial_blocks, seed, max_history) = (12, 5, robots::MAX_HISTORY);
+    let config = robots::Config { parameters, turn_duration, initial_blocks, seed, max_history };
+    let mut game = Match::begin(folder, robots::Server::new(config).unwrap());
+    let ann = game.come(Link::Stream);
+    let bob = game.come(Link::Stream);
+    for played in 0..2 {
+        game.say(ann, b"\x00\x03Ann");
+        game.pass(200);
+        game.say(bob, b"\x00\x03Bob");
+        for turn in 0..10_u8 {
+            game.say(ann, if turn % 4 == 0 { b"\x01" } else { b"\x03\x01" });
+            if played == 0 {
+                game.say(bob, if turn % 5 == 2 { b"\x02" } else { b"\x03\x02" });
+            }
+            game.pass(500);
+        }
+        game.pass(2_000);
+    }
+    game.leave(bob);
+    game.pass(100);
+    game.finish(true)
+}
+
+/// One table for two, three rounds; Ann takes a card now and then, Bob never does. Bob speaks the binary dialect.
+pub(crate) fn blackjack(folder: &Path) -> PathBuf {
+    let mut config = blackjack::server::Config::new(3, blackjack::Seed::from_number(77));
+    config.players = 2;
+    let mut game = Match::begin(folder, blackjack::Server::new(config).unwrap());
+    let ann = game.come(Link::Stream);
+    game.say(ann, b"JOIN Ann\0");
+    game.pass(700);
+    let bob = game.come(Link::Stream);
+    let mut told = game.say(bob, b"\0\0\0\x05\x01\x01Bob");
+    let mut asked = 0_u32;
+    for _ in 0..2_000 {
+        let mut answers = vec![];
+        for output in told.drain(..) {
+            let Output::Send { to: To::Peer(peer), frame } = output else { continue };
+            if peer == ann && frame == "DECISION\0" {
+                asked += 1;
+                answers.push((ann, if asked % 3 == 1 { &b"HIT\0"[..] } else { b"STAND\0" }));
+            } else if peer == bob && frame[..] == [0, 0, 0, 1, 5] {
+                answers.push((bob, &b"\0\0\0\x01\x07"[..]));
+            }
+        }
+        for (peer, answer) in answers {
+            told.extend(game.say(peer, answer));
+        }
+        told.extend(game.pass(100));
+        if game.room.outcome().is_some() {
+            break;
+        }
+    }
+    game.finish(true)
+}

@@ -1,0 +1,211 @@
+//! How fast matches are replayed, and how long it takes to go on with a thousand of them.
+//!
+//! A match of nuggets has eight players on the built-in map who press two keys a second each; one of robots has four players and ten turns a
+//! second. The floor of a start reads the same files and checks nothing.
+//!
+//! `cargo bench -p journal --bench replay` prints the figures.
+
+#![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
+
+use std::{
+    fs::{self, File},
+    io::{BufReader, Cursor},
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+use journal::{Entry, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
+use netcore::{Hosted, Link, Outbox, PeerId, Recorded, Role, Room, RoomInput, Time};
+use nuggets::{Grid, server as nuggets_server};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+const MAP: &[u8] = include_bytes!("../../../maps/main.txt");
+/// Journals that are gone on with.
+const STARTS: usize = 1_000;
+/// Arrivals of each of them.
+const SHORT: usize = 1_000;
+/// Arrivals of the matches that are replayed, unless they end before.
+const LONG: usize = 100_000;
+
+fn main() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let replayed = [
+        replay::<nuggets::Server>("nuggets", &play_nuggets(LONG)),
+        replay::<robots::Server>("robots", &play_robots(LONG)),
+    ];
+    println!("replaying a whole match");
+    for (game, arrivals, played, took) in replayed {
+        let times = played.as_secs_f64() / took.as_secs_f64();
+        let (played, took) = (played.as_secs_f64(), took.as_secs_f64());
+        println!(
+            "  {game:<8} {arrivals:>7} arrivals, played for {played:>6.0} s, replayed in {took:>6.3} s: {times:.0} times as fast"
+        );
+    }
+    println!("going on with {STARTS} matches of {SHORT} arrivals");
+    start::<nuggets::Server>("nuggets", directory.path(), &play_nuggets(SHORT));
+    start::<robots::Server>("robots", directory.path(), &play_robots(SHORT));
+}
+
+// How long the match was played, and how long it takes to replay it.
+fn replay<E: Recorded>(game: &'static str, bytes: &[u8]) -> (&'static str, u64, Duration, Duration) {
+    let begun = Instant::now();
+    let mut reader = Reader::new(Cursor::new(bytes), bytes.len() as u64).expect("a journal");
+    let mut replay = Replay::<E>::start(reader.head()).expect("a match");
+    let mut out = Outbox::new();
+    while let Some(entry) = reader.next().expect("whole") {
+        if let Entry::Arrival(arrival) = entry {
+            replay.apply(&arrival, &mut out).expect("the same");
+            out.drain().for_each(drop);
+        }
+    }
+    (game, replay.arrivals(), replay.time().since(Time::ZERO), begun.elapsed())
+}
+
+fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
+    let paths: Vec<_> = (0..STARTS).map(|number| directory.join(format!("{game}-{number}.journal"))).collect();
+    for path in &paths {
+        fs::write(path, bytes).expect("written");
+    }
+    let begun = Instant::now();
+    let read: usize = paths.iter().map(|path| fs::read(path).expect("read").len()).sum();
+    let floor = begun.elapsed();
+    let writing =
+        Writing { scribe: Scribe::start().expect("threads"), sync: SyncPolicy::Interval, max: journal::MAX_SIZE };
+    let begun = Instant::now();
+    let rooms: Vec<_> = paths
+        .iter()
+        .map(|path| {
+            let (path, file): (_, File) = journal::find::<E>(path).expect("found");
+            let length = file.metadata().expect("a length").len();
+            let resumable = Resumable::<E>::read(BufReader::with_capacity(1 << 16, &file), length).expect("whole");
+            resumable.go_on_in(&writing, &path, file).expect("writable")
+        })
+        .collect();
+    let took = begun.elapsed();
+    println!(
+        "  {game:<8} {:>6.3} s; reading the same {} kB takes {:.3} s",
+        took.as_secs_f64(),
+        read >> 10,
+        floor.as_secs_f64()
+    );
+    for (_, _, end) in &rooms {
+        end.close();
+    }
+    assert!(rooms.iter().all(|(_, _, end)| end.finish(Duration::from_secs(60))), "closed");
+}
+
+/// Writes down what it is told as a server would, into memory.
+struct Match<E: Recorded> {
+    room: journal::Journalled<E>,
+    scribe: Scribe,
+    hold: journal::JournalHold,
+    end: journal::JournalEnd,
+    out: Outbox,
+    arrivals: usize,
+    file: File,
+}
+
+impl<E: Recorded> Match<E> {
+    fn new(engine: E) -> Self {
+        let writing = Writing { scribe: Scribe::by_hand(), sync: SyncPolicy::Interval, max: journal::MAX_SIZE };
+        let file = tempfile::tempfile().expect("a file");
+        let head = journal::Head::new(&engine, "bench", vec![], 0);
+        let disk = file.try_clone().expect("a second handle");
+        let (room, hold, end) = writing.begin(disk, "bench".into(), Hosted::new(engine), &head).expect("begun");
+        Self { room, scribe: writing.scribe, hold, end, out: Outbox::new(), arrivals: 0, file }
+    }
+
+    fn input(&mut self, millis: u64, input: RoomInput<'_>) {
+        self.room.input(Time::from_millis(millis), input, &mut self.out);
+        self.out.drain().for_each(drop);
+        self.arrivals += 1;
+        if self.arrivals.is_multiple_of(64) {
+            netshell::Hold::flush(&mut self.hold);
+            while self.scribe.write() || self.scribe.keep() {}
+        }
+    }
+
+    fn bytes(&mut self, millis: u64, peer: u64, message: &[u8]) {
+        self.input(millis, RoomInput::Bytes { peer: PeerId(peer), bytes: &mut BytesMut::from(message) });
+    }
+
+    fn connect(&mut self, peer: u64, link: Link) {
+        let address = format!("10.0.0.{peer}:5000");
+        self.input(0, RoomInput::Connected { peer: PeerId(peer), role: Role::Player, link, address: &address });
+    }
+
+    // The journal of a server that was stopped, to be gone on with.
+    fn finish(mut self) -> Vec<u8> {
+        use std::io::{Read, Seek};
+        self.end.close();
+        while self.scribe.write() || self.scribe.keep() {}
+        let mut bytes = vec![];
+        self.file.rewind().expect("a file");
+        self.file.read_to_end(&mut bytes).expect("a file");
+        bytes
+    }
+}
+
+fn play_nuggets(arrivals: usize) -> Vec<u8> {
+    const PLAYERS: u64 = 8;
+    let grid = Arc::new(Grid::parse(MAP).expect("our map").0);
+    let config = nuggets_server::Config { seed: 17, ..Default::default() };
+    let mut game = Match::new(nuggets::Server::new(grid, config).expect("a game"));
+    for peer in 0..PLAYERS {
+        game.connect(peer, Link::Datagram);
+        game.bytes(0, peer, format!("PLAY player{peer}").as_bytes());
+    }
+    let mut dice = Pcg64::seed_from_u64(1);
+    let mut millis = 0;
+    while game.arrivals < arrivals && game.room.outcome().is_none() {
+        for peer in 0..PLAYERS {
+            let key = b"hjklyubnHJKLYUBN"[dice.random_range(0..16)];
+            game.bytes(millis + peer * 60, peer, &[b'K', b'E', b'Y', b' ', key]);
+        }
+        millis += 500;
+    }
+    game.finish()
+}
+
+fn play_robots(arrivals: usize) -> Vec<u8> {
+    const PLAYERS: u8 = 4;
+    let config = robots::Config {
+        parameters: robots::Parameters {
+            server_name: "bench".try_into().expect("short"),
+            players_count: PLAYERS,
+            size_x: 20,
+            size_y: 20,
+            game_length: 1_000,
+            explosion_radius: 4,
+            bomb_timer: 5,
+        },
+        turn_duration: Duration::from_millis(100),
+        initial_blocks: 50,
+        seed: 17,
+        max_history: robots::MAX_HISTORY,
+    };
+    let mut game = Match::new(robots::Server::new(config).expect("a game"));
+    for peer in 0..PLAYERS {
+        game.connect(peer.into(), Link::Stream);
+    }
+    let mut dice = Pcg64::seed_from_u64(1);
+    let mut millis = 0;
+    while game.arrivals < arrivals {
+        for peer in 0..PLAYERS {
+            let message: &[u8] = if game.room.room().engine().game().is_none() {
+                b"\0\x03bot"
+            } else {
+                [&[1u8][..], &[2], &[3, 0], &[3, 1], &[3, 2], &[3, 3]][dice.random_range(0..6)]
+            };
+            game.bytes(millis, peer.into(), message);
+        }
+        while game.room.deadline().is_some_and(|due| due <= Time::from_millis(millis)) && game.arrivals < arrivals {
+            game.input(millis, RoomInput::Elapsed);
+        }
+        millis += 100;
+    }
+    game.finish()
+}

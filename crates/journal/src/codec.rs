@@ -1,0 +1,181 @@
+//! The one place that knows how values become bytes: bincode 2.0.1, standard configuration.
+//!
+//! bincode is no longer developed. Version 3.0.0 is a package that does not compile on purpose, and RUSTSEC-2025-0141 lists every
+//! version as unmaintained; `deny.toml` excuses it by name and date. We keep to 2.0.1, exactly, because the format is small,
+//! documented and done: integers of 1 to 9 bytes, lengths before what they count, the number of a variant before its fields.
+//! The test `wincode_writes_the_same_bytes` shows that another crate reads and writes the same, so replacing bincode is a
+//! change to the functions below.
+
+use ::serde::{Serialize, de::DeserializeOwned};
+use bincode::{
+    config::{Configuration, Limit, standard},
+    enc::write::Writer,
+    error::{DecodeError, EncodeError},
+    serde,
+};
+
+/// The most bytes that one value may claim while it is read: a length in a damaged file takes no more memory than this.
+const MAX_VALUE: usize = 64 << 20;
+
+const CONFIG: Configuration<bincode::config::LittleEndian, bincode::config::Varint, Limit<MAX_VALUE>> =
+    standard().with_limit::<MAX_VALUE>();
+
+/// Appends to a vector up to a length.
+struct Bounded<'a> {
+    out: &'a mut Vec<u8>,
+    max: usize,
+}
+
+impl Writer for Bounded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        if self.out.len() + bytes.len() > self.max {
+            return Err(EncodeError::Other("longer than a record may be"));
+        }
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Appends `value` to `out`; `false`, with `out` as it was, if `out` would then be longer than `max` bytes.
+pub(crate) fn encode_within(value: &impl Serialize, out: &mut Vec<u8>, max: usize) -> bool {
+    let before = out.len();
+    let encoded = serde::encode_into_writer(value, Bounded { out, max }, CONFIG).is_ok();
+    if !encoded {
+        out.truncate(before);
+    }
+    encoded
+}
+
+/// Appends `value`, which is known to be small, to `out`.
+pub(crate) fn encode(value: &impl Serialize, out: &mut Vec<u8>) {
+    let encoded = encode_within(value, out, usize::MAX);
+    debug_assert!(encoded, "plain data can always be written to memory");
+}
+
+/// Reads a value off the front of `bytes`, and says how many bytes it had; `None` if they are not the front of one.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, usize)> {
+    serde::decode_from_slice(bytes, CONFIG).ok()
+}
+
+/// Reads the one value that `bytes` are.
+///
+/// # Errors
+/// Says what is wrong with them.
+pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    match serde::decode_from_slice(bytes, CONFIG) {
+        Ok((value, length)) if length == bytes.len() => Ok(value),
+        Ok((_, length)) => Err(format!("{} bytes too many", bytes.len() - length)),
+        Err(DecodeError::UnexpectedEnd { .. }) => Err("it ends too early".to_owned()),
+        Err(DecodeError::LimitExceeded) => Err("a length in it is too large".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use netcore::{Gone, Leave, Link, Outcome, PeerId, Role, Time};
+    use wincode::{
+        SchemaRead, SchemaWrite,
+        config::{Config, Configuration, deserialize_exact, serialize},
+    };
+
+    use super::*;
+    use crate::{Head, Mark, Note, Peer, Snapshot};
+
+    // A struct is its fields one behind the other, as a tuple is, and a variant is its number and its fields. `mirror` says the
+    // same in tuples, since what wincode generates for types of our own is unsafe code.
+    fn same<C: Config + Copy, T, M>(config: C, value: &T, mirror: &M)
+    where
+        T: Serialize + DeserializeOwned + PartialEq + Debug,
+        M: SchemaWrite<C, Src = M> + for<'a> SchemaRead<'a, C, Dst = M> + PartialEq + Debug,
+    {
+        let mut bytes = vec![];
+        encode(value, &mut bytes);
+        let others = serialize(mirror, config).unwrap();
+        assert_eq!(bytes, others, "{value:?}");
+        assert_eq!(deserialize_exact::<M, C>(&bytes, config).unwrap(), *mirror);
+        assert_eq!(decode_all::<T>(&others).unwrap(), *value);
+    }
+
+    type PeerMirror = (u64, u32, u32, String);
+
+    fn peer(number: u64, role: Role, link: Link, address: &str) -> (Peer, PeerMirror) {
+        let peer = Peer { peer: PeerId(number), role, link, address: address.to_owned() };
+        (peer, (number, role as u32, link as u32, address.to_owned()))
+    }
+
+    #[test]
+    fn wincode_writes_the_same_bytes() {
+        let config = Configuration::default().with_varint_encoding();
+        for number in [0, 1, 250, 251, 65_535, 65_536, 0xFFFF_FFFF, 0x1_0000_0000, u64::MAX] {
+            same(config, &number, &number);
+            same(config, &Note::Resumed { at: number }, &(2_u32, number));
+            same(config, &Note::Suspended { at: number }, &(3_u32, number));
+        }
+        for why in [Gone::Left, Gone::Broken, Gone::Lagging, Gone::Interrupted] {
+            same(config, &why, &(why as u32));
+        }
+        for leave in [Leave::Over, Leave::Resumable] {
+            same(config, &leave, &(leave as u32));
+        }
+        for outcome in [Outcome::Finished, Outcome::Deserted, Outcome::Stopped] {
+            same(config, &Note::Over(outcome), &(4_u32, outcome as u32));
+        }
+        same(config, &Note::Broken, &5_u32);
+
+        let (ann, mirror) = peer(3, Role::Player, Link::Stream, "127.0.0.1:40001");
+        same(config, &ann, &mirror);
+        let (bob, other) = peer(u64::MAX, Role::Watcher, Link::Message, "[::1]:2");
+        same(config, &bob, &other);
+
+        let mark = Mark { time: Time::from_millis(90_000), arrivals: 300, digest: 0xFEDC_BA98_7654_3210 };
+        let numbers = (90_000_000_000_u64, 300_u64, 0xFEDC_BA98_7654_3210_u64);
+        same(config, &Note::Mark(mark), &(0_u32, numbers));
+
+        let state: Vec<u8> = (0..=255).collect();
+        let peers = vec![(0, ann), (1_000, bob)];
+        let snapshot =
+            Snapshot { mark, offset: 70_000, sum: 0x1234_5678, next_peer: PeerId(4), peers, state: state.clone() };
+        let fields =
+            (numbers, 70_000_u64, 0x1234_5678_u32, 4_u64, vec![(0_u32, mirror), (1_000_u32, other)], state.clone());
+        same(config, &Note::Snapshot(snapshot.clone()), &(1_u32, fields.clone()));
+
+        let listen = vec!["127.0.0.1:65535".parse().unwrap()];
+        let text = |text: &str| text.to_owned();
+        let mut head = Head::test(listen, state.clone());
+        head.base = Some(snapshot);
+        let v4 = vec![(0_u32, [127_u8, 0, 0, 1], 65_535_u16)];
+        same(config, &head, &(9_u64, text("chess"), 7_u32, text("1.2.3"), 1_763_793_471_u64, v4, Some(fields), state));
+        let mut localhost = [0_u8; 16];
+        localhost[15] = 1;
+        let head = Head::test(vec!["[::1]:9".parse().unwrap()], vec![]);
+        let v6 = vec![(1_u32, localhost, 9_u16)];
+        let nothing: Option<u64> = None;
+        same(
+            config,
+            &head,
+            &(9_u64, text("chess"), 7_u32, text("1.2.3"), 1_763_793_471_u64, v6, nothing, Vec::<u8>::new()),
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_leaves_nothing_behind() {
+        let mut out = vec![7];
+        assert!(!encode_within(&[1_u8; 10], &mut out, 10));
+        assert_eq!(out, [7]);
+        assert!(encode_within(&[1_u8; 9], &mut out, 10));
+        assert_eq!(out.len(), 10);
+    }
+
+    #[test]
+    fn a_value_is_all_of_its_bytes() {
+        assert_eq!(decode_all::<u64>(&[5]), Ok(5));
+        assert_eq!(decode_all::<u64>(&[5, 6]), Err("1 bytes too many".to_owned()));
+        assert_eq!(decode_all::<u64>(&[251, 6]), Err("it ends too early".to_owned()));
+        // Lengths that no memory has.
+        let claim = [253, 255, 255, 255, 255, 255, 255, 255, 127];
+        assert!(decode_all::<Vec<u8>>(&claim).is_err() && decode_all::<String>(&claim).is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! Writing a journal of what was read from another.
+
+use crate::{
+    Entry, Head, Note, What, codec,
+    layout::{self, State, Status},
+    peers::Peers,
+    record::{self, NOTE},
+};
+
+/// A journal in memory, made of the records of another: a part of a match, for a bug report.
+#[derive(Debug)]
+pub struct Excerpt {
+    bytes: Vec<u8>,
+    sum: u32,
+    micros: u64,
+    peers: Peers,
+    body: Vec<u8>,
+}
+
+impl Excerpt {
+    /// One without records; if it does not begin with the match, the head has the state that it begins with.
+    pub fn new(head: &Head) -> Self {
+        let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+        let mut excerpt =
+            Self { bytes: layout::front(status), sum: 0, micros: 0, peers: Peers::default(), body: vec![] };
+        if let Some(base) = &head.base {
+            excerpt.micros = base.mark.time.as_nanos() / 1_000;
+            excerpt.peers = Peers::restore(base.next_peer, &base.peers);
+        }
+        codec::encode(head, &mut excerpt.body);
+        excerpt.put();
+        excerpt
+    }
+
+    /// Adds a record. Snapshots are left out, since they say where they stand.
+    pub fn push(&mut self, entry: &Entry) {
+        let (kind, slot, time) = match entry {
+            Entry::Arrival(arrival) => {
+                (arrival.what.kind(), self.peers.slot_of(&arrival.what), arrival.time.as_nanos() / 1_000)
+            }
+            Entry::Note(Note::Snapshot(_)) => return,
+            Entry::Note(Note::Mark(mark)) => {
+                // It says the time by itself.
+                self.micros = self.micros.max(mark.time.as_nanos() / 1_000);
+                (NOTE, Some(0), self.micros)
+            }
+            Entry::Note(_) => (NOTE, Some(0), self.micros),
+        };
+        let Some(slot) = slot else { return };
+        let micros = time.saturating_sub(self.micros);
+        self.micros = self.micros.max(time);
+        self.body.clear();
+        record::Head { kind, slot, micros }.put(&mut self.body);
+        match entry {
+            Entry::Arrival(arrival) => {
+                self.body.push(arrival.check);
+                arrival.what.put(&mut self.body);
+                if let What::Connected(_) | What::Disconnected { .. } = &arrival.what {
+                    self.peers.follow(Some(&arrival.what), std::iter::empty());
+                }
+            }
+            Entry::Note(note) => codec::encode(note, &mut self.body),
+        }
+        self.put();
+    }
+
+    /// The journal as a file has it, closed.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        let end = self.bytes.len() as u64;
+        let status = Status { sequence: 1, state: State::Closed, synced: end, end };
+        let slot = status.to_bytes();
+        let at = usize::try_from(status.offset()).unwrap_or(usize::MAX);
+        if let Some(place) = self.bytes.get_mut(at..at.saturating_add(slot.len())) {
+            place.copy_from_slice(&slot);
+        }
+        self.bytes
+    }
+
+    fn put(&mut self) {
+        record::put(&self.body, &mut self.sum, &mut self.bytes);
+    }
+}

@@ -1,0 +1,131 @@
+//! Beginning a journal, and going on with one.
+
+use std::{
+    fs::File,
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use netcore::{Hosted, Recorded};
+
+use crate::{
+    Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, codec, files,
+    layout::{self, RECORDS, State, Status},
+    record,
+    room::{Progressed, seconds},
+    sink::{Sink, Start},
+    spool::Spool,
+};
+
+/// The most bytes of a journal, if nobody says otherwise.
+pub const MAX_SIZE: u64 = 1 << 30;
+
+/// How journals are written.
+#[derive(Debug, Clone)]
+pub struct Writing {
+    /// Who writes them.
+    pub scribe: Scribe,
+    /// What outputs wait for.
+    pub sync: SyncPolicy,
+    /// The most bytes that a journal may have. What comes then is not written any more, and the match goes on.
+    pub max: u64,
+}
+
+/// A room with its journal, what its host holds outputs back with, and what ends the journal with the server.
+pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
+
+impl Writing {
+    /// Begins the journal of a room that nothing has arrived at, in a new file.
+    ///
+    /// # Errors
+    /// When the file cannot be made or written.
+    pub fn create<E: Recorded>(
+        &self,
+        directory: &Path,
+        room: Hosted<E>,
+        program: &str,
+        listen: Vec<SocketAddr>,
+    ) -> io::Result<(PathBuf, Parts<E>)> {
+        let begun = seconds();
+        let (path, file) = files::create(directory, E::GAME, begun)?;
+        let head = Head::new(room.engine(), program, listen, begun);
+        let name = path.display().to_string();
+        let parts = self.begin_with(file, name, room, &head, |offset| self.spool(&head, &path, offset))?;
+        Ok((path, parts))
+    }
+
+    /// Where records are safe from the end of the server until they are in the journal at `path`.
+    pub(crate) fn spool(&self, head: &Head, path: &Path, offset: u64) -> Option<Spool> {
+        (self.sync == SyncPolicy::Interval).then(|| Spool::create(head.id, path, offset)).flatten()
+    }
+
+    /// Begins the journal of a room that nothing has arrived at, on an empty disk.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin<E: Recorded>(
+        &self,
+        disk: impl Disk + 'static,
+        name: String,
+        room: Hosted<E>,
+        head: &Head,
+    ) -> io::Result<Parts<E>> {
+        self.begin_with(disk, name, room, head, |_| None)
+    }
+
+    fn begin_with<E: Recorded>(
+        &self,
+        disk: impl Disk + 'static,
+        name: String,
+        room: Hosted<E>,
+        head: &Head,
+        spool: impl FnOnce(u64) -> Option<Spool>,
+    ) -> io::Result<Parts<E>> {
+        let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+        let mut bytes = layout::front(status);
+        let (mut body, mut sum) = (vec![], 0);
+        codec::encode(head, &mut body);
+        record::put(&body, &mut sum, &mut bytes);
+        disk.write_at(0, &bytes)?;
+        disk.sync()?;
+        let offset = bytes.len() as u64;
+        let status = Status { sequence: 1, synced: offset, ..status };
+        disk.write_at(status.offset(), &status.to_bytes())?;
+        let start = Start { offset, sum, status, spool: spool(offset) };
+        Ok(self.attach(Box::new(disk), name, room, start, Progressed::default()))
+    }
+
+    pub(crate) fn attach<E: Recorded>(
+        &self,
+        disk: Box<dyn Disk>,
+        name: String,
+        room: Hosted<E>,
+        start: Start,
+        from: Progressed,
+    ) -> Parts<E> {
+        debug_assert!(start.offset >= RECORDS, "records come behind the front");
+        let sink = Arc::new(Sink::new(disk, name, (self.sync, self.max), start));
+        let scribe = || self.scribe.clone();
+        (
+            Journalled::new(room, Arc::clone(&sink), scribe(), from),
+            JournalHold { sink: Arc::clone(&sink), scribe: scribe() },
+            JournalEnd { sink, scribe: scribe() },
+        )
+    }
+}
+
+/// Opens a journal to be read. If its server was killed, what it had not yet written is in it afterwards.
+///
+/// # Errors
+/// When the system cannot.
+pub fn open(path: &Path) -> io::Result<(io::BufReader<File>, u64)> {
+    // Whoever may only read it reads what is there.
+    if let Ok(Some(file)) = files::open_to_resume(path) {
+        files::recover(&file)?;
+    }
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    Ok((io::BufReader::with_capacity(1 << 16, file), length))
+}

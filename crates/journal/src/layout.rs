@@ -1,0 +1,149 @@
+//! How a journal file is laid out.
+//!
+//! ```text
+//! offset  bytes
+//!      0      8  MAGIC
+//!      8      2  version of the layout, little-endian
+//!    512     29  status, first slot
+//!   1024     29  status, second slot
+//!   1536         records, one behind the other
+//! ```
+//!
+//! All bytes in between are zero. A slot is a sequence number (u64), the [`State`] (u8), an offset up to which the file is known
+//! to have reached the disk (u64), the offset at which the records end (u64, 0 while the journal is open), and a checksum of
+//! these (u32), all little-endian. The valid slot with the larger sequence number counts. They are written in turns and lie in
+//! sectors of their own, so that a power cut in the middle of a write leaves the other one.
+
+use crc32fast::hash;
+
+/// The first bytes of every journal. The first is no text, and a transfer that changes line ends changes the last.
+pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
+/// The version of this layout and of the records.
+pub(crate) const VERSION: u16 = 1;
+/// Where the records begin.
+pub(crate) const RECORDS: u64 = 1_536;
+const RECORDS_AT: usize = 1_536;
+const SLOTS: [usize; 2] = [512, 1_024];
+const SLOT: usize = 29;
+
+/// Whether a journal tells everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is being written, or whoever wrote it was killed.
+    Open,
+    /// It was ended in good order, and its end is known.
+    Closed,
+    /// It was given up although the match went on: the disk was full or failed, or the journal reached its largest size.
+    Cut,
+}
+
+/// What is known about a journal as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Status {
+    pub(crate) sequence: u64,
+    pub(crate) state: State,
+    pub(crate) synced: u64,
+    pub(crate) end: u64,
+}
+
+impl Status {
+    /// Where its slot is.
+    pub(crate) const fn offset(&self) -> u64 {
+        SLOTS[(self.sequence % 2) as usize] as u64
+    }
+
+    /// Its slot.
+    pub(crate) fn to_bytes(self) -> [u8; SLOT] {
+        let mut slot = [0; SLOT];
+        slot[..8].copy_from_slice(&self.sequence.to_le_bytes());
+        slot[8] = match self.state {
+            State::Open => 0,
+            State::Closed => 1,
+            State::Cut => 2,
+        };
+        slot[9..17].copy_from_slice(&self.synced.to_le_bytes());
+        slot[17..25].copy_from_slice(&self.end.to_le_bytes());
+        let sum = hash(&slot[..25]);
+        slot[25..].copy_from_slice(&sum.to_le_bytes());
+        slot
+    }
+
+    fn parse(slot: &[u8]) -> Option<Self> {
+        let (fields, sum) = slot.split_last_chunk::<4>()?;
+        let number = |at: usize| fields.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        let state = match fields.get(8)? {
+            0 => State::Open,
+            1 => State::Closed,
+            2 => State::Cut,
+            _ => return None,
+        };
+        let status = Self { sequence: number(0)?, state, synced: number(9)?, end: number(17)? };
+        (hash(fields) == u32::from_le_bytes(*sum)).then_some(status)
+    }
+}
+
+/// What is wrong with the front of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrontError {
+    NotAJournal,
+    Version(u16),
+}
+
+/// The front of a file, up to where the records begin, with its first status.
+pub(crate) fn front(status: Status) -> Vec<u8> {
+    let mut front = vec![0; RECORDS_AT];
+    front[..8].copy_from_slice(&MAGIC);
+    front[8..10].copy_from_slice(&VERSION.to_le_bytes());
+    let at = SLOTS[(status.sequence % 2) as usize];
+    front[at..at + SLOT].copy_from_slice(&status.to_bytes());
+    front
+}
+
+/// Reads the front of a file. A journal whose slots are both damaged counts as open, with nothing known to be on disk.
+pub(crate) fn parse_front(front: &[u8]) -> Result<Status, FrontError> {
+    let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
+    let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
+    match version {
+        Some(VERSION) if magic && front.len() >= RECORDS_AT => {}
+        Some(version) if magic && version != VERSION => return Err(FrontError::Version(version)),
+        _ => return Err(FrontError::NotAJournal),
+    }
+    let slots = SLOTS.iter().filter_map(|&at| Status::parse(&front[at..at + SLOT]));
+    let unknown = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+    Ok(slots.max_by_key(|status| status.sequence).unwrap_or(unknown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_valid_slot_counts() {
+        let first = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
+        let second = Status { sequence: 5, state: State::Closed, synced: 9_999, end: 9_999 };
+        let mut bytes = front(first);
+        assert_eq!(parse_front(&bytes), Ok(first));
+        let at = usize::try_from(second.offset()).unwrap();
+        bytes[at..at + SLOT].copy_from_slice(&second.to_bytes());
+        assert_eq!(parse_front(&bytes), Ok(second));
+        for byte in at..at + SLOT {
+            let mut torn = bytes.clone();
+            torn[byte] ^= 0x10;
+            assert_eq!(parse_front(&torn), Ok(first), "byte {byte}");
+        }
+    }
+
+    #[test]
+    fn other_files_and_other_versions_are_told_apart() {
+        let bytes = front(Status { sequence: 0, state: State::Open, synced: 0, end: 0 });
+        assert_eq!(parse_front(&bytes[..RECORDS_AT - 1]), Err(FrontError::NotAJournal));
+        assert_eq!(parse_front(b""), Err(FrontError::NotAJournal));
+        let mut newer = bytes.clone();
+        newer[8] = 7;
+        assert_eq!(parse_front(&newer), Err(FrontError::Version(7)));
+        assert_eq!(parse_front(&newer[..10]), Err(FrontError::Version(7)));
+        let mut other = bytes;
+        other[0] = b'P';
+        assert_eq!(parse_front(&other), Err(FrontError::NotAJournal));
+    }
+}

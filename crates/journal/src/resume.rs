@@ -1,0 +1,291 @@
+//! Going on with a match whose server was killed.
+
+use std::{
+    collections::VecDeque,
+    fs::File,
+    io::{self, Read, Seek},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use netcore::{Link, Outbox, Outcome, Output, PeerId, Recorded, Room, Time, To};
+use thiserror::Error;
+use tracing::warn;
+
+use crate::{
+    Arrival, Divergence, Entry, Head, HeadError, Note, Parts, Peer, ReadError, Reader, Replay, Snapshot, Writing,
+    files,
+    layout::{State, Status},
+    sink::Start,
+    spool::Spool,
+};
+
+/// Who was closed that long before the end is told its last messages again: they may not have left.
+const FAREWELLS: Duration = Duration::from_secs(1);
+/// Farewells at most.
+const MAX_FAREWELLS: usize = 256;
+
+/// Why a match cannot be gone on with.
+#[derive(Debug, Error)]
+pub enum ResumeError {
+    /// The system could not read or write it.
+    #[error("it cannot be opened")]
+    Io(#[from] io::Error),
+    /// A server writes it.
+    #[error("another server is writing it; stop that one first")]
+    InUse,
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It is of another game or version.
+    #[error(transparent)]
+    Head(#[from] HeadError),
+    /// It does not tell the whole match.
+    #[error(
+        "it was cut while the match went on, so what came after its end is not known; `journal replay` shows what it holds"
+    )]
+    Cut,
+    /// The match is over.
+    #[error("the match is over ({0}); there is nothing to go on with")]
+    Over(&'static str),
+    /// It ends with an arrival that broke the server.
+    #[error("its last arrival broke an invariant of the server, and would do so again; `journal verify` tells more")]
+    Broken,
+    /// It does not lead where it led before.
+    #[error(transparent)]
+    Diverges(#[from] Divergence),
+    /// The directory has no journal of this game.
+    #[error("there is no journal of {0} in it; a server of {0} with --journal writes one")]
+    None(&'static str),
+}
+
+/// The last messages to somebody who was closed just before the end.
+#[derive(Debug, Clone)]
+pub struct Farewell {
+    /// Who it was.
+    pub peer: Peer,
+    /// What it was told, in order.
+    pub frames: Vec<Bytes>,
+}
+
+/// A match as it was when its server was killed.
+#[derive(Debug)]
+pub struct Resumable<E: Recorded> {
+    /// What the journal says of it.
+    pub head: Head,
+    /// The time of the last arrival.
+    pub time: Time,
+    /// The number of the next peer.
+    pub next_peer: PeerId,
+    /// Who was there.
+    pub peers: Vec<Peer>,
+    /// Whom to tell their last messages again.
+    pub farewells: Vec<Farewell>,
+    /// Bytes behind the last whole record, which are lost.
+    pub torn: u64,
+    /// Where the records end.
+    end: u64,
+    sum: u32,
+    status: Status,
+    replay: Replay<E>,
+}
+
+impl<E: Recorded> Resumable<E> {
+    /// Reads a journal of `length` bytes.
+    ///
+    /// # Errors
+    /// [`ResumeError`] when it cannot be gone on with.
+    pub fn read(mut source: impl Read + Seek, length: u64) -> Result<Self, ResumeError> {
+        let (newest, over) = survey(&mut source, length)?;
+        source.rewind()?;
+        let mut reader = Reader::new(source, length)?;
+        if reader.state() == State::Cut {
+            return Err(ResumeError::Cut);
+        }
+        let head = reader.head().clone();
+        let mut replay = match newest {
+            Some(snapshot) => match Replay::restore(&head, &snapshot) {
+                Ok(replay) => {
+                    reader.go_to(&snapshot)?;
+                    replay
+                }
+                Err(HeadError::Setup(error)) => {
+                    warn!(error, "a snapshot cannot be used; the whole match is replayed");
+                    Replay::start(&head)?
+                }
+                Err(error) => return Err(error.into()),
+            },
+            None => Replay::start(&head)?,
+        };
+        let mut farewells = Farewells::default();
+        let mut out = Outbox::new();
+        while let Some(entry) = reader.next()? {
+            match entry {
+                Entry::Arrival(arrival) => farewells.apply(&mut replay, &arrival, &mut out)?,
+                Entry::Note(Note::Mark(mark)) => replay.check(&mark)?,
+                Entry::Note(Note::Broken) => return Err(ResumeError::Broken),
+                Entry::Note(_) => {}
+            }
+        }
+        // What is written next has to be about the same peers.
+        if !replay.slots().all(|(slot, peer)| reader.is_slot_of(slot, peer)) {
+            return Err(ReadError::Damaged { offset: reader.offset(), what: "a peer has another slot" }.into());
+        }
+        // What ended before its last messages left is not over for those who wait for them.
+        if let Some(outcome) = over.or(replay.room().outcome())
+            && (reader.state() == State::Closed || farewells.is_empty())
+        {
+            return Err(ResumeError::Over(name(outcome)));
+        }
+        Ok(Self {
+            head,
+            time: reader.time().max(replay.time()),
+            next_peer: replay.next_peer(),
+            peers: replay.peers().cloned().collect(),
+            farewells: farewells.into_list(),
+            torn: reader.torn(),
+            end: reader.offset(),
+            sum: reader.sum(),
+            status: reader.status(),
+            replay,
+        })
+    }
+
+    /// Goes on with its journal on `disk`, behind the last whole record. The next arrivals should say what became of the
+    /// [`peers`](Self::peers).
+    ///
+    /// # Errors
+    /// When what is torn cannot be cut off.
+    pub fn go_on(self, writing: &Writing, disk: impl crate::Disk + 'static, name: String) -> io::Result<Parts<E>> {
+        self.go_on_with(writing, disk, name, None)
+    }
+
+    /// Goes on with its journal in the file that [`find`] has given; see [`go_on`](Self::go_on).
+    ///
+    /// # Errors
+    /// When what is torn cannot be cut off.
+    pub fn go_on_in(self, writing: &Writing, path: &Path, file: File) -> io::Result<Parts<E>> {
+        let spool = writing.spool(&self.head, path, self.end);
+        self.go_on_with(writing, file, path.display().to_string(), spool)
+    }
+
+    fn go_on_with(
+        self,
+        writing: &Writing,
+        disk: impl crate::Disk + 'static,
+        name: String,
+        spool: Option<Spool>,
+    ) -> io::Result<Parts<E>> {
+        disk.truncate(self.end)?;
+        // Open again, also if it was closed. It need not reach the disk by itself: what is written next does not before it, and
+        // what a power cut leaves of the bytes that were cut off continues nothing.
+        let status = Status { sequence: self.status.sequence + 1, state: State::Open, end: 0, ..self.status };
+        disk.write_at(status.offset(), &status.to_bytes())?;
+        let (room, mut from) = self.replay.into_parts();
+        from.micros = from.micros.max(self.time.as_nanos() / 1_000);
+        let start = Start { offset: self.end, sum: self.sum, status, spool };
+        let parts = writing.attach(Box::new(disk), name, room, start, from);
+        parts.0.note_resumed();
+        Ok(parts)
+    }
+
+    /// The room.
+    pub const fn room(&self) -> &netcore::Hosted<E> {
+        self.replay.room()
+    }
+}
+
+fn name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Finished => "it was played to its end",
+        Outcome::Deserted => "everybody has left",
+        Outcome::Stopped => "it was stopped",
+    }
+}
+
+// Reads it once: whether it is whole, the newest snapshot, and how it ended.
+fn survey(source: impl Read, length: u64) -> Result<(Option<Snapshot>, Option<Outcome>), ReadError> {
+    let mut reader = Reader::new(source, length)?;
+    let (mut newest, mut over) = (None, None);
+    while let Some(entry) = reader.next()? {
+        match entry {
+            Entry::Note(Note::Snapshot(snapshot)) => newest = Some(snapshot),
+            Entry::Note(Note::Over(outcome)) => over = Some(outcome),
+            _ => {}
+        }
+    }
+    Ok((newest, over))
+}
+
+/// The last messages to those who were closed in the last second.
+#[derive(Debug, Default)]
+struct Farewells {
+    list: VecDeque<(Time, Farewell)>,
+}
+
+impl Farewells {
+    fn apply<E: Recorded>(
+        &mut self,
+        replay: &mut Replay<E>,
+        arrival: &Arrival,
+        out: &mut Outbox,
+    ) -> Result<(), Divergence> {
+        let peers = replay.apply(arrival, out)?;
+        while self.list.front().is_some_and(|(time, _)| arrival.time.since(*time) > FAREWELLS) {
+            self.list.pop_front();
+        }
+        if peers.is_empty() {
+            out.drain().for_each(drop);
+            return Ok(());
+        }
+        let outputs: Vec<Output> = out.drain().collect();
+        for peer in peers.into_iter().filter(|peer| peer.link == Link::Datagram) {
+            let frames = outputs.iter().filter_map(|output| match output {
+                Output::Send { to: To::Peer(to), frame } if *to == peer.peer => Some(frame.clone()),
+                Output::Send { to: To::Everyone, frame } => Some(frame.clone()),
+                _ => None,
+            });
+            let frames = frames.collect();
+            self.list.push_back((arrival.time, Farewell { peer, frames }));
+            if self.list.len() > MAX_FAREWELLS {
+                self.list.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn into_list(self) -> Vec<Farewell> {
+        self.list.into_iter().map(|(_, farewell)| farewell).collect()
+    }
+}
+
+/// Opens the journal at `path`, or the newest of the game if that is a directory, and locks it.
+///
+/// # Errors
+/// [`ResumeError`] when there is none, or a server writes it.
+pub fn find<E: Recorded>(path: &Path) -> Result<(PathBuf, File), ResumeError> {
+    let path = if path.is_dir() {
+        let mut own = files::list(path)?;
+        own.retain(|path| is_of(path, E::GAME));
+        // The one that was written last; its name says when it was begun.
+        own.sort_by_cached_key(|path| path.metadata().and_then(|file| file.modified()).ok());
+        own.pop().ok_or(ResumeError::None(E::GAME))?
+    } else {
+        path.to_owned()
+    };
+    let mut file = files::open_to_resume(&path)?.ok_or(ResumeError::InUse)?;
+    files::recover(&file)?;
+    file.rewind()?;
+    Ok((path, file))
+}
+
+// By its name, so that journals of other games need not be read.
+fn is_of(path: &Path, game: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.and_then(|name| name.strip_prefix(game)).is_some_and(|rest| rest.starts_with('-'))
+}

@@ -1,0 +1,159 @@
+//! What a record costs: a long match must not fill the disk.
+#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bytes::BytesMut;
+use journal::{Disk, Entry, Head, Journalled, Reader, Scribe, SyncPolicy, What, Writing};
+use netcore::{Hosted, Link, Outbox, PeerId, Progress, Recorded, Role, Room, RoomInput, Time, wire::ShortText};
+use nuggets::Grid;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use robots::{MAX_HISTORY, Parameters};
+
+/// Bytes of a key of nuggets and of an action of robots, at most.
+const AT_MOST: u64 = 16;
+/// Arrivals that are measured.
+const MANY: usize = 3_000;
+
+/// A disk in memory.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl Disk for Memory {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self.0.lock().unwrap();
+        let start = usize::try_from(offset).unwrap();
+        let end = file.len().max(start + bytes.len());
+        file.resize(end, 0);
+        file[start..start + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.0.lock().unwrap().truncate(usize::try_from(length).unwrap());
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A room whose journal is in memory, and its time.
+struct Recording<E: Recorded> {
+    room: Journalled<E>,
+    disk: Memory,
+    scribe: Scribe,
+    end: journal::JournalEnd,
+    now: Time,
+    out: Outbox,
+}
+
+impl<E: Recorded> Recording<E> {
+    fn of(engine: E) -> Self {
+        let (disk, scribe) = (Memory::default(), Scribe::by_hand());
+        let writing = Writing { scribe: scribe.clone(), sync: SyncPolicy::Interval, max: 1 << 30 };
+        let head = Head::new(&engine, "test", vec![], 0);
+        let (room, _, end) = writing.begin(disk.clone(), "test".into(), Hosted::new(engine), &head).unwrap();
+        Self { room, disk, scribe, end, now: Time::ZERO, out: Outbox::new() }
+    }
+
+    fn connect(&mut self, peer: u64, link: Link) {
+        let address = format!("10.0.{}.{}:5000", peer / 250, peer % 250);
+        let (peer, role) = (PeerId(peer), Role::Player);
+        self.room.input(self.now, RoomInput::Connected { peer, role, link, address: &address }, &mut self.out);
+    }
+
+    /// Says this after so much time; what the room wants to do by itself comes first.
+    fn say(&mut self, after: Duration, peer: u64, message: &[u8]) {
+        let then = self.now.plus(after);
+        while let Some(due) = self.room.deadline().filter(|&due| due <= then) {
+            self.now = self.now.max(due);
+            self.room.input(self.now, RoomInput::Elapsed, &mut self.out);
+        }
+        self.now = then;
+        let mut bytes = BytesMut::from(message);
+        let progress = self.room.input(then, RoomInput::Bytes { peer: PeerId(peer), bytes: &mut bytes }, &mut self.out);
+        assert_eq!(progress, Progress::Taken);
+        self.out.drain().for_each(drop);
+        while self.scribe.write() || self.scribe.keep() {}
+    }
+
+    /// The longest record of a message like this, and how many there are.
+    fn longest(self, counts: impl Fn(&[u8]) -> bool) -> (u64, usize) {
+        self.end.close();
+        while self.scribe.write() {}
+        let bytes = self.disk.0.lock().unwrap().clone();
+        let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
+        let (mut longest, mut count) = (0, 0);
+        loop {
+            let before = reader.offset();
+            let Some(entry) = reader.next().unwrap() else { break };
+            if let Entry::Arrival(arrival) = entry
+                && let What::Bytes { bytes, .. } = arrival.what
+                && counts(&bytes)
+            {
+                longest = longest.max(reader.offset() - before);
+                count += 1;
+            }
+        }
+        (longest, count)
+    }
+}
+
+#[test]
+fn a_key_of_nuggets_has_16_bytes_at_most() {
+    let (grid, _) = Grid::parse(include_bytes!("../../../maps/main.txt")).unwrap();
+    let config = nuggets::server::Config { rematch: true, ..Default::default() };
+    let mut recording = Recording::of(nuggets::Server::new(Arc::new(grid), config).unwrap());
+    for player in 0..26 {
+        recording.connect(player, Link::Datagram);
+        recording.say(Duration::ZERO, player, format!("PLAY player {player}").as_bytes());
+    }
+    let mut dice = Pcg64::seed_from_u64(1);
+    for _ in 0..MANY {
+        let key = b"hjklyubn"[dice.random_range(0..8_usize)];
+        let gap = Duration::from_micros(dice.random_range(0..8_000_000));
+        recording.say(gap, dice.random_range(0..26), &[b'K', b'E', b'Y', b' ', key]);
+    }
+    let (longest, count) = recording.longest(|bytes| bytes.starts_with(b"KEY "));
+    assert_eq!(count, MANY);
+    assert!(longest <= AT_MOST, "{longest} bytes");
+}
+
+#[test]
+fn an_action_of_robots_has_16_bytes_at_most() {
+    let parameters = Parameters {
+        server_name: ShortText::try_from("here").unwrap(),
+        players_count: 4,
+        size_x: 10,
+        size_y: 10,
+        game_length: u16::MAX,
+        explosion_radius: 2,
+        bomb_timer: 3,
+    };
+    let turn_duration = Duration::from_secs(1);
+    let config = robots::Config { parameters, turn_duration, initial_blocks: 5, seed: 1, max_history: MAX_HISTORY };
+    let mut recording = Recording::of(robots::Server::new(config).unwrap());
+    // Those who look on come first and take the short numbers.
+    for peer in 0..1_004 {
+        recording.connect(peer, Link::Stream);
+    }
+    for player in 1_000..1_004 {
+        recording.say(Duration::ZERO, player, b"\x00\x03Ann");
+    }
+    let mut dice = Pcg64::seed_from_u64(1);
+    let actions: [&[u8]; 3] = [&[1], &[2], &[3, 2]];
+    for _ in 0..MANY {
+        let gap = Duration::from_micros(dice.random_range(0..8_000_000));
+        recording.say(gap, dice.random_range(1_000..1_004), actions[dice.random_range(0..3_usize)]);
+    }
+    let (longest, count) = recording.longest(|bytes| bytes[0] != 0);
+    assert_eq!(count, MANY);
+    assert!(longest <= AT_MOST, "{longest} bytes");
+}

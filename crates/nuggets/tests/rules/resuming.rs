@@ -1,0 +1,251 @@
+//! A server that is written down, read again and gone on with.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use netcore::{Departure, Engine, GameEvent, Gone, Leave, Link, Output, PeerId, Recorded, Role, Room, Time};
+use nuggets::{Server, game::Rules, server::Config};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::{
+    journal::{MAP, config, record_in},
+    room::{Came, Hall, events, sent},
+};
+
+const MAIN: &str = include_str!("../../../../maps/main.txt");
+
+const NOTHING: [Bytes; 0] = [];
+
+/// A hall of which each DISPLAY has 65,305 bytes.
+fn large() -> String {
+    (".".repeat(372) + "\n").repeat(175)
+}
+
+fn resumed(hall: &Hall) -> Hall {
+    let [setup, state] = hall.written();
+    hall.restored(&setup, &state).unwrap()
+}
+
+/// The kinds of rooms whose states are tried.
+pub(crate) fn halls(seed: u64) -> [Hall; 3] {
+    let plain = Rules { gold: 60, ..Rules::default() };
+    [
+        Hall::new(MAP, config(seed)),
+        Hall::new(MAIN, Config { seed, idle_timeout: None, rematch: false, rules: plain }),
+        Hall::new(&large(), Config { seed, ..config(seed) }),
+    ]
+}
+
+#[test]
+fn whoever_goes_on_from_a_written_state_goes_on_the_same() {
+    for seed in 1..=4 {
+        for (kind, start) in halls(seed).into_iter().enumerate() {
+            let (log, went) = record_in(start.clone(), seed, [1_200, 1_200, 150][kind]);
+            let mut chance = Pcg64::seed_from_u64(seed);
+            let mut hall = resumed(&start);
+            for (number, ((time, came), (outputs, digest))) in log.iter().zip(&went).enumerate() {
+                if chance.random_range(0..12) == 0 {
+                    hall = resumed(&hall);
+                }
+                hall.now = *time;
+                assert!(hall.input(came) == *outputs, "seed {seed}, kind {kind}, input {number}, {came:?}");
+                assert_eq!(hall.room.digest(), *digest, "seed {seed}, kind {kind}, input {number}, {came:?}");
+                assert_eq!(hall.room.deadline(), resumed(&hall).room.deadline());
+            }
+            assert_eq!(resumed(&hall).room.outcome(), hall.room.outcome());
+        }
+    }
+}
+
+#[test]
+fn players_know_after_it_what_they_knew_before_it() {
+    for (kind, start) in halls(5).into_iter().enumerate() {
+        let (log, _) = record_in(start.clone(), 5, [400, 1_500, 100][kind]);
+        let mut hall = start;
+        for (time, came) in &log[..log.len() - 1] {
+            hall.now = *time;
+            hall.input(came);
+        }
+        let mut again = resumed(&hall);
+        let mut told = 0;
+        for peer in 1..200 {
+            let outputs = hall.input(&Came::Refresh(peer));
+            told += sent(&outputs, peer).len();
+            assert!(outputs == again.input(&Came::Refresh(peer)), "kind {kind}, peer {peer}");
+        }
+        assert!(told >= 10, "kind {kind}: {told} messages");
+    }
+}
+
+#[test]
+fn a_server_made_from_its_own_set_up_is_the_same() {
+    for hall in halls(3) {
+        let server = hall.room.engine();
+        let again = Server::from_setup(server.setup()).unwrap();
+        assert_eq!(again.digest(), server.digest());
+        assert_eq!(again.game().grid(), server.game().grid());
+        assert_eq!(again.game().piles(), server.game().piles());
+    }
+}
+
+#[test]
+fn the_state_of_a_full_game_on_the_largest_map_is_small() {
+    let mut hall = Hall::new(
+        &(".".repeat(254) + "\n").repeat(256),
+        Config { rules: Rules { gold: 9_000, ..Rules::default() }, ..Config::default() },
+    );
+    for peer in 1..=26 {
+        hall.connect(peer, Link::Message);
+        hall.say(peer, Link::Message, format!("PLAY {}", "x".repeat(50)).as_bytes());
+        for key in 0..40 {
+            hall.say(peer, Link::Message, [b"KEY H", b"KEY j", b"KEY L", b"KEY j"][key % 4]);
+        }
+    }
+    let [_, state] = hall.written();
+    // Decimal digits are more than any format needs that was made to be small.
+    assert!(state.len() < 600_000, "{} bytes", state.len());
+    assert_eq!(resumed(&hall).room.digest(), hall.room.digest());
+}
+
+fn joining(frames: &[Bytes]) -> Vec<&str> {
+    frames.iter().map(|frame| core::str::from_utf8(frame).unwrap().split([' ', '\n']).next().unwrap()).collect()
+}
+
+// Uses up what Ann, peer 1, may draw to herself, so that her last step is owed to her.
+fn drained() -> Hall {
+    let mut hall = Hall::new(&large(), Config::default());
+    for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
+        hall.connect(peer, Link::Datagram);
+        hall.say(peer, Link::Datagram, message);
+    }
+    hall.say(1, Link::Datagram, b"KEY ?");
+    for key in 0..1_040 {
+        hall.say(1, Link::Datagram, [b"KEY H", b"KEY L"][key % 2]);
+    }
+    assert_eq!(sent(&hall.say(1, Link::Datagram, b"KEY j"), 1), NOTHING, "nothing is left");
+    hall
+}
+
+#[test]
+fn a_refresh_tells_all_whatever_was_used_up_and_whatever_is_owed() {
+    let before = drained();
+    for hall in [before.clone(), resumed(&before)] {
+        for (peer, kinds) in [
+            (1, &["OK", "GRID", "GOLD", "DISPLAY"][..]),
+            (2, &["OK", "GRID", "GOLD", "DISPLAY"]),
+            (3, &["GRID", "GOLD", "DISPLAY"]),
+        ] {
+            // Ann has used up her budget; Bob and the spectator have sent no key, and pictures of her runs are owed to them.
+            let mut hall = hall.clone();
+            let told = sent(&hall.input(&Came::Refresh(peer)), peer);
+            assert_eq!(joining(&told), kinds, "peer {peer}");
+            let shown = if peer == 3 { b'A' } else { [b'@', b'A'][usize::from(peer == 2)] };
+            let stands = hall.room.engine().game().players()[0].cell.unwrap();
+            assert_eq!(told.last().unwrap()[8 + stands.index()], shown, "as it is now");
+            // That was the newest, so nothing is told twice.
+            while hall.room.deadline().is_some() {
+                assert_eq!(sent(&hall.elapse(), peer), NOTHING, "peer {peer}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_owed_before_is_told_after() {
+    let mut hall = drained();
+    let mut again = resumed(&hall);
+    assert_eq!(again.room.digest(), hall.room.digest());
+    let mut told = [0; 4];
+    while hall.room.deadline().is_some() {
+        let outputs = hall.elapse();
+        assert_eq!(again.elapse(), outputs);
+        (1..4).for_each(|peer| told[usize::try_from(peer).unwrap()] += sent(&outputs, peer).len());
+    }
+    assert_eq!(told, [0, 1, 1, 1]);
+    assert_eq!(again.room.deadline(), None);
+}
+
+#[test]
+fn moves_that_were_too_many_to_be_shown_are_caught_up_with_after() {
+    let mut hall = Hall::new(MAP, Config { idle_timeout: None, ..config(2) });
+    for (peer, message) in [(1, &b"PLAY Ann"[..]), (2, b"PLAY Bob"), (3, b"SPECTATE")] {
+        hall.connect(peer, Link::Message);
+        hall.say(peer, Link::Message, message);
+    }
+    let mut keys = 0;
+    while hall.room.deadline().is_none() {
+        hall.say(1, Link::Message, [b"KEY H", b"KEY L"][keys % 2]);
+        keys += 1;
+        assert!(keys < 30_000);
+    }
+    let mut again = resumed(&hall);
+    assert_eq!(again.room.digest(), hall.room.digest());
+    assert_eq!(sent(&again.input(&Came::Refresh(2)), 2).len(), 4);
+    assert_eq!(sent(&again.elapse(), 2), NOTHING, "a refresh has shown it already");
+    let caught_up = resumed(&hall).elapse();
+    assert_eq!(caught_up, hall.elapse());
+    assert_eq!(sent(&caught_up, 3).len(), 1);
+}
+
+#[test]
+fn a_datagram_peer_whose_first_message_was_lost_with_the_server_is_forgotten() {
+    let mut hall = Hall::new(MAP, config(1));
+    let before = hall.room.digest();
+    for (peer, link, forgotten) in [(1, Link::Datagram, true), (2, Link::Message, false), (3, Link::Stream, false)] {
+        hall.connect(peer, link);
+        hall = resumed(&hall);
+        let closed = if forgotten { vec![Output::Close { peer: PeerId(peer) }] } else { vec![] };
+        assert_eq!(hall.input(&Came::Refresh(peer)), closed);
+        assert_eq!(hall.room.digest() == before, forgotten, "{link:?}");
+    }
+    assert!(!sent(&hall.say(2, Link::Message, b"PLAY Bob"), 2).is_empty(), "others may still speak");
+}
+
+#[test]
+fn an_interrupted_connection_is_a_broken_one() {
+    let mut hall = Hall::new(MAP, config(4));
+    for (peer, link) in
+        [(1, Link::Stream), (2, Link::Message), (3, Link::Stream), (4, Link::Message), (5, Link::Stream)]
+    {
+        hall.connect(peer, link);
+        if peer <= 4 {
+            hall.say(peer, link, if peer < 4 { b"PLAY Ann" } else { b"SPECTATE" });
+        }
+    }
+    hall.input(&Came::Connected(6, Role::Watcher, Link::Message));
+    let mut again = resumed(&hall);
+    for peer in 1..=6 {
+        let broken = hall.input(&Came::Gone(peer, Gone::Broken));
+        let mut interrupted = again.input(&Came::Gone(peer, Gone::Interrupted));
+        let mut left = 0;
+        for output in &mut interrupted {
+            if let Output::Event(GameEvent::Left { why, .. }) = output {
+                assert_eq!(*why, Departure::Disconnected(Gone::Interrupted));
+                *why = Departure::Disconnected(Gone::Broken);
+                left += 1;
+            }
+        }
+        assert_eq!(interrupted, broken, "peer {peer}");
+        assert_eq!(left, usize::from(peer != 5), "a stranger has no seat to leave");
+        assert!(interrupted.contains(&Output::Close { peer: PeerId(peer) }));
+        assert_eq!(again.room.digest(), hall.room.digest());
+    }
+    assert_eq!(again.room.status().taken, 0);
+    assert_eq!(again.room.engine().game().players().len(), 3, "their purses stand in the table at the end");
+    assert!(
+        events(&again.input(&Came::Stop(Leave::Over))).iter().any(|event| matches!(event, GameEvent::Ended { .. }))
+    );
+}
+
+#[test]
+fn time_goes_on_where_it_was() {
+    // Whoever was silent for seven of eight seconds has one left.
+    let mut hall = Hall::new(MAP, config(6));
+    hall.connect(1, Link::Datagram);
+    hall.say(1, Link::Datagram, b"PLAY Ann");
+    hall.now = hall.now.plus(Duration::from_secs(7));
+    let mut again = resumed(&hall);
+    assert_eq!(again.room.deadline(), Some(Time::from_millis(8_000)));
+    assert!(sent(&again.elapse(), 1)[0].starts_with(b"QUIT You sent no key for 8 seconds"));
+}

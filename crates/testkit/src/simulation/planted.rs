@@ -1,0 +1,92 @@
+//! A fault that a simulation has to find: a server that goes on without one of the arrivals before.
+
+use std::collections::BTreeSet;
+
+use bytes::BytesMut;
+use journal::{Arrival, Entry, Excerpt, Mark, Note, Peer, Reader, What};
+use netcore::{Hosted, Outbox, PeerId, Progress, Recorded, Room, RoomInput};
+use rand::{Rng, RngExt};
+
+/// The journal without one of its last arrivals, as if nothing had arrived then: all digests in it are those of a match without
+/// that, so that the journal alone does not give it away.
+pub(super) fn leave_one_out<E: Recorded>(bytes: &[u8], rng: &mut impl Rng) -> Vec<u8> {
+    let mut reader = Reader::new(bytes, bytes.len() as u64).expect("a journal");
+    let head = reader.head().clone();
+    let mut entries = vec![];
+    while let Some(entry) = reader.next().expect("a journal that is not damaged") {
+        entries.push(entry);
+    }
+    let arrivals: Vec<usize> =
+        (0..entries.len()).filter(|&index| matches!(entries[index], Entry::Arrival(_))).collect();
+    let Some(&left_out) = arrivals.iter().rev().nth(rng.random_range(0..200)) else { return bytes.to_vec() };
+    entries.remove(left_out);
+    let mut excerpt = Excerpt::new(&head);
+    let mut match_ = Match::<E> {
+        room: Hosted::new(E::from_setup(head.setup::<E>().expect("this game")).expect("a set-up that was played")),
+        present: BTreeSet::new(),
+        arrivals: 0,
+    };
+    for entry in entries {
+        match entry {
+            Entry::Arrival(arrival) => {
+                if let Some(check) = match_.apply(&arrival) {
+                    excerpt.push(&Entry::Arrival(Arrival { check, ..arrival }));
+                }
+            }
+            Entry::Note(Note::Mark(mark)) => {
+                let mark = Mark { time: mark.time, arrivals: match_.arrivals, digest: match_.room.digest() };
+                excerpt.push(&Entry::Note(Note::Mark(mark)));
+            }
+            Entry::Note(Note::Over(_)) => {}
+            note @ Entry::Note(_) => excerpt.push(&note),
+        }
+    }
+    excerpt.into_bytes()
+}
+
+struct Match<E: Recorded> {
+    room: Hosted<E>,
+    present: BTreeSet<PeerId>,
+    arrivals: u64,
+}
+
+impl<E: Recorded> Match<E> {
+    // The byte of the digest that comes of an arrival; none if the room does not take it.
+    fn apply(&mut self, arrival: &Arrival) -> Option<u8> {
+        if let What::Connected(peer) = &arrival.what {
+            self.present.insert(peer.peer);
+        }
+        if arrival.what.peer().is_some_and(|peer| !self.present.contains(&peer)) {
+            return None;
+        }
+        let (mut out, mut buffer) = (Outbox::new(), BytesMut::new());
+        let mark = out.mark();
+        let input = match &arrival.what {
+            What::Connected(Peer { peer, role, link, address }) => {
+                RoomInput::Connected { peer: *peer, role: *role, link: *link, address }
+            }
+            What::Bytes { peer, bytes } => {
+                buffer.extend_from_slice(bytes);
+                RoomInput::Bytes { peer: *peer, bytes: &mut buffer }
+            }
+            What::Refresh(peer) => RoomInput::Refresh { peer: *peer },
+            What::Disconnected { peer, why } => RoomInput::Disconnected { peer: *peer, why: *why },
+            What::Elapsed => RoomInput::Elapsed,
+            What::Stop(leave) => RoomInput::Stop(*leave),
+        };
+        let progress = self.room.input(arrival.time, input, &mut out);
+        if !matches!(progress, Progress::Taken | Progress::Malformed(_)) {
+            return None;
+        }
+        if let What::Disconnected { peer, why } = arrival.what
+            && why != netcore::Gone::Left
+        {
+            self.present.remove(&peer);
+        }
+        for peer in out.closed_since(mark) {
+            self.present.remove(&peer);
+        }
+        self.arrivals += 1;
+        Some(self.room.digest().to_le_bytes()[0])
+    }
+}

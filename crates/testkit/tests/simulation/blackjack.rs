@@ -1,0 +1,187 @@
+//! Blackjack: players who come back to their seats when the server was away, and one who looks on.
+
+use std::{net::SocketAddr, time::Duration};
+
+use blackjack::{
+    Client, Dialect, Name, Policy, Seed, Server, StateSpace,
+    client::{ClientError, Event},
+    learn::{Choice, Score},
+    server::Config,
+};
+use bytes::Bytes;
+use netcore::{Framing, Gone, Role, Time};
+use testkit::{
+    net::{Net, Rough},
+    simulation::Game,
+};
+
+const PLAYERS: u8 = 3;
+/// The seat of the one who looks on.
+const WATCHER: u8 = PLAYERS;
+/// How long somebody is away whose connection has ended.
+const AWAY: Duration = Duration::from_millis(200);
+/// Longer than all that a clock is set forward.
+const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
+
+/// Who is at the table, or looks at it.
+#[derive(Debug)]
+pub(super) struct Guest {
+    // None looks on.
+    player: Option<(Box<Client>, Box<Policy>)>,
+    score: Score,
+    gone: bool,
+}
+
+impl Guest {
+    fn new(number: u8, score: Score) -> Self {
+        let player = (number < PLAYERS).then(|| {
+            let dialect = if number.is_multiple_of(2) { Dialect::Text } else { Dialect::Binary };
+            let client = Client::new(name(number), dialect, Framing::Stream, StateSpace::Coarse);
+            (Box::new(client), Box::new(Policy::mimic()))
+        });
+        Self { player, score, gone: false }
+    }
+}
+
+impl netcore::Client for Guest {
+    type Action = Choice;
+    type Error = ClientError;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
+        let Some((client, policy)) = &mut self.player else { return Ok(()) };
+        client.receive(now, bytes)?;
+        while let Some(heard) = client.next_heard() {
+            assert_eq!(heard.oddity, None);
+            match heard.event {
+                Event::Asked => {
+                    let state = client.state().expect("it is asked");
+                    client.act(now, Choice::sure(policy.action(state)));
+                }
+                Event::Ended { verdict, .. } => self.score.add(verdict),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, now: Time, choice: Choice) {
+        if let Some((client, _)) = &mut self.player {
+            client.act(now, choice);
+        }
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.player.as_mut().and_then(|(client, _)| client.take_outgoing())
+    }
+
+    fn deadline(&self, _: Time) -> Option<Time> {
+        None
+    }
+
+    fn elapsed(&mut self, _: Time) {}
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        self.gone = true;
+        if let Some((client, _)) = &mut self.player {
+            client.disconnected(now, why);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.player.as_ref().map_or(self.gone, |(client, _)| client.is_over())
+    }
+}
+
+fn name(number: u8) -> Name {
+    Name::new(format!("P{number}").as_bytes()).unwrap()
+}
+
+/// Each has a host of its own, and each time it comes another port.
+fn address(number: u8, time: u16) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, number], 1_000 + time))
+}
+
+/// What holds at a dealer's.
+pub(super) struct Blackjack {
+    // How often everybody has come, and when whoever has gone comes back.
+    guests: Vec<(u16, Option<Time>)>,
+    // Somebody was told what the dealer does not know any more.
+    forked: bool,
+}
+
+impl Game<Server, Guest> for Blackjack {
+    fn begin(seed: u64) -> (Self, Server) {
+        let rounds = if seed.is_multiple_of(4) { 30 } else { 100_000 };
+        let config = Config {
+            players: usize::from(PLAYERS),
+            delay: Duration::from_millis(20),
+            timeout: NEVER,
+            ..Config::new(rounds, Seed::from_number(seed))
+        };
+        (Self { guests: vec![], forked: false }, Server::new(config).unwrap())
+    }
+
+    fn enter(&mut self, net: &mut Net<Server, Guest>) {
+        // A connection that breaks by itself costs a hand, and the seat.
+        net.set_rough(Rough { reset_permille: 0, stall_percent: 0, ..Rough::ROUGH });
+        for number in 0..=WATCHER {
+            self.guests.push((0, None));
+            Self::come(net, number, 0, Score::default());
+        }
+    }
+
+    fn step(&mut self, net: &mut Net<Server, Guest>) {
+        self.check(net);
+        let now = net.now();
+        for number in 0..=WATCHER {
+            let (times, back_at) = self.guests[usize::from(number)];
+            let guest = net.client(address(number, times));
+            if !guest.gone {
+                continue;
+            }
+            match back_at {
+                None => self.guests[usize::from(number)].1 = Some(now.plus(AWAY)),
+                Some(at) if at <= now => {
+                    let score = guest.score;
+                    net.remove(address(number, times));
+                    let times = (times + 1) % 50_000;
+                    self.guests[usize::from(number)] = (times, None);
+                    Self::come(net, number, times, score);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn wake(&self) -> Option<Time> {
+        self.guests.iter().filter_map(|&(_, back_at)| back_at).min()
+    }
+
+    fn resumed(&mut self, _: &mut Net<Server, Guest>, forked: bool) {
+        self.forked |= forked;
+    }
+}
+
+impl Blackjack {
+    fn come(net: &mut Net<Server, Guest>, number: u8, times: u16, score: Score) {
+        let role = if number == WATCHER { Role::Watcher } else { Role::Player };
+        net.add_stream(address(number, times), role, Guest::new(number, score));
+    }
+
+    // What a player was told in all counts at the dealer's too.
+    fn check(&self, net: &Net<Server, Guest>) {
+        let engine = net.engine();
+        let Some(table) = engine.tables().next().filter(|_| !self.forked) else { return };
+        for seat in table.view().seats.into_iter().flatten() {
+            let Some(number) = (0..PLAYERS).find(|&number| name(number) == seat.name) else { continue };
+            let (times, _) = self.guests[usize::from(number)];
+            let (told, truth) = (net.client(address(number, times)).score, seat.score);
+            let fits = told.wins <= truth.wins
+                && told.pushes <= truth.pushes
+                && told.losses <= truth.losses
+                && told.busts <= truth.busts;
+            assert!(fits, "player {number} was told {told:?}, and the dealer knows {truth:?}");
+            assert_eq!(seat.forfeits, 0, "player {number} lost a hand because the server was away");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Journals of short matches, cut off at every byte.
+
+use std::{fmt::Debug, io::Cursor, time::Duration};
+
+use journal::{Head, MAX_SIZE, ReadError, Resumable, ResumeError, Scribe, SyncPolicy, Writing};
+use netcore::{Client, Hosted, Recorded, Room, Time};
+use testkit::{
+    disk::{Fault, PretendDisk},
+    net::{Conditions, Net},
+    seeds::for_each_seed,
+    simulation::{Game, follows},
+};
+
+use super::{blackjack::Blackjack, nuggets::Nuggets, robots::Robots};
+
+/// Plays until then, or until the server ends in a sync.
+fn play<E, C, G>(seed: u64, sync: SyncPolicy, until: Duration, fault: Option<Fault>) -> (Net<E, C>, PretendDisk)
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client<Error: Debug>,
+    G: Game<E, C>,
+{
+    let (mut game, engine) = G::begin(seed);
+    let head = Head::new(&engine, "0.0.0", vec![], 0);
+    let (disk, scribe) = (PretendDisk::new(), Scribe::by_hand());
+    let writing = Writing { scribe: scribe.clone(), sync, max: MAX_SIZE };
+    let (room, hold, _) = writing.begin(disk.clone(), "pretend".to_owned(), Hosted::new(engine), &head).unwrap();
+    let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
+    disk.set_fault(fault);
+    game.enter(&mut net);
+    let until = Time::ZERO.plus(until);
+    while net.now() < until {
+        net.step(game.wake().map_or(until, |wake| wake.min(until)));
+        while scribe.write() {
+            if disk.is_dead() {
+                return (net, disk);
+            }
+            net.poke();
+        }
+        game.step(&mut net);
+    }
+    (net, disk)
+}
+
+fn resume<E: Recorded>(file: &[u8]) -> Result<Resumable<E>, ResumeError> {
+    Resumable::read(Cursor::new(file), file.len() as u64)
+}
+
+fn replays_alike<E, C, G>()
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client<Error: Debug>,
+    G: Game<E, C>,
+{
+    for_each_seed(5, |seed| {
+        let (net, disk) = play::<E, C, G>(seed, SyncPolicy::Interval, Duration::from_secs(10), None);
+        let told = net.told();
+        assert!(told.values().map(Vec::len).sum::<usize>() > 100);
+        assert_eq!(follows::<E>(&disk.written()), told);
+    });
+}
+
+#[test]
+fn a_replay_tells_everybody_the_same_bytes() {
+    replays_alike::<_, _, Nuggets>();
+    replays_alike::<_, _, Robots>();
+    replays_alike::<_, _, Blackjack>();
+}
+
+fn states_are_real<E, C, G>(until: Duration)
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client<Error: Debug>,
+    G: Game<E, C>,
+{
+    let (net, disk) = play::<E, C, G>(1, SyncPolicy::Interval, until, None);
+    let (first, file) = (G::begin(1).1.digest(), disk.written());
+    let (mut resumed, mut digests) = (0, vec![]);
+    for length in 0..=file.len() {
+        match resume::<E>(&file[..length]) {
+            Ok(resumable) => {
+                let digest = resumable.room().digest();
+                assert!(digest == first || net.had(digest), "cut at {length}");
+                resumed += 1;
+                digests.push(digest);
+            }
+            Err(ResumeError::Read(ReadError::Empty | ReadError::NotAJournal | ReadError::Damaged { .. })) => {
+                assert_eq!(resumed, 0, "cut at {length} it cannot be gone on with, but cut before that it can");
+            }
+            Err(error) => panic!("cut at {length}: {error}"),
+        }
+    }
+    assert_eq!(digests.last(), Some(&net.engine().digest()));
+    digests.dedup();
+    assert!(resumed > 400 && digests.len() > 20, "{resumed} {}", digests.len());
+}
+
+#[test]
+fn cut_anywhere_a_journal_leads_to_a_state_that_the_match_had() {
+    states_are_real::<_, _, Nuggets>(Duration::from_millis(2_500));
+    states_are_real::<_, _, Robots>(Duration::from_millis(900));
+    states_are_real::<_, _, Blackjack>(Duration::from_millis(900));
+}
+
+fn synced_is_safe<E, C, G>()
+where
+    E: Recorded,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client<Error: Debug>,
+    G: Game<E, C>,
+{
+    for_each_seed(4, |seed| {
+        // The newest records are written, not synced, and nobody was told what follows from them.
+        let death = Fault::DeathInSync(3 * seed, false);
+        let (net, disk) = play::<E, C, G>(seed, SyncPolicy::Always, Duration::from_secs(60), Some(death));
+        assert!(disk.is_dead());
+        let (synced, file, told) = (disk.synced().len(), disk.written(), net.told());
+        assert!(synced < file.len());
+        for length in synced..=file.len() {
+            let resumable = resume::<E>(&file[..length]).unwrap_or_else(|error| panic!("cut at {length}: {error}"));
+            assert!(net.had(resumable.room().digest()));
+            let follows = follows::<E>(&file[..length]);
+            for (peer, told) in &told {
+                let follows = follows.get(peer).map(Vec::as_slice).unwrap_or_default();
+                assert!(follows.starts_with(told), "cut at {length} {peer} was told more than follows");
+            }
+        }
+    });
+}
+
+#[test]
+fn behind_what_is_synced_a_cut_loses_nothing_that_was_told() {
+    synced_is_safe::<_, _, Nuggets>();
+    synced_is_safe::<_, _, Robots>();
+    synced_is_safe::<_, _, Blackjack>();
+}

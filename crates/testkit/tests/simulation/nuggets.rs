@@ -1,0 +1,235 @@
+//! Nuggets: bots over datagrams that never notice that the server was away, others that look on, and one who sends nonsense.
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use netcore::{Gone, Link, Role, Time};
+use nuggets::{Client, Explorer, Grid, Intent, Letter, Name, Part, Server, game::Rules, server::Config};
+use testkit::{net::Net, simulation::Game};
+
+use super::address;
+
+const MAP: &str = "
++--------------+      +----------+      +---------+
+|..............|      |..........|      |.........|
+|..............########..........########.........|
+|..............|      |..........|      |.........|
+|..............|      +----#-----+      |.........|
+|..............|           #            +----#----+
++------#-------+           #                 #
+       #             +-----#--------------+  #
+       ###############....................####
+                     |....................|
+                     |....................|
+                     +--------------------+
+";
+/// Between two keys.
+const PAUSE: Duration = Duration::from_millis(150);
+/// How long somebody is away whose connection has ended.
+const AWAY: Duration = Duration::from_millis(300);
+const BOTS: u8 = 3;
+const SPECTATOR: u8 = 8;
+/// Between two pieces of nonsense, and how long one is.
+const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
+
+/// A client, and whoever plays at it.
+#[derive(Debug)]
+pub(super) struct Player {
+    client: Client,
+    explorer: Option<Explorer>,
+    next_key: Time,
+    gone: bool,
+}
+
+impl Player {
+    fn new(link: Link, part: Part, now: Time) -> Self {
+        let explorer = matches!(part, Part::Player(_)).then(Explorer::new);
+        Self { client: Client::over(link, part, now), explorer, next_key: now.plus(PAUSE), gone: false }
+    }
+}
+
+impl netcore::Client for Player {
+    type Action = Intent;
+    type Error = netcore::DecodeError;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.client.receive(now, bytes)
+    }
+
+    fn act(&mut self, now: Time, action: Intent) {
+        self.client.act(now, action);
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.client.take_outgoing()
+    }
+
+    fn deadline(&self, now: Time) -> Option<Time> {
+        let key = self.explorer.is_some().then_some(self.next_key).filter(|_| !self.is_over());
+        self.client.deadline(now).into_iter().chain(key).min()
+    }
+
+    fn elapsed(&mut self, now: Time) {
+        if self.client.deadline(now).is_some_and(|due| due <= now) {
+            self.client.elapsed(now);
+        }
+        if let Some(explorer) = &mut self.explorer
+            && now >= self.next_key
+        {
+            self.next_key = now.plus(PAUSE);
+            if let Some(key) = explorer.next_key(&self.client) {
+                self.client.act(now, Intent::Key(key));
+            }
+        }
+    }
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        self.gone = true;
+        self.client.disconnected(now, why);
+    }
+
+    fn is_over(&self) -> bool {
+        self.client.is_over()
+    }
+}
+
+/// What holds in a game.
+pub(super) struct Nuggets {
+    rules: Rules,
+    letters: BTreeMap<SocketAddr, Letter>,
+    // What a bot was told of its purse and of what is left.
+    told: BTreeMap<SocketAddr, (u32, u32)>,
+    // Whether a game is followed by another, and when those who have played come to it.
+    rematch: bool,
+    again_at: Option<Time>,
+    games: u32,
+    // Who looks on over a stream, and when it comes back.
+    watcher: u8,
+    back_at: Option<Time>,
+    nonsense_at: Option<Time>,
+    // Somebody was told what the server does not know any more.
+    forked: bool,
+}
+
+impl Game<Server, Player> for Nuggets {
+    fn begin(seed: u64) -> (Self, Server) {
+        let (grid, _) = Grid::parse(MAP.trim_start().as_bytes()).unwrap();
+        let steal_percent = if seed.is_multiple_of(3) { 50 } else { 0 };
+        let (gold, piles) = if seed.is_multiple_of(2) { (60, 10) } else { (1_000, 120) };
+        let rules = Rules { steal_percent, gold, min_piles: piles, max_piles: piles, ..Rules::default() };
+        let rematch = seed % 3 != 1;
+        let server = Server::new(Arc::new(grid), Config { seed, rules, rematch, ..Config::default() }).unwrap();
+        let game = Self {
+            rules,
+            letters: BTreeMap::new(),
+            told: BTreeMap::new(),
+            rematch,
+            again_at: None,
+            games: 0,
+            watcher: 100,
+            back_at: None,
+            nonsense_at: seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE.0)),
+            forked: false,
+        };
+        (game, server)
+    }
+
+    fn enter(&mut self, net: &mut Net<Server, Player>) {
+        self.come(net);
+        net.add_stream(address(self.watcher), Role::Watcher, Player::new(Link::Stream, Part::Spectator, Time::ZERO));
+    }
+
+    fn step(&mut self, net: &mut Net<Server, Player>) {
+        self.check(net);
+        let now = net.now();
+        if self.nonsense_at.is_some_and(|at| at <= now) {
+            self.nonsense_at = Some(now.plus(NONSENSE.0));
+            net.send(address(SPECTATOR), vec![b'?'; NONSENSE.1]);
+        }
+        if self.rematch {
+            let left = (1..=BOTS).chain([SPECTATOR]).any(|number| net.client(address(number)).client.end().is_some());
+            match self.again_at {
+                None if left => self.again_at = Some(now.plus(AWAY)),
+                Some(at) if at <= now => {
+                    self.again_at = None;
+                    self.come(net);
+                }
+                _ => {}
+            }
+        }
+        if net.client(address(self.watcher)).gone {
+            match self.back_at {
+                None => self.back_at = Some(now.plus(AWAY)),
+                Some(at) if at <= now => {
+                    self.back_at = None;
+                    net.remove(address(self.watcher));
+                    self.watcher = self.watcher.checked_add(1).unwrap_or(100);
+                    let watcher = Player::new(Link::Stream, Part::Spectator, now);
+                    net.add_stream(address(self.watcher), Role::Watcher, watcher);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn wake(&self) -> Option<Time> {
+        self.back_at.into_iter().chain(self.nonsense_at).chain(self.again_at).min()
+    }
+
+    fn resumed(&mut self, _: &mut Net<Server, Player>, forked: bool) {
+        self.forked |= forked;
+    }
+}
+
+impl Nuggets {
+    // Those who are not there, or have played to the end, come.
+    fn come(&mut self, net: &mut Net<Server, Player>) {
+        self.games += 1;
+        for number in (1..=BOTS).chain([SPECTATOR]) {
+            let at = address(number);
+            if net.clients().any(|(other, player)| other == at && player.client.end().is_none()) {
+                continue;
+            }
+            // Nobody has the same name in two games.
+            let name = Name::new(format!("P{number}-{}", self.games).as_bytes()).unwrap();
+            let part = if number == SPECTATOR { Part::Spectator } else { Part::Player(name) };
+            net.add(at, Player::new(Link::Datagram, part, net.now()));
+            self.letters.remove(&at);
+            self.told.remove(&at);
+        }
+    }
+
+    fn check(&mut self, net: &Net<Server, Player>) {
+        let engine = net.engine();
+        let game = engine.game();
+        let found: u32 = game.players().iter().map(|player| player.purse).sum();
+        assert_eq!(found + game.remaining(), self.rules.gold, "gold is lost or made");
+        assert_eq!(game.piles().values().sum::<u32>(), game.remaining());
+        if self.forked {
+            return;
+        }
+        let in_order = net.traffic().overtaken == 0;
+        for (at, Player { client, .. }) in net.clients() {
+            let Some(letter) = client.letter() else { continue };
+            assert_eq!(*self.letters.entry(at).or_insert(letter), letter, "{at} became somebody else");
+            let Part::Player(name) = client.part() else { continue };
+            let player = game.players().iter().find(|player| player.letter == letter && player.name == *name);
+            if self.rematch && player.is_none() {
+                // It has not heard yet that there is another game.
+                continue;
+            }
+            let purse = player.map(|player| player.purse);
+            if self.rules.steal_percent == 0 {
+                assert!(purse >= Some(client.purse()), "{at} was told {} nuggets and has {purse:?}", client.purse());
+            }
+            let now = (client.purse(), client.remaining());
+            if let Some((purse, remaining)) = self.told.insert(at, now)
+                && in_order
+            {
+                assert!(purse <= now.0 || self.rules.steal_percent > 0, "{at}: {purse} and then {}", now.0);
+                // Zero before it is told.
+                assert!(remaining == 0 || remaining >= now.1, "{at}: {remaining} left, and then {}", now.1);
+            }
+        }
+    }
+}

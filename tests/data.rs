@@ -1,0 +1,86 @@
+//! Journals that versions before this one have written: this one replays them, or says that it plays by other rules.
+
+use std::{collections::BTreeSet, fs};
+
+use journal::{Entry, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError, State};
+use netcore::{Outbox, Recorded};
+
+use crate::programs::workspace;
+
+/// What became of a journal.
+#[derive(Debug, PartialEq, Eq)]
+enum Fate {
+    /// It was played to its end, which is the same as it was. How much of it there was.
+    Replayed { arrivals: u64, resumed: u64 },
+    /// It is of other rules, and that was said.
+    OtherRules,
+}
+
+fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> Fate {
+    let mut replay = match Replay::<E>::start(head) {
+        Err(HeadError::Rules { found, expected, .. }) => {
+            assert!(found == head.rules && expected == E::RULES && found != expected);
+            return Fate::OtherRules;
+        }
+        started => started.unwrap(),
+    };
+    let (mut out, mut resumed) = (Outbox::new(), 0);
+    while let Some(entry) = reader.next().unwrap() {
+        match entry {
+            Entry::Arrival(arrival) => {
+                replay.apply(&arrival, &mut out).unwrap();
+                out.drain().for_each(drop);
+            }
+            Entry::Note(Note::Mark(mark)) => replay.check(&mark).unwrap(),
+            Entry::Note(Note::Resumed { .. }) => resumed += 1,
+            Entry::Note(_) => {}
+        }
+    }
+    assert_eq!((reader.torn(), reader.state()), (0, State::Closed));
+    Fate::Replayed { arrivals: replay.arrivals(), resumed }
+}
+
+// A match that was suspended can be gone on with, and one that is over says so.
+fn resume<E: Recorded>(bytes: &[u8]) {
+    match Resumable::<E>::read(std::io::Cursor::new(bytes), bytes.len() as u64) {
+        Ok(_) | Err(ResumeError::Over(_)) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn journals_of_earlier_versions_are_replayed_or_refused_by_their_version() {
+    let mut replayed = BTreeSet::new();
+    let mut paths: Vec<_> =
+        fs::read_dir(workspace().join("tests/data")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
+    paths.sort();
+    for path in paths {
+        // Shown only when the test fails, and then it is the last line.
+        eprintln!("{}", path.display());
+        let bytes = fs::read(&path).unwrap();
+        let reader = match Reader::new(&bytes[..], bytes.len() as u64) {
+            Err(ReadError::Version(_)) => continue,
+            reader => reader.unwrap(),
+        };
+        let head = reader.head().clone();
+        let fate = match &*head.game {
+            "blackjack" => replay::<blackjack::Server>(&head, reader),
+            "nuggets" => replay::<nuggets::Server>(&head, reader),
+            "robots" => replay::<robots::Server>(&head, reader),
+            other => panic!("there is no game of {other}"),
+        };
+        if let Fate::Replayed { arrivals, resumed } = fate {
+            match &*head.game {
+                "blackjack" => resume::<blackjack::Server>(&bytes),
+                "nuggets" => resume::<nuggets::Server>(&bytes),
+                _ => resume::<robots::Server>(&bytes),
+            }
+            assert!(arrivals > 50 && resumed > 0, "{arrivals} arrivals, resumed {resumed} times");
+            replayed.insert(head.game);
+        }
+    }
+    // This version's own are among them; tests/data/README.md says how to make them when the rules have changed.
+    let games = ["blackjack", "nuggets", "robots"].map(str::to_owned);
+    assert_eq!(replayed, BTreeSet::from(games));
+}

@@ -1,0 +1,341 @@
+use std::{
+    fs,
+    io::Write,
+    net::UdpSocket,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use testkit::{
+    TempDir,
+    peer::Peer,
+    process::{Finished, Process},
+};
+
+use super::{CORRIDOR, HALL, Server, server};
+use crate::programs::program;
+
+/// A server that writes a journal, and a directory that goes when the test does.
+struct Journalled {
+    place: TempDir,
+    server: Server,
+}
+
+impl Journalled {
+    /// Starts a server with this map and these arguments.
+    fn start(map: &str, arguments: &[&str]) -> Self {
+        let place = TempDir::new();
+        let map = place.file("map.txt", map);
+        let directory = games(&place).display().to_string();
+        let server = Server::start(&[&[&map, "7", "--journal", &directory], arguments].concat());
+        Self { place, server }
+    }
+
+    /// Kills it; gives its journal.
+    fn kill(self) -> (TempDir, PathBuf) {
+        self.server.process.kill();
+        self.server.process.wait();
+        let path = only_file(&games(&self.place));
+        (self.place, path)
+    }
+
+    /// Has it stop in order; gives its journal.
+    fn stop(self) -> (TempDir, PathBuf) {
+        self.server.process.terminate();
+        assert_eq!(self.server.process.wait().code, Some(0));
+        let path = only_file(&games(&self.place));
+        (self.place, path)
+    }
+}
+
+// Two levels that are not there yet.
+fn games(place: &TempDir) -> PathBuf {
+    place.path().join("arcade").join("games")
+}
+
+fn only_file(directory: &Path) -> PathBuf {
+    let mut found: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let path = found.pop().expect("a journal is there");
+    assert!(found.is_empty(), "{found:?} and {}", path.display());
+    path
+}
+
+/// Starts the server again with what is there.
+fn resume(journal: &Path) -> Server {
+    let process = Process::start(server().arg("--resume").arg(journal));
+    let port = process.port();
+    Server { process, port }
+}
+
+/// Runs the server, which refuses the journal in one line; gives that line.
+fn refused(journal: &Path) -> String {
+    let finished = Process::run(server().arg("--resume").arg(journal));
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
+    assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
+    assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
+    let front = format!("nuggets-server: cannot resume '{}': ", journal.display());
+    finished.stderr.strip_prefix(&front).unwrap_or_else(|| panic!("{front} is not in {}", finished.stderr)).to_owned()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Collects all that lies in the corridor.
+fn play_to_the_end(peer: &Peer) -> String {
+    for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
+        peer.send(key);
+    }
+    peer.expect("QUIT ")
+}
+
+#[test]
+fn a_journal_is_for_its_owner_only_and_named_after_game_and_time() {
+    let journalled = Journalled::start(HALL, &[]);
+    let directory = games(&journalled.place);
+    assert_eq!((mode(directory.parent().unwrap()), mode(&directory)), (0o700, 0o700));
+    let path = only_file(&directory);
+    assert_eq!(mode(&path), 0o600);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let shape: String = name.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(shape, "nuggets-0000-00-00T00-00-00Z.journal");
+    let told = format!("Journal:   {}\n", path.display());
+    journalled.server.process.wait_stderr("where the journal is", |log| log.contains(&told).then_some(()));
+}
+
+#[test]
+fn a_signal_suspends_a_match_with_a_journal() {
+    for (stop, resume_by) in [(Process::terminate as fn(&Process), "directory"), (Process::interrupt, "file")] {
+        let journalled = Journalled::start(HALL, &[]);
+        let (ann, watcher, port) = (journalled.server.peer(), journalled.server.peer(), journalled.server.port);
+        let letter = ann.play("Ann").letter;
+        watcher.spectate();
+        ann.send("KEY H");
+        ann.expect("DISPLAY\n");
+        let Journalled { place, server } = journalled;
+        stop(&server.process);
+        let finished = server.process.wait();
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert!(!finished.stdout.contains("GAME OVER"), "{}", finished.stdout);
+        let path = only_file(&games(&place));
+        let advice = format!("--resume '{}' goes on with the match", path.display());
+        assert!(finished.stderr.contains(&advice), "{}", finished.stderr);
+        let told = ann.pending().into_iter().chain(watcher.pending());
+        for message in told {
+            assert!(!message.starts_with(b"QUIT "), "{}", message.escape_ascii());
+        }
+
+        let again = resume(&if resume_by == "file" { path } else { games(&place) });
+        assert_eq!((again.port, letter), (port, 'A'));
+        // She is shown where she stands, without asking.
+        ann.expect("DISPLAY\n");
+        watcher.expect("DISPLAY\n");
+        for key in "YKHLjHjLjHjLjHjL".chars() {
+            ann.send(format!("KEY {key}"));
+        }
+        assert_eq!(ann.expect("QUIT "), "QUIT GAME OVER:\nA        250 Ann");
+        assert_eq!(again.process.wait().code, Some(0));
+    }
+}
+
+#[test]
+fn what_is_no_journal_of_this_game_is_refused() {
+    let place = TempDir::new();
+    let missing = place.path().join("missing.journal");
+    assert!(refused(&missing).contains("No such file or directory"));
+    let text = place.file("notes.txt", "Dear diary\n".repeat(1_000));
+    assert!(refused(Path::new(&text)).contains("it is no journal"));
+    let empty = place.file("empty.journal", "");
+    assert!(refused(Path::new(&empty)).contains("it is no journal"));
+    let said = refused(place.path());
+    // The journal in it has another name.
+    assert!(said.contains("there is no journal of nuggets in it") && said.contains("--journal"), "{said}");
+
+    let directory = place.path().join("robots");
+    let arguments = "-c 2 -x 10 -y 10 -p 0 --bind 127.0.0.1 --journal";
+    let mut other = program("robots-server");
+    let other = Process::start(other.args(arguments.split(' ')).arg(&directory));
+    other.port();
+    other.terminate();
+    assert_eq!(other.wait().code, Some(0));
+    assert!(refused(&directory).contains("there is no journal of nuggets in it"));
+    let said = refused(&only_file(&directory));
+    assert!(said.contains("it is a journal of robots, not of nuggets; the server of robots"), "{said}");
+}
+
+#[test]
+fn a_journal_in_use_is_refused() {
+    let journalled = Journalled::start(HALL, &[]);
+    let path = only_file(&games(&journalled.place));
+    assert!(refused(&path).contains("another server is writing it"));
+    assert!(refused(&games(&journalled.place)).contains("another server is writing it"));
+    journalled.server.peer().play("Ann");
+}
+
+#[test]
+fn a_match_that_is_over_is_refused() {
+    let journalled = Journalled::start(CORRIDOR, &[]);
+    let ann = journalled.server.peer();
+    ann.play("Ann");
+    play_to_the_end(&ann);
+    let Journalled { place, server } = journalled;
+    assert_eq!(server.process.wait().code, Some(0));
+    let said = refused(&only_file(&games(&place)));
+    assert_eq!(said, "the match is over (it was played to its end); there is nothing to go on with\n");
+}
+
+#[test]
+fn a_damaged_journal_is_refused_with_the_place() {
+    let journalled = Journalled::start(HALL, &[]);
+    let ann = journalled.server.peer();
+    ann.play("Ann");
+    for key in ["KEY H", "KEY J", "KEY L"].repeat(10) {
+        ann.send(key);
+    }
+    ann.ask("KEY z", "ERROR ");
+    let (_place, path) = journalled.stop();
+    let whole = fs::read(&path).unwrap();
+    // In its first record, in the middle, and its last byte.
+    for at in [1_600, usize::midpoint(1_536, whole.len()), whole.len() - 1] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x20;
+        fs::write(&path, &damaged).unwrap();
+        let said = refused(&path);
+        let offset = said.strip_prefix("the record at offset ").and_then(|rest| rest.split(' ').next());
+        let offset: usize = offset.and_then(|offset| offset.parse().ok()).unwrap_or_else(|| panic!("{said}"));
+        assert!(offset <= at && (at == 1_600) == (offset == 1_536), "{said}");
+        assert!(said.contains("is damaged"), "{said}");
+    }
+    // A journal that ends before its end.
+    fs::write(&path, &whole[..whole.len() - 3]).unwrap();
+    assert!(refused(&path).contains("it is not whole"));
+    fs::write(&path, &whole).unwrap();
+    resume(&path);
+}
+
+#[test]
+fn a_last_record_that_is_not_whole_is_cut_off() {
+    for tail in [&[0xAB; 100][..], &[40, 1, 2, 3, 4, 5], &[0]] {
+        // Without memory that outlives the server, so that the file is all there is.
+        let journalled = Journalled::start(CORRIDOR, &["--sync", "always"]);
+        let ann = journalled.server.peer();
+        ann.play("Ann");
+        let (_place, path) = journalled.kill();
+        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(tail).unwrap();
+        let again = resume(&path);
+        let bytes = tail.len();
+        again.process.wait_stderr("a warning", |log| {
+            let warned = |line: &str| {
+                line.contains("WARN")
+                    && line.contains("the last record is not whole and is cut off")
+                    && line.contains(&format!("bytes={bytes}"))
+            };
+            log.lines().any(warned).then_some(())
+        });
+        assert_eq!(play_to_the_end(&ann), "QUIT GAME OVER:\nA        250 Ann");
+        assert_eq!(again.process.wait().code, Some(0));
+    }
+}
+
+#[test]
+fn a_match_that_is_resumed_waits_for_its_port() {
+    let journalled = Journalled::start(CORRIDOR, &[]);
+    let (ann, port) = (journalled.server.peer(), journalled.server.port);
+    ann.play("Ann");
+    let (_place, path) = journalled.kill();
+    let taken = UdpSocket::bind(("127.0.0.1", port)).unwrap();
+    let process = Process::start(server().arg("--resume").arg(&path));
+    process.wait_stderr("that it waits", |log| {
+        log.contains(&format!("port {port} is in use by another program; waiting until it is free")).then_some(())
+    });
+    assert_eq!(process.stdout(), "");
+    drop(taken);
+    assert_eq!(process.port(), port);
+    assert_eq!(play_to_the_end(&ann), "QUIT GAME OVER:\nA        250 Ann");
+    assert_eq!(process.wait().code, Some(0));
+}
+
+#[test]
+fn options_that_do_not_go_together_are_named() {
+    let options = "--journal games --resume games;--resume games --seed 7";
+    for (name, code, others) in [
+        ("nuggets-server", 2, "--resume games map.txt;--resume games --gold 9;--resume games --rematch"),
+        ("robots-server", 1, "--resume games -c 2;--resume games -x 9;--resume games -d 9"),
+        ("dealer", 2, "--resume games --players 2;--resume games 0 10;--resume games --trace"),
+    ] {
+        for arguments in options.split(';').chain(others.split(';')) {
+            let words: Vec<&str> = arguments.split(' ').collect();
+            let Finished { code: ended, stdout, stderr } = Process::run(program(name).args(&words));
+            assert_eq!((ended, stdout.as_str()), (Some(code), ""), "{name} {arguments}: {stderr}");
+            assert!(stderr.contains("cannot be used with"), "{name} {arguments}: {stderr}");
+            assert!(stderr.contains("--resume"), "{name} {arguments}: {stderr}");
+        }
+        for (wrong, right) in [("--journal-max 1K", "64K"), ("--journal-max 5X", "'5X'"), ("--sync never", "always")] {
+            let finished = Process::run(program(name).args(["--resume", "games"]).args(wrong.split(' ')));
+            assert_eq!(finished.code, Some(code), "{name} {wrong}: {}", finished.stderr);
+            assert!(finished.stderr.contains(right), "{name} {wrong}: {}", finished.stderr);
+        }
+    }
+}
+
+#[test]
+fn without_its_journal_a_server_does_not_begin() {
+    let place = TempDir::new();
+    let file = place.file("file", "");
+    let directory = format!("{file}/games");
+    let finished = Process::run(server().args(["--bind", "127.0.0.1", "--journal", &directory]));
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
+    let said = format!("nuggets-server: cannot begin a journal in '{directory}': Not a directory");
+    assert!(finished.stderr.starts_with(&said), "{}", finished.stderr);
+    assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
+}
+
+/// Sends long messages that mean nothing, which the journal has to hold, until the server has said this.
+fn fill(server: &Server, ann: &Peer, said: &str) {
+    let long = format!("KEY {}", "h".repeat(1_000));
+    let until = |log: &str| log.contains(said).then_some(());
+    for _ in 0..200 {
+        ann.send(&long);
+    }
+    server.process.wait_stderr("that the journal is given up", until);
+}
+
+fn goes_on_without_its_journal(place: &TempDir, server: Server, ann: &Peer, warning: &str) {
+    fill(&server, ann, warning);
+    let until = "QUIT GAME OVER:\nA        250 Ann";
+    for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
+        ann.send(key);
+    }
+    assert_eq!(ann.expect("QUIT "), until);
+    let finished = server.process.wait();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let warnings: Vec<&str> = finished.stderr.lines().filter(|line| line.contains(warning)).collect();
+    assert!(warnings.len() == 1 && warnings[0].contains("WARN"), "{}", finished.stderr);
+    let said = refused(&only_file(&games(place)));
+    assert!(said.contains("it was cut while the match went on"), "{said}");
+}
+
+#[test]
+fn a_full_journal_is_cut_and_the_match_goes_on() {
+    let Journalled { place, server } = Journalled::start(CORRIDOR, &["--journal-max", "64K"]);
+    let ann = server.peer();
+    ann.play("Ann");
+    goes_on_without_its_journal(&place, server, &ann, "the journal has its largest size");
+}
+
+#[test]
+fn when_the_disk_is_full_the_journal_is_cut_and_the_match_goes_on() {
+    let place = TempDir::new();
+    let map = place.file("map.txt", CORRIDOR);
+    // A limit on files in place of a disk: as many blocks of 512 or of 1024 bytes.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 32; trap '' XFSZ; exec \"$0\" \"$@\""]).arg(server().get_program());
+    command.args([&map, "7", "--bind", "127.0.0.1", "--journal"]).arg(games(&place));
+    let process = Process::start(&mut command);
+    let port = process.port();
+    let server = Server { process, port };
+    let ann = server.peer();
+    ann.play("Ann");
+    goes_on_without_its_journal(&place, server, &ann, "the journal cannot be written to");
+}

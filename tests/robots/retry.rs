@@ -1,0 +1,186 @@
+use std::{net::TcpListener, process::Command};
+
+use robots::{DrawMessage, ServerMessage};
+use testkit::{process::Process, terminal::Terminal};
+
+use super::{
+    Server,
+    client::{Connection, Fake, Gui, HELLO, JOIN, STARTED, TURN_0, command, hex, script, with_gui},
+};
+use crate::programs::program;
+
+#[test]
+fn who_retries_finds_a_server_that_comes_and_comes_again() {
+    let gui = Gui::new();
+    let address = Fake::new().address();
+    let client = with_gui(&address, &gui.address(), &["-n", "Ann", "--retry"]);
+    client.wait_stderr("a vain attempt", |stderr| stderr.contains("cannot connect").then_some(()));
+    // What is pressed before there is a server is not meant for it.
+    gui.send(client.port(), &[0]);
+    client.wait_stderr("another one", |stderr| (stderr.matches("cannot connect").count() > 2).then_some(()));
+    let server = Fake(TcpListener::bind(address).unwrap());
+    for _ in 0..2 {
+        let mut connection = server.accept();
+        connection.say(&[HELLO, STARTED, TURN_0].concat());
+        gui.expect(script()[0].1.as_ref().unwrap());
+        assert_eq!(gui.game().turn, 0);
+        gui.send(client.port(), &[1]);
+        connection.hear("02");
+    }
+    client.terminate();
+    assert_eq!(client.wait().code, Some(0));
+}
+
+#[test]
+fn a_client_that_is_back_says_what_it_became() {
+    let gui = Gui::new();
+    let server = Fake::new();
+    let client = with_gui(&server.address(), &gui.address(), &["-n", "Ann", "--retry"]);
+    let own = |connection: &Connection| {
+        let address = connection.0.peer_addr().unwrap().to_string();
+        format!("03416e6e {:02x} {}", address.len(), hex(address.as_bytes()))
+    };
+    let mut connection = server.accept();
+    connection.say(HELLO);
+    // A lobby in which somebody else waits.
+    for (more, became) in [
+        (String::new(), "back in the lobby of s: 0 of 2 players are there"),
+        ("01 00 03426f6200".into(), "back in the lobby of s: 1 of 2 players are there"),
+        ([STARTED, TURN_0, "03 0001 00000000"].concat(), "back as an observer of the game of s: turn 1 of 3"),
+    ] {
+        drop(connection);
+        connection = server.accept();
+        connection.say(&[HELLO, &more].concat());
+        client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
+    }
+    // It joins, and the game starts before it is told anything.
+    drop(connection);
+    connection = server.accept();
+    let players = format!("02 00000001 00 {}", own(&connection));
+    connection.say(&[HELLO, &players, TURN_0].concat());
+    let became = "back as player 0 in the game of s: turn 0 of 3";
+    client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
+    client.terminate();
+    let finished = client.wait();
+    assert_eq!(finished.code, Some(0));
+    assert_eq!(finished.stderr.matches("the connection is lost and made again: the server at ").count(), 4);
+    assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
+}
+
+/// A server at this port, or any free one.
+fn real(port: u16, arguments: &str) -> Server {
+    let mut command: Command = program("robots-server");
+    command.args(["--bind", "127.0.0.1", "-p", &port.to_string(), "-x", "10", "-y", "8"]);
+    Server::of(command.args(arguments.split_whitespace()))
+}
+
+// Nobody is told anything by the server that is gone.
+fn kill(server: Server) -> u16 {
+    server.process.kill();
+    assert_eq!(server.process.wait_for_end().code, None);
+    server.port
+}
+
+#[test]
+fn bots_and_watchers_play_on_when_a_server_was_killed_and_another_one_has_its_port() {
+    let server = real(0, "-n one -c 2 -d 1 -l 65535");
+    let address = server.v4();
+    let gui = Gui::new();
+    let watcher = with_gui(&address, &gui.address(), &["--observe", "--retry"]);
+    let bots = Process::start(&mut command(&address, &["--headless", "2", "--retry"]));
+    while gui.game().turn < 20 {}
+    let port = kill(server);
+    for client in [&watcher, &bots] {
+        client.wait_stderr("that it is lost", |stderr| stderr.contains("lost and made again").then_some(()));
+    }
+    let server = real(port, "-n two -c 2 -d 5 -l 60");
+    let lobby = loop {
+        match gui.picture() {
+            DrawMessage::Lobby { parameters, players } if &*parameters.server_name == "two" => break players,
+            _ => {}
+        }
+    };
+    assert!(lobby.len() < 2);
+    let picture = loop {
+        let picture = gui.game();
+        if picture.turn >= 50 {
+            break picture;
+        }
+    };
+    let mut names: Vec<_> = picture.players.values().map(|player| player.name.to_string()).collect();
+    names.sort();
+    assert_eq!((&*picture.server_name, &names[..]), ("two", &["bot1".to_owned(), "bot2".to_owned()][..]));
+    for client in [watcher, bots] {
+        client.wait_stderr("that it is back", |stderr| stderr.contains(" back ").then_some(()));
+        client.terminate();
+        assert_eq!(client.wait().code, Some(0));
+    }
+    drop(server);
+}
+
+#[test]
+fn a_person_is_back_in_the_lobby_and_joins_with_the_next_key() {
+    let server = real(0, "-n one -c 2");
+    let gui = Gui::new();
+    let client = with_gui(&server.v4(), &gui.address(), &["-n", "Ann", "--retry"]);
+    assert!(matches!(gui.picture(), DrawMessage::Lobby { .. }));
+    let port = kill(server);
+    client.wait_stderr("that it is lost", |stderr| stderr.contains("lost and made again").then_some(()));
+    let server = real(port, "-n two -c 2");
+    let back = "back in the lobby of two: 0 of 2 players are there";
+    client.wait_stderr(back, |stderr| stderr.contains(back).then_some(()));
+    let lobby = |gui: &Gui| match gui.picture() {
+        DrawMessage::Lobby { parameters, players } => (parameters.server_name.to_string(), players.len()),
+        DrawMessage::Game(game) => panic!("{game:?}"),
+    };
+    assert_eq!(lobby(&gui), ("two".to_owned(), 0));
+    gui.send(client.port(), &[0]);
+    assert_eq!(lobby(&gui), ("two".to_owned(), 1));
+    let mut other = server.client();
+    let told = other.await_message(|message| match message {
+        ServerMessage::AcceptedPlayer { player, .. } => Some(player.name.to_string()),
+        _ => None,
+    });
+    assert_eq!(told, "Ann");
+    client.terminate();
+    assert_eq!(client.wait().code, Some(0));
+}
+
+/// The client with the GUI in a terminal of its own, which has seen a game of a server that is gone.
+fn lost_in_terminal() -> (Terminal, std::net::SocketAddr) {
+    let (server, command) = (Fake::new(), program("robots-client"));
+    let address = server.address();
+    let there = address.to_string();
+    let arguments = ["-s", &there, "--gui", "-n", "Ann", "--retry"];
+    let terminal = Terminal::start(command.get_program().to_str().unwrap(), &arguments, 80, 24);
+    let mut connection = server.accept();
+    connection.say(&[HELLO, STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    drop((connection, server));
+    terminal.wait_for("No connection to the server; trying again");
+    (terminal, address)
+}
+
+#[test]
+fn a_terminal_shows_that_the_server_is_lost_and_then_what_the_next_one_says() {
+    let (mut terminal, address) = lost_in_terminal();
+    let mut connection = Fake(TcpListener::bind(address).unwrap()).accept();
+    connection.say(HELLO);
+    terminal.wait_for("Any game key joins");
+    terminal.wait(|screen| !screen.contents().contains("No connection"));
+    terminal.press(b" ");
+    connection.hear(JOIN);
+    connection.say(&[STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    terminal.press(b"d");
+    connection.hear("0301");
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_terminal_can_be_left_while_there_is_no_server() {
+    let (mut terminal, _) = lost_in_terminal();
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
