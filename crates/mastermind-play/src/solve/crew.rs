@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    mem,
     ops::ControlFlow,
     sync::{
         Condvar, Mutex, PoisonError,
@@ -27,6 +28,8 @@ struct Heap {
     state: Mutex<State>,
     changed: Condvar,
     threads: usize,
+    // Set by a thread that panics.
+    panicked: AtomicBool,
 }
 
 #[derive(Default)]
@@ -63,6 +66,21 @@ impl Pieces {
     }
 }
 
+/// A piece that is being worked on. It is done when this is dropped, also by a panic, since other threads wait for it.
+struct Busy<'a> {
+    heap: &'a Heap,
+    rest: Vec<Job>,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.heap.panicked.store(true, Ordering::Relaxed);
+        }
+        self.heap.done(mem::take(&mut self.rest));
+    }
+}
+
 impl Heap {
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
@@ -93,12 +111,34 @@ impl Heap {
         });
         self.changed.notify_all();
     }
+
+    /// Works on pieces until none is left. `play` plays a piece, or divides it and gives what is left of it; once it is
+    /// stopped, it is not called again.
+    fn work(&self, play: impl Fn(Job) -> Result<(Tally, Vec<Job>), Stopped>) -> Result<Tally, Stopped> {
+        let mut tally = Tally::default();
+        let mut stopped = false;
+        while let Some(job) = self.take() {
+            let mut busy = Busy { heap: self, rest: Vec::new() };
+            // After a stop the pieces are still taken off the heap, so that all threads come to an end.
+            if stopped {
+                continue;
+            }
+            match play(job) {
+                Ok((part, rest)) => {
+                    tally.add(&part);
+                    busy.rest = rest;
+                }
+                Err(Stopped) => stopped = true,
+            }
+        }
+        if stopped { Err(Stopped) } else { Ok(tally) }
+    }
 }
 
 /// Plays all `codes` with so many threads.
 ///
 /// # Errors
-/// [`Stopped`] when `stop` is set before the end.
+/// [`Stopped`] when `stop` is set before the end, or a thread panics.
 pub(super) fn run(
     breaker: &Codebreaker,
     threads: usize,
@@ -107,37 +147,34 @@ pub(super) fn run(
     bar: &Bar,
 ) -> Result<Tally, Stopped> {
     let threads = threads.max(1);
-    let heap = Heap { state: Mutex::default(), changed: Condvar::new(), threads };
-    heap.with(|state| state.jobs.add(breaker.job()));
     let piece = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(PIECE);
     let found = AtomicU64::new(0);
-    let work = || {
-        let mut tally = Tally::default();
-        let mut stopped = false;
-        while let Some(job) = heap.take() {
-            let mut rest = Vec::new();
-            if stopped || stop.load(Ordering::Relaxed) {
-                // What waits is taken off the heap, so that everybody comes to an end.
-                stopped = true;
-            } else if job.codes() > piece {
-                let (part, further) = breaker.divide(&job);
-                bar.found(found.fetch_add(part.codes(), Ordering::Relaxed) + part.codes(), codes);
-                tally.add(&part);
-                rest = further;
-            } else {
-                let watch = |more| {
-                    bar.found(found.fetch_add(more, Ordering::Relaxed) + more, codes);
-                    if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                };
-                match breaker.run(job, watch) {
-                    Ok(part) => tally.add(&part),
-                    Err(Stopped) => stopped = true,
-                }
-            }
-            heap.done(rest);
+    let tell = |more| bar.found(found.fetch_add(more, Ordering::Relaxed) + more, codes);
+    share_out(threads, breaker.job(), stop, |job, stopping| {
+        if job.codes() > piece {
+            let (part, further) = breaker.divide(&job);
+            tell(part.codes());
+            return Ok((part, further));
         }
-        if stopped { Err(Stopped) } else { Ok(tally) }
-    };
+        let watch = |more| {
+            tell(more);
+            if stopping() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        Ok((breaker.run(job, watch)?, Vec::new()))
+    })
+}
+
+/// Lets so many threads work on a job and on what it is divided into. `play` can ask whether it is to stop.
+fn share_out(
+    threads: usize,
+    job: Job,
+    stop: &AtomicBool,
+    play: impl Fn(Job, &dyn Fn() -> bool) -> Result<(Tally, Vec<Job>), Stopped> + Sync,
+) -> Result<Tally, Stopped> {
+    let heap = Heap { state: Mutex::default(), changed: Condvar::new(), threads, panicked: AtomicBool::new(false) };
+    heap.with(|state| state.jobs.add(job));
+    let stopping = || stop.load(Ordering::Relaxed) || heap.panicked.load(Ordering::Relaxed);
+    let work = || heap.work(|job| if stopping() { Err(Stopped) } else { play(job, &stopping) });
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_fold(Tally::default(), |mut tally, worker| {
@@ -150,7 +187,10 @@ pub(super) fn run(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::{
+        sync::mpsc,
+        time::{Duration, Instant},
+    };
 
     use mastermind::{Rules, solver::Strategy};
 
@@ -184,6 +224,21 @@ mod tests {
         let taken: Vec<usize> = std::iter::from_fn(|| pieces.take(1)).map(|job| job.codes()).collect();
         assert_eq!(taken, [2, 4, 5, 20, 40, 44, 81, 276, 230, 222, 182, 105, 84]);
         assert_eq!(pieces.codes, 0);
+    }
+
+    // Whoever waits for the piece of a thread that panics would wait for ever: it is never done.
+    #[test]
+    fn a_thread_that_panics_ends_the_work_of_all() {
+        for threads in [1, 2, 7] {
+            let (ended, end) = mpsc::channel();
+            thread::spawn(move || {
+                let breaker = Codebreaker::new(Rules::new(4, 6, true).unwrap(), Strategy::Parts);
+                let stop = AtomicBool::new(false);
+                let done = share_out(threads, breaker.job(), &stop, |_, _| panic!("a piece that cannot be played"));
+                let _ = ended.send(done);
+            });
+            assert_eq!(end.recv_timeout(Duration::from_secs(60)), Ok(Err(Stopped)), "{threads} threads");
+        }
     }
 
     #[test]
