@@ -33,7 +33,7 @@ pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 /// all of the old or all of the new.
 ///
 /// The new content is written beside the file, brought to the disk and renamed. A link stays a link and what it points to
-/// is replaced; what is no file but a device or a pipe is written to.
+/// is replaced, or made; what is no file but a device or a pipe is written to.
 ///
 /// # Errors
 /// When that cannot be done; the file is as it was then. A file that is read-only is left alone.
@@ -92,7 +92,7 @@ enum Target {
 
 fn target(path: &Path) -> io::Result<Target> {
     let path = match fs::canonicalize(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => end_of_links(path)?,
         real => real?,
     };
     let old = match fs::metadata(&path) {
@@ -114,6 +114,20 @@ fn target(path: &Path) -> io::Result<Target> {
     };
     Ok(Target::File { path, permissions: old.map(|old| old.permissions()), folder })
 }
+
+// Where a path leads to at which there is nothing: the end of the links, if it is one.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&path) else { return Ok(path) };
+        // An absolute one replaces all of it.
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(io::Error::other("too many links lead to each other"))
+}
+
+/// Links that are followed to a file that is not there yet; as many as Linux follows to one that is.
+const MAX_LINKS: usize = 40;
 
 /// How the files are called that will be renamed; the process and a number follow.
 const BESIDE: &str = ".saving-";
@@ -237,6 +251,28 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         replace_file(Path::new("/dev/null"), b"new").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_what_is_not_there_yet_stays_a_link() {
+        use std::os::unix::fs::symlink;
+        let folder = Folder::new("dangling");
+        fs::create_dir(folder.0.join("kept")).unwrap();
+        let (first, second) = (folder.0.join("first"), folder.0.join("second"));
+        symlink("second", &first).unwrap();
+        symlink("kept/table", &second).unwrap();
+        check_replaceable(&first).unwrap();
+        replace_file(&first, b"new").unwrap();
+        for link in [&first, &second] {
+            assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "{}", link.display());
+        }
+        assert_eq!(fs::read(folder.0.join("kept/table")).unwrap(), b"new");
+        // A folder that is not there is no place for a file, however it is called.
+        let nowhere = folder.0.join("nowhere");
+        symlink("no/table", &nowhere).unwrap();
+        assert_eq!(replace_file(&nowhere, b"x").unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(fs::symlink_metadata(&nowhere).unwrap().is_symlink());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! | one byte of ASCII | that byte; CR is Enter, `\n`; some control bytes have a meaning of their own |
 //! | `ESC [` parameters final | cursor pad and function keys; a second parameter of 2 is Shift |
 //! | `ESC [ <` button `;` column `;` row, then `M` or `m` | the mouse, pressed or released; columns and rows count from 1 |
+//! | `ESC [ M` and three bytes | the same of terminals that do not know that form: button, column and row, each as a byte and 32 more |
 //! | `ESC [ [` letter | function keys of the Linux console |
 //! | `ESC O` final | cursor pad, function keys, number pad in application mode |
 //! | `ESC` and anything else | a key with Alt, which means nothing here |
@@ -94,6 +95,12 @@ impl Decoder {
         match self.pending.get(1..).unwrap_or_default() {
             [] if matches!(byte, b'[' | b'O') => Step::More,
             [] => Step::Done(None),
+            b"[" if byte == b'M' => Step::More,
+            // Where the place is too far away for a byte, some terminals write 0.
+            [b'[', b'M', rest @ ..] if byte == 0 || byte >= b' ' => match rest {
+                &[button, column] => Step::Done(old_mouse(button, column, byte)),
+                _ => Step::More,
+            },
             // A control byte in the middle: the sequence was cut off, and this is a key.
             _ if byte < b' ' => Step::Before(None),
             b"[" if byte == b'[' => Step::More,
@@ -162,11 +169,22 @@ fn control(parameters: &[u8], end: u8) -> Option<Typed> {
 fn mouse(parameters: &[u8], end: u8) -> Option<Event> {
     let mut numbers = parameters.split(|&byte| byte == b';').map(number::<u16>);
     let (button, column, row) = (numbers.next()??, numbers.next()??, numbers.next()??);
-    // A release says nothing new. Shift, Alt and Ctrl are 4, 8 and 16; a move has 32.
-    let gesture = match (end, button & !(4 | 8 | 16)) {
-        (b'M', 0) => Gesture::Press,
-        (b'M', 64) => Gesture::WheelUp,
-        (b'M', 65) => Gesture::WheelDown,
+    // A release says nothing new.
+    if end == b'M' { gesture(button, column, row) } else { None }
+}
+
+// ESC [ M button column row, where a release is a button of its own
+fn old_mouse(button: u8, column: u8, row: u8) -> Option<Event> {
+    let number = |byte: u8| byte.checked_sub(32).map(u16::from);
+    gesture(number(button)?, number(column)?, number(row)?)
+}
+
+// Shift, Alt and Ctrl are 4, 8 and 16; a move has 32. Columns and rows count from 1.
+fn gesture(button: u16, column: u16, row: u16) -> Option<Event> {
+    let gesture = match button & !(4 | 8 | 16) {
+        0 => Gesture::Press,
+        64 => Gesture::WheelUp,
+        65 => Gesture::WheelDown,
         _ => return None,
     };
     Some(Event::Mouse(Mouse { gesture, column: column.checked_sub(1)?, row: row.checked_sub(1)? }))
@@ -306,6 +324,22 @@ mod tests {
         {
             assert_eq!(moused(format!("\x1b[<{nothing}").as_bytes()), [], "{nothing}");
         }
+    }
+
+    // As terminals tell of the mouse that do not know mode 1006: three bytes, each 32 more than it means.
+    #[test]
+    fn the_mouse_of_terminals_that_only_know_the_old_form_types_no_key() {
+        let mouse = |gesture, column, row| Event::Mouse(Mouse { gesture, column, row });
+        let key = Event::Typed(Typed::Byte(b'j'));
+        assert_eq!(moused(b"\x1b[M !!j"), [mouse(Gesture::Press, 0, 0), key]);
+        assert_eq!(moused(b"\x1b[M$\xff*j"), [mouse(Gesture::Press, 222, 9), key], "with Shift, far to the right");
+        assert_eq!(moused(b"\x1b[M`Q2j"), [mouse(Gesture::WheelUp, 48, 17), key]);
+        assert_eq!(moused(b"\x1b[MaQ2j"), [mouse(Gesture::WheelDown, 48, 17), key]);
+        // A release, another button, and a place that is too far away to be told.
+        for nothing in [b"\x1b[M#Q2j", b"\x1b[M\"Q2j", b"\x1b[M \x00\x00j"] {
+            assert_eq!(moused(nothing), [key], "{}", nothing.escape_ascii());
+        }
+        assert_eq!(typed(b"\x1b[M \x03"), [Typed::Interrupt], "cut off");
     }
 
     #[test]

@@ -21,6 +21,10 @@ use crate::{
 /// The least time between two frames: sixty a second at most, whatever comes over the network.
 const FRAME: Duration = Duration::from_millis(16);
 
+/// How long after [`Stage::suspend`] a SIGCONT can be the one that ended it. It comes at once, but where nothing has stopped
+/// none comes, and a later one is news.
+const OWN_CONTINUATION: Duration = Duration::from_secs(1);
+
 /// Where keys come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
@@ -63,6 +67,8 @@ pub struct Stage {
     // When the next frame may be drawn; whether there is anything new to draw.
     next_frame: Instant,
     changed: bool,
+    // When the program went on after it had stopped itself, until the signal that let it go on is heard of.
+    went_on: Option<Instant>,
     // Trouble with the terminal that was not told yet.
     trouble: Option<io::Error>,
 }
@@ -87,7 +93,7 @@ impl Stage {
             Source::Pipe => Inputs::pipe()?,
             Source::Nothing => Inputs::none(),
         };
-        Ok(Self { screen, inputs, signals, next_frame: Instant::now(), changed: true, trouble: None })
+        Ok(Self { screen, inputs, signals, next_frame: Instant::now(), changed: true, went_on: None, trouble: None })
     }
 
     /// Takes in that there is something new to draw.
@@ -116,6 +122,7 @@ impl Stage {
     pub fn suspend(&mut self) {
         self.changed = true;
         self.with_screen(Screen::suspend);
+        self.went_on = Some(Instant::now());
     }
 
     /// Waits for what happens next. What is in a pipe waits until the program is `ready` for it. Dropping it before it is
@@ -155,6 +162,8 @@ impl Stage {
             Signal::HangUp => self.lose(ErrorKind::BrokenPipe.into()),
             Signal::Resized => self.changed = true,
             Signal::Stop => self.suspend(),
+            // The terminal is ours again already.
+            Signal::Continued if self.went_on.take().is_some_and(|when| when.elapsed() < OWN_CONTINUATION) => {}
             Signal::Continued => {
                 self.changed = true;
                 self.with_screen(Screen::resume);
