@@ -1,6 +1,6 @@
 //! The command line: what was typed, and what is meant by it.
 
-use std::{env, net::IpAddr};
+use std::{env, ffi::OsString, net::IpAddr};
 
 use clap::Parser;
 use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, ip_address, whole_number};
@@ -196,8 +196,25 @@ fn numbered(base: &str, number: u16) -> ShortText {
 }
 
 fn login_name() -> ShortText {
-    let known = ["LOGNAME", "USER", "USERNAME"].iter().find_map(env::var_os).filter(|name| !name.is_empty());
-    known.map_or_else(|| text(PERSON), |name| text(&name.to_string_lossy()))
+    text(&login(env::var_os).unwrap_or_else(|| PERSON.to_owned()))
+}
+
+// What the environment says, else the password database, which knows the user also where a service or `env -i` has
+// started the program.
+fn login(variable: impl Fn(&'static str) -> Option<OsString>) -> Option<String> {
+    let mut said = ["LOGNAME", "USER", "USERNAME"].into_iter().filter_map(variable);
+    said.find(|name| !name.is_empty()).map(|name| name.to_string_lossy().into_owned()).or_else(account)
+}
+
+#[cfg(unix)]
+fn account() -> Option<String> {
+    use nix::unistd::{User, getuid};
+    User::from_uid(getuid()).ok().flatten().map(|user| user.name)
+}
+
+#[cfg(not(unix))]
+const fn account() -> Option<String> {
+    None
 }
 
 #[cfg(test)]
@@ -244,6 +261,21 @@ mod tests {
         assert_eq!(screen, Screen::Gui { address: there("g:1"), port: 2023, bind });
         let Part::Player(login) = part else { panic!("{part:?}") };
         assert!(!login.is_empty());
+    }
+
+    #[test]
+    fn the_login_name_is_what_the_environment_says_and_else_the_password_database() {
+        let says = |name: &str| login(|variable| (variable == name).then(|| "ann".into()));
+        assert!(["LOGNAME", "USER", "USERNAME"].into_iter().all(|name| says(name).as_deref() == Some("ann")));
+        let empty = login(|variable| Some(if variable == "LOGNAME" { "" } else { "ann" }.into()));
+        assert_eq!(empty.as_deref(), Some("ann"));
+        // A user whom the database does not have is known by a number only.
+        #[cfg(unix)]
+        {
+            let id = std::process::Command::new("id").arg("-un").output().unwrap();
+            let known = id.status.success().then(|| String::from_utf8(id.stdout).unwrap().trim().to_owned());
+            assert_eq!(login(|_| None), known);
+        }
     }
 
     #[test]
