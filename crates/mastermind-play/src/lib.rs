@@ -65,7 +65,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let origin = origin(seed, daily)?;
             interrupt::end_quietly()?;
             let settings = text::Settings { wanted, origin, hints };
-            text::play(BufReader::new(io::stdin()), io::stdout(), &settings, &book).context(OUTPUT)?;
+            // What comes through a pipe may be a program's play, or typed before.
+            let book = io::stdin().is_terminal().then_some(&book);
+            text::play(BufReader::new(io::stdin()), io::stdout(), &settings, book).context(OUTPUT)?;
         }
         Plan::Duel { wanted, hints } => {
             let seed = random_seed()?;

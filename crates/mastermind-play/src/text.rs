@@ -40,11 +40,11 @@ impl From<io::Error> for Stop {
 
 type Said<T> = Result<T, Stop>;
 
-/// Plays games until the player wants no more or the input ends.
+/// Plays games until the player wants no more or the input ends. They are counted in the book, if there is one.
 ///
 /// # Errors
 /// When the output cannot be written to.
-pub fn play(input: impl BufRead, output: impl Write, settings: &Settings, book: &Book) -> io::Result<()> {
+pub fn play(input: impl BufRead, output: impl Write, settings: &Settings, book: Option<&Book>) -> io::Result<()> {
     let mut talk = Talk::new(input, output);
     let played = games(&mut talk, settings, book);
     end(talk, played)
@@ -60,11 +60,12 @@ pub fn duel(input: impl BufRead, output: impl Write, wanted: Wanted, hints: bool
     end(talk, played)
 }
 
-/// Reads `yes` or `no` in any mixture of small and capital letters.
+/// Reads `yes` or `no`, or the first letter of one, in any mixture of small and capital letters.
 pub fn yes_or_no(typed: &str) -> Option<bool> {
-    if typed.eq_ignore_ascii_case("yes") {
+    let is_one_of = |words: [&str; 2]| words.iter().any(|word| typed.eq_ignore_ascii_case(word));
+    if is_one_of(["yes", "y"]) {
         Some(true)
-    } else if typed.eq_ignore_ascii_case("no") {
+    } else if is_one_of(["no", "n"]) {
         Some(false)
     } else {
         None
@@ -80,7 +81,7 @@ fn end<R: BufRead, W: Write>(mut talk: Talk<R, W>, played: Said<()>) -> io::Resu
     }
 }
 
-fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book: &Book) -> Said<()> {
+fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book: Option<&Book>) -> Said<()> {
     talk.say("MASTERMIND. I have a code; you have ten turns. I like my odds.")?;
     let mut origin = settings.origin;
     loop {
@@ -93,35 +94,38 @@ fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book:
                 Round::of_day(rules, Style::Text, day).map_err(io::Error::other)?
             }
         };
-        // Whatever is wrong with the statistics is said when they are written.
-        if let (Some(puzzle), Ok(record)) = (round.puzzle(), book.read())
-            && record.has_begun(puzzle)
-        {
-            round.stand(false);
-            talk.say(voice::again(round.day()))?;
-        } else if round.day().is_some() {
-            talk.say(voice::FIRST)?;
+        if let Some(book) = book {
+            // Whatever is wrong with the statistics is said when they are written.
+            if let (Some(puzzle), Ok(record)) = (round.puzzle(), book.read())
+                && record.has_begun(puzzle)
+            {
+                round.stand(false);
+                talk.say(voice::again(round.day()))?;
+            } else if round.day().is_some() {
+                talk.say(voice::FIRST)?;
+            }
         }
-        let mut round = game(talk, round, settings.hints, Some(book))?;
+        let mut round = game(talk, round, settings.hints, book)?;
         if let Some(line) = voice::hints(round.game().hints()) {
             talk.say(&line)?;
         }
         if let Some(again) = round.again() {
             talk.say(&again)?;
         }
-        let added = {
+        let added = book.map(|book| {
             let _whole = interrupt::Whole::begin();
             book.add(&round)
-        };
-        if let Ok(added) = &added {
+        });
+        if let Some(Ok(added)) = &added {
             round.stand(added.first);
         }
         if let Some(share) = round.share() {
             talk.say(&format!("\n{share}\n"))?;
         }
         match added {
-            Ok(added) => voice::added(&added).iter().try_for_each(|line| talk.say(line))?,
-            Err(error) => talk.say(&format!("This game is not counted: {error}."))?,
+            None => talk.say(voice::PIPED)?,
+            Some(Ok(added)) => voice::added(&added).iter().try_for_each(|line| talk.say(line))?,
+            Some(Err(error)) => talk.say(&format!("This game is not counted: {error}."))?,
         }
         match &mut origin {
             Origin::Seed(seed) => *seed = seed.wrapping_add(1),

@@ -117,6 +117,9 @@ pub(crate) fn again(day: Option<Day>) -> &'static str {
     }
 }
 
+/// That a game was played through a pipe, by whoever or whatever it was.
+pub(crate) const PIPED: &str = "Played through a pipe: this game is not counted.";
+
 /// What became of the statistics at the end of a game.
 pub(crate) fn added(added: &Added) -> Vec<String> {
     let Added { record, first, notice } = added;

@@ -1,12 +1,13 @@
 use std::{
     collections::BTreeSet,
     fs,
+    path::Path,
     process::{Command, Stdio},
 };
 
 use testkit::{TempDir, process::Process};
 
-use super::{PROGRAM, command, run, run_in};
+use super::{Keyboard, PROGRAM, command, run, run_in, typed_in};
 
 /// A game whose code is 7423.
 const PUZZLE: &str = "--length 4 --repeats no --seed 7";
@@ -56,7 +57,7 @@ White: 0
 So you found it. Congratulations, human: my circuits call it luck,
 and my circuits would like a second opinion. Enjoy it while it lasts.
 Seed: 7. The same puzzle again: cargo run -p mastermind-play -- --length 4 --repeats no --seed 7
-Statistics: 1 played, 1 won, streak 1 (best 1); 0 more with hints.
+Played through a pipe: this game is not counted.
 Another game, to be taught better? YES or NO: As expected. Come back when you have grown.
 "
     );
@@ -101,7 +102,7 @@ fn lifelines_are_shown_as_they_would_be_granted() {
 fn a_win_is_followed_by_no_notice_and_another_game_is_fresh() {
     let finished = run(PUZZLE, "1234\n".repeat(6) + "7423\nmaybe\nYes\n");
     let (first, second) = finished.stdout.split_once("Another game").unwrap();
-    assert!(first.ends_with("streak 1 (best 1); 0 more with hints.\n") && !first.contains("Too late"), "{first}");
+    assert!(first.ends_with("this game is not counted.\n") && !first.contains("Too late"), "{first}");
     assert!(second.contains("'maybe' is no answer: type YES or NO."), "{second}");
     assert!(second.contains("Turn #: 1\nlifeline#1: AVAILABLE\nlifeline#2: AVAILABLE\nCode  : ****\n"), "{second}");
 }
@@ -156,6 +157,27 @@ fn wrong_answers_to_the_questions_are_said_and_asked_again() {
     assert_eq!(finished.stdout.matches("no length: type a whole number from 4 to 8.").count(), lengths.len());
     assert_eq!(finished.stdout.matches("no answer: type YES or NO.").count(), 3);
     assert!(finished.stdout.contains("Guess 5 digits from 1 to 8.\n"), "{}", finished.stdout);
+}
+
+#[test]
+fn a_letter_answers_a_question() {
+    for (typed, repeats) in [("y", "yes"), ("Y", "yes"), ("n", "no"), ("N", "no")] {
+        let finished = run("--seed 7 --length 4", format!("{typed}\n{}n\n", "1234\n".repeat(10)));
+        assert!(finished.stdout.contains(&format!("--repeats {repeats} --seed 7\n")), "{}", finished.stdout);
+        assert!(finished.stdout.ends_with("Come back when you have grown.\n"), "{}", finished.stdout);
+    }
+}
+
+// Whoever lets a program play, or repeats what was typed, has not played.
+#[test]
+fn a_game_through_a_pipe_is_not_counted_and_keeps_no_puzzle_from_being_so() {
+    let data = TempDir::new();
+    for input in ["1234\n", "7423\nno\n"] {
+        let piped = run_in(&data, PUZZLE, input);
+        assert!(!piped.stdout.contains(SEEN) && !piped.stdout.contains("Statistics"), "{}", piped.stdout);
+    }
+    assert!(!data.path().join("arcade").exists());
+    assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 0 played"));
 }
 
 #[test]
@@ -215,7 +237,7 @@ fn options_skip_the_questions_and_fewer_colours_are_possible() {
 #[test]
 fn hints_are_there_on_each_turn_and_mark_the_game() {
     let data = TempDir::new();
-    let finished = run_in(&data, &format!("{PUZZLE} --hint"), "1234\n7423\nno\n");
+    let finished = typed_in(&data, &format!("{PUZZLE} --hint"), "1234\n7423\nno\n");
     let hints: Vec<&str> = finished.stdout.lines().filter(|line| line.starts_with("Hint  : ")).collect();
     assert_eq!(hints[0], "Hint  : 1680 codes are possible.");
     assert!(
@@ -242,9 +264,9 @@ fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
     let (played, lost, code, won) = loop {
         let played = TempDir::new();
         // A lost game shows the code; a share must not.
-        let lost = run_in(&played, daily, "11111111\n".repeat(10));
+        let lost = typed_in(&played, daily, &"11111111\n".repeat(10));
         let code = lost.stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..8].to_owned();
-        let won = run_in(&played, daily, format!("{code}\n"));
+        let won = typed_in(&played, daily, &format!("{code}\n"));
         if date(&lost.stdout) == date(&won.stdout) {
             break (played, lost, code, won);
         }
@@ -262,29 +284,33 @@ fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
     assert!(before.contains(SEEN) && !after.contains(SEEN), "{}", won.stdout);
     assert!(after.contains("this game is not counted.\nStatistics: 1 played, 0 won"), "{}", won.stdout);
     assert!(!won.stdout.contains("Seed:") && !won.stdout.contains("Another game"), "{}", won.stdout);
-    assert!(run_in(&played, "--daily", "").stdout.contains("4 pegs, 8 colours, with repeats"));
-    let other = run_in(&played, "--daily --length 6 --repeats no", "");
+    assert!(typed_in(&played, "--daily", "").stdout.contains("4 pegs, 8 colours, with repeats"));
+    let other = typed_in(&played, "--daily --length 6 --repeats no", "");
     assert!(other.stdout.contains("6 pegs, 8 colours, no repeats") && !other.stdout.contains(SEEN), "{}", other.stdout);
 }
 
 #[test]
 fn a_puzzle_that_was_begun_and_left_is_played_again() {
     let data = TempDir::new();
-    run_in(&data, PUZZLE, "lifeline#2\n");
-    let finished = run_in(&data, PUZZLE, "7423\nno\n");
+    typed_in(&data, PUZZLE, "lifeline#2\n");
+    let finished = typed_in(&data, PUZZLE, "7423\nno\n");
     assert!(finished.stdout.contains(SEEN), "{}", finished.stdout);
     assert!(finished.stdout.contains("this game is not counted.\nStatistics: 0 played"), "{}", finished.stdout);
     // Nothing was told, so nothing is known.
     let other = "--length 4 --repeats no --seed 8";
-    run_in(&data, other, "lifeline#3\n12\n");
-    assert!(!run_in(&data, other, "").stdout.contains(SEEN));
+    typed_in(&data, other, "lifeline#3\n12\n");
+    assert!(!typed_in(&data, other, "").stdout.contains(SEEN));
     // Two programs at once: the second one's first answer is the second one.
-    let mut games: Vec<Process> = (0..2).map(|_| Process::start_with_stdin(&mut command(&data, other))).collect();
-    for game in &games {
+    let mut games = [(); 2].map(|()| {
+        let keyboard = Keyboard::new();
+        let game = keyboard.start(data.path(), other);
+        (keyboard, game)
+    });
+    for (_, game) in &games {
         game.wait_stdout("a prompt", |stdout| stdout.ends_with("Guess : ").then_some(()));
     }
-    for (game, first) in games.iter_mut().zip([true, false]) {
-        game.write("1234\n");
+    for ((keyboard, game), first) in games.iter_mut().zip([true, false]) {
+        keyboard.types("1234\n");
         let told = game.wait_stdout("turn 2", |stdout| stdout.contains("Turn #: 2").then(|| stdout.to_owned()));
         assert_eq!(told.contains(SEEN), !first, "{told}");
     }
@@ -297,9 +323,9 @@ fn statistics_are_kept_and_shown() {
         let puzzle = format!("--length 4 --repeats no --seed {seed}");
         let lost = run(&puzzle, "1234\n".repeat(10));
         let code = &lost.stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..4];
-        run_in(&data, &puzzle, format!("1234\n{code}\n"));
+        typed_in(&data, &puzzle, &format!("1234\n{code}\n"));
     }
-    run_in(&data, "--length 4 --repeats no --seed 9", "1234\n".repeat(10));
+    typed_in(&data, "--length 4 --repeats no --seed 9", &"1234\n".repeat(10));
     let shown = run_in(&data, "statistics", "");
     assert!(
         shown.stdout.starts_with("Statistics: 3 played, 2 won, streak 0 (best 2); 0 more with hints.\n"),
@@ -313,17 +339,20 @@ fn statistics_are_kept_and_shown() {
 #[test]
 fn games_that_end_at_the_same_time_are_all_counted() {
     let data = TempDir::new();
-    let games = (0..4).map(|seed| format!("--length 4 --repeats no --seed {seed}"));
-    let mut games: Vec<Process> = games.map(|puzzle| Process::start_with_stdin(&mut command(&data, &puzzle))).collect();
-    for game in &games {
+    let mut games = [0, 1, 2, 3].map(|seed| {
+        let keyboard = Keyboard::new();
+        let game = keyboard.start(data.path(), &format!("--length 4 --repeats no --seed {seed}"));
+        (keyboard, game)
+    });
+    for (_, game) in &games {
         game.wait_stdout("a prompt", |stdout| stdout.ends_with("Guess : ").then_some(()));
     }
     // None of them has this code.
-    for game in &mut games {
-        game.write("1111\n".repeat(10));
+    for (keyboard, _) in &mut games {
+        keyboard.types(&"1111\n".repeat(10));
     }
-    for game in games {
-        assert_eq!(game.wait().code, Some(0));
+    for (keyboard, game) in games {
+        assert_eq!(keyboard.ends(game).code, Some(0));
     }
     assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 4 played, 0 won"));
 }
@@ -341,7 +370,7 @@ fn a_damaged_file_of_statistics_is_said_and_kept() {
         "{}",
         shown.stderr
     );
-    let played = run_in(&data, PUZZLE, "7423\n");
+    let played = typed_in(&data, PUZZLE, "7423\n");
     assert!(
         played.stdout.contains("The statistics were damaged") && played.stdout.contains("1 played"),
         "{}",
@@ -356,9 +385,10 @@ fn no_place_for_statistics_is_no_reason_not_to_play() {
     let data = TempDir::new();
     // A file where the directory should be.
     let file = data.file("file", "");
-    let mut process = Process::start_with_stdin(command(&data, PUZZLE).env("XDG_DATA_HOME", &file));
-    process.write("7423\nno\n");
-    let finished = process.wait();
+    let mut keyboard = Keyboard::new();
+    let process = keyboard.start(Path::new(&file), PUZZLE);
+    keyboard.types("7423\nno\n");
+    let finished = keyboard.ends(process);
     assert!(
         finished.stdout.contains("This game is not counted: no statistics: ") && finished.code == Some(0),
         "{}",
