@@ -25,8 +25,11 @@ mod trainer;
 
 pub use trainer::Trainer;
 
+use core::str::FromStr;
+
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::{
     hand::{BEST, MAX_HAND},
@@ -54,6 +57,21 @@ impl Chance {
     #[inline]
     const fn falls(self, bits: u64) -> bool {
         bits < self.0 || self.0 == u64::MAX
+    }
+}
+
+/// Text that is no chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("give a chance from 0 to 1, as in 0.1")]
+pub struct ParseChanceError;
+
+impl FromStr for Chance {
+    type Err = ParseChanceError;
+
+    /// Reads digits and a point, as in `0.1`.
+    fn from_str(text: &str) -> Result<Self, ParseChanceError> {
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        text.parse().ok().filter(|_| plain).and_then(Self::new).ok_or(ParseChanceError)
     }
 }
 
@@ -283,6 +301,16 @@ impl Episode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chance_is_digits_and_a_point() {
+        for (text, probability) in [("0", 0.0), ("0.1", 0.1), (".5", 0.5), ("1", 1.0), ("1.0", 1.0)] {
+            assert_eq!(text.parse::<Chance>().ok(), Chance::new(probability), "{text}");
+        }
+        for wrong in ["", ".", "1.1", "-0.1", "+0.1", "1e-1", "nan", "inf", "0,1", "10%"] {
+            assert_eq!(wrong.parse::<Chance>(), Err(ParseChanceError), "{wrong}");
+        }
+    }
 
     #[test]
     fn chances_are_probabilities() {

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use clap::{ArgGroup, Parser, Subcommand};
+use clap::{ArgAction, ArgGroup, Parser, Subcommand};
 use cmdkit::{UsageError, whole_number};
 use mastermind::{
     Code, Rules,
@@ -29,7 +29,8 @@ Examples:
   printf '4\\nyes\\n1122\\n' | mastermind-play --seed 1
       the text game through a pipe; it ends with its input
 
-Past games are counted in a small file in the user's data directory (XDG_DATA_HOME, or what the system has for it).
+Past games are counted in a small file in the user's data directory (XDG_DATA_HOME, or what the system has for it);
+those that are played through a pipe are not.
 
 Exit status: 0 when the game is over, left or at the end of its input, 1 when something fails or a search is stopped, 2 for \
 wrong usage.";
@@ -99,8 +100,12 @@ pub struct Solve {
           allow_negative_numbers = true)]
     colours: usize,
 
-    /// No colour occurs twice in a code
-    #[arg(long)]
+    /// Whether a colour may occur twice in a code, yes or no
+    #[arg(long, value_name = "YES|NO", default_value = "yes", value_parser = yes_or_no, action = ArgAction::Set)]
+    repeats: bool,
+
+    /// As `--repeats no`, which it was called before.
+    #[arg(long, hide = true, conflicts_with = "repeats")]
     no_repeats: bool,
 
     /// What makes a guess good: minimax, expected, entropy or parts look one step ahead; optimal searches for the best play
@@ -228,8 +233,8 @@ impl Plan {
 
 fn task(solve: &Solve) -> Result<Task, UsageError> {
     let usage = |error: String| UsageError(error);
-    let Solve { length, colours, no_repeats, strategy, code, threads, seed, all: _ } = *solve;
-    let rules = Rules::new(length, colours, !no_repeats).map_err(|error| usage(error.to_string()))?;
+    let Solve { length, colours, repeats, no_repeats, strategy, code, threads, seed, all: _ } = *solve;
+    let rules = Rules::new(length, colours, repeats && !no_repeats).map_err(|error| usage(error.to_string()))?;
     if seed.is_some() && (strategy != Some(How::Optimal) || rules.guesses() > PROVABLE) {
         return Err(usage(format!(
             "--seed is for --strategy optimal in games of up to {PROVABLE} guesses, which are searched; all else is \

@@ -91,7 +91,7 @@ pub struct Args {
     pub explore: Exploring,
 
     /// The chance of a random move with --explore epsilon [default: 0.1]
-    #[arg(long, value_name = "CHANCE", value_parser = parse_chance, requires = "train",
+    #[arg(long, value_name = "CHANCE", value_parser = str::parse::<Chance>, requires = "train",
           help_heading = "Training", allow_negative_numbers = true)]
     pub epsilon: Option<Chance>,
 
@@ -135,10 +135,6 @@ fn parse_host(typed: &str) -> Result<String, &'static str> {
 
 fn parse_space(typed: &str) -> Result<StateSpace, &'static str> {
     StateSpace::from_word(typed).ok_or("give coarse or soft")
-}
-
-fn parse_chance(typed: &str) -> Result<Chance, &'static str> {
-    typed.parse().ok().and_then(Chance::new).ok_or("give a number from 0 to 1, as in 0.1")
 }
 
 /// What the command line asks for.
@@ -194,7 +190,7 @@ impl Args {
                 Exploring::Random => Explore::Random,
                 Exploring::Epsilon => Explore::Epsilon(match self.epsilon {
                     Some(epsilon) => epsilon,
-                    None => parse_chance("0.1").map_err(anyhow::Error::msg)?,
+                    None => "0.1".parse()?,
                 }),
                 Exploring::Doubt => Explore::Doubt,
             },
@@ -252,6 +248,8 @@ mod tests {
             ("player Ann localhost 80 --train --human", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --train --epsilon 1.5", ErrorKind::ValueValidation),
             ("player Ann localhost 80 --train --epsilon -0.1", ErrorKind::ValueValidation),
+            ("player Ann localhost 80 --train --epsilon 1e-1", ErrorKind::ValueValidation),
+            ("player Ann localhost 80 --train --epsilon +0.1", ErrorKind::ValueValidation),
             ("player Ann localhost 80 --train --best", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --table x --best", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --state fine", ErrorKind::ValueValidation),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use blackjack::{
     StateSpace,
-    learn::{Chance, Explore},
+    learn::{Chance, Explore, ParseChanceError},
 };
 use clap::{Parser, Subcommand, ValueEnum};
 use cmdkit::{UsageError, whole_number};
@@ -162,11 +162,8 @@ pub struct Epsilon {
 /// The chance to explore where none is given.
 const DEFAULT_EPSILON: &str = "0.1";
 
-fn epsilon(typed: &str) -> Result<Epsilon, String> {
-    let plain = typed.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let chance = typed.parse().ok().filter(|_| plain).and_then(Chance::new);
-    let epsilon = chance.map(|chance| Epsilon { chance, typed: typed.to_owned() });
-    epsilon.ok_or_else(|| format!("give a chance from 0 to 1, as in {DEFAULT_EPSILON}"))
+fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
+    Ok(Epsilon { chance: typed.parse()?, typed: typed.to_owned() })
 }
 
 // The chance that was asked for; only a learner that has one takes one.
@@ -176,7 +173,7 @@ fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Epsilon> {
             Err(UsageError("--epsilon is for --explore epsilon; the other ways have no such chance".to_owned()).into())
         }
         Some(asked) => Ok(asked.clone()),
-        None => epsilon(DEFAULT_EPSILON).map_err(anyhow::Error::msg),
+        None => Ok(epsilon(DEFAULT_EPSILON)?),
     }
 }
 

@@ -75,7 +75,9 @@ fn a_closed_terminal_does_not_end_work_that_was_started_with_nohup() {
 
 #[test]
 fn one_code_is_played_with_reasons() {
-    let finished = run("solve --length 4 --colours 8 --no-repeats --code 8536", "");
+    let finished = run("solve --length 4 --colours 8 --repeats no --code 8536", "");
+    let before = run("solve --length 4 --colours 8 --no-repeats --code 8536", "").stdout;
+    assert_eq!(finished.stdout, before, "as the option was called before");
     assert!(
         finished.stdout.starts_with("Turn 1: 1680 codes are possible. ")
             && finished.stdout.contains("8536 is found in "),
