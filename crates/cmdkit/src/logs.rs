@@ -105,7 +105,7 @@ impl ScreenLogArgs {
                 }
                 BoxMakeWriter::new(io::sink)
             }
-            None => BoxMakeWriter::new(io::stderr),
+            None => BoxMakeWriter::new(Queued::start()),
         };
         self.log.start_to(default, writer)
     }

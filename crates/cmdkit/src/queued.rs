@@ -11,6 +11,9 @@ use std::{
     time::Duration,
 };
 
+#[cfg(unix)]
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+
 /// Bytes that wait to be written; each text counts [`ENTRY`] more.
 const MAX_BYTES: usize = 4 << 20;
 /// What a text that waits costs besides its bytes.
@@ -48,6 +51,8 @@ impl Queue {
     pub(crate) fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
         let queue = Self { shared: Arc::clone(&shared) };
+        #[cfg(unix)]
+        let _held = HeldBack::begin();
         thread::spawn(move || write(&shared, stream, failed));
         queue
     }
@@ -70,6 +75,29 @@ impl Queue {
         let waiting = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
         let (state, _) = waiting.unwrap_or_else(PoisonError::into_inner);
         state.bytes == 0
+    }
+}
+
+/// Keeps SIGTSTP from the threads that are started meanwhile. A program that draws on the terminal takes that signal in a
+/// thread of its own, to give the terminal back first; any other thread that does not hold it back would stop the program
+/// before that.
+#[cfg(unix)]
+struct HeldBack(Option<SigSet>);
+
+#[cfg(unix)]
+impl HeldBack {
+    fn begin() -> Self {
+        Self(SigSet::from(Signal::SIGTSTP).thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
+    }
+}
+
+#[cfg(unix)]
+impl Drop for HeldBack {
+    fn drop(&mut self) {
+        // The system refuses nothing that it has just allowed.
+        if let Some(before) = self.0 {
+            let _ = before.thread_set_mask();
+        }
     }
 }
 

@@ -35,6 +35,31 @@ fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
     server.wait_for(&["PLAY Ann", "KEY h", "KEY h", "KEY ?", "KEY \\n", "KEY Q"]);
 }
 
+// A pair of sockets holds what is written to one end until the other end reads.
+#[cfg(unix)]
+#[test]
+fn a_log_that_nobody_reads_stops_no_game() {
+    use std::os::{fd::OwnedFd, unix::net::UnixStream};
+
+    let (mut log, _unread) = UnixStream::pair().unwrap();
+    log.set_nonblocking(true).unwrap();
+    while log.write(&[b'x'; 4096]).is_ok() {}
+    while log.write(b"x").is_ok() {}
+    log.set_nonblocking(false).unwrap();
+    let server = Server::with_map(MAP);
+    let mut client = Command::new(PROGRAM)
+        .args(["127.0.0.1", &server.port(), "Ann", "--log", "trace"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::from(OwnedFd::from(log)))
+        .spawn()
+        .unwrap();
+    server.wait_for(&["PLAY Ann"]);
+    client.stdin.take().unwrap().write_all(b"hQ").unwrap();
+    server.wait_for(&["PLAY Ann", "KEY h", "KEY Q"]);
+    assert_eq!(client.wait().unwrap().code(), Some(0));
+}
+
 #[test]
 fn the_end_of_a_pipe_leaves_the_game() {
     let server = Server::with_map(MAP);
