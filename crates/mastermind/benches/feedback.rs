@@ -1,4 +1,5 @@
-//! What the feedback of one guess to many codes costs, beside a plain loop over arrays in the same run.
+//! What it costs the codebreaker to judge guesses by all codes that are possible, beside a plain loop over arrays in the same
+//! run.
 //!
 //! `cargo bench -p mastermind --bench feedback --bench solver`
 
@@ -9,7 +10,10 @@
     reason = "rates are rough; colours are below 8"
 )]
 
-use mastermind::{Code, Feedback, Planes, Rules};
+use mastermind::{
+    Rules,
+    solver::{Codebreaker, Job, Strategy},
+};
 use std::{hint::black_box, time::Instant};
 
 /// The plain loop: counts in arrays, as one would first write it.
@@ -26,6 +30,15 @@ fn naive(guess: &[u8], code: &[u8]) -> u8 {
     shared << 4 | red
 }
 
+/// How many different answers the codes give to the guess.
+fn parts(guess: &[u8], codes: &[u8]) -> usize {
+    let mut counts = [0_u32; 256];
+    for code in codes.chunks_exact(guess.len()) {
+        counts[usize::from(naive(guess, code))] += 1;
+    }
+    counts.iter().filter(|count| **count > 0).count()
+}
+
 /// Comparisons in a second, the best of a few rounds.
 fn rate(comparisons: usize, mut work: impl FnMut()) -> f64 {
     work();
@@ -38,45 +51,38 @@ fn rate(comparisons: usize, mut work: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    println!("billions of comparisons a second, and how many times the plain loop (the goal: together at least 30)");
-    println!("{:<28} {:>8} {:>16} {:>16}", "game", "plain", "one by one", "together");
+    println!(
+        "the second guess of a game, chosen by the codebreaker for the largest set of codes that the first one leaves"
+    );
+    println!("billions of comparisons a second of a guess with a code, and how many times the plain loop");
+    println!("{:<28} {:>8} {:>8} {:>8} {:>16}", "game", "guesses", "codes", "plain", "codebreaker");
     for (length, colours) in [(4, 6), (4, 8), (5, 8), (6, 8)] {
         let rules = Rules::new(length, colours, true).expect("rules of the table");
-        let codes = rules.all();
-        let arrays: Vec<Vec<u8>> =
-            codes.iter().map(|code| code.pegs().map(|peg| peg.index() as u8).collect()).collect();
-        let flat: Vec<u8> = arrays.concat();
-        let step = (codes.len() / 97).max(1);
-        let guesses: Vec<usize> = (0..codes.len()).step_by(step).collect();
-        let comparisons = guesses.len() * codes.len();
-        let mut answers = vec![0; codes.len()];
+        let breaker = Codebreaker::new(rules, Strategy::Parts);
+        let (_, jobs) = breaker.divide(&breaker.job());
+        let job = jobs.into_iter().max_by_key(Job::codes).expect("one guess leaves some codes");
+        let (guesses, codes) = (breaker.guesses(&job), job.codes());
 
-        let plain = rate(comparisons, || {
-            for &guess in &guesses {
-                for (answer, code) in answers.iter_mut().zip(flat.chunks_exact(length)) {
-                    *answer = naive(&arrays[guess], code);
-                }
-                black_box(&mut answers);
+        // As many codes, and some of the guesses: the time for each comparison is the same.
+        let all: Vec<Vec<u8>> =
+            rules.all().iter().map(|code| code.pegs().map(|peg| peg.index() as u8).collect()).collect();
+        let spread = |count: usize| all.iter().step_by((all.len() / count).max(1)).take(count);
+        let flat: Vec<u8> = spread(codes).flatten().copied().collect();
+        let some = guesses.min(97);
+        let plain = rate(some * codes, || {
+            for guess in spread(some) {
+                black_box(parts(guess, &flat));
             }
         });
-        let one_by_one = rate(comparisons, || {
-            for &guess in &guesses {
-                for (answer, code) in answers.iter_mut().zip(&codes) {
-                    *answer = Feedback::of(codes[guess], *code).to_byte();
-                }
-                black_box(&mut answers);
-            }
+        let ours = rate(guesses * codes, || {
+            black_box(breaker.divide(&job));
         });
-        let planes = Planes::new(length, &codes);
-        let together = rate(comparisons, || {
-            for &guess in &guesses {
-                planes.answer(codes[guess], &mut answers);
-                black_box(&mut answers);
-            }
-        });
-        let last: Code = codes[guesses[guesses.len() - 1]];
-        assert!(answers.iter().zip(&codes).all(|(byte, code)| *byte == Feedback::of(last, *code).to_byte()));
-        let column = |rate: f64| format!("{:8.3} {:6.1}x", rate / 1e9, rate / plain);
-        println!("{:<28} {:8.3} {} {}", rules.to_string(), plain / 1e9, column(one_by_one), column(together));
+        let ratio = ours / plain;
+        println!(
+            "{:<28} {guesses:>8} {codes:>8} {:8.3} {:8.3} {ratio:6.1}x",
+            rules.to_string(),
+            plain / 1e9,
+            ours / 1e9
+        );
     }
 }

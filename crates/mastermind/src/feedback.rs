@@ -3,7 +3,7 @@
 //! Red is the number of places at which guess and code agree; white is the number of further pegs that agree in colour
 //! only. Each peg of the code pays for at most one peg of the guess, and exact matches are paid first.
 //!
-//! [`Feedback::of`] compares two codes; [`crate::Planes`] compares one guess with many codes.
+//! [`Feedback::of`] compares two codes. The [codebreaker](crate::solver) has quicker ways to compare one guess with many.
 
 use core::fmt;
 

@@ -3,7 +3,7 @@
 //! A code of 4 to 8 pegs in up to eight colours is to be found in ten turns. Each guess is answered by how many pegs are
 //! right in colour and place (red) and how many in colour only (white).
 //!
-//! - [`Code`], [`Rules`] and [`Feedback`] are what everything else is made of; [`Planes`] answers one guess for many codes.
+//! - [`Code`], [`Rules`] and [`Feedback`] are what everything else is made of.
 //! - [`game::Game`] is one game, [`Lifeline`] what helps in it.
 //! - [`solver`] has the codebreaker: [`solver::Hint`] for one turn of any game, [`solver::Codebreaker`] to play all codes by
 //!   a strategy, [`solver::Search`] for the best play there is.
@@ -49,7 +49,6 @@ pub use daily::Day;
 pub use feedback::Feedback;
 pub use game::Game;
 pub use lifeline::{Lifeline, Revealed, Style};
-pub use planes::Planes;
 pub use puzzle::{Origin, Puzzle};
 pub use record::{ParseRecordError, Record};
 pub use share::share;

@@ -193,3 +193,43 @@ fn ladder<const L: usize>(block: &[u64], picked: &[u8], valid: u64) -> [u64; MAX
     }
     steps
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+    use crate::{Feedback, Peg};
+
+    #[test]
+    fn answers_are_counted_as_one_by_one() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        for length in 4..=MAX_LENGTH {
+            let mut any = || Code::of((0..length).filter_map(|_| Peg::new(rng.random_range(0..MAX_COLOURS))));
+            for codes in [0, 1, 63, 64, 65, 300] {
+                let codes: Vec<Code> = (0..codes).map(|_| any()).collect();
+                let slices = Slices::new(length, &codes);
+                for guess in (0..20).map(|_| any()).chain(codes.first().copied()) {
+                    let mut one_by_one = [0; CLASSES];
+                    for code in &codes {
+                        one_by_one[Feedback::of(guess, *code).class()] += 1;
+                    }
+                    let (probe, mut counts) = (Probe::of(guess), [0; CLASSES]);
+                    match length {
+                        4 => slices.count::<4>(&probe, &mut counts),
+                        5 => slices.count::<5>(&probe, &mut counts),
+                        6 => slices.count::<6>(&probe, &mut counts),
+                        7 => slices.count::<7>(&probe, &mut counts),
+                        _ => slices.count::<8>(&probe, &mut counts),
+                    }
+                    assert_eq!(counts, one_by_one, "{guess}");
+                    let largest = one_by_one.into_iter().max().map(i64::from);
+                    slices.judge([probe].into_iter(), Judge::Largest, |score| {
+                        assert_eq!((Some(score.value), score.member), (largest, codes.contains(&guess)), "{guess}");
+                    });
+                }
+            }
+        }
+    }
+}

@@ -143,7 +143,7 @@ impl Halves {
         let tail = Wanted { counts: left, ..self.tail };
         let answers = self.answers.entry(left).or_insert_with(|| {
             let mut answers = Vec::new();
-            planes.answer_tails(&tail, &mut answers);
+            planes.answer(&tail, &mut answers);
             answers
         });
         (red, usize::from(paid), answers)
@@ -164,7 +164,7 @@ impl<'a> Possible<'a> {
         let mut possible = Self {
             knowledge,
             heads: rules.rows(head_length),
-            planes: Planes::new(TAIL, &tails),
+            planes: Planes::new(&tails),
             colours: tails.iter().map(|tail| tail.colours()).collect(),
             sound: sound.collect(),
             answers: knowledge.answers.iter().rev().map(|(guess, _)| Halves::new(*guess, head_length)).collect(),

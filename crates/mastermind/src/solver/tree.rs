@@ -80,6 +80,12 @@ impl Codebreaker {
         Job { codes: self.space.rules.all(), turns: 0, pool: self.space.openings() }
     }
 
+    /// How many guesses are judged at the next turn of a job, where every guess is: those that tell the same as another one
+    /// are left out.
+    pub fn guesses(&self, job: &Job) -> usize {
+        self.space.of_pool(&job.pool).count()
+    }
+
     /// Takes one turn: what is left to do after each answer, and the codes found by it. Pieces are independent, so that
     /// each can be [run](Self::run) by another thread; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
