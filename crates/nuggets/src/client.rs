@@ -25,6 +25,11 @@ pub use self::display::map_below;
 pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 /// How long a client waits for the first answer before it gives up.
 pub const GIVE_UP: Duration = Duration::from_secs(15);
+/// How long after its letter a player waits for the rest of the welcome over datagrams, before it plays with what is there.
+/// Nothing is asked for again by then: some servers give a seat for each PLAY.
+pub const WELCOME: Duration = Duration::from_secs(2);
+/// How many characters of a message that cannot be read are shown, so that the status line fits 80 columns.
+const SHOWN: usize = 14;
 /// How long after an unanswered key a client says that the server is silent.
 pub const SILENCE: Duration = Duration::from_secs(3);
 /// How long a client that wants to leave waits for the server's goodbye; over datagrams its `KEY Q` is sent again half
@@ -284,7 +289,12 @@ impl Client {
         self.unanswered_since = None;
         self.refused = false;
         match ServerMessage::parse(message) {
-            Ok(ServerMessage::Ok(letter)) => self.letter = Some(letter),
+            Ok(ServerMessage::Ok(letter)) => {
+                self.letter = Some(letter);
+                if let Phase::Joining { attempt, again: Some(_), give_up } = self.phase {
+                    self.phase = Phase::Joining { attempt, again: None, give_up: give_up.min(now.plus(WELCOME)) };
+                }
+            }
             Ok(ServerMessage::Grid { rows, cols }) => {
                 if self.size.replace((rows, cols)) != Some((rows, cols)) {
                     self.fit_display();
@@ -297,7 +307,7 @@ impl Client {
             Ok(ServerMessage::Display(text)) => self.take_display(text),
             Ok(ServerMessage::Quit(text)) => self.finish(End::Quit(printable(text, b"\n\t"))),
             Ok(ServerMessage::Error(text)) => self.note = Some(printable(text, b"")),
-            Err(_) => self.note = Some("malformed message from the server".into()),
+            Err(_) => self.note = Some(format!("malformed: '{}'", excerpt(message))),
         }
         if matches!(self.phase, Phase::Joining { .. }) && self.is_welcomed() {
             self.phase = Phase::Playing;
@@ -364,6 +374,17 @@ impl Client {
         self.phase = Phase::Over;
         self.end = Some(end);
     }
+}
+
+// The front of a message that cannot be read, so that it can be shown on any terminal.
+fn excerpt(message: &[u8]) -> String {
+    // Each byte is a character or more.
+    let mut shown = printable(&message[..message.len().min(SHOWN)], b"");
+    let cut = message.len() > SHOWN || shown.len() > SHOWN;
+    if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
+        shown.truncate(end);
+    }
+    if cut { shown + "..." } else { shown }
 }
 
 // When to say something again that may have been lost.

@@ -295,7 +295,8 @@ impl<'a> ServerMessage<'a> {
                 let [collected, purse, remaining] = numbers(trimmed).ok_or(invalid("GOLD wants three numbers", 5))?;
                 Ok(Self::Gold { collected, purse, remaining })
             }
-            b"DISPLAY" => match rest {
+            // Some servers put a blank before the end of the line.
+            b"DISPLAY" => match &rest[rest.iter().take_while(|&&byte| b" \t\r".contains(&byte)).count()..] {
                 [b'\n', text @ ..] => Ok(Self::Display(text)),
                 _ => Err(invalid("a newline must stand behind DISPLAY", 7)),
             },

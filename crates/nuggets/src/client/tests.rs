@@ -52,10 +52,7 @@ fn a_note_is_shown_before_the_welcome_too() {
     client.disconnected(START, Gone::Broken);
     assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  The port is closed so far.");
     client.receive(START, b"HELLO").unwrap();
-    assert_eq!(
-        client.status(START),
-        "Waiting for the server to answer (attempt 1).  malformed message from the server"
-    );
+    assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  malformed: 'HELLO'");
 }
 
 #[test]
@@ -198,6 +195,31 @@ fn what_is_malformed_leaves_a_note_and_changes_nothing() {
 }
 
 #[test]
+fn what_cannot_be_read_is_shown_escaped_and_cut() {
+    let mut client = joined();
+    client.receive(START, b"OK\x1b[2J").unwrap();
+    assert!(client.status(START).ends_with("  malformed: 'OK\\x1b[2J'"), "{}", client.status(START));
+    client.receive(START, &vec![b'x'; 60_000]).unwrap();
+    let status = client.status(START);
+    assert!(status.ends_with("xxx...'") && status.len() <= 80, "{status}");
+}
+
+// Some servers give a seat for each PLAY.
+#[test]
+fn after_ok_nothing_is_asked_for_again() {
+    let mut client = player();
+    sent(&mut client);
+    client.receive(START, b"OK A").unwrap();
+    let mut now = START;
+    while !client.is_joined() {
+        now = client.deadline(now).unwrap();
+        client.elapsed(now);
+        assert!(sent(&mut client).is_empty(), "{now:?}");
+    }
+    assert_eq!(now, at(2), "what has come by then has to do");
+}
+
+#[test]
 fn the_map_below_gold_and_players_is_known_as_far_as_it_was_seen() {
     let cases = [
         (b' ', b'*', Some(b'.')),
@@ -217,7 +239,8 @@ fn the_map_below_gold_and_players_is_known_as_far_as_it_was_seen() {
 #[test]
 fn displays_with_the_slips_of_other_servers_are_taken() {
     let mut client = joined();
-    for text in [&b"DISPLAY\n@..\n  #"[..], b"DISPLAY\n@..\n  #\n\0", b"DISPLAY\n@..\n  #\n\n"] {
+    for text in [&b"DISPLAY\n@..\n  #"[..], b"DISPLAY\n@..\n  #\n\0", b"DISPLAY\n@..\n  #\n\n", b"DISPLAY \n@..\n  #\n"]
+    {
         client.receive(START, b"DISPLAY\n.@.\n  #\n").unwrap();
         client.receive(START, text).unwrap();
         assert_eq!(client.display(), b"@..\n  #\n", "{text:?}");
