@@ -69,7 +69,7 @@ pub(crate) struct Progressed {
 impl<E: Recorded> Journalled<E> {
     pub(crate) fn new(room: Hosted<E>, sink: Arc<Sink>, scribe: Scribe, from: Progressed) -> Self {
         let Progressed { peers, micros, arrivals } = from;
-        let last_snapshot = sink.mark();
+        let last_snapshot = sink.end_offset();
         Self {
             room,
             sink,
@@ -141,7 +141,7 @@ impl<E: Recorded> Journalled<E> {
         if self.arrivals.is_multiple_of(MARK_EVERY) {
             self.mark();
         }
-        let grown = self.sink.mark() - self.last_snapshot;
+        let grown = self.sink.end_offset() - self.last_snapshot;
         if grown >= SNAPSHOT_AFTER.max(SNAPSHOT_SHARE * self.snapshot_size.load(Ordering::Relaxed))
             && !self.encoding.swap(true, Ordering::AcqRel)
         {
@@ -163,6 +163,8 @@ impl<E: Recorded> Journalled<E> {
             if codec::encode_within(&state, &mut snapshot.state, MAX_SNAPSHOT) {
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
                 note(&sink, &mut vec![], &Note::Snapshot(snapshot));
+                // Here and not where the room would wait for it.
+                sink.spool();
                 scribe.queue(&sink);
             } else {
                 // Not tried again before the journal has grown much more.

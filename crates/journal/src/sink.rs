@@ -49,6 +49,9 @@ pub(crate) struct Sink {
     sync: SyncPolicy,
     max: u64,
     inner: Mutex<Inner>,
+    // Held while a status is written, so that they are written in their order. The disk may take long for that, and whoever adds
+    // records must not wait for it.
+    slots: Mutex<()>,
     // Told when the state changes.
     changed: Condvar,
     reached: AtomicU64,
@@ -60,6 +63,8 @@ struct Inner {
     pending: Vec<u8>,
     // Taken in turns with `pending`, so that no memory is taken for each write.
     spare: Vec<u8>,
+    // Bytes of `pending` that the spool has.
+    spooled: usize,
     // With what is pending.
     end: u64,
     sum: u32,
@@ -109,6 +114,7 @@ impl Sink {
         let inner = Inner {
             pending: vec![],
             spare: vec![],
+            spooled: 0,
             end: offset,
             sum,
             written: offset,
@@ -127,6 +133,7 @@ impl Sink {
             sync,
             max,
             inner: Mutex::new(inner),
+            slots: Mutex::new(()),
             changed: Condvar::new(),
             reached: AtomicU64::new(offset),
             waker: Mutex::new(None),
@@ -175,12 +182,26 @@ impl Sink {
             return;
         }
         inner.end += added as u64;
+    }
+
+    /// Makes all that was pushed safe from the end of the process, if there is a place for it. Otherwise outputs wait for the
+    /// journal itself.
+    pub(crate) fn spool(&self) {
+        self.spool_all(&mut self.inner());
+    }
+
+    fn spool_all(&self, inner: &mut Inner) {
         let Some(spool) = &mut inner.spool else { return };
-        spool.append(&inner.pending[before.0..]);
-        // Otherwise outputs wait for the journal itself.
+        spool.append(&inner.pending[inner.spooled..]);
+        inner.spooled = inner.pending.len();
         if spool.is_whole() {
             self.reached.fetch_max(inner.end, Ordering::AcqRel);
         }
+    }
+
+    /// Where the next record goes.
+    pub(crate) fn end_offset(&self) -> u64 {
+        self.inner().end
     }
 
     /// Whether writing it may be put off for a while: nobody waits for it.
@@ -189,10 +210,11 @@ impl Sink {
         inner.spool.as_ref().is_some_and(Spool::is_whole) && inner.taking == Taking::Records
     }
 
-    /// The mark after everything that was pushed. Once it is to be cut, that it is cut: whoever is told anything that the journal
-    /// does not know must not find it open after a crash.
+    /// The mark after everything that was pushed, asked for when something is to be told. Once it is to be cut, that it is cut:
+    /// whoever is told anything that the journal does not know must not find it open after a crash.
     pub(crate) fn mark(&self) -> u64 {
-        let inner = self.inner();
+        let mut inner = self.inner();
+        self.spool_all(&mut inner);
         inner.end + u64::from(inner.taking == Taking::Cut)
     }
 
@@ -277,6 +299,9 @@ impl Sink {
         if inner.status.state != State::Open {
             return false;
         }
+        // It has no gaps.
+        self.spool_all(inner);
+        inner.spooled = 0;
         let mut bytes = mem::replace(&mut inner.pending, mem::take(&mut inner.spare));
         let (at, hung) = (inner.written, matches!(inner.cut, Some(Cut::Hung)));
         drop(guard);
@@ -353,12 +378,14 @@ impl Sink {
             self.inner().give_up(Cut::Failed("synced", error));
             return true;
         }
+        let _order = self.order();
         let mut inner = self.inner();
         inner.synced = inner.synced.max(written);
         if inner.status.state == State::Open && inner.cut.is_none() {
             let status = Status { sequence: inner.status.sequence + 1, synced: inner.synced, ..inner.status };
             inner.status = status;
-            // Under the lock: the end of the journal must not be overtaken. If it fails, the next write will too.
+            drop(inner);
+            // If it fails, the next write will too.
             let _ = self.disk.write_at(status.offset(), &status.to_bytes());
         }
         false
@@ -366,6 +393,7 @@ impl Sink {
 
     // The end in good order.
     fn end(&self) {
+        let _order = self.order();
         let status = self.ended(State::Closed);
         let ended = self.disk.sync().and_then(|()| {
             self.disk.write_at(status.offset(), &status.to_bytes())?;
@@ -379,6 +407,7 @@ impl Sink {
 
     // Leaves what is whole, and says that it is not everything.
     fn cut(&self, why: &Cut) {
+        let _order = self.order();
         let status = self.ended(State::Cut);
         let cleared = self.disk.truncate(status.end);
         let marked = self.disk.write_at(status.offset(), &status.to_bytes());
@@ -427,6 +456,10 @@ impl Sink {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    fn order(&self) -> MutexGuard<'_, ()> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

@@ -105,9 +105,13 @@ fn journal(observers: usize, turns: usize, without: Run) {
         let [ours, none] = [&journalled, &plain].map(|runs| {
             let mut all: Vec<f64> = runs.iter().map(figure).collect();
             all.sort_by(f64::total_cmp);
-            all[all.len() / 2]
+            all
         });
-        println!("  {name:<24} {ours:>9.3} ms {none:>9.3} ms {:>6.2}x", ours / none);
+        let middle = JOURNAL_ROUNDS / 2;
+        let ratio = ours[middle] / none[middle];
+        let range = |all: &[f64]| format!("{:.1} to {:.1}", all[0], all[all.len() - 1]);
+        let (spread, without) = (range(&ours), range(&none));
+        println!("  {name:<24} {:>9.3} ms {:>9.3} ms {ratio:>6.2}x   {spread}, {without}", ours[middle], none[middle]);
     };
     figure("CPU a turn", &|run| run.cpu.as_secs_f64() * 1_000.0 / run.last.count());
     figure("deviation p99, first", &|run| run.first.deviation(TURN, 99).as_secs_f64() * 1e3);
