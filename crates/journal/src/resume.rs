@@ -16,7 +16,7 @@ use tracing::warn;
 use crate::{
     Arrival, Divergence, Entry, Head, HeadError, Note, Parts, Peer, ReadError, Reader, Replay, Snapshot, Writing,
     files,
-    layout::{State, Status},
+    layout::{RECORDS, State, Status},
     sink::Start,
     spool::Spool,
 };
@@ -177,11 +177,21 @@ impl<E: Recorded> Resumable<E> {
         name: String,
         spool: Option<Spool>,
     ) -> io::Result<Parts<E>> {
-        disk.truncate(self.end)?;
-        // Open again, also if it was closed. It need not reach the disk by itself: what is written next does not before it, and
-        // what a power cut leaves of the bytes that were cut off continues nothing.
-        let status = Status { sequence: self.status.sequence + 1, state: State::Open, end: 0, ..self.status };
+        // What was not known to be on the disk may never get there by itself.
+        disk.rewrite(self.status.synced.clamp(RECORDS, self.end), self.end)?;
+        let open = |sequence| Status { sequence, state: State::Open, end: 0, ..self.status };
+        let mut status = open(self.status.sequence + 1);
+        if self.torn > 0 {
+            disk.truncate(self.end)?;
+        }
         disk.write_at(status.offset(), &status.to_bytes())?;
+        // A journal that nobody has closed, and that is whole, goes on as if nothing had happened. Otherwise what was cut off must
+        // not come back in a power cut, nor a slot that says where the journal ended.
+        if self.torn > 0 || self.status.state != State::Open {
+            disk.sync()?;
+            status = open(status.sequence + 1);
+            disk.write_at(status.offset(), &status.to_bytes())?;
+        }
         let (room, mut from) = self.replay.into_parts();
         from.micros = from.micros.max(self.time.as_nanos() / 1_000);
         let start = Start { offset: self.end, sum: self.sum, status, spool };

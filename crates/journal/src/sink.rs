@@ -409,6 +409,8 @@ impl Sink {
     fn cut(&self, why: &Cut) {
         let _order = self.order();
         let status = self.ended(State::Cut);
+        // The other slot has to be on the disk while this one is written, if the disk still takes anything.
+        let _ = self.disk.sync();
         let cleared = self.disk.truncate(status.end);
         let marked = self.disk.write_at(status.offset(), &status.to_bytes());
         let _ = self.disk.sync();

@@ -253,6 +253,12 @@ impl Disk for PretendDisk {
         done
     }
 
+    fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
+        let place = |offset| usize::try_from(offset).expect("a pretend disk is small");
+        let bytes = self.written()[place(from)..place(to)].to_vec();
+        self.write_at(from, &bytes)
+    }
+
     fn truncate(&self, length: u64) -> io::Result<()> {
         let mut state = self.lock();
         if state.dead {

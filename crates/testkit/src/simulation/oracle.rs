@@ -43,15 +43,18 @@ fn reader(bytes: &[u8]) -> Reader<&[u8]> {
     Reader::new(bytes, bytes.len() as u64).unwrap_or_else(|error| panic!("the journal: {error}"))
 }
 
-// What arrived, as a journal tells it.
+// What arrived, as a journal tells it. One that was given up since the disk did not sync may lack the bytes before its end.
 fn arrivals(bytes: &[u8]) -> Vec<Entry> {
     let (mut reader, mut arrivals) = (reader(bytes), vec![]);
-    while let Some(entry) = reader.next().unwrap_or_else(|error| panic!("the journal: {error}")) {
-        if let Entry::Arrival(_) = entry {
-            arrivals.push(entry);
+    loop {
+        match reader.next() {
+            Ok(Some(entry @ Entry::Arrival(_))) => arrivals.push(entry),
+            Ok(Some(Entry::Note(_))) => {}
+            Ok(None) => return arrivals,
+            Err(ReadError::Damaged { .. }) if reader.state() == State::Cut => return arrivals,
+            Err(error) => panic!("the journal: {error}"),
         }
     }
-    arrivals
 }
 
 /// Whether a journal that was given up is damaged before its end.
