@@ -9,7 +9,7 @@ use std::{
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use testkit::{PATIENCE, TempDir, process::Process};
+use testkit::{PATIENCE, TempDir, process::Process, seeds::for_each_seed};
 
 use crate::programs::program;
 
@@ -246,4 +246,17 @@ impl Drop for Bot<'_> {
     fn drop(&mut self) {
         self.0.change(|state| state.done += 1);
     }
+}
+
+/// Plays matches one after the other, `play` given a seed and the kills that are left, until the server was killed a hundred
+/// times.
+pub(crate) fn hundred_kills(mut play: impl FnMut(u64, u32) -> u32) {
+    let mut kills = 0;
+    for_each_seed(1_000, |seed| {
+        if kills < 100 {
+            kills += play(seed, 100 - kills);
+            eprintln!("match {seed}: {kills} kills so far");
+        }
+    });
+    assert!(kills >= 100, "{kills} kills");
 }

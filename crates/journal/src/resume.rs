@@ -179,17 +179,14 @@ impl<E: Recorded> Resumable<E> {
     ) -> io::Result<Parts<E>> {
         // What was not known to be on the disk may never get there by itself.
         disk.rewrite(self.status.synced.clamp(RECORDS, self.end), self.end)?;
-        let open = |sequence| Status { sequence, state: State::Open, end: 0, ..self.status };
-        let mut status = open(self.status.sequence + 1);
         if self.torn > 0 {
             disk.truncate(self.end)?;
         }
-        disk.write_at(status.offset(), &status.to_bytes())?;
-        // A journal that nobody has closed, and that is whole, goes on as if nothing had happened. Otherwise what was cut off must
-        // not come back in a power cut, nor a slot that says where the journal ended.
-        if self.torn > 0 || self.status.state != State::Open {
-            disk.sync()?;
-            status = open(status.sequence + 1);
+        // In both slots: none of them may say later where the journal had ended before. The next sync, which comes before the next
+        // status, is about both.
+        let mut status = self.status;
+        for _ in 0..2 {
+            status = Status { sequence: status.sequence + 1, state: State::Open, end: 0, ..status };
             disk.write_at(status.offset(), &status.to_bytes())?;
         }
         let (room, mut from) = self.replay.into_parts();

@@ -3,6 +3,8 @@
 
 /// Every file of the fuzz corpus keeps the property of its target.
 mod corpus;
+/// A nuggets client, and the bot that plays at it.
+mod explorer;
 /// Whole games over every link.
 mod games;
 /// A host with transports that do what the test says.

@@ -2,10 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use netcore::{Gone, Link, Outcome, Role, Time};
 use nuggets::{
-    Client, End, Explorer, Grid, Intent, Name, Part,
+    End, Grid, Name, Part,
     game::Rules,
     server::{Config, Server},
 };
@@ -15,6 +14,7 @@ use testkit::{
 };
 
 use super::{By, START, add, address, check_events, run, sit_down};
+use crate::explorer::Player;
 
 const MAP: &str = "
 +--------+    +-----+
@@ -29,58 +29,6 @@ const GOLD: u32 = 250;
 /// Between two keys.
 const PAUSE: Duration = Duration::from_millis(60);
 
-/// A client, and whoever plays at it.
-#[derive(Debug)]
-struct Player {
-    client: Client,
-    explorer: Option<Explorer>,
-    next_key: Time,
-}
-
-impl netcore::Client for Player {
-    type Action = Intent;
-    type Error = netcore::DecodeError;
-
-    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Self::Error> {
-        self.client.receive(now, bytes)
-    }
-
-    fn act(&mut self, now: Time, action: Intent) {
-        self.client.act(now, action);
-    }
-
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.client.take_outgoing()
-    }
-
-    fn deadline(&self, now: Time) -> Option<Time> {
-        let key = self.explorer.is_some().then_some(self.next_key).filter(|_| !self.is_over());
-        self.client.deadline(now).into_iter().chain(key).min()
-    }
-
-    fn elapsed(&mut self, now: Time) {
-        if self.client.deadline(now).is_some_and(|due| due <= now) {
-            self.client.elapsed(now);
-        }
-        if let Some(explorer) = &mut self.explorer
-            && now >= self.next_key
-        {
-            self.next_key = now.plus(PAUSE);
-            if let Some(key) = explorer.next_key(&self.client) {
-                self.client.act(now, Intent::Key(key));
-            }
-        }
-    }
-
-    fn disconnected(&mut self, now: Time, why: Gone) {
-        self.client.disconnected(now, why);
-    }
-
-    fn is_over(&self) -> bool {
-        self.client.is_over()
-    }
-}
-
 fn link(by: By) -> Link {
     match by {
         By::Datagrams => Link::Datagram,
@@ -91,15 +39,11 @@ fn link(by: By) -> Link {
 
 fn player(number: u8, by: By) -> Player {
     let name = Name::new(format!("P{number}").as_bytes()).unwrap();
-    Player {
-        client: Client::over(link(by), Part::Player(name), START),
-        explorer: Some(Explorer::new()),
-        next_key: START.plus(PAUSE),
-    }
+    Player::new(link(by), Part::Player(name), START, PAUSE)
 }
 
 fn onlooker(by: By) -> Player {
-    Player { client: Client::over(link(by), Part::Spectator, START), explorer: None, next_key: START }
+    Player::new(link(by), Part::Spectator, START, PAUSE)
 }
 
 fn net(seed: u64) -> Net<Server, Player> {

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
-use bytes::Bytes;
-use netcore::{Gone, Link, Role, Time};
-use nuggets::{Client, Explorer, Grid, Intent, Letter, Name, Part, Server, game::Rules, server::Config};
+use netcore::{Link, Role, Time};
+use nuggets::{Grid, Letter, Name, Part, Server, game::Rules, server::Config};
 use testkit::{net::Net, simulation::Game};
 
 use super::address;
+pub(super) use crate::explorer::Player;
 
 const MAP: &str = "
 +--------------+      +----------+      +---------+
@@ -31,67 +31,6 @@ const BOTS: u8 = 3;
 const SPECTATOR: u8 = 8;
 /// Between two pieces of nonsense, and how long one is.
 const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
-
-/// A client, and whoever plays at it.
-#[derive(Debug)]
-pub(super) struct Player {
-    client: Client,
-    explorer: Option<Explorer>,
-    next_key: Time,
-    gone: bool,
-}
-
-impl Player {
-    fn new(link: Link, part: Part, now: Time) -> Self {
-        let explorer = matches!(part, Part::Player(_)).then(Explorer::new);
-        Self { client: Client::over(link, part, now), explorer, next_key: now.plus(PAUSE), gone: false }
-    }
-}
-
-impl netcore::Client for Player {
-    type Action = Intent;
-    type Error = netcore::DecodeError;
-
-    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Self::Error> {
-        self.client.receive(now, bytes)
-    }
-
-    fn act(&mut self, now: Time, action: Intent) {
-        self.client.act(now, action);
-    }
-
-    fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.client.take_outgoing()
-    }
-
-    fn deadline(&self, now: Time) -> Option<Time> {
-        let key = self.explorer.is_some().then_some(self.next_key).filter(|_| !self.is_over());
-        self.client.deadline(now).into_iter().chain(key).min()
-    }
-
-    fn elapsed(&mut self, now: Time) {
-        if self.client.deadline(now).is_some_and(|due| due <= now) {
-            self.client.elapsed(now);
-        }
-        if let Some(explorer) = &mut self.explorer
-            && now >= self.next_key
-        {
-            self.next_key = now.plus(PAUSE);
-            if let Some(key) = explorer.next_key(&self.client) {
-                self.client.act(now, Intent::Key(key));
-            }
-        }
-    }
-
-    fn disconnected(&mut self, now: Time, why: Gone) {
-        self.gone = true;
-        self.client.disconnected(now, why);
-    }
-
-    fn is_over(&self) -> bool {
-        self.client.is_over()
-    }
-}
 
 /// What holds in a game.
 pub(super) struct Nuggets {
@@ -136,7 +75,11 @@ impl Game<Server, Player> for Nuggets {
 
     fn enter(&mut self, net: &mut Net<Server, Player>) {
         self.come(net);
-        net.add_stream(address(self.watcher), Role::Watcher, Player::new(Link::Stream, Part::Spectator, Time::ZERO));
+        net.add_stream(
+            address(self.watcher),
+            Role::Watcher,
+            Player::new(Link::Stream, Part::Spectator, Time::ZERO, PAUSE),
+        );
     }
 
     fn step(&mut self, net: &mut Net<Server, Player>) {
@@ -164,7 +107,7 @@ impl Game<Server, Player> for Nuggets {
                     self.back_at = None;
                     net.remove(address(self.watcher));
                     self.watcher = self.watcher.checked_add(1).unwrap_or(100);
-                    let watcher = Player::new(Link::Stream, Part::Spectator, now);
+                    let watcher = Player::new(Link::Stream, Part::Spectator, now, PAUSE);
                     net.add_stream(address(self.watcher), Role::Watcher, watcher);
                 }
                 Some(_) => {}
@@ -193,7 +136,7 @@ impl Nuggets {
             // Nobody has the same name in two games.
             let name = Name::new(format!("P{number}-{}", self.games).as_bytes()).unwrap();
             let part = if number == SPECTATOR { Part::Spectator } else { Part::Player(name) };
-            net.add(at, Player::new(Link::Datagram, part, net.now()));
+            net.add(at, Player::new(Link::Datagram, part, net.now(), PAUSE));
             self.letters.remove(&at);
             self.told.remove(&at);
         }
