@@ -234,6 +234,8 @@ impl Robots {
                 && truth.turn() == game.turn_number()
                 && !matches!(told.last(), Some(ServerMessage::GameEnded { .. }))
                 && self.is_newest(&told)
+                // The next game may have begun without anybody having been told of it yet.
+                && matches!(&told[0], ServerMessage::GameStarted { players } if players == net.engine().players())
             {
                 let positions: Vec<Position> = game.positions().values().copied().collect();
                 let scores: Vec<u32> = game.scores().values().copied().collect();
