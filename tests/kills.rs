@@ -110,6 +110,11 @@ impl Mortal {
         self.process().wait_stderr(what, find)
     }
 
+    /// Whether it runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.process.as_ref().is_some_and(Process::is_running)
+    }
+
     /// Waits until its match is over; gives what all its processes have written to standard output.
     pub(crate) fn wait(self) -> String {
         let Some(process) = self.process else { return self.stdout };
@@ -182,6 +187,12 @@ impl Lives {
         Bot(self)
     }
 
+    /// A bot hears nothing for the moment. Whether the server will be there again.
+    pub(crate) fn silence(&self) -> bool {
+        self.changed.notify_all();
+        !self.lock().ended
+    }
+
     /// The server was started again.
     pub(crate) fn next(&self) {
         self.change(|state| state.again += 1);
@@ -194,9 +205,15 @@ impl Lives {
 
     /// Waits for so many messages; `false` if all `bots` are done before they came.
     pub(crate) fn wait(&self, messages: u64, bots: usize) -> bool {
+        self.wait_unless(messages, bots, || false)
+    }
+
+    /// Waits for so many messages; `false` if all `bots` are done before they came, or if it `is_over`, which is asked again
+    /// whenever something happens.
+    pub(crate) fn wait_unless(&self, messages: u64, bots: usize, is_over: impl Fn() -> bool) -> bool {
         let target = self.lock().messages + messages;
         self.wait_for("a message", |state| {
-            (state.messages >= target).then_some(true).or_else(|| (state.done >= bots).then_some(false))
+            (state.messages >= target).then_some(true).or_else(|| (state.done >= bots || is_over()).then_some(false))
         })
     }
 

@@ -79,7 +79,8 @@ fn same(known: &mut Option<String>, told: &str) {
     assert_eq!(known.get_or_insert_with(|| told.to_owned()), told);
 }
 
-/// Plays until it is told that the game is over. It never starts anew, whatever happens to the server.
+/// Plays until it is told that the game is over, or until the server is gone for good: the last datagrams may be lost. It never
+/// starts anew, whatever happens to the server.
 fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
     let _bot = lives.bot();
     let peer = Peer::new(server);
@@ -92,10 +93,15 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
         while let Some(message) = client.take_outgoing() {
             peer.send(message);
         }
-        let datagram = peer.receive_by(Instant::now() + AGAIN);
-        if let Some(datagram) = &datagram {
-            told.take(datagram);
-            client.receive(now(), datagram).unwrap();
+        let first = peer.receive_by(Instant::now() + AGAIN);
+        let silent = first.is_none();
+        if silent && !lives.silence() {
+            break;
+        }
+        // A key is worked out from the newest display: whoever reads slower than the others play loses what it is told.
+        for datagram in first.into_iter().chain(peer.pending()) {
+            told.take(&datagram);
+            client.receive(now(), &datagram).unwrap();
             lives.message();
         }
         client.elapsed(now());
@@ -104,7 +110,7 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
             joined = true;
             lives.join();
         }
-        if (moved || datagram.is_none())
+        if (moved || silent)
             && lives.has_begun()
             && let Some(key) = explorer.next_key(&client)
         {
@@ -122,7 +128,7 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
 fn game(seed: u64, kills: u32) -> u32 {
     let mut server = Mortal::start("nuggets-server", &["--bind", "127.0.0.1", "--seed", &seed.to_string()], seed);
     let (address, lives) = (server.address(), Lives::default());
-    let (told, others) = thread::scope(|scope| {
+    let (told, stdout, others, killed) = thread::scope(|scope| {
         let lives = &lives;
         let bots: Vec<_> =
             (0..BOTS).map(|bot| scope.spawn(move || play(address, &format!("bot {bot}"), lives))).collect();
@@ -140,10 +146,12 @@ fn game(seed: u64, kills: u32) -> u32 {
                 break;
             }
         }
-        (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Told>>(), others)
+        while lives.wait_unless(MESSAGES, BOTS, || !server.is_running()) {}
+        let killed = server.kills;
+        let stdout = server.wait();
+        lives.end();
+        (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Told>>(), stdout, others, killed)
     });
-    let killed = server.kills;
-    let stdout = server.wait();
     let others = others.wait();
     assert_eq!(others.code, Some(0), "{}", others.stderr);
     check(&told, &stdout, &others.stdout);
@@ -152,16 +160,23 @@ fn game(seed: u64, kills: u32) -> u32 {
 
 // The game as its players and its host were told that it came out.
 fn check(told: &[Told], stdout: &str, others: &str) {
-    let over = told[0].quit.as_deref().unwrap();
+    let over = told.iter().find_map(|told| told.quit.as_deref()).expect("somebody is told that it is over");
     let rows = over.strip_prefix("GAME OVER:\n").unwrap_or_else(|| panic!("{over:?} is no game over"));
     let rows: BTreeMap<&str, (u32, &str)> =
         rows.lines().map(|row| (&row[..1], (row[2..12].trim().parse().unwrap(), &row[13..]))).collect();
     assert_eq!(rows.values().map(|&(purse, _)| purse).sum::<u32>(), GOLD, "{over}");
     assert_eq!(rows.len(), BOTS + OTHERS.parse::<usize>().unwrap(), "nobody has joined twice: {over}");
     for (bot, told) in told.iter().enumerate() {
-        assert_eq!(told.quit.as_deref(), Some(over));
-        assert_eq!(rows.get(told.name()), Some(&(told.purse, &*format!("bot {bot}"))), "{over}");
-        assert_eq!(told.remaining, Some(0));
+        assert!(told.quit.as_deref().is_none_or(|quit| quit == over), "{over}\n{:?}", told.quit);
+        let (purse, name) = rows[told.name()];
+        assert_eq!(name, format!("bot {bot}"));
+        // The last datagrams of a game may be lost.
+        assert!(
+            told.purse == purse || told.quit.is_none() && told.purse < purse,
+            "{} was told {}: {over}",
+            name,
+            told.purse
+        );
     }
     assert_eq!(others, format!("{over}\n"));
     // A server that was killed after the end may have been too late to write it down, or to end.

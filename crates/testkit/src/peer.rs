@@ -80,7 +80,8 @@ impl Peer {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return self.pending().into_iter().next();
+                // What comes behind it is left for the next call.
+                return self.taken(1).pop();
             }
             self.socket.set_read_timeout(Some(left)).expect("a socket can be waited on");
             match self.socket.recv(&mut buffer) {
@@ -98,10 +99,15 @@ impl Peer {
 
     /// All datagrams that are there already, oldest first.
     pub fn pending(&self) -> Vec<Vec<u8>> {
+        self.taken(usize::MAX)
+    }
+
+    // So many of those that are there already, at most.
+    fn taken(&self, most: usize) -> Vec<Vec<u8>> {
         self.socket.set_nonblocking(true).expect("a socket can be looked at");
         let mut all = vec![];
         let mut buffer = vec![0; 1 << 16];
-        loop {
+        while all.len() < most {
             match self.socket.recv(&mut buffer) {
                 Ok(length) => all.push(buffer[..length].to_vec()),
                 Err(error) if is_refused(&error) => {}
@@ -191,4 +197,25 @@ fn text(datagram: &[u8]) -> String {
 
 fn is_refused(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_behind_a_datagram_is_left_for_the_next_call() {
+        let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = server.local_addr().unwrap();
+        let peer = Peer::new(address);
+        let own = peer.socket.local_addr().unwrap();
+        for text in ["one", "two", "three"] {
+            server.send_to(text.as_bytes(), own).unwrap();
+        }
+        // On loopback a datagram is there when the call that sent it returns.
+        let past = Instant::now();
+        assert_eq!(peer.receive_by(past).as_deref(), Some(&b"one"[..]));
+        assert_eq!(peer.pending(), [&b"two"[..], b"three"]);
+        assert_eq!(peer.receive_by(past), None);
+    }
 }
