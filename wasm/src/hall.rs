@@ -81,7 +81,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
             let bytes = &mut self.guests[at].unread;
             let progress = self.room.input(self.now, RoomInput::Bytes { peer: peer(at), bytes }, &mut self.out);
             self.deliver();
-            if progress != Progress::Taken {
+            if progress != Progress::Decoded {
                 return;
             }
         }

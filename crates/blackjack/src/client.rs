@@ -4,7 +4,7 @@
 //! [`Event::Asked`], and sends the answer at once: some dealers wait no longer than 26 ms.
 //!
 //! A dealer may begin a round anew at any time, and may leave at any time; both are taken as they come. What no dealer of
-//! one deck would do, but can be lived with, is an [`Oddity`]. What leaves no sense in a game is a [`ClientError`].
+//! one deck would do, but can be lived with, is an [`Anomaly`]. What leaves no sense in a game is a [`ClientError`].
 
 mod incoming;
 mod knowledge;
@@ -19,7 +19,7 @@ use thiserror::Error;
 use incoming::Incoming;
 pub use incoming::Malformed;
 use knowledge::Knowledge;
-pub use knowledge::{Event, Heard, NotAsked, Oddity, OutOfPlace};
+pub use knowledge::{Anomaly, Event, Heard, NotAsked, OutOfPlace};
 
 use crate::{
     cards::Card,

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use cmdkit::file_name;
-use termkit::{Happening, Palette, Source, Stage};
+use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::{runtime, select, time};
 
 use crate::{
@@ -72,8 +72,8 @@ async fn show<E: Game>(mut theatre: Theatre<E>) -> anyhow::Result<Option<String>
         let pause = if theatre.is_busy() { Duration::ZERO } else { TICK };
         select! {
             biased;
-            happening = stage.next(true) => match happening {
-                Happening::Typed(typed) => {
+            event = stage.next(true) => match event {
+                StageEvent::Key(typed) => {
                     stage.change();
                     match theatre.key(typed) {
                         Reaction::Nothing => {}
@@ -85,8 +85,8 @@ async fn show<E: Game>(mut theatre: Theatre<E>) -> anyhow::Result<Option<String>
                         }
                     }
                 }
-                Happening::Leave | Happening::Gone(_) => break,
-                Happening::Byte(_) | Happening::End | Happening::Frame | Happening::Mouse(_) => {}
+                StageEvent::Leave | StageEvent::Gone(_) => break,
+                StageEvent::Byte(_) | StageEvent::End | StageEvent::Frame | StageEvent::Mouse(_) => {}
             },
             () = time::sleep(pause), if theatre.is_moving() => {}
         }

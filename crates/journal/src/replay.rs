@@ -99,7 +99,7 @@ impl<E: Recorded> Replay<E> {
             What::Bytes { peer, bytes } => {
                 let mut bytes = BytesMut::from(&bytes[..]);
                 let progress = self.room.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, out);
-                if !bytes.is_empty() || !matches!(progress, Progress::Taken | Progress::Malformed(_)) {
+                if !bytes.is_empty() || !matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
                     return Err(diverges("it does not take the message"));
                 }
                 self.compare(arrival.check)?;
@@ -110,7 +110,7 @@ impl<E: Recorded> Replay<E> {
             What::Elapsed => RoomInput::Elapsed,
             What::Stop(leave) => RoomInput::Stop(*leave),
         };
-        if self.room.input(now, input, out) != Progress::Taken {
+        if self.room.input(now, input, out) != Progress::Decoded {
             return Err(diverges("it is over already"));
         }
         self.compare(arrival.check)?;

@@ -240,7 +240,7 @@ impl<E: Recorded> Room for Journalled<E> {
             (_, Heard::Other(What::Stop(Leave::Resumable))) => {
                 note(&self.sink, &mut self.body, &Note::Suspended { at: seconds() });
             }
-            (Progress::Taken | Progress::Malformed(_), _) => {
+            (Progress::Decoded | Progress::Malformed(_), _) => {
                 self.bytes.truncate(self.bytes.len().saturating_sub(left));
                 self.record(micros, check_of(&self.room), &heard);
                 let what = match &heard {

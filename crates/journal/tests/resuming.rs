@@ -47,13 +47,13 @@ fn begin(disk: &Memory) -> (Journalled<Server>, JournalHold, Scribe) {
     let (mut room, hold, _) = writing.begin(disk.clone(), "memory".to_owned(), Hosted::new(server), &head).unwrap();
     let connected =
         RoomInput::Connected { peer: ANN, role: Role::Player, link: Link::Message, address: "10.0.0.1:5000" };
-    assert_eq!(room.input(Time::ZERO, connected, &mut Outbox::new()), Progress::Taken);
+    assert_eq!(room.input(Time::ZERO, connected, &mut Outbox::new()), Progress::Decoded);
     (room, hold, writing.scribe)
 }
 
 fn say(room: &mut Journalled<Server>, now: Time, message: &[u8]) {
     let bytes = &mut BytesMut::from(message);
-    assert_eq!(room.input(now, RoomInput::Bytes { peer: ANN, bytes }, &mut Outbox::new()), Progress::Taken);
+    assert_eq!(room.input(now, RoomInput::Bytes { peer: ANN, bytes }, &mut Outbox::new()), Progress::Decoded);
 }
 
 #[test]

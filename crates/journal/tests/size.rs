@@ -79,7 +79,7 @@ impl<E: Recorded> Recording<E> {
         self.now = then;
         let mut bytes = BytesMut::from(message);
         let progress = self.room.input(then, RoomInput::Bytes { peer: PeerId(peer), bytes: &mut bytes }, &mut self.out);
-        assert_eq!(progress, Progress::Taken);
+        assert_eq!(progress, Progress::Decoded);
         self.out.drain().for_each(drop);
         while self.scribe.write() || self.scribe.keep() {}
     }

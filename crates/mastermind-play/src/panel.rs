@@ -13,14 +13,14 @@ use std::{
 };
 
 use ratatui::layout::Size;
-use termkit::{Depth, Happening, Source, Stage};
+use termkit::{Depth, Source, Stage, StageEvent};
 use tokio::runtime;
 
 pub use self::{
     keys::{Command, command},
     log::{Log, Message, Tone},
     look::{Look, Role},
-    state::{Asked, Key, Menu, Overlaid, State, Symbol, Target},
+    state::{Asked, Menu, Overlaid, Press, State, Symbol, Target},
     table::Table,
     view::{SIZE, View},
 };
@@ -70,13 +70,13 @@ impl Player<'_> {
 
     /// Waits for something and does it. Answers whether that was the end.
     async fn happen_next(&mut self) -> bool {
-        let happening = self.stage.next(true).await;
+        let event = self.stage.next(true).await;
         // It may have been waited for over midnight.
         self.keep_date();
-        let asked = match happening {
-            Happening::Typed(typed) => match command(typed) {
-                Command::Key(key) if self.fits() => self.table.press(key),
-                Command::Key(_) => Asked::Nothing,
+        let asked = match event {
+            StageEvent::Key(typed) => match command(typed) {
+                Command::Press(key) if self.fits() => self.table.press(key),
+                Command::Press(_) => Asked::Nothing,
                 Command::Leave => Asked::Leave,
                 Command::Redraw => {
                     self.stage.forget();
@@ -87,11 +87,11 @@ impl Player<'_> {
                     Asked::Nothing
                 }
             },
-            Happening::Mouse(mouse) if self.fits() => {
+            StageEvent::Mouse(mouse) if self.fits() => {
                 let target = View::new(&self.table, self.depth).target(self.window, mouse);
                 target.map_or(Asked::Nothing, |target| self.table.point(target, mouse.gesture))
             }
-            Happening::Leave | Happening::Gone(_) => Asked::Leave,
+            StageEvent::Leave | StageEvent::Gone(_) => Asked::Leave,
             _ => return false,
         };
         self.stage.change();

@@ -25,7 +25,7 @@ struct Line<D> {
     link: Link,
     decoder: D,
     // It has sent what is no message over a stream, and nothing behind that can be read.
-    deaf: bool,
+    ignoring: bool,
 }
 
 impl<E: Engine> Hosted<E> {
@@ -45,7 +45,7 @@ impl<E: Engine> Hosted<E> {
     }
 
     fn bytes(&mut self, now: Time, peer: PeerId, bytes: &mut BytesMut, out: &mut Outbox) -> Progress {
-        let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.deaf) else {
+        let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else {
             bytes.clear();
             return Progress::Unheard;
         };
@@ -53,11 +53,11 @@ impl<E: Engine> Hosted<E> {
             Ok(None) => Progress::Incomplete,
             Ok(Some(request)) => {
                 self.engine.input(now, Input::Request { peer, request }, out);
-                Progress::Taken
+                Progress::Decoded
             }
             Err(why) => {
                 bytes.clear();
-                line.deaf = line.link == Link::Stream;
+                line.ignoring = line.link == Link::Stream;
                 self.engine.input(now, Input::Malformed { peer, why }, out);
                 Progress::Malformed(why)
             }
@@ -123,11 +123,11 @@ impl<E: Engine> Room for Hosted<E> {
             return Progress::Unheard;
         }
         let mark = out.mark();
-        let mut progress = Progress::Taken;
+        let mut progress = Progress::Decoded;
         match input {
             RoomInput::Bytes { peer, bytes } => progress = self.bytes(now, peer, bytes, out),
             RoomInput::Connected { peer, role, link, address } => {
-                self.lines.insert(peer, Line { link, decoder: DecoderOf::<E>::default(), deaf: false });
+                self.lines.insert(peer, Line { link, decoder: DecoderOf::<E>::default(), ignoring: false });
                 self.engine.input(now, Input::Connected { peer, role, link, address }, out);
             }
             RoomInput::Refresh { peer } => self.engine.input(now, Input::Refresh { peer }, out),
@@ -277,7 +277,7 @@ mod tests {
     fn room(link: Link) -> (Hosted<Echo>, Outbox) {
         let (mut room, mut out) = (Hosted::new(Echo::default()), Outbox::new());
         let connected = RoomInput::Connected { peer: ANN, role: Role::Player, link, address: "10.0.0.1:1" };
-        assert_eq!(room.input(Time::ZERO, connected, &mut out), Progress::Taken);
+        assert_eq!(room.input(Time::ZERO, connected, &mut out), Progress::Decoded);
         (room, out)
     }
 
@@ -294,12 +294,12 @@ mod tests {
     fn a_stream_gives_one_message_a_call_and_keeps_what_is_unfinished() {
         let (mut room, _) = room(Link::Stream);
         let mut bytes = BytesMut::from(&b"one\0two\0th"[..]);
-        assert_eq!(put(&mut room, &mut bytes), Progress::Taken);
+        assert_eq!(put(&mut room, &mut bytes), Progress::Decoded);
         assert_eq!((heard(&room), &bytes[..]), (vec!["one"], &b"two\0th"[..]));
-        assert_eq!(put(&mut room, &mut bytes), Progress::Taken);
+        assert_eq!(put(&mut room, &mut bytes), Progress::Decoded);
         assert_eq!(put(&mut room, &mut bytes), Progress::Incomplete);
         bytes.extend_from_slice(b"ree\0");
-        assert_eq!(put(&mut room, &mut bytes), Progress::Taken);
+        assert_eq!(put(&mut room, &mut bytes), Progress::Decoded);
         assert_eq!((heard(&room), bytes.len()), (vec!["one", "two", "three"], 0));
     }
 
@@ -321,7 +321,7 @@ mod tests {
             assert_eq!(put(&mut room, &mut BytesMut::from(&b"one two"[..])), Progress::Malformed(trailing));
             let long = DecodeError::TooLong { length: 10, max: 9 };
             assert_eq!(put(&mut room, &mut BytesMut::from(&b"0123456789"[..])), Progress::Malformed(long));
-            assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Taken);
+            assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Decoded);
             assert_eq!(heard(&room).last(), Some(&"one"));
         }
     }
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn nobody_listens_to_who_is_closed_gone_or_unknown_nor_when_it_is_over() {
         let (mut room, mut out) = room(Link::Stream);
-        assert_eq!(put(&mut room, &mut BytesMut::from(&b"bye\0"[..])), Progress::Taken);
+        assert_eq!(put(&mut room, &mut BytesMut::from(&b"bye\0"[..])), Progress::Decoded);
         assert_eq!(put(&mut room, &mut BytesMut::from(&b"one\0"[..])), Progress::Unheard);
         let (mut room, _) = self::room(Link::Message);
         room.input(Time::ZERO, RoomInput::Disconnected { peer: ANN, why: Gone::Left }, &mut out);
@@ -368,7 +368,7 @@ mod tests {
     fn a_room_is_an_object() {
         let mut room: alloc::boxed::Box<dyn Room> = alloc::boxed::Box::new(Hosted::new(Echo::default()));
         let mut out = Outbox::new();
-        assert_eq!(room.input(Time::ZERO, RoomInput::Elapsed, &mut out), Progress::Taken);
+        assert_eq!(room.input(Time::ZERO, RoomInput::Elapsed, &mut out), Progress::Decoded);
         assert_eq!((room.max_message(), room.status().seats, room.outcome()), (9, 1, None));
     }
 }

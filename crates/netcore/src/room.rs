@@ -48,7 +48,7 @@ pub enum RoomInput<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// A message was taken off their front, or the input carried no bytes. There may be more in what is left.
-    Taken,
+    Decoded,
     /// They are the front of a message: nothing was taken, and more has to arrive first.
     Incomplete,
     /// They are no message, and all of them were thrown away. On a stream nothing more is taken from this peer.

@@ -1,8 +1,8 @@
 //! Rooms that are reached by datagrams.
 
 mod backlog;
-mod intake;
 mod port;
+mod receiver;
 
 use std::{
     io,

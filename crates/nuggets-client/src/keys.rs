@@ -1,7 +1,7 @@
 //! What a key means, and when.
 
 use nuggets::Direction;
-use termkit::{Pad, Typed};
+use termkit::{Key, Pad};
 
 /// What is to be done about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,24 +59,24 @@ pub struct Context {
 ///
 /// Leaving, drawing again and the help work always. Nobody can steer what is not shown, so a key that is typed at the
 /// help or at a window that is too small is not sent.
-pub fn action(typed: Typed, context: Context) -> Action {
+pub fn action(typed: Key, context: Context) -> Action {
     match typed {
-        Typed::Interrupt => Action::Interrupt,
-        Typed::EndOfInput | Typed::Byte(b'Q') => Action::Leave,
-        Typed::Redraw => Action::Redraw,
-        Typed::Suspend => Action::Suspend,
-        Typed::Byte(b'\n') if context.shown == Shown::TooSmall => Action::Redraw,
+        Key::Interrupt => Action::Interrupt,
+        Key::EndOfInput | Key::Byte(b'Q') => Action::Leave,
+        Key::Redraw => Action::Redraw,
+        Key::Suspend => Action::Suspend,
+        Key::Byte(b'\n') if context.shown == Shown::TooSmall => Action::Redraw,
         _ if context.shown == Shown::TooSmall => Action::Ignore,
         _ if context.shown == Shown::Help => Action::ToggleHelp,
-        Typed::Function(1) | Typed::Byte(b'?') => Action::ToggleHelp,
-        Typed::Pad { key, .. } if context.steered == Steered::Not => Action::Scroll(direction(key)),
+        Key::Function(1) | Key::Byte(b'?') => Action::ToggleHelp,
+        Key::Pad { key, .. } if context.steered == Steered::Not => Action::Scroll(direction(key)),
         _ if context.steered != Steered::ByHand => Action::Ignore,
-        Typed::Pad { key, shift } => {
+        Key::Pad { key, shift } => {
             let step = direction(key).key();
             Action::Send(if shift { step.to_ascii_uppercase() } else { step })
         }
-        Typed::Byte(byte) => Action::Send(byte),
-        Typed::Function(_) => Action::Ignore,
+        Key::Byte(byte) => Action::Send(byte),
+        Key::Function(_) => Action::Ignore,
     }
 }
 
@@ -125,14 +125,14 @@ mod tests {
 
     const PLAYING: Context = Context { shown: Shown::Game, steered: Steered::ByHand };
 
-    fn pad(key: Pad, shift: bool) -> Typed {
-        Typed::Pad { key, shift }
+    fn pad(key: Pad, shift: bool) -> Key {
+        Key::Pad { key, shift }
     }
 
     #[test]
     fn bytes_are_sent_as_they_are() {
         for byte in (0..=0x7f).filter(|byte| !b"Q?".contains(byte)) {
-            assert_eq!(action(Typed::Byte(byte), PLAYING), Action::Send(byte));
+            assert_eq!(action(Key::Byte(byte), PLAYING), Action::Send(byte));
         }
     }
 
@@ -159,38 +159,38 @@ mod tests {
         for shown in [Shown::Game, Shown::Help, Shown::TooSmall] {
             for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
                 let context = Context { shown, steered };
-                assert_eq!(action(Typed::Byte(b'Q'), context), Action::Leave);
-                assert_eq!(action(Typed::EndOfInput, context), Action::Leave);
-                assert_eq!(action(Typed::Interrupt, context), Action::Interrupt);
+                assert_eq!(action(Key::Byte(b'Q'), context), Action::Leave);
+                assert_eq!(action(Key::EndOfInput, context), Action::Leave);
+                assert_eq!(action(Key::Interrupt, context), Action::Interrupt);
             }
         }
     }
 
     #[test]
     fn the_help_is_never_sent_and_any_key_closes_it() {
-        assert_eq!(action(Typed::Function(1), PLAYING), Action::ToggleHelp);
-        assert_eq!(action(Typed::Byte(b'?'), PLAYING), Action::ToggleHelp);
+        assert_eq!(action(Key::Function(1), PLAYING), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'?'), PLAYING), Action::ToggleHelp);
         let help = Context { shown: Shown::Help, ..PLAYING };
-        assert_eq!(action(Typed::Byte(b'h'), help), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'h'), help), Action::ToggleHelp);
         assert_eq!(action(pad(Pad::Left, false), help), Action::ToggleHelp);
     }
 
     #[test]
     fn a_window_that_is_too_small_sends_nothing_and_return_looks_again() {
         let small = Context { shown: Shown::TooSmall, ..PLAYING };
-        assert_eq!(action(Typed::Byte(b'\n'), small), Action::Redraw);
-        assert_eq!(action(Typed::Byte(b'h'), small), Action::Ignore);
-        assert_eq!(action(Typed::Byte(b'\n'), PLAYING), Action::Send(b'\n'));
+        assert_eq!(action(Key::Byte(b'\n'), small), Action::Redraw);
+        assert_eq!(action(Key::Byte(b'h'), small), Action::Ignore);
+        assert_eq!(action(Key::Byte(b'\n'), PLAYING), Action::Send(b'\n'));
     }
 
     #[test]
     fn spectators_scroll_and_bots_are_left_alone() {
         let spectator = Context { steered: Steered::Not, ..PLAYING };
         assert_eq!(action(pad(Pad::Down, false), spectator), Action::Scroll(Direction::Down));
-        assert_eq!(action(Typed::Byte(b'h'), spectator), Action::Ignore);
+        assert_eq!(action(Key::Byte(b'h'), spectator), Action::Ignore);
         let bot = Context { steered: Steered::ByBot, ..PLAYING };
         assert_eq!(action(pad(Pad::Down, false), bot), Action::Ignore);
-        assert_eq!(action(Typed::Byte(b'h'), bot), Action::Ignore);
+        assert_eq!(action(Key::Byte(b'h'), bot), Action::Ignore);
     }
 
     #[test]

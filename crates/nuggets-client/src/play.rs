@@ -8,7 +8,7 @@ use std::{
 
 use nuggets::{End, Part};
 use sigkit::Requests;
-use termkit::{Happening, Palette, Source, Stage};
+use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::select;
 use tracing::{debug, info};
 
@@ -86,7 +86,7 @@ impl Player {
             let joined = client.is_joined();
             select! {
                 () = self.session.turn() => self.stage.change(),
-                happening = self.stage.next(joined) => self.happen(happening),
+                event = self.stage.next(joined) => self.happen(event),
                 () = typing => {}
             }
             if let Some(bot) = &mut self.bot {
@@ -107,25 +107,25 @@ impl Player {
         });
     }
 
-    fn happen(&mut self, happening: Happening) {
-        match happening {
-            Happening::Typed(typed) => {
+    fn happen(&mut self, event: StageEvent) {
+        match event {
+            StageEvent::Key(typed) => {
                 let action = keys::action(typed, self.context());
                 debug!(?typed, ?action, "key");
                 self.act(action);
             }
-            Happening::Byte(b'Q') | Happening::End => self.leave(),
+            StageEvent::Byte(b'Q') | StageEvent::End => self.leave(),
             // A key that is no byte of ASCII is no key of the game.
-            Happening::Byte(byte) if byte.is_ascii() => self.session.key(byte),
-            Happening::Leave if self.requests.insist(Instant::now()) => self.interrupt(),
-            Happening::Leave => self.leave(),
-            Happening::Gone(error) => {
+            StageEvent::Byte(byte) if byte.is_ascii() => self.session.key(byte),
+            StageEvent::Leave if self.requests.insist(Instant::now()) => self.interrupt(),
+            StageEvent::Leave => self.leave(),
+            StageEvent::Gone(error) => {
                 info!(%error, "the terminal is gone");
                 // So nobody plays any more.
                 self.hung_up = true;
                 self.leave();
             }
-            Happening::Byte(_) | Happening::Mouse(_) | Happening::Frame => {}
+            StageEvent::Byte(_) | StageEvent::Mouse(_) | StageEvent::Frame => {}
         }
     }
 

@@ -12,7 +12,7 @@ use ratatui::{
     style::{Color, Modifier, Style},
     widgets::Widget,
 };
-use termkit::{GridView, Overlay, Palette, StatusLine, TooSmall, Viewport};
+use termkit::{Camera, GridView, Overlay, Palette, StatusLine, TooSmall};
 
 use crate::{
     keys::{self, Context, Shown, Steered},
@@ -28,7 +28,7 @@ const SCROLL: (i32, i32) = (8, 4);
 #[derive(Debug, Clone)]
 pub struct View {
     palette: Palette,
-    viewport: Viewport,
+    camera: Camera,
     seen: Seen,
     help: bool,
     bot: bool,
@@ -38,8 +38,8 @@ pub struct View {
 impl View {
     /// The view of a client that is steered by hand or by a bot.
     pub fn new(palette: Palette, bot: bool) -> Self {
-        let (viewport, seen) = (Viewport::default(), Seen::default());
-        Self { palette, viewport, seen, help: false, bot, window: Size::ZERO }
+        let (camera, seen) = (Camera::default(), Seen::default());
+        Self { palette, camera, seen, help: false, bot, window: Size::ZERO }
     }
 
     /// Follows what `client` knows now, for a window of this size. To be called before [`View::picture`].
@@ -47,7 +47,7 @@ impl View {
         self.window = window;
         self.seen.update(client);
         let focus = client.position().map(|place| Position::new(place.col, place.row));
-        self.viewport.follow(grid(client), map_window(window), focus);
+        self.camera.follow(grid(client), map_window(window), focus);
     }
 
     /// Shows the keys, or the game again.
@@ -58,7 +58,7 @@ impl View {
     /// Moves the part of the map that is shown.
     pub fn scroll(&mut self, client: &Client, direction: Direction) {
         let (rows, columns) = direction.delta();
-        self.viewport.scroll(grid(client), map_window(self.window), columns * SCROLL.0, rows * SCROLL.1);
+        self.camera.scroll(grid(client), map_window(self.window), columns * SCROLL.0, rows * SCROLL.1);
     }
 
     /// In which context a key is typed now.
@@ -134,8 +134,8 @@ impl Widget for &Picture<'_> {
             [(shown, view.style(shown, visible))]
         };
         let map_area = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
-        GridView::new(grid, view.viewport, cell).render(map_area, buffer);
-        let marks = view.viewport.marks(grid, window);
+        GridView::new(grid, view.camera, cell).render(map_area, buffer);
+        let marks = view.camera.marks(grid, window);
         StatusLine::new(&client.status(now)).right(&marks).render(area, buffer);
         if view.help {
             Overlay::new("Nuggets", &keys::help(view.steered(client))).render(area, buffer);

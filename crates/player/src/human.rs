@@ -9,7 +9,7 @@ use std::{
 use blackjack::{Action, client::Event, learn::Score};
 use bytes::BytesMut;
 use socket2::SockRef;
-use termkit::{Happening, Palette, Source, Stage, Typed};
+use termkit::{Key, Palette, Source, Stage, StageEvent};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -116,7 +116,7 @@ impl Person {
                     self.stage.change();
                     self.listen(&chunk.split())?;
                 }
-                happening = self.stage.next(asked) => self.happen(happening)?,
+                event = self.stage.next(asked) => self.happen(event)?,
             }
             if self.leaving || self.game.is_over() {
                 return Ok(());
@@ -145,55 +145,55 @@ impl Person {
         }
     }
 
-    fn happen(&mut self, happening: Happening) -> io::Result<()> {
-        match happening {
-            Happening::Typed(typed) => self.key(typed),
-            Happening::Byte(b'\n') => {
+    fn happen(&mut self, event: StageEvent) -> io::Result<()> {
+        match event {
+            StageEvent::Key(typed) => self.key(typed),
+            StageEvent::Byte(b'\n') => {
                 let line = mem::take(&mut self.line);
                 match Wish::of_line(&line) {
                     Some(wish) => self.fulfil(wish),
                     None => writeln!(io::stdout(), "Type hit, stand, advice or quit.")?,
                 }
             }
-            Happening::Byte(byte) => {
+            StageEvent::Byte(byte) => {
                 if self.line.len() <= LINE {
                     self.line.push(byte);
                 }
             }
             // The last line may have no end.
-            Happening::End => {
+            StageEvent::End => {
                 match Wish::of_line(&self.line) {
                     Some(wish) => self.fulfil(wish),
                     None => self.leaving = true,
                 }
                 self.line.clear();
             }
-            Happening::Leave => self.leaving = true,
-            Happening::Gone(error) => {
+            StageEvent::Leave => self.leaving = true,
+            StageEvent::Gone(error) => {
                 debug!(%error, "the terminal is gone");
                 self.leaving = true;
             }
-            Happening::Frame | Happening::Mouse(_) => {}
+            StageEvent::Frame | StageEvent::Mouse(_) => {}
         }
         Ok(())
     }
 
-    fn key(&mut self, typed: Typed) {
+    fn key(&mut self, typed: Key) {
         self.stage.change();
         let Some(view) = &mut self.view else { return };
         match typed {
-            Typed::Interrupt | Typed::EndOfInput => self.leaving = true,
-            Typed::Redraw => self.stage.forget(),
-            Typed::Suspend => self.stage.suspend(),
+            Key::Interrupt | Key::EndOfInput => self.leaving = true,
+            Key::Redraw => self.stage.forget(),
+            Key::Suspend => self.stage.suspend(),
             _ if view.shows_help() => view.toggle_help(),
-            Typed::Byte(b'?') | Typed::Function(1) => view.toggle_help(),
-            Typed::Byte(key) => {
+            Key::Byte(b'?') | Key::Function(1) => view.toggle_help(),
+            Key::Byte(key) => {
                 // Nobody decides about a hand that cannot be seen.
                 if let Some(wish) = Wish::of_key(key).filter(|wish| self.seen || *wish == Wish::Leave) {
                     self.fulfil(wish);
                 }
             }
-            Typed::Pad { .. } | Typed::Function(_) => {}
+            Key::Pad { .. } | Key::Function(_) => {}
         }
     }
 

@@ -18,13 +18,13 @@ const TOLD: u32 = 20;
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) score: Score,
-    oddities: u32,
+    anomalies: u32,
 }
 
 impl Session {
     pub(crate) fn new(name: Name, dialect: Dialect, space: StateSpace) -> Self {
         let client = Client::new(name, dialect, Framing::Stream, space);
-        Self { client, score: Score::default(), oddities: 0 }
+        Self { client, score: Score::default(), anomalies: 0 }
     }
 
     /// Takes in what came. What it means is asked for with [`next_event`](Self::next_event), also when there is something wrong
@@ -52,14 +52,14 @@ impl Session {
         Ok(self.note(heard))
     }
 
-    fn note(&mut self, Heard { message, event, oddity }: Heard) -> Event {
+    fn note(&mut self, Heard { message, event, anomaly }: Heard) -> Event {
         trace!("< {message}");
-        if let Some(oddity) = oddity {
-            self.oddities = self.oddities.saturating_add(1);
-            if self.oddities <= TOLD {
-                warn!("{oddity}");
+        if let Some(anomaly) = anomaly {
+            self.anomalies = self.anomalies.saturating_add(1);
+            if self.anomalies <= TOLD {
+                warn!("{anomaly}");
             }
-            if self.oddities == TOLD {
+            if self.anomalies == TOLD {
                 warn!("what else is strange about this dealer is not told any more");
             }
         }

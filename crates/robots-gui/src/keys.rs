@@ -1,7 +1,7 @@
 //! What a key means, and when.
 
 use robots::{Direction, InputMessage};
-use termkit::{Pad, Typed};
+use termkit::{Key, Pad};
 
 /// What is to be done about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +39,14 @@ pub enum Shown {
 ///
 /// Leaving and drawing again work always. Nobody can steer what is not shown, so a key that is typed at the help or at a
 /// window that is too small is not sent.
-pub const fn action(typed: Typed, shown: Shown) -> Action {
+pub const fn action(typed: Key, shown: Shown) -> Action {
     match (typed, shown) {
-        (Typed::Interrupt | Typed::EndOfInput | Typed::Byte(b'Q'), _) => Action::Leave,
-        (Typed::Redraw, _) => Action::Redraw,
-        (Typed::Suspend, _) => Action::Suspend,
+        (Key::Interrupt | Key::EndOfInput | Key::Byte(b'Q'), _) => Action::Leave,
+        (Key::Redraw, _) => Action::Redraw,
+        (Key::Suspend, _) => Action::Suspend,
         (_, Shown::TooSmall) => Action::Ignore,
-        (_, Shown::Help) | (Typed::Function(1) | Typed::Byte(b'?'), _) => Action::ToggleHelp,
-        (Typed::Byte(byte), Shown::Game) => match byte.to_ascii_lowercase() {
+        (_, Shown::Help) | (Key::Function(1) | Key::Byte(b'?'), _) => Action::ToggleHelp,
+        (Key::Byte(byte), Shown::Game) => match byte.to_ascii_lowercase() {
             b'w' => step(Direction::Up),
             b's' => step(Direction::Down),
             b'a' => step(Direction::Left),
@@ -56,7 +56,7 @@ pub const fn action(typed: Typed, shown: Shown) -> Action {
             b'\t' => Action::FollowNext,
             _ => Action::Ignore,
         },
-        (Typed::Pad { key, shift }, Shown::Game) => match (key, shift) {
+        (Key::Pad { key, shift }, Shown::Game) => match (key, shift) {
             (Pad::Up, false) => step(Direction::Up),
             (Pad::Down, false) => step(Direction::Down),
             (Pad::Left, false) => step(Direction::Left),
@@ -66,7 +66,7 @@ pub const fn action(typed: Typed, shown: Shown) -> Action {
             (Pad::Left, true) | (Pad::Home, _) => Action::Scroll(Direction::Left),
             (Pad::Right, true) | (Pad::End, _) => Action::Scroll(Direction::Right),
         },
-        (Typed::Function(_), Shown::Game) => Action::Ignore,
+        (Key::Function(_), Shown::Game) => Action::Ignore,
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_keys_of_the_game() {
-        let arrow = |key| Typed::Pad { key, shift: false };
+        let arrow = |key| Key::Pad { key, shift: false };
         let table = [
             (&b"wW"[..], Some(Pad::Up), InputMessage::Move(Direction::Up)),
             (b"sS", Some(Pad::Down), InputMessage::Move(Direction::Down)),
@@ -114,7 +114,7 @@ mod tests {
         ];
         let mut sent = vec![];
         for (bytes, pad, message) in table {
-            let keys = bytes.iter().copied().map(Typed::Byte).chain(pad.map(arrow));
+            let keys = bytes.iter().copied().map(Key::Byte).chain(pad.map(arrow));
             for typed in keys {
                 assert_eq!(action(typed, Shown::Game), Action::Send(message), "{typed:?}");
             }
@@ -122,33 +122,33 @@ mod tests {
         }
         // Nothing else is sent.
         for byte in (0..=0x7f).filter(|byte| !sent.contains(byte)) {
-            assert!(!matches!(action(Typed::Byte(byte), Shown::Game), Action::Send(_)), "{byte:#x}");
+            assert!(!matches!(action(Key::Byte(byte), Shown::Game), Action::Send(_)), "{byte:#x}");
         }
     }
 
     #[test]
     fn looking_around_has_keys_of_its_own() {
-        let pad = |key, shift| action(Typed::Pad { key, shift }, Shown::Game);
+        let pad = |key, shift| action(Key::Pad { key, shift }, Shown::Game);
         assert_eq!(pad(Pad::Up, true), Action::Scroll(Direction::Up));
         assert_eq!(pad(Pad::Right, true), Action::Scroll(Direction::Right));
         assert_eq!(pad(Pad::Home, false), Action::Scroll(Direction::Left));
         assert_eq!(pad(Pad::PageDown, false), Action::Scroll(Direction::Down));
-        assert_eq!(action(Typed::Byte(b'\t'), Shown::Game), Action::FollowNext);
+        assert_eq!(action(Key::Byte(b'\t'), Shown::Game), Action::FollowNext);
     }
 
     #[test]
     fn leaving_works_always_and_nobody_steers_blindly() {
         for shown in [Shown::Game, Shown::Help, Shown::TooSmall] {
-            for typed in [Typed::Byte(b'Q'), Typed::Interrupt, Typed::EndOfInput] {
+            for typed in [Key::Byte(b'Q'), Key::Interrupt, Key::EndOfInput] {
                 assert_eq!(action(typed, shown), Action::Leave);
             }
-            assert_eq!(action(Typed::Redraw, shown), Action::Redraw);
-            assert_eq!(action(Typed::Suspend, shown), Action::Suspend);
+            assert_eq!(action(Key::Redraw, shown), Action::Redraw);
+            assert_eq!(action(Key::Suspend, shown), Action::Suspend);
         }
-        assert_eq!(action(Typed::Byte(b'w'), Shown::Help), Action::ToggleHelp);
-        assert_eq!(action(Typed::Byte(b'w'), Shown::TooSmall), Action::Ignore);
-        assert_eq!(action(Typed::Function(1), Shown::Game), Action::ToggleHelp);
-        assert_eq!(action(Typed::Byte(b'?'), Shown::Game), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'w'), Shown::Help), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'w'), Shown::TooSmall), Action::Ignore);
+        assert_eq!(action(Key::Function(1), Shown::Game), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'?'), Shown::Game), Action::ToggleHelp);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use ratatui::{
     widgets::{Block, Paragraph, Widget, Wrap},
 };
 use robots::{Direction, DrawMessage, GamePicture, Parameters, Player, PlayerId};
-use termkit::{GridView, Overlay, Palette, StatusLine, TooSmall, Viewport};
+use termkit::{Camera, GridView, Overlay, Palette, StatusLine, TooSmall};
 use tokio::sync::watch;
 
 use crate::{
@@ -86,7 +86,7 @@ pub struct View {
     follow: Follow,
     look: Look,
     newest: Option<DrawMessage>,
-    viewport: Viewport,
+    camera: Camera,
     help: bool,
     window: Size,
 }
@@ -99,7 +99,7 @@ impl View {
             follow,
             look: Look::default(),
             newest: None,
-            viewport: Viewport::default(),
+            camera: Camera::default(),
             help: false,
             window: Size::ZERO,
         }
@@ -121,7 +121,7 @@ impl View {
         let Some(DrawMessage::Game(game)) = &self.newest else { return };
         let focus = self.in_view(&game.players).and_then(|id| game.player_positions.get(&id));
         let focus = focus.and_then(|&position| place(game, position));
-        self.viewport.follow(size(game), Layout::of(game, window).fields(), focus);
+        self.camera.follow(size(game), Layout::of(game, window).fields(), focus);
     }
 
     /// What the screen shows, for the meaning of keys.
@@ -148,7 +148,7 @@ impl View {
             Direction::Left => (-SCROLL.0, 0),
         };
         self.look = Look::Around;
-        self.viewport.scroll(size(game), Layout::of(game, self.window).fields(), columns, rows);
+        self.camera.scroll(size(game), Layout::of(game, self.window).fields(), columns, rows);
     }
 
     /// Follows the next robot: first the own one, if it is known, then the others by number.
@@ -336,21 +336,21 @@ impl Picture<'_> {
         let (fields, in_view) = (layout.fields(), view.in_view(&game.players));
         let trouble = self.trouble(view.newest());
 
-        let marks = view.viewport.marks(size(game), fields);
+        let marks = view.camera.marks(size(game), fields);
         let turn = title(game, area.width);
         let top = if layout.hints.is_none() { trouble.as_deref().unwrap_or(&turn) } else { &turn };
         StatusLine::new(top).right(&marks).render(area, buffer);
 
-        let scene = Scene::new(game, view.viewport.corner(), fields, in_view, view.palette);
+        let scene = Scene::new(game, view.camera.corner(), fields, in_view, view.palette);
         if layout.framed {
             let dim = Style::new().add_modifier(Modifier::DIM);
             Block::bordered().border_style(dim).render(on_screen(layout.board), buffer);
         }
         let inner = on_screen(layout.inner());
         if layout.wide {
-            GridView::new(size(game), view.viewport, |x, y| scene.cell::<3>(x, y)).render(inner, buffer);
+            GridView::new(size(game), view.camera, |x, y| scene.cell::<3>(x, y)).render(inner, buffer);
         } else {
-            GridView::new(size(game), view.viewport, |x, y| scene.cell::<2>(x, y)).render(inner, buffer);
+            GridView::new(size(game), view.camera, |x, y| scene.cell::<2>(x, y)).render(inner, buffer);
         }
 
         if let Some(scores) = layout.scores {

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, ensure};
 use netcore::{Time, wire::read_datagram};
 use robots::{DrawMessage, PlayerId, messages::MAX_PICTURE_ITEMS};
-use termkit::{Happening, Palette, Source, Stage};
+use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::{
     net::UdpSocket,
     select,
@@ -135,8 +135,8 @@ impl Window {
                 readable(&self.sockets).await;
             };
             select! {
-                happening = self.stage.next(true) => {
-                    if let Some(end) = self.happen(happening) {
+                event = self.stage.next(true) => {
+                    if let Some(end) = self.happen(event) {
                         return Ok(end);
                     }
                 }
@@ -204,17 +204,17 @@ impl Window {
         }
     }
 
-    fn happen(&mut self, happening: Happening) -> Option<End> {
-        match happening {
-            Happening::Typed(typed) => {
+    fn happen(&mut self, event: StageEvent) -> Option<End> {
+        match event {
+            StageEvent::Key(typed) => {
                 let action = keys::action(typed, self.view.shown());
                 debug!(?typed, ?action, "key");
                 return self.act(action);
             }
-            Happening::Leave => return Some(End::Left),
-            Happening::Gone(error) => return Some(End::HungUp(error)),
+            StageEvent::Leave => return Some(End::Left),
+            StageEvent::Gone(error) => return Some(End::HungUp(error)),
             // There is no pipe to read from.
-            Happening::Byte(_) | Happening::End | Happening::Frame | Happening::Mouse(_) => {}
+            StageEvent::Byte(_) | StageEvent::End | StageEvent::Frame | StageEvent::Mouse(_) => {}
         }
         None
     }

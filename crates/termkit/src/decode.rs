@@ -18,12 +18,12 @@
 
 use crate::{
     events::Event,
-    keys::{Pad, Typed},
+    keys::{Key, Pad},
     mouse::{Gesture, Mouse},
 };
 
 const ESC: u8 = 0x1b;
-const ESC_KEY: Event = Event::Typed(Typed::Byte(ESC));
+const ESC_KEY: Event = Event::Key(Key::Byte(ESC));
 /// Longer than any sequence that means something; what goes on longer is no sequence.
 const LONGEST: usize = 32;
 
@@ -84,7 +84,7 @@ impl Decoder {
             self.pending.push(byte);
             return None;
         }
-        Typed::from_byte(byte).map(Event::Typed)
+        Key::from_byte(byte).map(Event::Key)
     }
 
     fn step(&self, byte: u8) -> Step {
@@ -104,17 +104,17 @@ impl Decoder {
             // A control byte in the middle: the sequence was cut off, and this is a key.
             _ if byte < b' ' => Step::Before(None),
             b"[" if byte == b'[' => Step::More,
-            b"[[" => Step::Done(matches!(byte, b'A'..=b'E').then(|| Event::Typed(Typed::Function(byte - b'A' + 1)))),
+            b"[[" => Step::Done(matches!(byte, b'A'..=b'E').then(|| Event::Key(Key::Function(byte - b'A' + 1)))),
             [b'[', b'<', parameters @ ..] if !matches!(byte, b' '..=b'?') => Step::Done(mouse(parameters, byte)),
             [b'[', parameters @ ..] => match byte {
                 // Some programs end Home with Shift by a dollar sign, which is no proper end.
-                b'$' if !parameters.is_empty() => Step::Done(control(parameters, byte).map(Event::Typed)),
+                b'$' if !parameters.is_empty() => Step::Done(control(parameters, byte).map(Event::Key)),
                 b' '..=b'?' => Step::More,
-                _ => Step::Done(control(parameters, byte).map(Event::Typed)),
+                _ => Step::Done(control(parameters, byte).map(Event::Key)),
             },
             [_, parameters @ ..] => match byte {
                 b'0'..=b'9' | b';' => Step::More,
-                _ => Step::Done(single(parameters, byte).map(Event::Typed)),
+                _ => Step::Done(single(parameters, byte).map(Event::Key)),
             },
         }
     }
@@ -133,13 +133,13 @@ impl Modifiers {
         Self { shift: bits & 1 != 0, alt: bits & (2 | 8) != 0 }
     }
 
-    fn pad(&self, key: Pad) -> Option<Typed> {
-        (!self.alt).then_some(Typed::Pad { key, shift: self.shift })
+    fn pad(&self, key: Pad) -> Option<Key> {
+        (!self.alt).then_some(Key::Pad { key, shift: self.shift })
     }
 }
 
 // ESC [ parameters end
-fn control(parameters: &[u8], end: u8) -> Option<Typed> {
+fn control(parameters: &[u8], end: u8) -> Option<Key> {
     let mut numbers = parameters.split(|&byte| byte == b';').map(number);
     let (first, second) = (numbers.next().flatten(), numbers.next().flatten());
     let modifiers = Modifiers::from_parameter(second.unwrap_or(1));
@@ -155,12 +155,12 @@ fn control(parameters: &[u8], end: u8) -> Option<Typed> {
                 4 | 8 => modifiers.pad(Pad::End),
                 5 => modifiers.pad(Pad::PageUp),
                 6 => modifiers.pad(Pad::PageDown),
-                code @ 11..=15 => Some(Typed::Function(code - 10)),
+                code @ 11..=15 => Some(Key::Function(code - 10)),
                 _ => None,
             }
         }
         // With another first parameter the last of these is where the cursor stands.
-        b'P'..=b'S' if first.is_none_or(|first| first == 1) => Some(Typed::Function(end - b'P' + 1)),
+        b'P'..=b'S' if first.is_none_or(|first| first == 1) => Some(Key::Function(end - b'P' + 1)),
         _ => None,
     }
 }
@@ -191,16 +191,16 @@ fn gesture(button: u16, column: u16, row: u16) -> Option<Event> {
 }
 
 // ESC O end
-fn single(parameters: &[u8], end: u8) -> Option<Typed> {
+fn single(parameters: &[u8], end: u8) -> Option<Key> {
     let modifier = parameters.rsplit(|&byte| byte == b';').next().and_then(number);
     let modifiers = Modifiers::from_parameter(modifier.unwrap_or(1));
     match end {
         b'A'..=b'D' | b'F' | b'H' => modifiers.pad(cursor(end)?),
-        b'P'..=b'S' => Some(Typed::Function(end - b'P' + 1)),
-        b'M' => Some(Typed::Byte(b'\n')),
+        b'P'..=b'S' => Some(Key::Function(end - b'P' + 1)),
+        b'M' => Some(Key::Byte(b'\n')),
         digit @ b'p'..=b'y' => match Pad::on_number_pad(digit - b'p') {
             Some(key) => modifiers.pad(key),
-            None => Some(Typed::Byte(digit - b'p' + b'0')),
+            None => Some(Key::Byte(digit - b'p' + b'0')),
         },
         _ => None,
     }
@@ -226,11 +226,11 @@ fn number<T: std::str::FromStr>(digits: &[u8]) -> Option<T> {
 mod tests {
     use super::*;
 
-    fn typed(bytes: &[u8]) -> Vec<Typed> {
+    fn typed(bytes: &[u8]) -> Vec<Key> {
         let mut decoder = Decoder::default();
         let mut events: Vec<Event> = bytes.iter().flat_map(|&byte| decoder.byte(byte)).flatten().collect();
         events.extend(decoder.timeout());
-        let key = |event| if let Event::Typed(typed) = event { typed } else { panic!("{event:?} is no key") };
+        let key = |event| if let Event::Key(typed) = event { typed } else { panic!("{event:?} is no key") };
         events.into_iter().map(key).collect()
     }
 
@@ -239,15 +239,15 @@ mod tests {
         bytes.iter().flat_map(|&byte| decoder.byte(byte)).flatten().collect()
     }
 
-    fn pad(key: Pad, shift: bool) -> Vec<Typed> {
-        vec![Typed::Pad { key, shift }]
+    fn pad(key: Pad, shift: bool) -> Vec<Key> {
+        vec![Key::Pad { key, shift }]
     }
 
     #[test]
     fn single_bytes_are_keys() {
-        assert_eq!(typed(b"hQ"), [Typed::Byte(b'h'), Typed::Byte(b'Q')]);
-        assert_eq!(typed(b"\r\t\x7f\x01\0"), [b'\n', b'\t', 0x7f, 1, 0].map(Typed::Byte));
-        assert_eq!(typed(b"\x03\x04\x0c\x1a"), [Typed::Interrupt, Typed::EndOfInput, Typed::Redraw, Typed::Suspend]);
+        assert_eq!(typed(b"hQ"), [Key::Byte(b'h'), Key::Byte(b'Q')]);
+        assert_eq!(typed(b"\r\t\x7f\x01\0"), [b'\n', b'\t', 0x7f, 1, 0].map(Key::Byte));
+        assert_eq!(typed(b"\x03\x04\x0c\x1a"), [Key::Interrupt, Key::EndOfInput, Key::Redraw, Key::Suspend]);
     }
 
     #[test]
@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn function_keys_and_the_rest_of_the_number_pad() {
         for bytes in [&b"\x1bOP"[..], b"\x1b[11~", b"\x1b[[A", b"\x1b[P", b"\x1b[1;2P"] {
-            assert_eq!(typed(bytes), [Typed::Function(1)], "{}", bytes.escape_ascii());
+            assert_eq!(typed(bytes), [Key::Function(1)], "{}", bytes.escape_ascii());
         }
-        assert_eq!(typed(b"\x1bOu\x1bOM"), [Typed::Byte(b'5'), Typed::Byte(b'\n')]);
+        assert_eq!(typed(b"\x1bOu\x1bOM"), [Key::Byte(b'5'), Key::Byte(b'\n')]);
     }
 
     #[test]
@@ -294,20 +294,20 @@ mod tests {
             b"\xc3\xa9",
         ] {
             assert_eq!(typed(bytes), [], "{}", bytes.escape_ascii());
-            assert_eq!(typed(&[bytes, b"j"].concat()), [Typed::Byte(b'j')], "{}", bytes.escape_ascii());
+            assert_eq!(typed(&[bytes, b"j"].concat()), [Key::Byte(b'j')], "{}", bytes.escape_ascii());
         }
     }
 
     #[test]
     fn esc_is_a_key_if_nothing_follows() {
-        let esc = Typed::Byte(ESC);
+        let esc = Key::Byte(ESC);
         assert_eq!(typed(b"\x1b"), [esc]);
         assert_eq!(typed(b"\x1b\x1b"), [esc, esc]);
-        assert_eq!(typed(b"\x1b\x1b[D"), [esc, Typed::Pad { key: Pad::Left, shift: false }]);
+        assert_eq!(typed(b"\x1b\x1b[D"), [esc, Key::Pad { key: Pad::Left, shift: false }]);
         let mut decoder = Decoder::default();
         decoder.byte(ESC);
         assert!(decoder.is_waiting());
-        assert_eq!(decoder.timeout(), Some(Event::Typed(esc)));
+        assert_eq!(decoder.timeout(), Some(Event::Key(esc)));
         assert!(!decoder.is_waiting());
     }
 
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn the_mouse_of_terminals_that_only_know_the_old_form_types_no_key() {
         let mouse = |gesture, column, row| Event::Mouse(Mouse { gesture, column, row });
-        let key = Event::Typed(Typed::Byte(b'j'));
+        let key = Event::Key(Key::Byte(b'j'));
         assert_eq!(moused(b"\x1b[M !!j"), [mouse(Gesture::Press, 0, 0), key]);
         assert_eq!(moused(b"\x1b[M$\xff*j"), [mouse(Gesture::Press, 222, 9), key], "with Shift, far to the right");
         assert_eq!(moused(b"\x1b[M`Q2j"), [mouse(Gesture::WheelUp, 48, 17), key]);
@@ -339,14 +339,14 @@ mod tests {
         for nothing in [b"\x1b[M#Q2j", b"\x1b[M\"Q2j", b"\x1b[M \x00\x00j"] {
             assert_eq!(moused(nothing), [key], "{}", nothing.escape_ascii());
         }
-        assert_eq!(typed(b"\x1b[M \x03"), [Typed::Interrupt], "cut off");
+        assert_eq!(typed(b"\x1b[M \x03"), [Key::Interrupt], "cut off");
     }
 
     #[test]
     fn a_sequence_that_breaks_off_swallows_no_key() {
         assert_eq!(typed(b"\x1b["), []);
         assert_eq!(typed(b"\x1b[1;\x1b[D"), pad(Pad::Left, false));
-        assert_eq!(typed(b"\x1b[1\x03"), [Typed::Interrupt]);
+        assert_eq!(typed(b"\x1b[1\x03"), [Key::Interrupt]);
         let endless = [b"\x1b[".as_slice(), &[b'1'; 100]].concat();
         assert!(typed(&endless).len() < 100, "what is too long is given up");
         assert_eq!(typed(b"\x1b[99999999999A"), pad(Pad::Up, false));

@@ -5,13 +5,13 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use crate::{Mouse, Typed};
+use crate::{Key, Mouse};
 
 /// Something that happened at the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A key was pressed.
-    Typed(Typed),
+    Key(Key),
     /// The mouse did something; only told to who has entered the screen with [`crate::Keyboard::KeysAndMouse`].
     Mouse(Mouse),
     /// The window has another size.
@@ -143,7 +143,7 @@ mod source {
     use ratatui::crossterm::event::{self, Event as Raw, MouseButton, MouseEvent, MouseEventKind};
 
     use super::Event;
-    use crate::{Gesture, Mouse, Typed};
+    use crate::{Gesture, Key, Mouse};
 
     pub(super) struct Source;
 
@@ -156,7 +156,7 @@ mod source {
         #[expect(clippy::unused_self, reason = "as where there is something to remember")]
         pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
             Ok(match event::read()? {
-                Raw::Key(key) => Typed::from_event(&key).map(Event::Typed),
+                Raw::Key(key) => Key::from_event(&key).map(Event::Key),
                 Raw::Mouse(event) => mouse(event).map(Event::Mouse),
                 Raw::Resize(..) => Some(Event::Resized),
                 _ => None,

@@ -7,9 +7,9 @@ use ratatui::{
     widgets::Widget,
 };
 
-use crate::Viewport;
+use crate::Camera;
 
-/// Draws the part of a grid that a [`Viewport`] shows.
+/// Draws the part of a grid that a [`Camera`] shows.
 ///
 /// `cell` tells what stands in a column and row of the grid: for each of the `W` columns of the window that a cell takes,
 /// one character of ASCII and its style. It is asked only for what is drawn. What is not printable is drawn as a blank. A
@@ -17,20 +17,20 @@ use crate::Viewport;
 #[derive(Debug, Clone, Copy)]
 pub struct GridView<F, const W: usize> {
     grid: Size,
-    viewport: Viewport,
+    camera: Camera,
     cell: F,
 }
 
 impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> GridView<F, W> {
     /// A view of a grid of this size.
-    pub const fn new(grid: Size, viewport: Viewport, cell: F) -> Self {
-        Self { grid, viewport, cell }
+    pub const fn new(grid: Size, camera: Camera, cell: F) -> Self {
+        Self { grid, camera, cell }
     }
 }
 
 impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> Widget for &GridView<F, W> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let corner = self.viewport.corner();
+        let corner = self.camera.corner();
         let area = area.intersection(buffer.area);
         let cells = (0..area.height).flat_map(|row| (0..usize::from(area.width) / W).map(move |column| (column, row)));
         for (column, row) in cells {
@@ -69,10 +69,10 @@ mod tests {
     }
 
     fn drawn(area: Rect, columns: i32, rows: i32) -> Buffer {
-        let mut viewport = Viewport::default();
-        viewport.scroll(GRID, area.as_size(), columns, rows);
+        let mut camera = Camera::default();
+        camera.scroll(GRID, area.as_size(), columns, rows);
         let mut buffer = Buffer::with_lines(["~~~~~~~"; 5]);
-        GridView::new(GRID, viewport, cell).render(area, &mut buffer);
+        GridView::new(GRID, camera, cell).render(area, &mut buffer);
         buffer
     }
 
@@ -101,7 +101,7 @@ mod tests {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 1));
         let cell = |x, _| [if x == 0 { (b'@', bold) } else { (0x1b, Style::new()) }];
-        GridView::new(Size::new(2, 1), Viewport::default(), cell).render(buffer.area, &mut buffer);
+        GridView::new(Size::new(2, 1), Camera::default(), cell).render(buffer.area, &mut buffer);
         let mut expected = Buffer::with_lines(["@ "]);
         expected[(0, 0)].set_style(bold);
         assert_eq!(buffer, expected);
@@ -111,9 +111,9 @@ mod tests {
     fn a_cell_may_take_several_columns_and_is_drawn_whole_or_not() {
         let cell = |x, y| [cell(x, y)[0], (b'_', Style::new())];
         let mut buffer = Buffer::with_lines(["~~~~~~~"; 3]);
-        let mut viewport = Viewport::default();
-        viewport.scroll(GRID, Size::new(2, 2), 1, 1);
-        GridView::new(GRID, viewport, cell).render(Rect::new(1, 1, 5, 2), &mut buffer);
+        let mut camera = Camera::default();
+        camera.scroll(GRID, Size::new(2, 2), 1, 1);
+        GridView::new(GRID, camera, cell).render(Rect::new(1, 1, 5, 2), &mut buffer);
         assert_eq!(buffer, Buffer::with_lines(["~~~~~~~", "~g_h_~~", "~l_m_~~"]));
     }
 }

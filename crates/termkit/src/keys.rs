@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyEventState, 
 
 /// A key press that a program may care about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typed {
+pub enum Key {
     /// A key that is one byte of ASCII: letters, digits, signs, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control
     /// keys that have no variant of their own.
     Byte(u8),
@@ -48,7 +48,7 @@ pub enum Pad {
     PageDown,
 }
 
-impl Typed {
+impl Key {
     /// What a terminal means that sends this one byte, Esc included; `None` for a byte outside ASCII.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
@@ -117,12 +117,12 @@ impl Pad {
     }
 }
 
-fn ascii(typed: char) -> Option<Typed> {
-    u8::try_from(typed).ok().filter(u8::is_ascii).map(Typed::Byte)
+fn ascii(typed: char) -> Option<Key> {
+    u8::try_from(typed).ok().filter(u8::is_ascii).map(Key::Byte)
 }
 
 // A key with Ctrl, by the one byte that terminals send for it.
-fn control(typed: char) -> Option<Typed> {
+fn control(typed: char) -> Option<Key> {
     let byte = match u8::try_from(typed.to_ascii_lowercase()).ok()? {
         letter @ b'a'..=b'z' => letter - b'a' + 1,
         // The byte 0x1c is Ctrl-4 as well as Ctrl-\, and so on.
@@ -130,31 +130,31 @@ fn control(typed: char) -> Option<Typed> {
         b' ' => 0,
         _ => return None,
     };
-    Typed::from_byte(byte)
+    Key::from_byte(byte)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn typed(code: KeyCode, modifiers: KeyModifiers) -> Option<Typed> {
-        Typed::from_event(&KeyEvent::new(code, modifiers))
+    fn typed(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
+        Key::from_event(&KeyEvent::new(code, modifiers))
     }
 
-    fn plain(code: KeyCode) -> Option<Typed> {
+    fn plain(code: KeyCode) -> Option<Key> {
         typed(code, KeyModifiers::NONE)
     }
 
     #[test]
     fn keys_of_one_ascii_byte_are_that_byte() {
         for byte in b' '..=b'~' {
-            assert_eq!(plain(KeyCode::Char(char::from(byte))), Some(Typed::Byte(byte)));
+            assert_eq!(plain(KeyCode::Char(char::from(byte))), Some(Key::Byte(byte)));
         }
-        assert_eq!(typed(KeyCode::Char('H'), KeyModifiers::SHIFT), Some(Typed::Byte(b'H')));
-        assert_eq!(plain(KeyCode::Enter), Some(Typed::Byte(b'\n')));
-        assert_eq!(plain(KeyCode::Tab), Some(Typed::Byte(b'\t')));
-        assert_eq!(plain(KeyCode::Esc), Some(Typed::Byte(0x1b)));
-        assert_eq!(plain(KeyCode::Backspace), Some(Typed::Byte(0x7f)));
+        assert_eq!(typed(KeyCode::Char('H'), KeyModifiers::SHIFT), Some(Key::Byte(b'H')));
+        assert_eq!(plain(KeyCode::Enter), Some(Key::Byte(b'\n')));
+        assert_eq!(plain(KeyCode::Tab), Some(Key::Byte(b'\t')));
+        assert_eq!(plain(KeyCode::Esc), Some(Key::Byte(0x1b)));
+        assert_eq!(plain(KeyCode::Backspace), Some(Key::Byte(0x7f)));
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(typed(KeyCode::Char('h'), KeyModifiers::ALT), None);
         assert_eq!(typed(KeyCode::Left, KeyModifiers::ALT), None);
         let release = KeyEvent::new_with_kind(KeyCode::Char('h'), KeyModifiers::NONE, KeyEventKind::Release);
-        assert_eq!(Typed::from_event(&release), None);
+        assert_eq!(Key::from_event(&release), None);
     }
 
     #[test]
@@ -182,30 +182,30 @@ mod tests {
             (KeyCode::PageDown, '3', Pad::PageDown),
         ];
         for (code, digit, key) in keys {
-            assert_eq!(plain(code), Some(Typed::Pad { key, shift: false }));
-            assert_eq!(typed(code, KeyModifiers::SHIFT), Some(Typed::Pad { key, shift: true }));
+            assert_eq!(plain(code), Some(Key::Pad { key, shift: false }));
+            assert_eq!(typed(code, KeyModifiers::SHIFT), Some(Key::Pad { key, shift: true }));
             let mut event = KeyEvent::new(KeyCode::Char(digit), KeyModifiers::NONE);
-            assert_eq!(Typed::from_event(&event), Some(Typed::Byte(u8::try_from(digit).unwrap())));
+            assert_eq!(Key::from_event(&event), Some(Key::Byte(u8::try_from(digit).unwrap())));
             event.state = KeyEventState::KEYPAD;
-            assert_eq!(Typed::from_event(&event), Some(Typed::Pad { key, shift: false }));
+            assert_eq!(Key::from_event(&event), Some(Key::Pad { key, shift: false }));
         }
         let mut five = KeyEvent::new(KeyCode::Char('5'), KeyModifiers::NONE);
         five.state = KeyEventState::KEYPAD;
-        assert_eq!(Typed::from_event(&five), Some(Typed::Byte(b'5')));
+        assert_eq!(Key::from_event(&five), Some(Key::Byte(b'5')));
     }
 
     #[test]
     fn control_keys_are_their_meaning_or_their_byte() {
         let control = |typed_char| typed(KeyCode::Char(typed_char), KeyModifiers::CONTROL);
-        assert_eq!(control('c'), Some(Typed::Interrupt));
-        assert_eq!(control('d'), Some(Typed::EndOfInput));
-        assert_eq!(control('l'), Some(Typed::Redraw));
-        assert_eq!(control('z'), Some(Typed::Suspend));
-        assert_eq!(control('a'), Some(Typed::Byte(1)));
-        assert_eq!(control('j'), Some(Typed::Byte(b'\n')));
-        assert_eq!(control('4'), Some(Typed::Byte(0x1c)));
-        assert_eq!(control(' '), Some(Typed::Byte(0)));
+        assert_eq!(control('c'), Some(Key::Interrupt));
+        assert_eq!(control('d'), Some(Key::EndOfInput));
+        assert_eq!(control('l'), Some(Key::Redraw));
+        assert_eq!(control('z'), Some(Key::Suspend));
+        assert_eq!(control('a'), Some(Key::Byte(1)));
+        assert_eq!(control('j'), Some(Key::Byte(b'\n')));
+        assert_eq!(control('4'), Some(Key::Byte(0x1c)));
+        assert_eq!(control(' '), Some(Key::Byte(0)));
         assert_eq!(control('1'), None);
-        assert_eq!(plain(KeyCode::F(1)), Some(Typed::Function(1)));
+        assert_eq!(plain(KeyCode::F(1)), Some(Key::Function(1)));
     }
 }

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    Event, Keyboard, Mouse, Screen, Typed,
+    Event, Key, Keyboard, Mouse, Screen,
     inputs::{Input, Inputs},
     signals::{Signal, Signals},
 };
@@ -40,9 +40,9 @@ pub enum Source {
 
 /// What a program has to do something about. Window sizes, stopping and going on are seen to.
 #[derive(Debug)]
-pub enum Happening {
+pub enum StageEvent {
     /// A key of the terminal.
-    Typed(Typed),
+    Key(Key),
     /// The mouse of [`Source::TerminalAndMouse`].
     Mouse(Mouse),
     /// A byte of a pipe or file.
@@ -127,38 +127,38 @@ impl Stage {
 
     /// Waits for what happens next. What is in a pipe waits until the program is `ready` for it. Dropping it before it is
     /// done loses nothing.
-    pub async fn next(&mut self, ready: bool) -> Happening {
+    pub async fn next(&mut self, ready: bool) -> StageEvent {
         loop {
             if let Some(error) = self.trouble.take() {
-                return Happening::Gone(error);
+                return StageEvent::Gone(error);
             }
             let frame = (self.changed && self.screen.is_some()).then_some(self.next_frame);
-            let happening = select! {
+            let event = select! {
                 input = self.inputs.next(ready) => self.input(input),
                 signal = self.signals.next() => self.signal(signal),
-                () = until(frame) => Some(Happening::Frame),
+                () = until(frame) => Some(StageEvent::Frame),
             };
-            if let Some(happening) = happening {
-                return happening;
+            if let Some(event) = event {
+                return event;
             }
         }
     }
 
-    fn input(&mut self, input: Input) -> Option<Happening> {
+    fn input(&mut self, input: Input) -> Option<StageEvent> {
         match input {
-            Input::Event(Event::Typed(typed)) => return Some(Happening::Typed(typed)),
-            Input::Event(Event::Mouse(mouse)) => return Some(Happening::Mouse(mouse)),
+            Input::Event(Event::Key(typed)) => return Some(StageEvent::Key(typed)),
+            Input::Event(Event::Mouse(mouse)) => return Some(StageEvent::Mouse(mouse)),
             Input::Event(Event::Resized) => self.changed = true,
             Input::Event(Event::Gone) => self.lose(ErrorKind::BrokenPipe.into()),
-            Input::Byte(byte) => return Some(Happening::Byte(byte)),
-            Input::End => return Some(Happening::End),
+            Input::Byte(byte) => return Some(StageEvent::Byte(byte)),
+            Input::End => return Some(StageEvent::End),
         }
         None
     }
 
-    fn signal(&mut self, signal: Signal) -> Option<Happening> {
+    fn signal(&mut self, signal: Signal) -> Option<StageEvent> {
         match signal {
-            Signal::Leave => return Some(Happening::Leave),
+            Signal::Leave => return Some(StageEvent::Leave),
             Signal::HangUp => self.lose(ErrorKind::BrokenPipe.into()),
             Signal::Resized => self.changed = true,
             Signal::Stop => self.suspend(),

@@ -286,7 +286,7 @@ impl Room for Parrot {
                 self.outcome = Some(Outcome::Stopped);
             }
         }
-        Progress::Taken
+        Progress::Decoded
     }
 
     fn admits(&self, _: &[u8]) -> Admission {

@@ -37,7 +37,7 @@ pub enum Event {
 
 /// Something that a dealer should not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Oddity {
+pub enum Anomaly {
     /// A card that was dealt before in this round.
     #[error("the {0} came twice in one round")]
     Repeated(Card),
@@ -72,7 +72,7 @@ pub struct Heard {
     /// What it means.
     pub event: Event,
     /// What is strange about it, for the log.
-    pub oddity: Option<Oddity>,
+    pub anomaly: Option<Anomaly>,
 }
 
 /// A message that makes no sense where it came.
@@ -174,7 +174,7 @@ impl Knowledge {
 
     /// Takes in a message; if it makes no sense where it came, nothing has changed.
     pub(super) fn hear(&mut self, message: DealerMessage) -> Result<Heard, OutOfPlace> {
-        let (event, oddity) = match (message, self.phase) {
+        let (event, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),
             (DealerMessage::Quit, _) => {
                 self.phase = Phase::Over;
@@ -182,7 +182,7 @@ impl Knowledge {
             }
             (DealerMessage::Begin, was) => {
                 *self = Self { phase: Phase::First, ..Self::new(self.space) };
-                (Event::Began, (was != Phase::Idle).then_some(Oddity::Dropped))
+                (Event::Began, (was != Phase::Idle).then_some(Anomaly::Dropped))
             }
             (DealerMessage::Card(card), Phase::First | Phase::Second | Phase::Hit | Phase::Between) => {
                 let unasked = self.phase == Phase::Between;
@@ -194,7 +194,7 @@ impl Knowledge {
                     _ if self.hand.points().is_bust() => Phase::Done,
                     _ => Phase::Between,
                 };
-                (Event::Dealt, self.see(card).or(unasked.then_some(Oddity::Unasked)))
+                (Event::Dealt, self.see(card).or(unasked.then_some(Anomaly::Unasked)))
             }
             (DealerMessage::Upcard(card), Phase::Upcard) => {
                 self.upcard = Some(card);
@@ -205,17 +205,17 @@ impl Knowledge {
                 self.phase = Phase::Asked;
                 (Event::Asked, None)
             }
-            (DealerMessage::Result(_), Phase::Idle) => (Event::Ignored, Some(Oddity::StrayResult)),
+            (DealerMessage::Result(_), Phase::Idle) => (Event::Ignored, Some(Anomaly::StrayResult)),
             (DealerMessage::Result(verdict), was) => {
                 self.phase = Phase::Idle;
-                let oddity = self.judge(was, verdict);
-                let sound = oddity.is_none() && !self.resumed;
+                let anomaly = self.judge(was, verdict);
+                let sound = anomaly.is_none() && !self.resumed;
                 let lesson = sound.then(|| self.episode.clone());
-                (Event::Ended { verdict, total: self.hand.total(), lesson }, oddity)
+                (Event::Ended { verdict, total: self.hand.total(), lesson }, anomaly)
             }
             (got, phase) => return Err(OutOfPlace { got, expected: phase.expected() }),
         };
-        Ok(Heard { message, event, oddity })
+        Ok(Heard { message, event, anomaly })
     }
 
     /// Decides, and gives the message to send.
@@ -229,20 +229,20 @@ impl Knowledge {
         Ok(choice.action.into())
     }
 
-    fn see(&mut self, card: Card) -> Option<Oddity> {
+    fn see(&mut self, card: Card) -> Option<Anomaly> {
         let bit = 1 << card.number();
         let repeated = self.seen & bit != 0;
         self.seen |= bit;
-        repeated.then_some(Oddity::Repeated(card))
+        repeated.then_some(Anomaly::Repeated(card))
     }
 
     // What is strange about a result. A bust hand may be told BUST or LOOSE, which dealers differ in.
-    fn judge(&self, was: Phase, verdict: Verdict) -> Option<Oddity> {
+    fn judge(&self, was: Phase, verdict: Verdict) -> Option<Anomaly> {
         let bust = self.hand.points().is_bust();
         if was != Phase::Done {
-            Some(Oddity::EarlyResult)
+            Some(Anomaly::EarlyResult)
         } else if verdict != Verdict::Lose && (verdict == Verdict::Bust) != bust {
-            Some(Oddity::Impossible { verdict, total: self.hand.total() })
+            Some(Anomaly::Impossible { verdict, total: self.hand.total() })
         } else {
             None
         }

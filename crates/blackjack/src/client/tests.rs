@@ -26,7 +26,7 @@ fn play(player: &mut Client, table: &mut QTable, script: &str) -> Result<String,
             _ => {
                 let message = DealerMessage::parse_text(line.as_bytes()).expect("a message");
                 let heard = player.hear(message).map_err(|error| format!("{error}"))?;
-                odd.extend(heard.oddity.map(|oddity| format!("{oddity}")));
+                odd.extend(heard.anomaly.map(|anomaly| format!("{anomaly}")));
                 if let Event::Ended { verdict, lesson: Some(lesson), .. } = heard.event {
                     lesson.teach(table, verdict);
                 }

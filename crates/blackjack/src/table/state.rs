@@ -26,7 +26,7 @@ pub(crate) struct TableState {
 #[derive(Serialize, Deserialize)]
 enum PlaceState {
     Free,
-    Taken(SeatState),
+    Occupied(SeatState),
     Held(PeerId),
 }
 
@@ -34,7 +34,7 @@ impl Table {
     /// Its state; none before it has begun.
     pub(crate) fn state(&self) -> Option<TableState> {
         let place = |(seat, held): (&Option<Seat>, &Option<PeerId>)| match (seat, held) {
-            (Some(seat), _) => PlaceState::Taken(seat.state()),
+            (Some(seat), _) => PlaceState::Occupied(seat.state()),
             (None, Some(peer)) => PlaceState::Held(*peer),
             (None, None) => PlaceState::Free,
         };
@@ -60,7 +60,7 @@ impl Table {
         for (seat, place) in places.into_iter().enumerate() {
             match place {
                 PlaceState::Free => {}
-                PlaceState::Taken(state) => {
+                PlaceState::Occupied(state) => {
                     let name = game.name(seat).ok_or("a seat without a name")?.clone();
                     table.seats[seat] = Some(Seat::restore(name, state, game.view(seat))?);
                 }

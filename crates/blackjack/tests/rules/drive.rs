@@ -69,7 +69,8 @@ fn take_some<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) -> (Effe
         Step::Bytes(peer, bytes) => {
             let mut bytes = BytesMut::from(&bytes[..]);
             while !bytes.is_empty() {
-                if hosted.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, &mut out) != Progress::Taken {
+                if hosted.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, &mut out) != Progress::Decoded
+                {
                     break;
                 }
             }

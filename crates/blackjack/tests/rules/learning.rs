@@ -116,7 +116,7 @@ fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Cho
         }
         client.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
         while let Some(heard) = client.next_heard() {
-            assert_eq!(heard.oddity, None, "our dealer does nothing odd");
+            assert_eq!(heard.anomaly, None, "our dealer does nothing odd");
             match heard.event {
                 Event::Asked => {
                     let choice = decide(&client);

@@ -202,11 +202,11 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
             }
             let progress = self.input(RoomInput::Bytes { peer, bytes: &mut buffer });
             assert!(
-                progress == Progress::Taken || buffer.len() <= self.hosted.max_message(),
+                progress == Progress::Decoded || buffer.len() <= self.hosted.max_message(),
                 "more than a message is kept"
             );
             self.wires.get_mut(who).unwrap().buffer = buffer;
-            if progress != Progress::Taken {
+            if progress != Progress::Decoded {
                 return;
             }
         }

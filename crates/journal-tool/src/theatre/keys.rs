@@ -1,6 +1,6 @@
 //! What a key means.
 
-use termkit::{Pad, Typed};
+use termkit::{Key, Pad};
 
 use super::{MAX_TYPED, Reaction, SPEEDS, Theatre};
 use crate::{
@@ -29,11 +29,11 @@ pub(crate) const HELP: &[(&str, &str)] = &[
 
 impl<E: Game> Theatre<E> {
     /// Takes in a key.
-    pub fn key(&mut self, typed: Typed) -> Reaction {
+    pub fn key(&mut self, typed: Key) -> Reaction {
         match typed {
-            Typed::Interrupt | Typed::EndOfInput => return Reaction::Leave,
-            Typed::Redraw => return Reaction::Redraw,
-            Typed::Suspend => return Reaction::Suspend,
+            Key::Interrupt | Key::EndOfInput => return Reaction::Leave,
+            Key::Redraw => return Reaction::Redraw,
+            Key::Suspend => return Reaction::Suspend,
             _ => {}
         }
         self.note = None;
@@ -47,25 +47,25 @@ impl<E: Game> Theatre<E> {
         Reaction::Nothing
     }
 
-    fn command(&mut self, typed: Typed) -> Reaction {
+    fn command(&mut self, typed: Key) -> Reaction {
         match typed {
-            Typed::Byte(b'q' | b'Q') => return Reaction::Leave,
-            Typed::Byte(b' ') => self.pause(),
-            Typed::Byte(b'.') | Typed::Pad { key: Pad::Right, shift: false } => self.step(true),
-            Typed::Byte(b',') | Typed::Pad { key: Pad::Left, shift: false } => self.step(false),
-            Typed::Byte(b'+' | b'=') => self.speed = (self.speed + 1).min(SPEEDS.len() - 1),
-            Typed::Byte(b'-') => self.speed = self.speed.saturating_sub(1),
-            Typed::Byte(b'g') => self.typed = Some(String::new()),
-            Typed::Byte(b'?') | Typed::Function(1) => self.help = true,
-            Typed::Byte(b'\t') => self.film.scene().0.follow_next(&mut self.view),
-            Typed::Pad { key: Pad::Home, .. } => self.go_to(Goal::Arrivals(self.film.start().arrivals)),
-            Typed::Pad { key: Pad::End, .. } => self.go_to(Goal::End),
-            Typed::Pad { key: Pad::PageUp, .. } => self.leap(false),
-            Typed::Pad { key: Pad::PageDown, .. } => self.leap(true),
-            Typed::Pad { key: Pad::Up, .. } => self.scroll(0, -1),
-            Typed::Pad { key: Pad::Down, .. } => self.scroll(0, 1),
-            Typed::Pad { key: Pad::Left, shift: true } => self.scroll(-1, 0),
-            Typed::Pad { key: Pad::Right, shift: true } => self.scroll(1, 0),
+            Key::Byte(b'q' | b'Q') => return Reaction::Leave,
+            Key::Byte(b' ') => self.pause(),
+            Key::Byte(b'.') | Key::Pad { key: Pad::Right, shift: false } => self.step(true),
+            Key::Byte(b',') | Key::Pad { key: Pad::Left, shift: false } => self.step(false),
+            Key::Byte(b'+' | b'=') => self.speed = (self.speed + 1).min(SPEEDS.len() - 1),
+            Key::Byte(b'-') => self.speed = self.speed.saturating_sub(1),
+            Key::Byte(b'g') => self.typed = Some(String::new()),
+            Key::Byte(b'?') | Key::Function(1) => self.help = true,
+            Key::Byte(b'\t') => self.film.scene().0.follow_next(&mut self.view),
+            Key::Pad { key: Pad::Home, .. } => self.go_to(Goal::Arrivals(self.film.start().arrivals)),
+            Key::Pad { key: Pad::End, .. } => self.go_to(Goal::End),
+            Key::Pad { key: Pad::PageUp, .. } => self.leap(false),
+            Key::Pad { key: Pad::PageDown, .. } => self.leap(true),
+            Key::Pad { key: Pad::Up, .. } => self.scroll(0, -1),
+            Key::Pad { key: Pad::Down, .. } => self.scroll(0, 1),
+            Key::Pad { key: Pad::Left, shift: true } => self.scroll(-1, 0),
+            Key::Pad { key: Pad::Right, shift: true } => self.scroll(1, 0),
             // The others have their meaning everywhere.
             _ => {}
         }
@@ -95,13 +95,13 @@ impl<E: Game> Theatre<E> {
     }
 
     // The line that asks where to go.
-    fn type_in(&mut self, key: Typed) {
+    fn type_in(&mut self, key: Key) {
         let Some(typed) = &mut self.typed else { return };
         match key {
-            Typed::Byte(byte @ (b'0'..=b'9' | b':')) if typed.len() < MAX_TYPED => typed.push(char::from(byte)),
-            Typed::Byte(0x08 | 0x7f) => drop(typed.pop()),
-            Typed::Byte(0x1b) => self.typed = None,
-            Typed::Byte(b'\n') => {
+            Key::Byte(byte @ (b'0'..=b'9' | b':')) if typed.len() < MAX_TYPED => typed.push(char::from(byte)),
+            Key::Byte(0x08 | 0x7f) => drop(typed.pop()),
+            Key::Byte(0x1b) => self.typed = None,
+            Key::Byte(b'\n') => {
                 let typed = self.typed.take().unwrap_or_default();
                 match self.place(&typed) {
                     Some(goal) => self.go_to(goal),

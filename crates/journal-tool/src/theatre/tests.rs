@@ -5,7 +5,7 @@ use std::{
 
 use netcore::Time;
 use ratatui::{Terminal, backend::TestBackend, buffer::Cell};
-use termkit::{Pad, Palette, Typed};
+use termkit::{Key, Pad, Palette};
 use testkit::TempDir;
 
 use super::{Reaction, Theatre};
@@ -33,7 +33,7 @@ fn goes<E: Game>(theatre: &mut Theatre<E>, goal: Goal) {
 
 fn types<E: Game>(theatre: &mut Theatre<E>, text: &str) {
     for byte in text.bytes() {
-        assert_eq!(theatre.key(Typed::Byte(byte)), Reaction::Nothing);
+        assert_eq!(theatre.key(Key::Byte(byte)), Reaction::Nothing);
         settled(theatre);
     }
 }
@@ -87,7 +87,7 @@ fn robots_are_seen_turn_by_turn_and_from_a_seat_one_is_kept_in_view() {
     assert!(shown[22].contains("turn 4: Bob"), "{}", shown[22]);
     types(&mut theatre, "...");
     assert!(screen(&mut theatre, 40, 12)[0].starts_with("Turn 7") || screen(&mut theatre, 40, 12)[0].contains("7/10"));
-    theatre.key(Typed::Pad { key: Pad::Left, shift: false });
+    theatre.key(Key::Pad { key: Pad::Left, shift: false });
     settled(&mut theatre);
     assert_eq!(theatre.film().turn(), Some(6));
     // A turn that is over is found again; the game stays the same.
@@ -150,7 +150,7 @@ fn wherever_it_was_wound_to_the_picture_is_the_same() {
     assert_eq!(back.film().arrivals(), 11);
     // One step back and one on.
     goes(&mut there, Goal::Arrivals(500));
-    there.key(Typed::Pad { key: Pad::Left, shift: false });
+    there.key(Key::Pad { key: Pad::Left, shift: false });
     settled(&mut there);
     assert_eq!(there.film().arrivals(), 499);
     types(&mut there, ".");
@@ -200,7 +200,7 @@ fn what_is_typed_of_a_place_is_seen_and_what_is_none_is_said() {
     screen(&mut theatre, 40, 12);
     types(&mut theatre, "x");
     assert!(!screen(&mut theatre, 80, 24).concat().contains("Any key goes back"));
-    assert_eq!(theatre.key(Typed::Byte(b'q')), Reaction::Leave);
+    assert_eq!(theatre.key(Key::Byte(b'q')), Reaction::Leave);
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! What a key means.
 
-use termkit::{Pad, Typed};
+use termkit::{Key, Pad};
 
-use super::state::Key;
+use super::state::Press;
 
 /// What is to be done about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// It is for the game.
-    Key(Key),
+    Press(Press),
     /// Leave the program.
     Leave,
     /// Draw everything again.
@@ -18,25 +18,25 @@ pub enum Command {
 }
 
 /// What `typed` means.
-pub const fn command(typed: Typed) -> Command {
-    Command::Key(match typed {
-        Typed::Pad { key: Pad::Left, .. } => Key::Left,
-        Typed::Pad { key: Pad::Right, .. } | Typed::Byte(b'\t') => Key::Right,
-        Typed::Pad { key: Pad::Up, .. } => Key::Up,
-        Typed::Pad { key: Pad::Down, .. } => Key::Down,
-        Typed::Pad { key: Pad::Home, .. } => Key::First,
-        Typed::Pad { key: Pad::End, .. } => Key::Last,
-        Typed::Byte(b'\n') => Key::Enter,
-        Typed::Byte(0x1b) => Key::Escape,
-        Typed::Byte(0x7f | 0x08) => Key::Back,
-        Typed::Byte(digit @ b'0'..=b'9') => Key::Digit(digit - b'0'),
-        Typed::Byte(b'h' | b'H') => Key::Hint,
-        Typed::Byte(b's' | b'S') => Key::Statistics,
-        Typed::Byte(b'?') | Typed::Function(1) => Key::Help,
-        Typed::Interrupt | Typed::EndOfInput => return Command::Leave,
-        Typed::Redraw => return Command::Redraw,
-        Typed::Suspend => return Command::Suspend,
-        _ => Key::Other,
+pub const fn command(typed: Key) -> Command {
+    Command::Press(match typed {
+        Key::Pad { key: Pad::Left, .. } => Press::Left,
+        Key::Pad { key: Pad::Right, .. } | Key::Byte(b'\t') => Press::Right,
+        Key::Pad { key: Pad::Up, .. } => Press::Up,
+        Key::Pad { key: Pad::Down, .. } => Press::Down,
+        Key::Pad { key: Pad::Home, .. } => Press::First,
+        Key::Pad { key: Pad::End, .. } => Press::Last,
+        Key::Byte(b'\n') => Press::Enter,
+        Key::Byte(0x1b) => Press::Escape,
+        Key::Byte(0x7f | 0x08) => Press::Back,
+        Key::Byte(digit @ b'0'..=b'9') => Press::Digit(digit - b'0'),
+        Key::Byte(b'h' | b'H') => Press::Hint,
+        Key::Byte(b's' | b'S') => Press::Statistics,
+        Key::Byte(b'?') | Key::Function(1) => Press::Help,
+        Key::Interrupt | Key::EndOfInput => return Command::Leave,
+        Key::Redraw => return Command::Redraw,
+        Key::Suspend => return Command::Suspend,
+        _ => Press::Other,
     })
 }
 
@@ -66,18 +66,18 @@ mod tests {
     #[test]
     fn keys_have_their_meanings() {
         for (typed, key) in [
-            (Typed::Byte(b'\n'), Key::Enter),
-            (Typed::Byte(b'8'), Key::Digit(8)),
-            (Typed::Byte(b'0'), Key::Digit(0)),
-            (Typed::Byte(0x1b), Key::Escape),
-            (Typed::Pad { key: Pad::Up, shift: true }, Key::Up),
-            (Typed::Function(1), Key::Help),
+            (Key::Byte(b'\n'), Press::Enter),
+            (Key::Byte(b'8'), Press::Digit(8)),
+            (Key::Byte(b'0'), Press::Digit(0)),
+            (Key::Byte(0x1b), Press::Escape),
+            (Key::Pad { key: Pad::Up, shift: true }, Press::Up),
+            (Key::Function(1), Press::Help),
         ] {
-            assert_eq!(command(typed), Command::Key(key));
+            assert_eq!(command(typed), Command::Press(key));
         }
-        assert_eq!(command(Typed::Interrupt), Command::Leave);
-        for typed in [b'x', b'q'].map(Typed::Byte) {
-            assert_eq!(command(typed), Command::Key(Key::Other));
+        assert_eq!(command(Key::Interrupt), Command::Leave);
+        for typed in [b'x', b'q'].map(Key::Byte) {
+            assert_eq!(command(typed), Command::Press(Press::Other));
         }
     }
 }

@@ -7,7 +7,7 @@ pub(super) const LIFELINE: [char; MAX_LENGTH] = ['L', 'I', 'F', 'E', 'L', 'I', '
 
 /// A key of the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum Press {
     /// To the left.
     Left,
     /// To the right.
@@ -38,7 +38,7 @@ pub enum Key {
     Other,
 }
 
-impl Key {
+impl Press {
     /// All keys.
     pub const ALL: [Self; 23] = [
         Self::Left,

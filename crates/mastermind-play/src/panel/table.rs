@@ -13,7 +13,7 @@ use termkit::Gesture;
 use self::setup::Duel;
 use super::{
     log::Log,
-    state::{Asked, Key, Menu, Overlaid, State, Symbol, Target},
+    state::{Asked, Menu, Overlaid, Press, State, Symbol, Target},
 };
 use crate::{Added, BookError, Round, Wanted, voice};
 
@@ -251,19 +251,19 @@ impl Table {
     }
 
     /// Does what a key asks for.
-    pub fn press(&mut self, key: Key) -> Asked {
+    pub fn press(&mut self, key: Press) -> Asked {
         // What covers the panels goes with any key, and that key does nothing else.
         if self.overlaid.take().is_some() {
             return Asked::Nothing;
         }
-        if key == Key::Escape {
+        if key == Press::Escape {
             return self.escape();
         }
         self.stay();
         match key {
-            Key::Help => self.overlaid = Some(Overlaid::Help),
-            Key::Statistics => self.overlaid = Some(Overlaid::Statistics),
-            Key::Hint => self.hint(),
+            Press::Help => self.overlaid = Some(Overlaid::Help),
+            Press::Statistics => self.overlaid = Some(Overlaid::Statistics),
+            Press::Hint => self.hint(),
             _ => return self.press_in_state(key),
         }
         Asked::Nothing
@@ -278,15 +278,15 @@ impl Table {
         match (self.state, target, gesture) {
             (State::Menu(_), Target::Menu(choice), Gesture::Press) => {
                 self.state = State::Menu(choice);
-                return self.press_in_state(Key::Enter);
+                return self.press_in_state(Press::Enter);
             }
             (State::Length(_), Target::Choice(number), Gesture::Press) => {
                 self.state = State::Length((MIN_LENGTH + number).min(MAX_LENGTH));
-                return self.press_in_state(Key::Enter);
+                return self.press_in_state(Press::Enter);
             }
             (State::Repeats { length, .. }, Target::Choice(number), Gesture::Press) => {
                 self.state = State::Repeats { length, repeats: number == 0 };
-                return self.press_in_state(Key::Enter);
+                return self.press_in_state(Press::Enter);
             }
             (State::Edit | State::Set, Target::Above(at) | Target::Position(at) | Target::Below(at), _)
                 if at < self.length() =>
@@ -300,10 +300,10 @@ impl Table {
             }
             (State::Pick(_), Target::Above(0) | Target::Below(0), Gesture::Press)
             | (State::Pick(_), Target::Position(0), Gesture::WheelUp | Gesture::WheelDown) => {
-                return self.press_in_state(Key::Up);
+                return self.press_in_state(Press::Up);
             }
             (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {
-                return self.press_in_state(Key::Enter);
+                return self.press_in_state(Press::Enter);
             }
             _ => {}
         }
@@ -337,31 +337,31 @@ impl Table {
         self.log.clear();
     }
 
-    fn press_in_state(&mut self, key: Key) -> Asked {
+    fn press_in_state(&mut self, key: Press) -> Asked {
         match self.state {
             State::Menu(choice) => match (key, choice) {
-                (Key::Up | Key::First, _) => self.state = State::Menu(Menu::Play),
-                (Key::Down | Key::Last, _) => self.state = State::Menu(Menu::Quit),
-                (Key::Enter, Menu::Play) => self.begin(),
-                (Key::Enter, Menu::Quit) => return Asked::Leave,
-                (Key::Other, _) => {}
+                (Press::Up | Press::First, _) => self.state = State::Menu(Menu::Play),
+                (Press::Down | Press::Last, _) => self.state = State::Menu(Menu::Quit),
+                (Press::Enter, Menu::Play) => self.begin(),
+                (Press::Enter, Menu::Quit) => return Asked::Leave,
+                (Press::Other, _) => {}
                 _ => self.log.add("UP and DOWN choose, ENTER goes in."),
             },
             State::Length(length) => self.choose_length(key, length),
             State::Repeats { length, repeats } => match key {
-                Key::Left | Key::Right => self.state = State::Repeats { length, repeats: !repeats },
-                Key::First => self.state = State::Repeats { length, repeats: true },
-                Key::Last => self.state = State::Repeats { length, repeats: false },
-                Key::Back if self.wanted.length.is_none() => self.state = State::Length(length),
-                Key::Enter => self.deal(length, repeats),
-                Key::Other => {}
+                Press::Left | Press::Right => self.state = State::Repeats { length, repeats: !repeats },
+                Press::First => self.state = State::Repeats { length, repeats: true },
+                Press::Last => self.state = State::Repeats { length, repeats: false },
+                Press::Back if self.wanted.length.is_none() => self.state = State::Length(length),
+                Press::Enter => self.deal(length, repeats),
+                Press::Other => {}
                 _ => self.log.add(CHOOSING),
             },
             State::Set | State::Edit => return self.edit(key),
             State::Pick(lifeline) => return self.pick(key, lifeline),
             State::Between => match key {
-                Key::Enter => self.next_duellist(),
-                Key::Other => {}
+                Press::Enter => self.next_duellist(),
+                Press::Other => {}
                 _ => self.log.add(BETWEEN),
             },
             State::Over => self.log.add(OVER),

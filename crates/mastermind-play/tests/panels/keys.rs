@@ -1,5 +1,5 @@
 use mastermind::Lifeline;
-use mastermind_play::panel::{Asked, Key, Menu, Overlaid, State, Table};
+use mastermind_play::panel::{Asked, Menu, Overlaid, Press, State, Table};
 use termkit::Depth;
 
 use super::{asking, drawn, duel, log, press, table};
@@ -29,8 +29,8 @@ fn ways() -> [Way; 11] {
 
 /// What a key must come to: the state after it, and what it asks for.
 #[expect(clippy::match_same_arms, reason = "a table, state by state")]
-fn expected(name: &str, key: Key) -> Option<(State, Asked)> {
-    use Key::{Back, Digit, Down, Enter, Escape, First, Last, Left, Right, Up};
+fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
+    use Press::{Back, Digit, Down, Enter, Escape, First, Last, Left, Right, Up};
     let (play, quit) = (State::Menu(Menu::Play), State::Menu(Menu::Quit));
     let repeats = |repeats| State::Repeats { length: 5, repeats };
     let state = match (name, key) {
@@ -73,13 +73,13 @@ fn expected(name: &str, key: Key) -> Option<(State, Asked)> {
 #[test]
 fn every_key_in_every_state() {
     for (name, way) in ways() {
-        for key in Key::ALL {
+        for key in Press::ALL {
             let mut table = way();
             let asked = table.press(key);
             assert_eq!(Some((table.state(), asked)), expected(name, key), "{name}, {key:?}");
             let overlaid = match key {
-                Key::Help => Some(Overlaid::Help),
-                Key::Statistics => Some(Overlaid::Statistics),
+                Press::Help => Some(Overlaid::Help),
+                Press::Statistics => Some(Overlaid::Statistics),
                 _ => None,
             };
             assert_eq!(table.overlaid(), overlaid, "{name}, {key:?}");
@@ -93,13 +93,13 @@ fn every_key_in_every_state() {
 }
 
 /// Whether a key asks for what is so already: the cursor is there, the choice is made.
-fn is_so_already(name: &str, key: Key) -> bool {
+fn is_so_already(name: &str, key: Press) -> bool {
     match name {
-        "menu, play" => matches!(key, Key::Up | Key::First),
-        "menu, quit" => matches!(key, Key::Down | Key::Last),
-        "length" => matches!(key, Key::First | Key::Digit(4)),
-        "repeats" | "edit" | "set" => key == Key::First,
-        "pick" => key == Key::Digit(1),
+        "menu, play" => matches!(key, Press::Up | Press::First),
+        "menu, quit" => matches!(key, Press::Down | Press::Last),
+        "length" => matches!(key, Press::First | Press::Digit(4)),
+        "repeats" | "edit" | "set" => key == Press::First,
+        "pick" => key == Press::Digit(1),
         _ => false,
     }
 }
@@ -107,8 +107,8 @@ fn is_so_already(name: &str, key: Key) -> bool {
 #[test]
 fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
     for (name, way) in ways() {
-        for key in Key::ALL {
-            if key == Key::Other || is_so_already(name, key) {
+        for key in Press::ALL {
+            if key == Press::Other || is_so_already(name, key) {
                 continue;
             }
             let mut table = way();
@@ -156,8 +156,8 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
 #[test]
 fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
     for (name, way) in ways() {
-        for first in Key::ALL {
-            for second in Key::ALL {
+        for first in Press::ALL {
+            for second in Press::ALL {
                 let mut table = way();
                 let _ = table.press(first);
                 let _ = table.press(second);
@@ -171,7 +171,7 @@ fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
 
 #[test]
 fn what_covers_the_panels_goes_with_any_key_that_does_nothing_else() {
-    for key in Key::ALL {
+    for key in Press::ALL {
         let mut table = table();
         press(&mut table, "\n12");
         let before = log(&table);
@@ -213,7 +213,7 @@ fn another_key_withdraws_the_request_and_acts() {
 fn a_key_without_a_meaning_withdraws_it_too() {
     let mut table = table();
     press(&mut table, "\n!");
-    let _ = table.press(Key::Other);
+    let _ = table.press(Press::Other);
     assert!(log(&table).last().unwrap().contains("You stay"));
     press(&mut table, "!");
     assert_eq!(table.state(), State::Edit);

@@ -9,7 +9,7 @@ mod screens;
 use mastermind::Record;
 use mastermind_play::{
     Added, Standing, Wanted,
-    panel::{Asked, Key, Table, View},
+    panel::{Asked, Press, Table, View},
 };
 use ratatui::{
     buffer::{Buffer, Cell},
@@ -34,21 +34,21 @@ fn duel() -> Table {
 }
 
 /// The key that a character of a test stands for.
-fn key(character: char) -> Key {
+fn key(character: char) -> Press {
     match character {
-        '<' => Key::Left,
-        '>' => Key::Right,
-        '^' => Key::Up,
-        'v' => Key::Down,
-        '\n' => Key::Enter,
-        '!' => Key::Escape,
-        'b' => Key::Back,
-        '[' => Key::First,
-        ']' => Key::Last,
-        'h' => Key::Hint,
-        's' => Key::Statistics,
-        '?' => Key::Help,
-        digit => Key::Digit(u8::try_from(digit.to_digit(10).unwrap()).unwrap()),
+        '<' => Press::Left,
+        '>' => Press::Right,
+        '^' => Press::Up,
+        'v' => Press::Down,
+        '\n' => Press::Enter,
+        '!' => Press::Escape,
+        'b' => Press::Back,
+        '[' => Press::First,
+        ']' => Press::Last,
+        'h' => Press::Hint,
+        's' => Press::Statistics,
+        '?' => Press::Help,
+        digit => Press::Digit(u8::try_from(digit.to_digit(10).unwrap()).unwrap()),
     }
 }
 

@@ -24,7 +24,7 @@ enum State {
     Open,
     // Nothing more comes from it, because it has closed its end or sent what is no message. The room decides what becomes of
     // it, and may still send to it.
-    Deaf { left: bool },
+    Ignoring { left: bool },
     // It was closed: what is queued goes out, then it has until then to close its end, unless it has left.
     Closing { left: bool, until: Time },
     // At the very end: everything is out.
@@ -104,7 +104,7 @@ impl<S: ByteStream> Connection<S> {
 
     /// Whether the host has to be told when it is lost: not of those who have left or were closed.
     pub(super) const fn is_known(&self) -> bool {
-        matches!(self.state, State::Open | State::Deaf { left: false })
+        matches!(self.state, State::Open | State::Ignoring { left: false })
     }
 
     /// Writes what waits for it and reads a chunk from it into `buffer`, which is empty.
@@ -114,7 +114,7 @@ impl<S: ByteStream> Connection<S> {
         }
         match self.state {
             State::Closing { left: true, .. } if self.queue.is_empty(shared) => return Attended::Done,
-            State::Closing { left: true, .. } | State::Deaf { .. } | State::Finished => return Attended::Waits,
+            State::Closing { left: true, .. } | State::Ignoring { .. } | State::Finished => return Attended::Waits,
             State::Closing { left: false, .. } | State::Open => {}
         }
         // It pays for what it sends, but a chunk must be affordable.
@@ -146,7 +146,7 @@ impl<S: ByteStream> Connection<S> {
             }
             Err(Gone::Left) => {
                 // It may have closed its end alone, and still read.
-                self.state = State::Deaf { left: true };
+                self.state = State::Ignoring { left: true };
                 buffer.clear();
                 Attended::Left
             }
@@ -158,7 +158,7 @@ impl<S: ByteStream> Connection<S> {
     /// at once, unless it has had its turn.
     pub(super) fn took(&mut self, progress: Progress, buffer: &mut BytesMut, had_its_turn: bool) -> bool {
         match progress {
-            Progress::Taken if !buffer.is_empty() && self.is_open() => {
+            Progress::Decoded if !buffer.is_empty() && self.is_open() => {
                 if had_its_turn {
                     self.keep(buffer, true);
                     self.source.wake();
@@ -166,7 +166,7 @@ impl<S: ByteStream> Connection<S> {
                 return !had_its_turn;
             }
             Progress::Incomplete if self.is_open() => self.keep(buffer, false),
-            Progress::Malformed(_) if self.is_open() => self.state = State::Deaf { left: false },
+            Progress::Malformed(_) if self.is_open() => self.state = State::Ignoring { left: false },
             _ => {}
         }
         buffer.clear();
@@ -208,7 +208,7 @@ impl<S: ByteStream> Connection<S> {
 
     /// Nothing more is for it: what is queued goes out, then it ends.
     pub(super) fn close(&mut self, now: Time, shared: &Shared) {
-        let left = matches!(self.state, State::Deaf { left: true });
+        let left = matches!(self.state, State::Ignoring { left: true });
         self.state = State::Closing { left, until: now.plus(LINGER) };
         self.queue.close(shared);
         self.source.wake();
@@ -421,7 +421,7 @@ mod tests {
                 }
                 // Whole messages, all of them.
                 buffer.clear();
-                assert!(!connection.took(Progress::Taken, &mut buffer, true));
+                assert!(!connection.took(Progress::Decoded, &mut buffer, true));
             }
         }
         connection.stream.read
@@ -444,9 +444,9 @@ mod tests {
         let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
         assert_eq!(connection.attend(at(0), &shared, &mut buffer), Attended::Bytes);
         let _ = buffer.split_to(10);
-        assert!(connection.took(Progress::Taken, &mut buffer, false), "more at once");
+        assert!(connection.took(Progress::Decoded, &mut buffer, false), "more at once");
         let _ = buffer.split_to(10);
-        assert!(!connection.took(Progress::Taken, &mut buffer, true), "the others first");
+        assert!(!connection.took(Progress::Decoded, &mut buffer, true), "the others first");
         assert!(buffer.is_empty());
         assert_eq!(connection.attend(at(1), &shared, &mut buffer), Attended::Bytes);
         assert_eq!((buffer.len(), connection.stream.read), (CHUNK - 20, CHUNK));

@@ -118,7 +118,7 @@ fn whoever_causes_much_work_waits_until_the_others_have_been_heard() {
             bytes.clear();
             let work = if id == eve_id { Duration::from_millis(1) } else { Duration::from_micros(10) };
             now = now.plus(work);
-            streams.took(now, id, Progress::Taken);
+            streams.took(now, id, Progress::Decoded);
             order.push(if id == eve_id { 'e' } else { 'a' });
         }
     }

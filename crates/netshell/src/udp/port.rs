@@ -13,7 +13,7 @@ use tokio::{io::Interest, net::UdpSocket};
 
 use super::{
     backlog::{Backlog, Share},
-    intake::Intake,
+    receiver::Receiver,
 };
 
 /// A place at which datagrams come in and go out. Nothing waits.
@@ -51,7 +51,7 @@ pub trait DatagramPort {
 pub struct Port {
     socket: UdpSocket,
     backlog: Backlog,
-    intake: Intake,
+    receiver: Receiver,
 }
 
 impl Port {
@@ -61,13 +61,13 @@ impl Port {
     /// When it cannot be watched.
     pub(crate) fn new(now: Time, socket: net::UdpSocket) -> io::Result<Self> {
         let socket = UdpSocket::from_std(socket)?;
-        Ok(Self { socket, backlog: Backlog::new(now), intake: Intake::new(now) })
+        Ok(Self { socket, backlog: Backlog::new(now), receiver: Receiver::new(now) })
     }
 }
 
 impl DatagramPort for Port {
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.intake.resume().is_none()
+        if self.receiver.resume().is_none()
             && let Poll::Ready(ready) = self.socket.poll_recv_ready(context)
         {
             return Poll::Ready(ready);
@@ -81,7 +81,7 @@ impl DatagramPort for Port {
     }
 
     fn resume(&self) -> Option<Time> {
-        self.intake.resume()
+        self.receiver.resume()
     }
 
     fn is_drained(&self) -> bool {
@@ -89,8 +89,8 @@ impl DatagramPort for Port {
     }
 
     fn receive(&mut self, now: Time, buffer: &mut BytesMut) -> io::Result<Option<SocketAddr>> {
-        let Self { socket, backlog, intake } = self;
-        let Some((_, from)) = intake.take(now, || socket.try_recv_buf_from(buffer))? else { return Ok(None) };
+        let Self { socket, backlog, receiver } = self;
+        let Some((_, from)) = receiver.take(now, || socket.try_recv_buf_from(buffer))? else { return Ok(None) };
         if backlog.heard(now, from) {
             self.drain(now);
         }

@@ -63,7 +63,8 @@ impl Hall {
                 let pending = self.pending.entry(*peer).or_default();
                 pending.extend_from_slice(bytes);
                 let peer = id(peer);
-                while self.room.input(self.now, RoomInput::Bytes { peer, bytes: pending }, &mut out) == Progress::Taken
+                while self.room.input(self.now, RoomInput::Bytes { peer, bytes: pending }, &mut out)
+                    == Progress::Decoded
                     && !pending.is_empty()
                 {}
                 return out.drain().collect();

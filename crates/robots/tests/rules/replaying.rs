@@ -130,7 +130,7 @@ impl Recorder {
         loop {
             let (progress, rest) = self.enter(Entry::Bytes(peer, left.to_vec()));
             left = rest;
-            if progress != Progress::Taken || left.is_empty() {
+            if progress != Progress::Decoded || left.is_empty() {
                 break;
             }
         }

@@ -148,7 +148,7 @@ fn hear(messages: &[DealerMessage]) {
                     decided += 1;
                 }
                 Event::Ended { verdict, lesson, .. } => {
-                    assert!(lesson.is_none() || heard.oddity.is_none());
+                    assert!(lesson.is_none() || heard.anomaly.is_none());
                     if let Some(lesson) = lesson {
                         lesson.teach(&mut table, verdict);
                     }

@@ -75,7 +75,7 @@ impl<E: Recorded> Match<E> {
             What::Stop(leave) => RoomInput::Stop(*leave),
         };
         let progress = self.room.input(arrival.time, input, &mut out);
-        if !matches!(progress, Progress::Taken | Progress::Malformed(_)) {
+        if !matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
             return None;
         }
         if let What::Disconnected { peer, why } = arrival.what

@@ -51,7 +51,7 @@ impl netcore::Client for Guest {
         let Some((client, policy)) = &mut self.player else { return Ok(()) };
         client.receive(now, bytes)?;
         while let Some(heard) = client.next_heard() {
-            assert_eq!(heard.oddity, None);
+            assert_eq!(heard.anomaly, None);
             match heard.event {
                 Event::Asked => {
                     let state = client.state().expect("it is asked");

@@ -8,7 +8,7 @@ use mastermind::{
 use super::{
     super::{
         log::{Message, Tone},
-        state::{Asked, Key, State, Symbol},
+        state::{Asked, Press, State, Symbol},
     },
     BETWEEN, OVER, Table,
 };
@@ -22,16 +22,16 @@ impl Table {
         *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
     }
 
-    pub(super) fn edit(&mut self, key: Key) -> Asked {
+    pub(super) fn edit(&mut self, key: Press) -> Asked {
         let length = self.length();
         match key {
-            Key::Left | Key::Back => self.cursor = (self.cursor + length - 1) % length,
-            Key::Right => self.cursor = (self.cursor + 1) % length,
-            Key::First => self.cursor = 0,
-            Key::Last => self.cursor = length - 1,
-            Key::Up => self.turn_symbol(true),
-            Key::Down => self.turn_symbol(false),
-            Key::Digit(digit) => {
+            Press::Left | Press::Back => self.cursor = (self.cursor + length - 1) % length,
+            Press::Right => self.cursor = (self.cursor + 1) % length,
+            Press::First => self.cursor = 0,
+            Press::Last => self.cursor = length - 1,
+            Press::Up => self.turn_symbol(true),
+            Press::Down => self.turn_symbol(false),
+            Press::Digit(digit) => {
                 let colours = self.colours();
                 let ninth = digit == 9 && self.state == State::Edit;
                 let symbol = if ninth { Some(colours) } else { usize::from(digit).checked_sub(1) };
@@ -42,7 +42,7 @@ impl Table {
                 self.symbols[self.cursor] = symbol;
                 self.cursor = (self.cursor + 1) % length;
             }
-            Key::Enter => return self.submit(),
+            Press::Enter => return self.submit(),
             _ => {}
         }
         Asked::Nothing
@@ -86,19 +86,19 @@ impl Table {
         }
     }
 
-    pub(super) fn pick(&mut self, key: Key, lifeline: Lifeline) -> Asked {
+    pub(super) fn pick(&mut self, key: Press, lifeline: Lifeline) -> Asked {
         match key {
-            Key::Up | Key::Down => {
+            Press::Up | Press::Down => {
                 let other = if lifeline == Lifeline::Colour { Lifeline::Place } else { Lifeline::Colour };
                 self.state = State::Pick(other);
             }
-            Key::Digit(number) => match Lifeline::from_number(number.into()) {
+            Press::Digit(number) => match Lifeline::from_number(number.into()) {
                 Some(lifeline) => self.state = State::Pick(lifeline),
                 None => self.log.add(&*format!("There is no lifeline {number}, only 1 and 2.")),
             },
-            Key::Back => self.state = State::Edit,
-            Key::Enter => return self.apply(Action::Lifeline(lifeline)),
-            Key::Other => {}
+            Press::Back => self.state = State::Edit,
+            Press::Enter => return self.apply(Action::Lifeline(lifeline)),
+            Press::Other => {}
             _ => self.log.add("UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
         }
         Asked::Nothing

@@ -7,7 +7,7 @@ use mastermind::{
 };
 
 use super::{
-    super::state::{Key, State},
+    super::state::{Press, State},
     CHOOSING, Setter, Table,
 };
 use crate::{Round, voice};
@@ -44,20 +44,20 @@ impl Table {
         }
     }
 
-    pub(super) fn choose_length(&mut self, key: Key, length: usize) {
+    pub(super) fn choose_length(&mut self, key: Press, length: usize) {
         const CHOICES: usize = MAX_LENGTH - MIN_LENGTH + 1;
         let turned = |by: usize| MIN_LENGTH + (length - MIN_LENGTH + by) % CHOICES;
         match key {
-            Key::Left => self.state = State::Length(turned(CHOICES - 1)),
-            Key::Right => self.state = State::Length(turned(1)),
-            Key::First => self.state = State::Length(MIN_LENGTH),
-            Key::Last => self.state = State::Length(MAX_LENGTH),
-            Key::Digit(digit) if (MIN_LENGTH..=MAX_LENGTH).contains(&digit.into()) => {
+            Press::Left => self.state = State::Length(turned(CHOICES - 1)),
+            Press::Right => self.state = State::Length(turned(1)),
+            Press::First => self.state = State::Length(MIN_LENGTH),
+            Press::Last => self.state = State::Length(MAX_LENGTH),
+            Press::Digit(digit) if (MIN_LENGTH..=MAX_LENGTH).contains(&digit.into()) => {
                 self.state = State::Length(digit.into());
             }
-            Key::Digit(_) => self.log.add(&*format!("A code has {MIN_LENGTH} to {MAX_LENGTH} digits.")),
-            Key::Enter => self.ask_repeats(length),
-            Key::Other => {}
+            Press::Digit(_) => self.log.add(&*format!("A code has {MIN_LENGTH} to {MAX_LENGTH} digits.")),
+            Press::Enter => self.ask_repeats(length),
+            Press::Other => {}
             _ => self.log.add(CHOOSING),
         }
     }

@@ -11,11 +11,11 @@ const MARGIN: u16 = 6;
 /// half a window, so that the picture does not shift with every step. It never shows what lies outside the grid while
 /// there is grid to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Viewport {
+pub struct Camera {
     corner: Position,
 }
 
-impl Viewport {
+impl Camera {
     /// The place in the grid that is shown at the top left of the window.
     pub const fn corner(self) -> Position {
         self.corner
@@ -70,23 +70,23 @@ mod tests {
 
     #[test]
     fn a_grid_that_fits_is_never_scrolled() {
-        let mut viewport = Viewport::default();
-        viewport.follow(GRID, GRID, Some(Position::new(99, 49)));
-        assert_eq!(viewport.corner(), Position::ORIGIN);
-        assert_eq!(viewport.marks(GRID, GRID), "");
+        let mut camera = Camera::default();
+        camera.follow(GRID, GRID, Some(Position::new(99, 49)));
+        assert_eq!(camera.corner(), Position::ORIGIN);
+        assert_eq!(camera.marks(GRID, GRID), "");
     }
 
     #[test]
     fn the_focus_is_in_view_in_every_window_and_the_view_never_leaves_the_grid() {
         for (width, height) in [(1, 1), (2, 3), (5, 4), (20, 10), (99, 49), (100, 10), (300, 60)] {
             let window = Size::new(width, height);
-            let mut viewport = Viewport::default();
+            let mut camera = Camera::default();
             // Back and forth over the whole grid.
             let there = (0..GRID.width).map(|x| Position::new(x, x / 2));
             let back = (0..GRID.width).rev().map(|x| Position::new(x, 49 - x / 2));
             for focus in there.chain(back) {
-                viewport.follow(GRID, window, Some(focus));
-                let corner = viewport.corner();
+                camera.follow(GRID, window, Some(focus));
+                let corner = camera.corner();
                 assert!(corner.x <= focus.x && focus.x < corner.x + width, "{window} {focus} {corner}");
                 assert!(corner.y <= focus.y && focus.y < corner.y + height, "{window} {focus} {corner}");
                 assert!(corner.x <= GRID.width.saturating_sub(width), "{window} {focus} {corner}");
@@ -98,41 +98,41 @@ mod tests {
     #[test]
     fn the_view_moves_seldom_and_by_half_a_window() {
         let window = Size::new(40, 50);
-        let mut viewport = Viewport::default();
+        let mut camera = Camera::default();
         let mut corners = vec![];
         for x in 0..GRID.width {
-            viewport.follow(GRID, window, Some(Position::new(x, 0)));
-            if corners.last() != Some(&viewport.corner().x) {
-                corners.push(viewport.corner().x);
+            camera.follow(GRID, window, Some(Position::new(x, 0)));
+            if corners.last() != Some(&camera.corner().x) {
+                corners.push(camera.corner().x);
             }
         }
         assert_eq!(corners, [0, 14, 28, 42, 56, 60]);
         // A step back does not move it back.
-        viewport.follow(GRID, window, Some(Position::new(90, 0)));
-        assert_eq!(viewport.corner().x, 60);
+        camera.follow(GRID, window, Some(Position::new(90, 0)));
+        assert_eq!(camera.corner().x, 60);
     }
 
     #[test]
     fn a_window_that_grows_or_a_grid_that_shrinks_pulls_the_view_back() {
-        let mut viewport = Viewport::default();
-        viewport.follow(GRID, Size::new(10, 10), Some(Position::new(99, 49)));
-        assert_eq!(viewport.corner(), Position::new(90, 40));
-        viewport.follow(GRID, Size::new(60, 30), Some(Position::new(99, 49)));
-        assert_eq!(viewport.corner(), Position::new(40, 20));
-        viewport.follow(Size::new(5, 5), Size::new(60, 30), None);
-        assert_eq!(viewport.corner(), Position::ORIGIN);
+        let mut camera = Camera::default();
+        camera.follow(GRID, Size::new(10, 10), Some(Position::new(99, 49)));
+        assert_eq!(camera.corner(), Position::new(90, 40));
+        camera.follow(GRID, Size::new(60, 30), Some(Position::new(99, 49)));
+        assert_eq!(camera.corner(), Position::new(40, 20));
+        camera.follow(Size::new(5, 5), Size::new(60, 30), None);
+        assert_eq!(camera.corner(), Position::ORIGIN);
     }
 
     #[test]
     fn scrolling_ends_at_the_edges_and_marks_say_what_is_beyond() {
         let window = Size::new(40, 20);
-        let mut viewport = Viewport::default();
-        assert_eq!(viewport.marks(GRID, window), ">v");
-        viewport.scroll(GRID, window, 10, 10);
-        assert_eq!((viewport.corner(), viewport.marks(GRID, window)), (Position::new(10, 10), "<>^v".into()));
-        viewport.scroll(GRID, window, i32::MAX, 1_000);
-        assert_eq!((viewport.corner(), viewport.marks(GRID, window)), (Position::new(60, 30), "<^".into()));
-        viewport.scroll(GRID, window, -70_000, i32::MIN);
-        assert_eq!(viewport.corner(), Position::ORIGIN);
+        let mut camera = Camera::default();
+        assert_eq!(camera.marks(GRID, window), ">v");
+        camera.scroll(GRID, window, 10, 10);
+        assert_eq!((camera.corner(), camera.marks(GRID, window)), (Position::new(10, 10), "<>^v".into()));
+        camera.scroll(GRID, window, i32::MAX, 1_000);
+        assert_eq!((camera.corner(), camera.marks(GRID, window)), (Position::new(60, 30), "<^".into()));
+        camera.scroll(GRID, window, -70_000, i32::MIN);
+        assert_eq!(camera.corner(), Position::ORIGIN);
     }
 }

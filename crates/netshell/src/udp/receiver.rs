@@ -13,12 +13,12 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 
 /// Receives from one socket, and knows whether it is in trouble.
 #[derive(Debug)]
-pub(crate) struct Intake {
+pub(crate) struct Receiver {
     resume: Option<Time>,
     log: LogLimit,
 }
 
-impl Intake {
+impl Receiver {
     /// No trouble so far.
     pub(crate) fn new(now: Time) -> Self {
         Self { resume: None, log: LogLimit::new(now) }
@@ -75,9 +75,9 @@ mod tests {
     }
 
     // What comes of receiving at `now` when the system answers with these, one after the other; all are asked for.
-    fn take(intake: &mut Intake, now: u64, answers: &[Result<u32, Errno>]) -> io::Result<Option<u32>> {
+    fn take(receiver: &mut Receiver, now: u64, answers: &[Result<u32, Errno>]) -> io::Result<Option<u32>> {
         let mut answers = answers.iter();
-        let received = intake.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));
+        let received = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));
         assert_eq!(answers.count(), 0, "not asked");
         received
     }
@@ -85,31 +85,31 @@ mod tests {
     #[test]
     fn trouble_of_the_system_is_waited_out() {
         for trouble in [Errno::NOMEM, Errno::NOBUFS, Errno::NETDOWN] {
-            let mut intake = Intake::new(at(0));
-            assert_eq!(take(&mut intake, 0, &[Ok(7)]).unwrap(), Some(7));
-            assert_eq!(take(&mut intake, 10, &[Err(trouble)]).unwrap(), None, "{trouble}");
+            let mut receiver = Receiver::new(at(0));
+            assert_eq!(take(&mut receiver, 0, &[Ok(7)]).unwrap(), Some(7));
+            assert_eq!(take(&mut receiver, 10, &[Err(trouble)]).unwrap(), None, "{trouble}");
             // No busy loop: until then the socket is not even asked.
-            assert_eq!(intake.resume(), Some(at(110)));
-            assert_eq!(take(&mut intake, 109, &[]).unwrap(), None);
-            assert_eq!(take(&mut intake, 110, &[Err(trouble)]).unwrap(), None);
-            assert_eq!(take(&mut intake, 210, &[Ok(8)]).unwrap(), Some(8));
-            assert_eq!(intake.resume(), None);
+            assert_eq!(receiver.resume(), Some(at(110)));
+            assert_eq!(take(&mut receiver, 109, &[]).unwrap(), None);
+            assert_eq!(take(&mut receiver, 110, &[Err(trouble)]).unwrap(), None);
+            assert_eq!(take(&mut receiver, 210, &[Ok(8)]).unwrap(), Some(8));
+            assert_eq!(receiver.resume(), None);
         }
     }
 
     #[test]
     fn what_became_of_earlier_datagrams_is_passed_over() {
-        let mut intake = Intake::new(at(0));
+        let mut receiver = Receiver::new(at(0));
         let answers = [Err(Errno::CONNREFUSED), Err(Errno::INTR), Err(Errno::CONNRESET), Ok(7)];
-        assert_eq!(take(&mut intake, 0, &answers).unwrap(), Some(7));
-        assert_eq!(take(&mut intake, 0, &[Err(Errno::CONNREFUSED), Err(Errno::AGAIN)]).unwrap(), None);
-        assert_eq!(intake.resume(), None);
+        assert_eq!(take(&mut receiver, 0, &answers).unwrap(), Some(7));
+        assert_eq!(take(&mut receiver, 0, &[Err(Errno::CONNREFUSED), Err(Errno::AGAIN)]).unwrap(), None);
+        assert_eq!(receiver.resume(), None);
     }
 
     #[test]
     fn a_socket_that_is_none_is_an_error() {
         for dead in [Errno::BADF, Errno::NOTSOCK] {
-            let error = take(&mut Intake::new(at(0)), 0, &[Err(dead)]).unwrap_err();
+            let error = take(&mut Receiver::new(at(0)), 0, &[Err(dead)]).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(dead.raw_os_error()));
         }
     }
