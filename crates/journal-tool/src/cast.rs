@@ -7,7 +7,7 @@ use std::{
 };
 
 use netcore::Time;
-use ratatui::{Viewport, Terminal, TerminalOptions, backend::CrosstermBackend, layout::Rect};
+use ratatui::{Terminal, TerminalOptions, Viewport, backend::CrosstermBackend, layout::Rect};
 use serde_json::json;
 use termkit::Palette;
 

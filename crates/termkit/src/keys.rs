@@ -49,6 +49,11 @@ pub enum Pad {
 }
 
 impl Key {
+    /// Whether it is for the terminal or the program as such and not for what the program shows: to leave, to stop, to draw again.
+    pub const fn is_command(self) -> bool {
+        matches!(self, Self::Interrupt | Self::Suspend | Self::Redraw)
+    }
+
     /// What a terminal means that sends this one byte, Esc included; `None` for a byte outside ASCII.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {

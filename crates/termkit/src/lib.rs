@@ -7,7 +7,7 @@
 //! - With the feature `tokio`, `Stage` is all of that for an async program: screen, keys and signals, at most sixty frames
 //!   a second.
 //! - [`GridView`] draws a grid of characters of which a [`Camera`] shows the part around a focus.
-//! - [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
+//! - [`Ranking`] is the result of a game, [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
 //! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them. [`Depth`] says how
 //!   many colours a terminal has.
 //!
@@ -39,6 +39,7 @@ mod keys;
 mod mouse;
 mod overlay;
 mod palette;
+mod ranking;
 mod screen;
 #[cfg(feature = "tokio")]
 mod signals;
@@ -55,6 +56,7 @@ pub use keys::{Key, Pad};
 pub use mouse::{Gesture, Mouse};
 pub use overlay::{Overlay, TooSmall};
 pub use palette::{Depth, Palette};
+pub use ranking::{Rank, Ranking, fit};
 pub use screen::{Keyboard, Screen};
 #[cfg(feature = "tokio")]
 pub use signals::{Signal, Signals};

@@ -152,6 +152,11 @@ fn give_back() {
     if HELD.swap(false, Ordering::SeqCst) {
         // When the terminal is gone there is nothing to restore and nobody to tell.
         let _ = execute!(io::stdout(), MOUSE_OFF, terminal::LeaveAlternateScreen, Show);
+        // What was typed for the program is not meant for the shell.
+        #[cfg(unix)]
+        if terminal::is_raw_mode_enabled().unwrap_or(false) {
+            let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
+        }
         let _ = terminal::disable_raw_mode();
     }
 }

@@ -69,6 +69,8 @@ pub struct Stage {
     changed: bool,
     // When the program went on after it had stopped itself, until the signal that let it go on is heard of.
     went_on: Option<Instant>,
+    // Until when keys are ignored, if they are.
+    quiet: Option<Instant>,
     // Trouble with the terminal that was not told yet.
     trouble: Option<io::Error>,
 }
@@ -93,7 +95,8 @@ impl Stage {
             Source::Pipe => Inputs::pipe()?,
             Source::Nothing => Inputs::none(),
         };
-        Ok(Self { screen, inputs, signals, next_frame: Instant::now(), changed: true, went_on: None, trouble: None })
+        let next_frame = Instant::now();
+        Ok(Self { screen, inputs, signals, next_frame, changed: true, went_on: None, quiet: None, trouble: None })
     }
 
     /// Takes in that there is something new to draw.
@@ -125,6 +128,18 @@ impl Stage {
         self.went_on = Some(Instant::now());
     }
 
+    /// Ignores what is typed from now on for so long, what waits already included: keys that were meant for a game that has just
+    /// ended must not choose what comes next. Ctrl-C, Ctrl-L and Ctrl-Z count all the same. A frame is due when it is over.
+    pub fn ignore_keys(&mut self, time: Duration) {
+        self.quiet = Some(Instant::now() + time);
+        self.changed = true;
+    }
+
+    /// Whether keys are ignored.
+    pub const fn ignores_keys(&self) -> bool {
+        self.quiet.is_some()
+    }
+
     /// Waits for what happens next. What is in a pipe waits until the program is `ready` for it. Dropping it before it is
     /// done loses nothing.
     pub async fn next(&mut self, ready: bool) -> StageEvent {
@@ -137,6 +152,11 @@ impl Stage {
                 input = self.inputs.next(ready) => self.input(input),
                 signal = self.signals.next() => self.signal(signal),
                 () = until(frame) => Some(StageEvent::Frame),
+                () = until(self.quiet) => {
+                    self.quiet = None;
+                    self.changed = true;
+                    None
+                }
             };
             if let Some(event) = event {
                 return event;
@@ -146,6 +166,8 @@ impl Stage {
 
     fn input(&mut self, input: Input) -> Option<StageEvent> {
         match input {
+            Input::Event(Event::Key(key)) if self.ignores_keys() && !key.is_command() => {}
+            Input::Event(Event::Mouse(_)) if self.ignores_keys() => {}
             Input::Event(Event::Key(typed)) => return Some(StageEvent::Key(typed)),
             Input::Event(Event::Mouse(mouse)) => return Some(StageEvent::Mouse(mouse)),
             Input::Event(Event::Resized) => self.changed = true,

@@ -1,0 +1,261 @@
+//! Who has won, and how everybody else did.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Rect, Size},
+    style::{Modifier, Style},
+    text::{Line, Span},
+    widgets::{Block, Clear, Paragraph, Widget},
+};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns of a row beside name and score: the mark of one's own row and a blank, the full stop and the blank behind the rank,
+/// the gap before the score, and the mark of a winner with its blank.
+const MARKS: usize = 2 + 2 + GAP + 2;
+/// Blank columns before the score.
+const GAP: usize = 2;
+/// The fewest columns that a name is cut to.
+const SHORTEST_NAME: usize = 3;
+/// Columns of a frame with a blank on either side, and its lines.
+const FRAME: Size = Size::new(4, 2);
+
+/// How one participant did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rank {
+    /// The rank, counted from 1. Participants who did equally well have the same one.
+    pub rank: usize,
+    /// Who it is, as it is to be shown.
+    pub name: String,
+    /// What was reached, as it is to be shown.
+    pub score: String,
+    /// Whether it is oneself.
+    pub own: bool,
+}
+
+/// The result of a game: a table of ranks, best first, in a box in the middle of its area.
+///
+/// Everybody with rank 1 is marked with a star, and so is one's own row with `>`. In an area without room for all rows the
+/// last ones give way, but one's own row never does; names are cut before scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ranking<'a> {
+    title: &'a str,
+    ranks: &'a [Rank],
+    footer: &'a [&'a str],
+}
+
+impl<'a> Ranking<'a> {
+    /// The table `ranks` under `title`, with the lines of `footer` below it, most likely about keys.
+    pub const fn new(title: &'a str, ranks: &'a [Rank], footer: &'a [&'a str]) -> Self {
+        Self { title, ranks, footer }
+    }
+
+    /// What it takes to show all of it.
+    pub fn size(&self) -> Size {
+        let row = self.columns().total();
+        let footer = self.footer.iter().map(|line| line.width()).max().unwrap_or(0);
+        let width = row.max(footer).max(self.title.width() + 2);
+        let height = self.ranks.len() + self.footer_height();
+        Size::new(narrow(width).saturating_add(FRAME.width), narrow(height).saturating_add(FRAME.height))
+    }
+
+    // With a blank line above it.
+    const fn footer_height(&self) -> usize {
+        if self.footer.is_empty() { 0 } else { self.footer.len() + 1 }
+    }
+
+    fn columns(&self) -> Columns {
+        let widest = |width: fn(&Rank) -> usize| self.ranks.iter().map(width).max().unwrap_or(0);
+        Columns {
+            rank: widest(|row| row.rank.to_string().len()),
+            name: widest(|row| row.name.width()),
+            score: widest(|row| row.score.width()),
+        }
+    }
+
+    // As many rows as there is room for.
+    fn rows(&self, width: usize, height: usize) -> Vec<Line<'a>> {
+        let mut columns = self.columns();
+        let excess = columns.total().saturating_sub(width);
+        columns.name = columns.name.saturating_sub(excess).max(SHORTEST_NAME.min(columns.name));
+        let own = self.ranks.iter().position(|row| row.own);
+        let shown = height.min(self.ranks.len());
+        let mut rows: Vec<&Rank> = self.ranks.iter().take(shown).collect();
+        if let (Some(own), Some(last)) = (own.filter(|&own| own >= shown), rows.last_mut()) {
+            *last = &self.ranks[own];
+        }
+        rows.into_iter().map(|row| columns.line(row)).collect()
+    }
+
+    fn lines(&self, width: usize, height: usize) -> Vec<Line<'a>> {
+        let room = height.saturating_sub(self.footer_height());
+        // Where there is no room for both, the keys are more than a second row.
+        let mut lines = self.rows(width, room.max(1.min(height)));
+        let footer = self.footer.iter().map(|&line| Line::raw(line));
+        let blank = (lines.len() + self.footer.len() < height && !self.footer.is_empty()).then(Line::default);
+        lines.extend(blank.into_iter().chain(footer));
+        lines.truncate(height);
+        lines
+    }
+}
+
+impl Widget for &Ranking<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        let wanted = self.size();
+        let (width, height) = (wanted.width.min(area.width), wanted.height.min(area.height));
+        let place = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
+        Clear.render(place, buffer);
+        // The frame gives way before what it holds.
+        let least = narrow(self.columns().total() - self.columns().name.saturating_sub(SHORTEST_NAME));
+        let framed = width >= least.saturating_add(FRAME.width)
+            && usize::from(height) > usize::from(FRAME.height) + self.footer_height();
+        let inner = if framed {
+            let block = Block::bordered().title(format!(" {} ", self.title));
+            let inner = block.inner(place);
+            block.render(place, buffer);
+            Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
+        } else {
+            place
+        };
+        Paragraph::new(self.lines(usize::from(inner.width), usize::from(inner.height))).render(inner, buffer);
+    }
+}
+
+// Columns of the parts of a row.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    rank: usize,
+    name: usize,
+    score: usize,
+}
+
+impl Columns {
+    const fn total(self) -> usize {
+        self.rank + self.name + self.score + MARKS
+    }
+
+    fn line(self, row: &Rank) -> Line<'static> {
+        let name = fit(&row.name, self.name);
+        let blanks = " ".repeat(self.name.saturating_sub(name.width()) + GAP + self.score - row.score.width());
+        let own = if row.own { '>' } else { ' ' };
+        let star = if row.rank == 1 { " ★" } else { "  " };
+        let text = format!("{own} {:>rank$}. {name}{blanks}{}{star}", row.rank, row.score, rank = self.rank);
+        let mut style = Style::new();
+        if row.rank == 1 {
+            style = style.add_modifier(Modifier::BOLD);
+        }
+        if row.own {
+            style = style.add_modifier(Modifier::REVERSED);
+        }
+        Line::from(Span::styled(text, style))
+    }
+}
+
+/// `text` in at most `width` columns. What is cut ends with `…`.
+pub fn fit(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let (mut fitting, mut used) = (String::new(), 1);
+    for character in text.chars() {
+        used += character.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        fitting.push(character);
+    }
+    if width > 0 {
+        fitting.push('…');
+    }
+    fitting
+}
+
+fn narrow(length: usize) -> u16 {
+    u16::try_from(length).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(rank: usize, name: &str, score: u32, own: bool) -> Rank {
+        Rank { rank, name: name.into(), score: score.to_string(), own }
+    }
+
+    fn ranks() -> Vec<Rank> {
+        vec![rank(1, "Ann", 130, false), rank(2, "Bob the builder", 80, false), rank(3, "日本", 40, true)]
+    }
+
+    fn drawn(ranking: Ranking<'_>, width: u16, height: u16) -> (Vec<String>, Buffer) {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        ranking.render(buffer.area, &mut buffer);
+        let mut lines = vec![];
+        for y in 0..height {
+            let (mut line, mut skip) = (String::new(), 0);
+            for x in 0..width {
+                let symbol = buffer[(x, y)].symbol();
+                if skip == 0 {
+                    line.push_str(symbol);
+                }
+                skip = symbol.width().max(skip).saturating_sub(1);
+            }
+            lines.push(line.trim_end().to_owned());
+        }
+        (lines, buffer)
+    }
+
+    #[test]
+    fn the_winner_and_oneself_are_marked() {
+        let ranks = ranks();
+        let ranking = Ranking::new("Game over", &ranks, &["Q leave"]);
+        assert_eq!(ranking.size(), Size::new(31, 7));
+        let (lines, buffer) = drawn(ranking, 31, 7);
+        assert_eq!(
+            lines,
+            [
+                "┌ Game over ──────────────────┐",
+                "│   1. Ann              130 ★ │",
+                "│   2. Bob the builder   80   │",
+                "│ > 3. 日本              40   │",
+                "│                             │",
+                "│ Q leave                     │",
+                "└─────────────────────────────┘",
+            ]
+        );
+        assert!(buffer[(4, 1)].modifier.contains(Modifier::BOLD));
+        assert!(buffer[(4, 3)].modifier.contains(Modifier::REVERSED));
+        assert!(!buffer[(4, 2)].modifier.intersects(Modifier::BOLD | Modifier::REVERSED));
+    }
+
+    #[test]
+    fn names_are_cut_and_ones_own_row_stays() {
+        let ranks = ranks();
+        let ranking = Ranking::new("Game over", &ranks, &["Q leave"]);
+        assert_eq!(
+            drawn(ranking, 22, 6).0,
+            [
+                "┌ Game over ─────────┐",
+                "│   1. Ann     130 ★ │",
+                "│ > 3. 日本     40   │",
+                "│                    │",
+                "│ Q leave            │",
+                "└────────────────────┘",
+            ]
+        );
+        assert_eq!(drawn(ranking, 18, 3).0, ["> 3. 日本     40", "", "Q leave"]);
+        assert_eq!(drawn(ranking, 18, 1).0, ["> 3. 日本     40"]);
+        for (width, height) in [(0, 0), (1, 1), (3, 2), (80, 1), (1, 80)] {
+            drawn(ranking, width, height);
+        }
+        drawn(Ranking::new("", &[], &[]), 10, 5);
+    }
+
+    #[test]
+    fn what_is_cut_is_measured_in_columns() {
+        assert_eq!(fit("Bob", 3), "Bob");
+        assert_eq!(fit("Bobby", 3), "Bo…");
+        assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fit("日本語", 3), "日…");
+        assert_eq!(fit("Bob", 0), "");
+    }
+}
