@@ -145,9 +145,9 @@ fn what_is_no_journal_of_this_game_is_refused() {
     let missing = place.path().join("missing.journal");
     assert!(refused(&missing).contains("No such file or directory"));
     let text = place.file("notes.txt", "Dear diary\n".repeat(1_000));
-    assert!(refused(Path::new(&text)).contains("it is no journal"));
+    assert!(refused(Path::new(&text)).contains("it is not a journal"));
     let empty = place.file("empty.journal", "");
-    assert!(refused(Path::new(&empty)).contains("it is no journal"));
+    assert!(refused(Path::new(&empty)).contains("it is not a journal"));
     let said = refused(place.path());
     // The journal in it has another name.
     assert!(said.contains("there is no journal of nuggets in it") && said.contains("--journal"), "{said}");

@@ -1,4 +1,4 @@
-//! Datagrams: lost, doubled and overtaken by others.
+//! Datagrams that are lost, duplicated and reordered.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -20,17 +20,17 @@ use super::{
 /// The largest UDP payload over IPv4, in bytes.
 const MAX_DATAGRAM: usize = 65_507;
 
-/// Where a datagram goes.
+/// The direction of a datagram.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Way {
     ToServer { from: SocketAddr },
     ToClient { to: SocketAddr },
 }
 
-/// Datagrams that are under way, and those that lie in the server's socket.
+/// Datagrams in flight, and those in the server's receive buffer.
 #[derive(Debug, Default)]
 pub(super) struct Post {
-    // By arrival; the serial number keeps the order of what arrives together.
+    // By arrival time; the serial number keeps the order of simultaneous arrivals.
     transit: BTreeMap<(Time, u64), (Way, Bytes)>,
     serial: u64,
     newest_arrived: u64,
@@ -73,7 +73,7 @@ impl Post {
             match way {
                 Way::ToServer { .. } if self.closed => {}
                 Way::ToServer { from } => {
-                    // Counted as refused until the room hears of it.
+                    // Counted as refused until the host receives it.
                     chance.traffic.refused += 1;
                     self.inbox.push_back((from, datagram));
                     self.waker.take().into_iter().for_each(Waker::wake);
@@ -86,16 +86,16 @@ impl Post {
 
 /// The server's socket.
 #[derive(Debug)]
-pub(super) struct PretendPort(Shared);
+pub(super) struct SimulatedPort(Shared);
 
-impl PretendPort {
+impl SimulatedPort {
     pub(super) fn new(shared: Shared) -> Self {
         shared.lock().post.closed = false;
         Self(shared)
     }
 }
 
-impl DatagramPort for PretendPort {
+impl DatagramPort for SimulatedPort {
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut world = self.0.lock();
         if !world.post.inbox.is_empty() {
@@ -136,7 +136,7 @@ impl DatagramPort for PretendPort {
     fn drain(&mut self, _: Time) {}
 }
 
-impl Drop for PretendPort {
+impl Drop for SimulatedPort {
     fn drop(&mut self) {
         let mut world = self.0.lock();
         world.post.closed = true;

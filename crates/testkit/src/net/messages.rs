@@ -1,4 +1,4 @@
-//! Whole messages in order, one a frame, over connections that can be taken up again: what a WebSocket is.
+//! Whole messages in order, one per frame, over connections that can be resumed, like a WebSocket.
 
 use std::{
     collections::VecDeque,
@@ -13,15 +13,15 @@ use netshell::{ConnectionEvent, ConnectionId, Transport};
 
 use super::world::{Arrived, Chance, End, Shared};
 
-/// Bytes that may wait for one client, histories not counted.
+/// Bytes that may be queued for one client, not counting histories.
 pub const MAX_QUEUE: usize = 1 << 20;
 
-/// All connections that there ever were, and what has come from them.
+/// All connections so far, and what arrived from them.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     all: Vec<Line>,
     inbox: VecDeque<(usize, Up)>,
-    // The server is gone.
+    // The server has ended.
     closed: bool,
     waker: Option<Waker>,
 }
@@ -35,19 +35,19 @@ struct Line {
     down: Lane<Down>,
     // The host was told of it.
     known: bool,
-    // The client has taken it up again, and the host was not told of that. What is sent meanwhile is lost.
+    // The client reconnected, and the host has not noticed. What is sent meanwhile is lost.
     away: bool,
-    // Bytes on their way to the client, or unread there.
+    // Bytes in flight to the client, or unread there.
     queued: usize,
-    // The client takes in what comes.
+    // The client reads what arrives.
     reading: bool,
-    // The client knows that nothing more comes.
-    told: bool,
-    // The server takes nothing more in, and sends nothing more.
+    // The client knows that the connection ended.
+    end_known: bool,
+    // The server neither receives nor sends on it any more.
     closed: bool,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug)]
 struct Lane<T> {
     flight: VecDeque<(Time, T)>,
@@ -92,7 +92,7 @@ impl<T> Lane<T> {
 }
 
 impl Line {
-    // Sends something to the client. What does not fit any more breaks the connection.
+    // Sends something to the client. Above the bound the connection breaks.
     fn push(&mut self, chance: &mut Chance, bytes: Bytes, history: bool) -> Result<(), Gone> {
         if self.closed || self.away || !self.known {
             return Ok(());
@@ -128,7 +128,7 @@ impl Lines {
             away: false,
             queued: 0,
             reading: true,
-            told: false,
+            end_known: false,
             closed: self.closed,
         };
         line.up.push(chance, Up::Opened);
@@ -145,12 +145,12 @@ impl Lines {
         self.all[line].up.push(chance, Up::Message(message));
     }
 
-    /// A client closes its connection in good order.
+    /// Closes the client's side in an orderly way.
     pub(super) fn close(&mut self, chance: &mut Chance, line: usize) {
         self.all[line].up.push(chance, Up::Gone(Gone::Left));
     }
 
-    /// The connection breaks, and both ends know it.
+    /// Resets the connection; both ends notice.
     pub(super) fn reset(&mut self, chance: &mut Chance, line: usize) {
         chance.traffic.resets += 1;
         let broken = &mut self.all[line];
@@ -162,8 +162,8 @@ impl Lines {
         }
     }
 
-    /// A client has lost all that was under way and takes its connection up again.
-    pub(super) fn come_back(&mut self, chance: &mut Chance, line: usize) {
+    /// Reconnects a client. Everything in flight is lost.
+    pub(super) fn reconnect(&mut self, chance: &mut Chance, line: usize) {
         let line = &mut self.all[line];
         line.up.flight.clear();
         line.down.flight.retain(|(_, down)| matches!(down, Down::End(_)));
@@ -180,7 +180,7 @@ impl Lines {
     pub(super) fn next_due(&self, now: Time) -> Option<Time> {
         let lines = self.all.iter();
         let downs = lines.clone().filter(|line| line.reading).filter_map(|line| line.down.next_due());
-        // What had to wait for the client to read comes now.
+        // Messages that waited for the client to read arrive now.
         lines.filter_map(|line| line.up.next_due()).chain(downs).min().map(|due| due.max(now))
     }
 
@@ -194,7 +194,7 @@ impl Lines {
                 }
             }
             while line.reading
-                && !line.told
+                && !line.end_known
                 && let Some(down) = line.down.arrive(chance.now)
             {
                 arrived.push((
@@ -205,7 +205,7 @@ impl Lines {
                             Arrived::Bytes(bytes)
                         }
                         Down::End(end) => {
-                            line.told = true;
+                            line.end_known = true;
                             Arrived::End(end)
                         }
                     },
@@ -215,11 +215,11 @@ impl Lines {
     }
 }
 
-/// The server's end of all these connections.
+/// The server's side of all these connections.
 #[derive(Debug)]
 pub(super) struct Messages {
     shared: Shared,
-    // The message that the host is handed.
+    // The message that is passed to the host.
     buffer: BytesMut,
 }
 
@@ -228,7 +228,7 @@ impl Messages {
         Self { shared, buffer: BytesMut::new() }
     }
 
-    // Sends a message to one client, unless it is gone.
+    // Sends a message to a client, unless it is gone.
     fn push(&self, to: ConnectionId, frame: Bytes, history: bool) {
         let world = &mut *self.shared.lock();
         let Some((index, line)) = line(&mut world.lines.all, to) else { return };
@@ -278,7 +278,7 @@ impl Transport for Messages {
         }))
     }
 
-    fn took(&mut self, _: Time, _: ConnectionId, _: Progress) {}
+    fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {}
 
     fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
         self.push(to, frame, false);
@@ -302,7 +302,7 @@ impl Transport for Messages {
 
     fn delivered(&mut self, _: Time) {}
 
-    // What is queued is under way, whether the server is still there or not.
+    // Queued messages are in flight already, so they arrive even after the server has ended.
     fn poll_flush(&mut self, _: Time, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }

@@ -11,17 +11,17 @@ use rand::RngExt;
 
 use crate::net::world::{Chance, End};
 
-/// Bytes from one end to the other: cut into pieces, which keep their order, and bounded by a window.
+/// Bytes from one end to the other: split into pieces that stay in order, and bounded by a window.
 #[derive(Debug, Default)]
 pub(super) struct Pipe {
     flight: VecDeque<(Time, Piece)>,
     flying: usize,
-    // When the last piece arrives; none overtakes it.
+    // Arrival time of the last piece; none overtakes it.
     latest: Time,
-    // What has arrived and was not read.
+    // Bytes that have arrived and are not read.
     arrived: BytesMut,
     ended: Option<End>,
-    // The writer has said its last.
+    // The writer has finished.
     finished: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -31,7 +31,7 @@ pub(super) struct Pipe {
 enum Piece {
     Bytes(Bytes),
     End(End),
-    // The connection breaks here.
+    // The connection is reset here.
     Break,
 }
 
@@ -44,15 +44,15 @@ pub(super) enum Landed {
 }
 
 impl Pipe {
-    /// How many bytes the writer can hand over.
+    /// How many bytes the writer can write.
     pub(super) fn room(&self, chance: &Chance) -> usize {
         chance.rough.window.saturating_sub(self.flying + self.arrived.len())
     }
 
-    /// Sends the front of `bytes`, as much as there is room for. How many bytes that was.
+    /// Sends as much of `bytes` as the window permits. Returns how many bytes that was.
     pub(super) fn write(&mut self, chance: &mut Chance, bytes: &[u8]) -> usize {
         if self.finished {
-            // It breaks before that arrives, and the writer does not know it yet.
+            // The reset comes before this arrives, and the writer does not know it yet.
             return bytes.len();
         }
         let taken = bytes.len().min(self.room(chance));
@@ -72,7 +72,7 @@ impl Pipe {
         taken
     }
 
-    /// Nothing follows what was sent.
+    /// Ends the stream after what was sent.
     pub(super) fn finish(&mut self, chance: &mut Chance, end: End) {
         if !self.finished {
             self.finished = true;
@@ -80,7 +80,7 @@ impl Pipe {
         }
     }
 
-    /// What is under way or unread is lost, and nothing follows.
+    /// Discards everything in flight or unread, and ends the stream.
     pub(super) fn break_off(&mut self) {
         *self = Self {
             finished: true,
@@ -103,7 +103,7 @@ impl Pipe {
         self.flight.front().map(|&(due, _)| due)
     }
 
-    /// Lets the next piece arrive if it is due.
+    /// Processes the next piece if it is due.
     pub(super) fn arrive(&mut self, now: Time) -> Option<Landed> {
         self.next_due().filter(|&due| due <= now)?;
         let (_, piece) = self.flight.pop_front()?;
@@ -115,7 +115,7 @@ impl Pipe {
                 Landed::Bytes
             }
             Piece::End(end) => {
-                // A reset throws away what was not read yet.
+                // A reset discards unread bytes.
                 if end == End::Broken {
                     self.arrived.clear();
                 }
@@ -126,7 +126,7 @@ impl Pipe {
         })
     }
 
-    /// Takes off at most `most` bytes of what has arrived.
+    /// Takes at most `most` bytes that have arrived.
     pub(super) fn read(&mut self, most: usize) -> BytesMut {
         let taken = self.arrived.split_to(most.min(self.arrived.len()));
         if taken.has_remaining() {
@@ -135,17 +135,17 @@ impl Pipe {
         taken
     }
 
-    /// Whether bytes lie there unread.
+    /// Whether there are unread bytes.
     pub(super) fn has_unread(&self) -> bool {
         !self.arrived.is_empty()
     }
 
-    /// How it ended, once that is known at the reader's end and all before it is read.
+    /// How the stream ended, once the reader has read everything before the end.
     pub(super) fn ended(&self) -> Option<End> {
         self.ended.filter(|_| self.arrived.is_empty())
     }
 
-    /// Whether bytes are under way.
+    /// Whether anything is in flight.
     pub(super) fn is_flying(&self) -> bool {
         !self.flight.is_empty()
     }
