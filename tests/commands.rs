@@ -9,16 +9,16 @@ use crate::{
     robots,
 };
 
-/// The documents that say what to type to start a program.
+/// The documents with commands that start programs.
 const DOCUMENTS: &[&str] = &["README.md", "maps/README.md"];
-/// How a command begins that runs a program of another workspace: those are run by `.ci/run`.
+/// The start of commands for programs of other workspaces, which `.ci/run` runs.
 const ELSEWHERE: &str = "cargo run --manifest-path ";
-/// What stands for a file of the reader's own, and a file that is there.
+/// Placeholders for files of the reader, and existing files to use instead.
 const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
-/// What stands for the port of a server that runs.
+/// Placeholders for the port of a running server.
 const PORTS: &[&str] = &["PORT", "12345", "2021"];
 
-/// A program of ours and its arguments.
+/// A command that runs one of our programs.
 #[derive(Debug)]
 struct Typed {
     program: String,
@@ -26,9 +26,9 @@ struct Typed {
 }
 
 impl Typed {
-    /// Reads `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`; none if it is another command.
+    /// Parses `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`; `None` for another command.
     fn read(command: &str) -> Option<Self> {
-        // What types keys into a program is no concern of its arguments.
+        // In a pipe that sends keys to a program, only the program matters.
         let command = command.rsplit(" | ").next()?;
         let mut words = command.split_whitespace().map(|word| {
             let example = EXAMPLES.iter().find(|(example, _)| word == *example);
@@ -55,7 +55,7 @@ impl Typed {
         })
     }
 
-    /// Runs it and checks that it does what it should.
+    /// Runs it and checks its behaviour.
     fn check(&self) {
         match self.program.as_str() {
             "nuggets-server" if self.arguments.iter().any(|argument| argument == "--check-map") => {
@@ -66,7 +66,7 @@ impl Typed {
                 let server = Process::start(
                     program(&self.program).args(&self.arguments).args(["--bind", "127.0.0.1"]).current_dir(workspace()),
                 );
-                // Somebody may have the port, but then the arguments were understood.
+                // The port may be in use, but then the arguments were accepted.
                 let hosts = server.wait_stderr("either end", |stderr| {
                     if stderr.contains("Hosting") { Some(true) } else { stderr.contains("in use").then_some(false) }
                 });
@@ -83,7 +83,7 @@ impl Typed {
                 self.await_start(server, "Hosting", 0);
             }
             "robots-client" => self.check_robots_client(&robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0")),
-            // Nothing is drawn where there is no terminal, which is said once the arguments are understood.
+            // Without a terminal nothing is drawn, which is reported after the arguments were accepted.
             "robots-gui" => {
                 self.await_start(Process::start(program(&self.program).args(&self.arguments)), "not a terminal", 1);
             }
@@ -104,7 +104,7 @@ impl Typed {
                 let arguments =
                     self.arguments.iter().map(|word| if PORTS.contains(&word.as_str()) { &port } else { word });
                 let finished = Process::run(program(&self.program).args(arguments).current_dir(folder.path()));
-                // A table of the reader's own is not there yet.
+                // The reader's own table does not exist yet.
                 let missing =
                     self.arguments.contains(&"ann.qtable".to_owned()) && finished.stderr.contains("ann.qtable");
                 assert!(finished.code == Some(0) || missing, "{self:?}: {}", finished.stderr);
@@ -123,12 +123,12 @@ impl Typed {
                 let folder = TempDir::new();
                 let play =
                     Process::run(program(&self.program).args(&self.arguments).env("XDG_DATA_HOME", folder.path()));
-                // Nothing is drawn where there is no terminal; a game at the end of its input ends quietly.
+                // Without a terminal nothing is drawn; a game ends silently at the end of its input.
                 let panel = self.arguments.iter().any(|argument| argument == "--panel");
                 assert_eq!(play.code, Some(i32::from(panel)), "{self:?}: {}", play.stderr);
                 assert!(!panel || play.stderr.contains("needs a terminal"), "{self:?}: {}", play.stderr);
             }
-            // There is no journal, which is said once the arguments are understood. Its own tests have some.
+            // The missing journal is reported after the arguments were accepted. The program's own tests use real ones.
             "journal" => {
                 let folder = TempDir::new();
                 let finished = Process::run(program(&self.program).args(&self.arguments).current_dir(folder.path()));
@@ -138,8 +138,8 @@ impl Typed {
         }
     }
 
-    // Waits until a program says that its arguments are good and ends it. Somebody may have its port, which is said by
-    // programs that have understood their arguments.
+    // Waits until a program reports that it has started, and ends it. A port in use is accepted, because programs
+    // report it after they accepted their arguments.
     fn await_start(&self, process: Process, said: &str, code: i32) {
         let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
         let until = Instant::now() + PATIENCE;
@@ -147,7 +147,7 @@ impl Typed {
             thread::yield_now();
         }
         let in_use = text(&process).contains("in use");
-        // Where there is no terminal a program ends by itself.
+        // Without a terminal, a program ends by itself.
         if code == 0 && process.is_running() {
             process.terminate();
         }
@@ -157,7 +157,7 @@ impl Typed {
         assert_eq!(finished.code, Some(if in_use { 1 } else { code }), "{self:?}: {all}");
     }
 
-    // Joins or looks on, until it has said hello or that there is no terminal to draw on.
+    // Joins or watches until it has printed that it is connected, or that there is no terminal to draw on.
     fn check_robots_client(&self, server: &robots::Server) {
         let address = format!("127.0.0.1:{}", server.port);
         let mut arguments: Vec<String> = self.arguments.clone();
@@ -174,17 +174,17 @@ impl Typed {
         self.await_start(Process::start(program(&self.program).args(arguments)), said, code);
     }
 
-    // Plays, or looks on, until its input or the game ends.
+    // Plays or watches until its input or the game ends.
     fn check_client(&self, server: &Server) {
         let port = server.port.to_string();
         let arguments = self.arguments.iter().map(|word| if PORTS.contains(&word.as_str()) { &port } else { word });
         let finished = Process::run(program(&self.program).args(arguments));
         assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
-        assert!(!finished.stdout.is_empty(), "{self:?} was told nothing");
+        assert!(!finished.stdout.is_empty(), "{self:?} printed nothing");
     }
 }
 
-/// What stands as code in a document: the lines of its blocks without their remarks, and what is between backticks.
+/// The code in a document: lines of code blocks without comments, and inline code.
 fn code(document: &str) -> Vec<String> {
     let (mut code, mut in_block) = (vec![], false);
     for line in document.lines() {
@@ -204,7 +204,7 @@ fn read(name: &str) -> String {
 }
 
 #[test]
-fn what_the_documents_say_to_type_works() {
+fn the_commands_in_the_documents_work() {
     let mut programs = vec![];
     for document in DOCUMENTS {
         let runs = |code: &&String| code.starts_with("cargo run ") && !code.starts_with(ELSEWHERE);
@@ -234,7 +234,7 @@ fn the_examples_of_the_help_work() {
         let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
         let (_, examples) = help.split_once("\nExamples:\n").unwrap();
         let (examples, _) = examples.split_once("\n\n").unwrap();
-        // What a command does stands below it, further to the right.
+        // The description of an example is below it and indented further.
         let commands = examples.lines().filter(|line| !line.starts_with("   "));
         let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
         assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
@@ -243,7 +243,7 @@ fn the_examples_of_the_help_work() {
 }
 
 #[test]
-fn what_a_server_says_to_type_lets_one_join_it() {
+fn the_commands_that_a_server_prints_join_it() {
     let maps = TempDir::new();
     let server = Server::start(&[&maps.file("hall.txt", HALL)]);
     let lines = server.process.wait_stderr("how to join", |stderr| {
@@ -269,13 +269,13 @@ fn what_a_server_says_to_type_lets_one_join_it() {
 }
 
 #[test]
-fn each_recipe_is_one_line_that_stands_in_the_readme() {
+fn each_recipe_is_one_line_of_the_readme() {
     let (recipes, readme) = (read("justfile"), code(&read("README.md")));
     let mut lines = 0;
     for recipe in recipes.split("\n\n").skip(1) {
         let [comment, head, line] = recipe.trim_end().lines().collect::<Vec<_>>()[..] else { panic!("{recipe}") };
         assert!(comment.starts_with("# ") && head.ends_with(':') && line.starts_with("    "), "{recipe}");
-        // An argument may be anything.
+        // Any argument matches.
         let (start, end) = line.trim().split_once("{{").map_or((line.trim(), ""), |(start, rest)| {
             (start, rest.split_once("}}").unwrap_or_else(|| panic!("{recipe}")).1)
         });
