@@ -27,6 +27,8 @@ mod narrator;
 mod progress;
 mod queued;
 mod reach;
+#[cfg(feature = "saving")]
+mod saving;
 mod stderr;
 mod stop;
 mod values;
@@ -44,7 +46,7 @@ use clap_complete::Shell;
 
 pub use crate::{
     autosave::Autosave,
-    files::{check_replaceable, file_name, read_file, replace_file},
+    files::{file_name, read_file},
     host_port::{HostPort, host_port, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     progress::{fit_stderr, progress_bar},
@@ -53,6 +55,8 @@ pub use crate::{
     values::{byte_count, ip_address, whole_number},
 };
 
+#[cfg(feature = "saving")]
+pub use crate::saving::{check_replaceable, replace_file};
 #[cfg(feature = "hosting")]
 pub use crate::{
     host::{Announce, Hosting, Wire, host},
