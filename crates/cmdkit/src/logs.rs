@@ -41,7 +41,8 @@ impl LogArgs {
     /// # Errors
     /// [`UsageError`] when the filter cannot be read.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
-        let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && io::stderr().is_terminal();
+        let colour =
+            !anstyle_query::no_color() && anstyle_query::term_supports_ansi_color() && io::stderr().is_terminal();
         self.init(default, BoxMakeWriter::new(Queued::start()), colour)
     }
 
