@@ -7,28 +7,30 @@
 //!
 //! Failures panic with a description. The same seed gives the same run.
 
+mod crashes;
 mod injected;
 mod oracle;
+mod report;
 
-use std::{fmt::Debug, net::SocketAddr, time::Duration};
+use std::{fmt::Debug, time::Duration};
 
-use journal::{Head, JournalEnd, MAX_SIZE, Parts, Resumable, ResumeError, Scribe, SyncPolicy, Writing};
+use journal::{Head, JournalEnd, MAX_SIZE, Scribe, SyncPolicy, Writing};
 use netcore::{Client, Engine, Hosted, Recorded, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-pub use self::oracle::expected_deliveries;
-use self::oracle::{Survived, check_delivered, check_files, is_damaged_and_cut};
+pub use self::{
+    oracle::expected_deliveries,
+    report::{InjectedBug, Options, Report},
+};
 use crate::{
     disk::{Crash, Fault, SimulatedDisk},
-    net::{Conditions, Net, Restart, StreamConditions},
+    net::{Conditions, Net, StreamConditions},
 };
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
-/// A peer that was closed this shortly before a crash receives its last messages again.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A game with servers `E` and clients `C`: its players and its invariants.
 pub trait Game<E: Engine, C>: Sized {
@@ -48,77 +50,6 @@ pub trait Game<E: Engine, C>: Sized {
 
     /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut Net<E, C>, forked: bool);
-}
-
-/// A bug that is injected on purpose and must be detected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InjectedBug {
-    /// The server is resumed without one of its arrivals.
-    LostArrival,
-    /// The disk reports a sync as done that it has not done.
-    LyingSync,
-}
-
-/// Options of a simulation.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// Duration of the match if it does not end earlier.
-    pub duration: Duration,
-    /// The bug to inject.
-    pub injected: Option<InjectedBug>,
-}
-
-/// Statistics of one or more simulations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Report {
-    /// Matches.
-    pub matches: u64,
-    /// Steps of the network.
-    pub steps: u64,
-    /// Frames that were delivered to peers and compared with a replay.
-    pub frames: u64,
-    /// Times that the server was killed.
-    pub kills: u64,
-    /// Times that the machine lost power.
-    pub power_cuts: u64,
-    /// Times that the server was stopped to be resumed later.
-    pub suspends: u64,
-    /// Times that it was resumed.
-    pub resumes: u64,
-    /// Resumes after which something was lost that had been delivered, due to a power cut.
-    pub forks: u64,
-    /// Snapshots in resumed journals.
-    pub snapshots: u64,
-    /// Journals that were given up because of the disk.
-    pub cut: u64,
-    /// Of these, those not marked as cut, because the disk failed on that too.
-    pub unmarked: u64,
-    /// Matches that ended.
-    pub over: u64,
-    /// Final messages to closed peers that were not sent and are too old to be repeated.
-    pub unheard: u64,
-    /// Simulated time in total.
-    pub simulated: Duration,
-}
-
-impl Report {
-    /// Adds the numbers of another report.
-    pub fn add(&mut self, other: &Self) {
-        self.matches += other.matches;
-        self.steps += other.steps;
-        self.frames += other.frames;
-        self.kills += other.kills;
-        self.power_cuts += other.power_cuts;
-        self.suspends += other.suspends;
-        self.resumes += other.resumes;
-        self.forks += other.forks;
-        self.snapshots += other.snapshots;
-        self.cut += other.cut;
-        self.unmarked += other.unmarked;
-        self.over += other.over;
-        self.unheard += other.unheard;
-        self.simulated += other.simulated;
-    }
 }
 
 /// Simulates a match. Panics if anything is wrong.
@@ -343,33 +274,6 @@ where
         Next::Continue
     }
 
-    // Stopped by a signal, and started again.
-    fn suspend(&mut self) -> Next {
-        self.report.suspends += 1;
-        if !self.end.is_open() {
-            return Next::Continue;
-        }
-        self.net.suspend();
-        let until = self.net.now().plus(30 * SECOND);
-        while self.net.is_up() && self.net.now() < until {
-            self.net.step(self.net.now().plus(10 * MILLISECOND));
-            while self.writing.scribe.write() {
-                if self.disk.is_dead() {
-                    return self.crash_randomly();
-                }
-            }
-            self.net.poke();
-        }
-        assert!(!self.net.is_up(), "the server does not stop");
-        self.end.close();
-        while self.writing.scribe.write() {
-            if self.disk.is_dead() {
-                return self.crash_randomly();
-            }
-        }
-        self.crash_randomly()
-    }
-
     // The room has ended and its server exits.
     fn close(&mut self) {
         self.report.over += 1;
@@ -378,135 +282,4 @@ where
         self.disk.set_fault(None);
         self.crash(Crash::Kill);
     }
-
-    fn crash_randomly(&mut self) -> Next {
-        let how = if self.rng.random_range(0..2) == 0 { Crash::Kill } else { Crash::PowerCut };
-        let down = match self.rng.random_range(0..10) {
-            0..7 => 2 * SECOND,
-            7..9 => 20 * SECOND,
-            _ => 90 * SECOND,
-        };
-        let until = self.random_time_within(down);
-        match self.crash(how) {
-            // The network continues without the server.
-            None => Next::End,
-            Some(mut ready) => loop {
-                while self.net.now() < until {
-                    let next = self.game.wake().map_or(until, |wake| wake.min(until));
-                    self.net.step(next);
-                    self.game.step(&mut self.net);
-                }
-                // It may be killed while it is being resumed.
-                if self.rng.random_range(0..8) == 0 {
-                    let die = self.rng.random_range(0..3);
-                    self.disk.set_fault(Some(match self.rng.random_range(0..2) {
-                        0 => Fault::DeathInWrite(self.rng.random_range(0..40)),
-                        _ => Fault::DeathInSync(die, self.rng.random_range(0..2) == 0),
-                    }));
-                }
-                let forked = ready.forked;
-                if self.restart(ready) {
-                    self.report.resumes += 1;
-                    self.report.forks += u64::from(forked);
-                    self.game.resumed(&mut self.net, forked);
-                    self.game.step(&mut self.net);
-                    self.plan_write();
-                    return Next::Continue;
-                }
-                let how = if self.rng.random_range(0..2) == 0 { Crash::Kill } else { Crash::PowerCut };
-                match self.crash(how) {
-                    None => return Next::End,
-                    Some(again) => ready = Restartable { forked: again.forked || forked, ..again },
-                }
-            },
-        }
-    }
-
-    // Ends the server and checks what it left. `None` if the journal cannot be resumed.
-    fn crash(&mut self, how: Crash) -> Option<Restartable<E>> {
-        match how {
-            Crash::Kill => self.report.kills += 1,
-            Crash::PowerCut => self.report.power_cuts += 1,
-        }
-        let (written, synced) = (self.disk.written(), self.disk.synced());
-        // It may have been given up without being able to mark that on the disk.
-        let given_up = !self.end.is_open() && (self.faulty || self.write_at.is_some());
-        self.net.crash(how);
-        self.disk.crash(how, &mut self.rng);
-        let faulty = std::mem::take(&mut self.faulty);
-        self.write_at = None;
-        if faulty && is_damaged_and_cut(&self.disk.written()) {
-            // Data of a failed sync was lost, and the journal had been given up because of that.
-            let (reader, length) = self.disk.reader();
-            assert!(Resumable::<E>::read(reader, length).is_err(), "a damaged journal is resumed");
-            self.report.cut += 1;
-            return None;
-        }
-        check_files(&written, &synced, &self.disk.written());
-        if self.injected == Some(InjectedBug::LostArrival) {
-            self.disk.replace(injected::leave_one_out::<E>(&self.disk.written(), &mut self.rng));
-        }
-        let strict = how == Crash::Kill || self.writing.sync == SyncPolicy::Always;
-        let survived: Survived = check_delivered(&self.net, &self.disk.written(), strict, given_up);
-        self.report.frames += survived.frames;
-        self.report.snapshots += survived.snapshots;
-        let (reader, length) = self.disk.reader();
-        let resumable = Resumable::<E>::read(reader, length);
-        if survived.cut {
-            self.report.cut += 1;
-            assert!(matches!(resumable, Err(ResumeError::Cut)), "a journal that was cut is resumed");
-            return None;
-        }
-        if survived.beyond {
-            self.report.unmarked += 1;
-            return None;
-        }
-        let resumable = match resumable {
-            Ok(resumable) => resumable,
-            Err(ResumeError::Over(_)) if survived.over => return None,
-            Err(error) => panic!("it cannot be resumed: {error}"),
-        };
-        survived.compare(&resumable);
-        for peer in &survived.interrupted {
-            let farewell = resumable.farewells.iter().find(|farewell| farewell.peer.peer == peer.peer);
-            if resumable.time.since(peer.closed) <= FAREWELL {
-                let frames = farewell.map(|farewell| &farewell.frames[..]);
-                assert!(
-                    frames.is_some_and(|frames| frames.ends_with(&peer.missing) || peer.missing.ends_with(frames)),
-                    "{peer:?} receives no farewell"
-                );
-            } else {
-                self.report.unheard += 1;
-            }
-        }
-        self.net.set_expected(survived.expected);
-        Some(Restartable { resumable, forked: survived.forked })
-    }
-
-    // Restarts the server. Returns `false` if it is killed meanwhile.
-    fn restart(&mut self, Restartable { resumable, .. }: Restartable<E>) -> bool {
-        self.writing.scribe = Scribe::by_hand();
-        let (at, next_peer, peers) = (resumable.time, resumable.next_peer, resumable.peers.clone());
-        let farewells = resumable.farewells.iter().map(|farewell| {
-            let address: SocketAddr = farewell.peer.address.parse().expect("an address of the simulated network");
-            (address, farewell.frames.clone())
-        });
-        let farewells = farewells.collect();
-        let parts: std::io::Result<Parts<E>> =
-            resumable.resume(&self.writing, self.disk.clone(), "simulated".to_owned());
-        if self.disk.is_dead() {
-            return false;
-        }
-        let (room, hold, end) = parts.expect("the disk is sound");
-        self.end = end;
-        self.disk.set_fault(None);
-        self.net.resume(Restart { room, hold, at, next_peer, peers, farewells });
-        true
-    }
-}
-
-/// A match that can be resumed.
-struct Restartable<E: Recorded> {
-    resumable: Resumable<E>,
-    forked: bool,
 }

@@ -77,9 +77,9 @@ mod tests {
     // Receives at `now` while the system gives these answers in order. All of them must be used.
     fn take(receiver: &mut Receiver, now: u64, answers: &[Result<u32, Errno>]) -> io::Result<Option<u32>> {
         let mut answers = answers.iter();
-        let received = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));
+        let result = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));
         assert_eq!(answers.count(), 0, "not asked");
-        received
+        result
     }
 
     #[test]

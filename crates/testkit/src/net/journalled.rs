@@ -2,29 +2,11 @@
 
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
-use bytes::Bytes;
 use journal::{JournalHold, Journalled, Peer};
-use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded, Time};
+use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded};
 
-use super::{Conditions, Delivered, Net, ledger::Ledger, shared_room::SharedRoom, world::Shared};
+use super::{Conditions, Delivered, Net, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};
 use crate::disk::Crash;
-
-/// What a killed server is resumed from; see [`journal::Resumable`].
-#[derive(Debug)]
-pub struct Restart<E: Recorded> {
-    /// The resumed room.
-    pub room: Journalled<E>,
-    /// Holds outputs back until the journal is written.
-    pub hold: JournalHold,
-    /// The time of the last arrival.
-    pub at: Time,
-    /// The number of the next peer.
-    pub next_peer: PeerId,
-    /// The peers at that time.
-    pub peers: Vec<Peer>,
-    /// Peers that receive their last messages again.
-    pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
-}
 
 impl<E, C> Net<E, C>
 where

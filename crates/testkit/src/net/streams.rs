@@ -1,7 +1,6 @@
 //! Streams that are split, delayed, stalled, full and reset.
 
 mod pipe;
-mod socket;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -13,10 +12,10 @@ use bytes::BytesMut;
 use netcore::{Role, Time};
 
 use self::pipe::{Landed, Pipe};
-pub(super) use self::socket::SimulatedListener;
 use super::{
+    arrived::{Arrived, End},
+    chance::Chance,
     conditions::draw,
-    world::{Arrived, Chance, End},
 };
 
 /// A listener of the server: one for players, one for watchers.
@@ -56,19 +55,19 @@ struct Listener {
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one of the two ends")]
 pub(super) struct Wire {
-    address: SocketAddr,
-    to_server: Pipe,
-    to_client: Pipe,
+    pub(super) address: SocketAddr,
+    pub(super) to_server: Pipe,
+    pub(super) to_client: Pipe,
     // What the client has sent beyond the window.
-    unsent: BytesMut,
+    pub(super) unsent: BytesMut,
     // The client has finished sending.
-    closing: bool,
+    pub(super) closing: bool,
     // The client reads what arrives.
-    reading: bool,
+    pub(super) reading: bool,
     // The client knows that the connection ended.
-    end_known: bool,
+    pub(super) end_known: bool,
     // The server has closed its end.
-    left: bool,
+    pub(super) left: bool,
 }
 
 impl Wire {
@@ -86,7 +85,7 @@ impl Wire {
     }
 
     // Sends what the client has queued, as far as the window permits.
-    fn send_unsent(&mut self, chance: &mut Chance) {
+    pub(super) fn send_unsent(&mut self, chance: &mut Chance) {
         let taken = self.to_server.write(chance, &self.unsent);
         let _ = self.unsent.split_to(taken);
         if self.closing && self.unsent.is_empty() {
@@ -95,7 +94,7 @@ impl Wire {
     }
 
     // The server closes its end, with a reset if there is unread input.
-    fn leave(&mut self, chance: &mut Chance) {
+    pub(super) fn leave(&mut self, chance: &mut Chance) {
         self.left = true;
         let end = if self.to_server.has_unread() { End::Broken } else { End::Closed };
         self.to_client.finish(chance, end);
@@ -147,7 +146,7 @@ impl Wire {
         self.reset(chance);
     }
 
-    fn reset(&mut self, chance: &mut Chance) {
+    pub(super) fn reset(&mut self, chance: &mut Chance) {
         chance.traffic.resets += 1;
         self.break_off();
     }
@@ -164,7 +163,7 @@ impl Wire {
 }
 
 impl Wires {
-    fn wire(&mut self, wire: usize) -> &mut Wire {
+    pub(super) fn wire(&mut self, wire: usize) -> &mut Wire {
         &mut self.all[wire]
     }
 
@@ -204,16 +203,16 @@ impl Wires {
         self.wire(wire).reading = reading;
     }
 
-    fn accept(&mut self, listener: ListenerId) -> Option<(usize, SocketAddr)> {
+    pub(super) fn accept(&mut self, listener: ListenerId) -> Option<(usize, SocketAddr)> {
         let wire = self.listeners.entry(listener).or_default().backlog.pop_front()?;
         Some((wire, self.all[wire].address))
     }
 
-    fn await_connection(&mut self, listener: ListenerId, context: &Context<'_>) {
+    pub(super) fn await_connection(&mut self, listener: ListenerId, context: &Context<'_>) {
         self.listeners.entry(listener).or_default().waker = Some(context.waker().clone());
     }
 
-    fn listen(&mut self, listener: ListenerId) {
+    pub(super) fn listen(&mut self, listener: ListenerId) {
         self.listeners.entry(listener).or_default().closed = false;
     }
 
@@ -228,7 +227,7 @@ impl Wires {
         }
     }
 
-    fn stop_listening(&mut self, chance: &mut Chance, listener: ListenerId) {
+    pub(super) fn stop_listening(&mut self, chance: &mut Chance, listener: ListenerId) {
         let listener = self.listeners.entry(listener).or_default();
         listener.closed = true;
         for wire in std::mem::take(&mut listener.backlog) {

@@ -11,7 +11,10 @@ use bytes::Bytes;
 use netcore::{Admission, Link, Log, Progress, Time};
 use netshell::{ConnectionEvent, ConnectionId, Transport};
 
-use super::{DATAGRAMS, ledger, world::Shared};
+use super::{ledger, world::Shared};
+
+/// The index of the datagram transport in the host.
+pub(super) const DATAGRAMS: usize = 0;
 
 /// Passes everything through to a transport and records the address of each connection.
 #[derive(Debug)]

@@ -6,17 +6,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bytes::Bytes;
-use netcore::{Gone, Time};
+use netcore::Time;
 use netshell::ConnectionId;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use super::{
+    arrived::Arrived,
+    chance::Chance,
     conditions::{Conditions, StreamConditions, Traffic},
     datagrams::Post,
     ledger::Ledger,
-    messages::Lines,
+    lines::Lines,
     streams::Wires,
 };
 
@@ -31,39 +32,6 @@ pub(super) struct World {
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
     // What the server sent, if it is recorded.
     pub(super) ledger: Option<Ledger>,
-}
-
-/// The time, and the random decisions.
-#[derive(Debug)]
-pub(super) struct Chance {
-    pub(super) now: Time,
-    pub(super) rng: Pcg64,
-    pub(super) conditions: Conditions,
-    pub(super) rough: StreamConditions,
-    pub(super) traffic: Traffic,
-}
-
-/// What arrives at a client.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Arrived {
-    Bytes(Bytes),
-    End(End),
-}
-
-/// How a client's connection ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum End {
-    Closed,
-    Broken,
-}
-
-impl End {
-    pub(super) const fn gone(self) -> Gone {
-        match self {
-            Self::Closed => Gone::Left,
-            Self::Broken => Gone::Broken,
-        }
-    }
 }
 
 impl World {

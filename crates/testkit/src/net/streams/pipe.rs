@@ -9,11 +9,11 @@ use bytes::{Buf, Bytes, BytesMut};
 use netcore::Time;
 use rand::RngExt;
 
-use crate::net::world::{Chance, End};
+use crate::net::{arrived::End, chance::Chance};
 
 /// Bytes from one end to the other: split into pieces that stay in order, and bounded by a window.
 #[derive(Debug, Default)]
-pub(super) struct Pipe {
+pub(in crate::net) struct Pipe {
     flight: VecDeque<(Time, Piece)>,
     flying: usize,
     // Arrival time of the last piece; none overtakes it.
@@ -37,7 +37,7 @@ enum Piece {
 
 /// What has just arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Landed {
+pub(in crate::net) enum Landed {
     Bytes,
     End,
     Break,
@@ -45,12 +45,12 @@ pub(super) enum Landed {
 
 impl Pipe {
     /// How many bytes the writer can write.
-    pub(super) fn room(&self, chance: &Chance) -> usize {
+    pub(in crate::net) fn room(&self, chance: &Chance) -> usize {
         chance.rough.window.saturating_sub(self.flying + self.arrived.len())
     }
 
     /// Sends as much of `bytes` as the window permits. Returns how many bytes that was.
-    pub(super) fn write(&mut self, chance: &mut Chance, bytes: &[u8]) -> usize {
+    pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8]) -> usize {
         if self.finished {
             // The reset comes before this arrives, and the writer does not know it yet.
             return bytes.len();
@@ -73,7 +73,7 @@ impl Pipe {
     }
 
     /// Ends the stream after what was sent.
-    pub(super) fn finish(&mut self, chance: &mut Chance, end: End) {
+    pub(in crate::net) fn finish(&mut self, chance: &mut Chance, end: End) {
         if !self.finished {
             self.finished = true;
             self.dispatch(chance, Piece::End(end));
@@ -81,7 +81,7 @@ impl Pipe {
     }
 
     /// Discards everything in flight or unread, and ends the stream.
-    pub(super) fn break_off(&mut self) {
+    pub(in crate::net) fn break_off(&mut self) {
         *self = Self {
             finished: true,
             ended: Some(End::Broken),
@@ -99,12 +99,12 @@ impl Pipe {
         self.flight.push_back((self.latest, piece));
     }
 
-    pub(super) fn next_due(&self) -> Option<Time> {
+    pub(in crate::net) fn next_due(&self) -> Option<Time> {
         self.flight.front().map(|&(due, _)| due)
     }
 
     /// Processes the next piece if it is due.
-    pub(super) fn arrive(&mut self, now: Time) -> Option<Landed> {
+    pub(in crate::net) fn arrive(&mut self, now: Time) -> Option<Landed> {
         self.next_due().filter(|&due| due <= now)?;
         let (_, piece) = self.flight.pop_front()?;
         self.wake_reader();
@@ -127,7 +127,7 @@ impl Pipe {
     }
 
     /// Takes at most `most` bytes that have arrived.
-    pub(super) fn read(&mut self, most: usize) -> BytesMut {
+    pub(in crate::net) fn read(&mut self, most: usize) -> BytesMut {
         let taken = self.arrived.split_to(most.min(self.arrived.len()));
         if taken.has_remaining() {
             self.wake_writer();
@@ -136,25 +136,25 @@ impl Pipe {
     }
 
     /// Whether there are unread bytes.
-    pub(super) fn has_unread(&self) -> bool {
+    pub(in crate::net) fn has_unread(&self) -> bool {
         !self.arrived.is_empty()
     }
 
     /// How the stream ended, once the reader has read everything before the end.
-    pub(super) fn ended(&self) -> Option<End> {
+    pub(in crate::net) fn ended(&self) -> Option<End> {
         self.ended.filter(|_| self.arrived.is_empty())
     }
 
     /// Whether anything is in flight.
-    pub(super) fn is_flying(&self) -> bool {
+    pub(in crate::net) fn is_flying(&self) -> bool {
         !self.flight.is_empty()
     }
 
-    pub(super) fn await_bytes(&mut self, context: &Context<'_>) {
+    pub(in crate::net) fn await_bytes(&mut self, context: &Context<'_>) {
         self.reader = Some(context.waker().clone());
     }
 
-    pub(super) fn await_room(&mut self, context: &Context<'_>) {
+    pub(in crate::net) fn await_room(&mut self, context: &Context<'_>) {
         self.writer = Some(context.waker().clone());
     }
 

@@ -9,18 +9,17 @@ use std::{
 use bytes::BytesMut;
 use netshell::{ByteStream, Listen};
 
-use super::ListenerId;
-use crate::net::world::{End, Shared};
+use super::{arrived::End, streams::ListenerId, world::Shared};
 
 /// A listener.
 #[derive(Debug)]
-pub(in crate::net) struct SimulatedListener {
+pub(super) struct SimulatedListener {
     shared: Shared,
     listener: ListenerId,
 }
 
 impl SimulatedListener {
-    pub(in crate::net) fn new(shared: Shared, listener: ListenerId) -> Self {
+    pub(super) fn new(shared: Shared, listener: ListenerId) -> Self {
         shared.lock().wires.listen(listener);
         Self { shared, listener }
     }
@@ -49,7 +48,7 @@ impl Drop for SimulatedListener {
 
 /// The server's end of a connection.
 #[derive(Debug)]
-pub(in crate::net) struct SimulatedStream {
+pub(super) struct SimulatedStream {
     shared: Shared,
     wire: usize,
 }
