@@ -8,6 +8,7 @@
 //!   a second.
 //! - [`GridView`] draws a grid of characters of which a [`Camera`] shows the part around a focus.
 //! - [`Ranking`] is the result of a game, [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
+//! - [`printable`] makes names and other texts of strangers fit for a terminal.
 //! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them. [`Depth`] says how
 //!   many colours a terminal has.
 //!
@@ -39,6 +40,7 @@ mod keys;
 mod mouse;
 mod overlay;
 mod palette;
+mod printable;
 mod ranking;
 mod screen;
 #[cfg(feature = "tokio")]
@@ -56,6 +58,7 @@ pub use keys::{Key, Pad};
 pub use mouse::{Gesture, Mouse};
 pub use overlay::{Overlay, TooSmall};
 pub use palette::{Depth, Palette};
+pub use printable::printable;
 pub use ranking::{Rank, Ranking, fit};
 pub use screen::{Keyboard, Screen};
 #[cfg(feature = "tokio")]
