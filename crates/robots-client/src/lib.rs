@@ -22,6 +22,7 @@ mod retry;
 use std::{
     io::{self, Write},
     net::{self, Ipv4Addr},
+    pin::pin,
     process::ExitCode,
 };
 
@@ -31,7 +32,7 @@ use netcore::wire::ShortText;
 use netshell::{Clock, LogLimit, bind_udp, raise_open_files, shutdown};
 use rand::{TryRng, rngs::SysRng};
 use robots::{Bot, PlayerId};
-use robots_gui::{Follow, Window};
+use robots_gui::{Follow, Server, Window};
 use tokio::{
     runtime, select,
     sync::watch,
@@ -77,7 +78,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn take_part(plan: Plan) -> anyhow::Result<()> {
     let Plan { server, retry, screen, part } = plan;
     let (own, own_told) = watch::channel(None);
-    let (lost, lost_told) = watch::channel(false);
+    let (link, link_told) = watch::channel(Server::There);
     let (gui, window) = match screen {
         Screen::Gui { address, port, bind } => {
             let sockets = bind_udp(&bind, port).context("cannot listen to the GUI")?;
@@ -85,7 +86,12 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
             (Some(find_gui(sockets, address).await?), None)
         }
         Screen::Terminal => {
-            let (gui, window) = in_terminal(own_told, lost_told)?;
+            let shown_as = match &part {
+                Part::Player(_) => robots_gui::Part::Player,
+                Part::Observer => robots_gui::Part::Observer,
+                Part::Bots { .. } => robots_gui::Part::Bot,
+            };
+            let (gui, window) = in_terminal(shown_as, own_told, link_told)?;
             (Some(gui), Some(window))
         }
         Screen::None => (None, None),
@@ -101,27 +107,47 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
             }
         }
     };
-    let playing = Player { name, steering, gui, own, lost, log: Some(log()) }.run(&server, retry);
+    let mut greeted = link.subscribe();
+    greeted.mark_unchanged();
+    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(log()) }.run(&server, retry);
     let Some(window) = window else { return playing.await };
-    // Whichever ends first ends the other, and the terminal is given back before anything is said.
-    select! {
-        ended = playing => ended,
-        left = window.run() => {
-            info!(why = ?left?, "left");
-            Ok(())
+    let mut window = pin!(window.run());
+    // The terminal is given back before anything is said.
+    let (left, ended) = select! {
+        ended = playing => match ended {
+            // Whoever has seen a game wants to see how it stands. The screen says that the server is gone.
+            Err(error) if greeted.has_changed().unwrap_or(false) => {
+                link.send_replace(Server::Gone);
+                (Some(window.await), Err(error))
+            }
+            ended => (None, ended),
+        },
+        left = &mut window => (Some(left), Ok(())),
+    };
+    if let Some(left) = left {
+        let (why, result) = left?;
+        info!(?why, "left");
+        if let Some(result) = result {
+            // A reader that closed the pipe has seen what it wanted.
+            let _ = writeln!(io::stdout(), "{result}");
         }
     }
+    ended
 }
 
 // A GUI in this terminal, and the way to it. To be called before any thread is started.
-fn in_terminal(own: watch::Receiver<Option<PlayerId>>, lost: watch::Receiver<bool>) -> anyhow::Result<(Gui, Window)> {
+fn in_terminal(
+    part: robots_gui::Part,
+    own: watch::Receiver<Option<PlayerId>>,
+    server: watch::Receiver<Server>,
+) -> anyhow::Result<(Gui, Window)> {
     let open = || bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0);
     let (ours, theirs) = (open()?, open()?);
     let addresses =
         |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
     let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
     let gui = Gui::new(ours, &window)?;
-    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_server_lost(lost)))
+    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(part, server)))
 }
 
 fn log() -> (Clock, LogLimit) {
@@ -162,8 +188,8 @@ async fn headless(
     let mut log = Some(log());
     for name in names {
         let (server, steering) = (server.clone(), bot(games)?);
-        let (own, lost) = (watch::Sender::default(), watch::Sender::default());
-        let player = Player { name, steering, gui: None, own, lost, log: log.take() };
+        let (own, link) = (watch::Sender::default(), watch::Sender::default());
+        let player = Player { name, steering, gui: None, own, link, log: log.take() };
         bots.spawn(async move { player.run(&server, retry).await });
     }
     let all = bots.len();
