@@ -549,6 +549,7 @@ fn a_terminal_is_given_back_before_it_is_said_why() {
     terminal.wait_for("Turn 0 of 3");
     connection.say("09");
     terminal.wait_for("The game broke off in turn 0 of 3");
+    terminal.wait_for("Tab: board  Q: leave");
     terminal.press(b"Q");
     terminal.wait_for("robots-client: the server at ");
     terminal.wait_for("message 4): 9 is no tag of ServerMessage");

@@ -222,7 +222,8 @@ impl Player {
         self.narrate(client, &message);
         let due = client.message(message);
         let own = client.own_player();
-        if own != before {
+        // Whoever shows the last pictures still asks who that was, so what comes after the game tells that it is nobody.
+        if !game_over && own != *self.own.borrow() {
             debug!(name = %self.name.escape_debug(), id = own.map(|id| id.0), "own number");
             self.own.send_replace(own);
         }
