@@ -54,7 +54,7 @@ pub mod server;
 mod standings;
 
 pub use board::{Board, Direction, Position};
-pub use bot::Bot;
+pub use bot::{Bot, Level};
 pub use client::{Client, PictureTooLarge};
 pub use config::{Config, ConfigError, MAX_HISTORY};
 pub use explosion::Blast;
