@@ -344,7 +344,7 @@ fn a_port_that_is_taken_is_named() {
     let port = gui.0.local_addr().unwrap().port();
     let arguments = ["-d", &gui.address(), "-p", &port.to_string(), "--bind", "127.0.0.1"];
     let said = failure(Process::start(&mut command(&"127.0.0.1:1", &arguments)));
-    assert!(said.contains(&format!("port {port} is in use at 127.0.0.1")), "{said}");
+    assert!(said.contains(&format!("port {port} is in use at 127.0.0.1; choose another with --port")), "{said}");
 }
 
 #[test]
@@ -353,7 +353,8 @@ fn wrong_usage_ends_with_1_and_help_with_0() {
     for (arguments, named) in [
         (&[][..], "robots-client -- -s localhost:2022"),
         (&["-s", "localhost:1"], "--gui-address"),
-        (&["-s", "localhost", "-d", "localhost:1"], "the port is missing"),
+        (&["-s", "localhost", "-d", "localhost"], "the port is missing"),
+        (&["-s", "localhost", "2022", "--gui"], "-s localhost:2022"),
         (&["-s", "localhost:1", "-d", "localhost:1", "-n", &long], "at most 255 bytes, and this one has 256"),
         (&["-s", "localhost:1", "-d", "localhost:1", "-p", "65536"], "0 to 65535"),
         (&["-s", "localhost:1", "-d", "localhost:1", "stray"], "'stray'"),

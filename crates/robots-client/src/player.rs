@@ -87,6 +87,11 @@ struct Link {
 }
 
 impl Player {
+    /// One without a GUI.
+    pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<(Clock, LogLimit)>) -> Self {
+        Self { name, steering, gui: None, own: watch::Sender::default(), link: watch::Sender::default(), log }
+    }
+
     /// Takes part until all games are played, which only bots ever have done.
     ///
     /// # Errors

@@ -68,7 +68,7 @@ pub use window::{End, Window};
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     args.logs.start("warn", true)?;
     let client = args.client_address.resolve()?;
-    let sockets = netshell::bind_udp(&args.bind, args.port)?;
+    let sockets = netshell::bind_udp(&args.bind, args.port).map_err(|taken| taken.naming("--port"))?;
     let follow = args.follow.clone().map_or(Follow::Nobody, Follow::from);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

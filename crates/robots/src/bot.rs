@@ -45,8 +45,8 @@ struct Skill {
 impl Level {
     const fn skill(self) -> Skill {
         match self {
-            Self::Easy => Skill { idle: 45, careless: 25, foresight: 3, eager: 20 },
-            Self::Normal => Skill { idle: 25, careless: 10, foresight: 4, eager: 50 },
+            Self::Easy => Skill { idle: 30, careless: 20, foresight: 3, eager: 40 },
+            Self::Normal => Skill { idle: 15, careless: 5, foresight: 4, eager: 50 },
             Self::Hard => Skill { idle: 0, careless: 0, foresight: HORIZON + 1, eager: 100 },
         }
     }
