@@ -47,7 +47,7 @@ use clap_complete::Shell;
 pub use crate::{
     autosave::Autosave,
     files::{file_name, read_file},
-    host_port::{HostPort, host_port, is_ipv6, resolve},
+    host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     progress::{fit_stderr, progress_bar},
     reach::{Reach, command_of},

@@ -23,16 +23,28 @@ pub struct BindError {
     pub address: SocketAddr,
     /// The error of the system.
     pub source: io::Error,
+    // With which another port is chosen.
+    option: Option<&'static str>,
+}
+
+impl BindError {
+    /// The same error, which names the option of the program that takes another port.
+    #[must_use]
+    pub const fn naming(mut self, option: &'static str) -> Self {
+        self.option = Some(option);
+        self
+    }
 }
 
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { address, source } = self;
+        let Self { address, source, option } = self;
         match source.kind() {
             io::ErrorKind::AddrInUse => {
+                let with = option.map_or_else(String::new, |option| format!(" with {option}"));
                 write!(
                     f,
-                    "port {} is in use at {}; choose another, or 0 for any free one",
+                    "port {} is in use at {}; choose another{with}, or 0 for any free one",
                     address.port(),
                     address.ip()
                 )
@@ -97,8 +109,9 @@ fn bind(
     port: u16,
     open: impl Fn(SocketAddr, bool) -> io::Result<Socket>,
 ) -> Result<Vec<Socket>, BindError> {
-    let open =
-        |address: SocketAddr, dual_stack| open(address, dual_stack).map_err(|source| BindError { address, source });
+    let open = |address: SocketAddr, dual_stack| {
+        open(address, dual_stack).map_err(|source| BindError { address, source, option: None })
+    };
     if addresses.is_empty() {
         return match open(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port), true) {
             // A port that is in use is in use for IPv4 as well.

@@ -7,7 +7,8 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Block, Clear, Paragraph, Widget},
 };
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 /// Columns of a row beside name and score: the mark of one's own row and a blank, the full stop and the blank behind the rank,
 /// the gap before the score, and the mark of a winner with its blank.
@@ -157,12 +158,12 @@ pub fn fit(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let (mut fitting, mut used) = (String::new(), 1);
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
+    for grapheme in text.graphemes(true) {
+        used += grapheme.width();
         if used > width {
             break;
         }
-        fitting.push(character);
+        fitting.push_str(grapheme);
     }
     if width > 0 {
         fitting.push('…');
@@ -256,6 +257,7 @@ mod tests {
         assert_eq!(fit("Bobby", 3), "Bo…");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("日本語", 3), "日…");
+        assert_eq!(fit("👨‍👩‍👧🚀", 3), "👨‍👩‍👧…", "between characters as one sees them");
         assert_eq!(fit("Bob", 0), "");
     }
 }

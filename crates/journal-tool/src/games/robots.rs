@@ -135,15 +135,21 @@ impl GameDisplay<Server> for Field {
         view.follow_next();
     }
 
-    fn draw(&mut self, (view, follows, palette): &mut Self::View, _: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+    fn draw(
+        &mut self,
+        (view, follows, palette): &mut Self::View,
+        replay: &Replay<Server>,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
         if *follows != self.followed {
             *follows = self.followed;
             *view = View::new(*palette, self.followed.map_or(Follow::Nobody, Follow::Id));
         }
         match self.client.picture() {
             Some(Ok(picture)) => {
-                view.show(picture);
-                view.prepare(area.as_size());
+                view.show(replay.time(), picture);
+                view.prepare(replay.time(), area.as_size());
                 view.picture(&Contact::default()).render(area, buffer);
             }
             Some(Err(error)) => Paragraph::new(error.to_string()).render(area, buffer),
