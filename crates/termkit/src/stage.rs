@@ -128,6 +128,11 @@ impl Stage {
         self.went_on = Some(Instant::now());
     }
 
+    /// Rings the terminal's bell, if there is a terminal.
+    pub fn ring(&mut self) {
+        self.with_screen(Screen::ring);
+    }
+
     /// Ignores what is typed from now on for so long, what waits already included: keys that were meant for a game that has just
     /// ended must not choose what comes next. Ctrl-C, Ctrl-L and Ctrl-Z count all the same. A frame is due when it is over.
     pub fn ignore_keys(&mut self, time: Duration) {
