@@ -1,16 +1,15 @@
-//! Whether and how colour is used.
+//! Colours, and whether they are used.
 
 //!
-//! What the environment asks for is read by `anstyle-query`, which clap uses too, so that all programs agree.
+//! The environment is read by `anstyle-query`, as it is by clap, so that all output of a program agrees.
 
 use std::env;
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// Makes styles, with or without colour.
+/// Creates styles with or without colour.
 ///
-/// Colour is never the only cue: whoever asks for a style names a modifier too, and the modifier is what remains when
-/// there is no colour.
+/// Colour is never the only cue: each style also has a modifier, which remains when there is no colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     colour: bool,
@@ -22,12 +21,12 @@ impl Palette {
     /// Modifiers only.
     pub const MONO: Self = Self { colour: false };
 
-    /// What the environment asks for: no colour if `NO_COLOR` is set to anything, or if the terminal has none.
+    /// The palette for the environment: no colour if `NO_COLOR` is set to anything, or if the terminal has none.
     pub fn from_environment() -> Self {
         Self { colour: !anstyle_query::no_color() && anstyle_query::term_supports_color() }
     }
 
-    /// The style of `colour` and `modifier`, or of `modifier` alone.
+    /// A style of `colour` and `modifier`, or of `modifier` alone.
     pub fn style(self, colour: Color, modifier: Modifier) -> Style {
         let style = Style::new().add_modifier(modifier);
         if self.colour { style.fg(colour) } else { style }
@@ -48,8 +47,8 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// What the environment says: none as for [`Palette::from_environment`], 24 bits if `COLORTERM` is `truecolor` or `24bit` or
-    /// `TERM` ends in `-direct`, and 256 if `TERM` names them.
+    /// The depth for the environment: none as for [`Palette::from_environment`], 24 bits if `COLORTERM` is `truecolor` or `24bit`
+    /// or `TERM` ends in `-direct`, and 256 colours if `TERM` says so.
     pub fn from_environment() -> Self {
         let term = env::var("TERM").unwrap_or_default();
         Self::from_settings(Palette::from_environment(), anstyle_query::truecolor(), &term)
@@ -64,8 +63,8 @@ impl Depth {
         }
     }
 
-    /// `colour` as a terminal of this depth shows it: 24 bits become the nearest of 256 colours where there are no more.
-    /// Other colours stay as they are.
+    /// `colour` as a terminal of this depth shows it: 24 bits become the nearest of 256 colours if there are no more. Other
+    /// colours are returned unchanged.
     pub fn nearest(self, colour: Color) -> Color {
         match (self, colour) {
             (Self::Indexed, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_indexed([red, green, blue])),
