@@ -29,7 +29,7 @@ impl Game for Server {
     fn setup_in_words(setup: &Setup, _: bool) -> Vec<(&'static str, String)> {
         let Some(SetupFields { map, config }) = fields(setup) else { return vec![] };
         let (rows, columns) = (map.lines().count(), map.lines().next().map_or(0, str::len));
-        let Config { rules, idle_timeout, rematch, seed } = config;
+        let Config { rules, idle_timeout, rematch, wait_for, countdown, seed } = config;
         let mut words = vec![
             ("map", format!("{columns} columns, {rows} rows")),
             ("gold", format!("{} nuggets in {} to {} piles", rules.gold, rules.min_piles, rules.max_piles)),
@@ -49,6 +49,12 @@ impl Game for Server {
         }
         if let Some(limit) = idle_timeout {
             words.push(("idle", format!("a seat is lost after {} s without a key", limit.as_secs())));
+        }
+        if wait_for > 1 {
+            words.push(("start", format!("when {wait_for} play")));
+        }
+        if let Some(countdown) = countdown {
+            words.push(("countdown", format!("{} s", countdown.as_secs())));
         }
         if rematch {
             words.push(("rematch", "each game is followed by another".into()));

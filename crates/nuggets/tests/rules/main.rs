@@ -63,5 +63,6 @@ mod replay;
 mod resuming;
 mod room;
 mod seeing;
+mod starting;
 mod strangers;
 mod table;
