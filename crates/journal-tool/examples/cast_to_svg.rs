@@ -26,8 +26,8 @@ const LAST: f64 = 3.0;
 const DEFAULT: (&str, &str) = ("#d8dee9", "#14181f");
 /// The sixteen colours of a terminal.
 const COLOURS: [&str; 16] = [
-    "#3b4252", "#e06c75", "#8fbf6f", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9", "#6b7688", "#ff7b85", "#a5d884",
-    "#ffd98e", "#7cc4ff", "#dd92f0", "#6fd3df", "#ffffff",
+    "#3b4252", "#e06c75", "#8fbf6f", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9", "#6b7688", "#ff7b85",
+    "#a5d884", "#ffd98e", "#7cc4ff", "#dd92f0", "#6fd3df", "#ffffff",
 ];
 
 /// What the frames are made of.
@@ -96,7 +96,8 @@ fn signed(pixels: usize) -> i64 {
 fn look(cell: &Cell) -> (String, Option<String>, bool) {
     let (mut text, mut behind) = (colour(cell.fgcolor()), colour(cell.bgcolor()));
     if cell.inverse() {
-        (text, behind) = (Some(behind.unwrap_or_else(|| DEFAULT.1.into())), Some(text.unwrap_or_else(|| DEFAULT.0.into())));
+        (text, behind) =
+            (Some(behind.unwrap_or_else(|| DEFAULT.1.into())), Some(text.unwrap_or_else(|| DEFAULT.0.into())));
     }
     (text.unwrap_or_default(), behind, cell.bold())
 }
@@ -163,7 +164,8 @@ fn line(screen: &Screen, row: u16) -> String {
 fn main() -> anyhow::Result<()> {
     let mut lines = io::stdin().lock().lines();
     let head: Value = serde_json::from_str(&lines.next().context("there is no recording")??)?;
-    let size = |name: &str| head[name].as_u64().and_then(|size| u16::try_from(size).ok()).context("no size of a screen");
+    let size =
+        |name: &str| head[name].as_u64().and_then(|size| u16::try_from(size).ok()).context("no size of a screen");
     let (rows, columns) = (size("height")?, size("width")?);
     let (mut screen, mut film) = (Parser::new(rows, columns, 0), Film::default());
     for line in lines {
