@@ -1,11 +1,13 @@
 //! Makes a moving picture (SVG) of a recording (asciicast version 2): reads the one from standard input and writes the other to
-//! standard output. `docs/pictures/record` makes the picture of README.md with it.
+//! standard output. An argument says how many rows are shown, from the top; without it, all. `docs/pictures/record` makes the picture
+//! of README.md with it.
 //!
 //! The frames stand side by side and are pushed past a window, by CSS alone. Browsers show that for pictures in pages that allow
 //! no scripts. A line of text that several frames have is kept once.
 
 use std::{
     collections::BTreeMap,
+    env,
     fmt::Write as _,
     io::{self, BufRead, Write},
 };
@@ -40,8 +42,7 @@ struct Film {
 }
 
 impl Film {
-    fn take(&mut self, time: f64, screen: &Screen) {
-        let (rows, _) = screen.size();
+    fn take(&mut self, time: f64, screen: &Screen, rows: u16) {
         let mut frame = vec![];
         for row in 0..rows {
             let line = line(screen, row);
@@ -60,8 +61,8 @@ impl Film {
         let (width, height) = (usize::from(columns) * CELL.0 + 2 * MARGIN, usize::from(rows) * CELL.1 + 2 * MARGIN);
         let end = self.frames.last().map_or(LAST, |(time, _)| time + LAST);
         let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
-             <style>text{{font:14px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:{};white-space:pre}}\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
+             <style>text{{font:14px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:{}}}\
              .f{{animation:f {end:.2}s step-end infinite}}@keyframes f{{",
             DEFAULT.0
         );
@@ -167,6 +168,7 @@ fn main() -> anyhow::Result<()> {
     let size =
         |name: &str| head[name].as_u64().and_then(|size| u16::try_from(size).ok()).context("no size of a screen");
     let (rows, columns) = (size("height")?, size("width")?);
+    let shown = env::args().nth(1).map_or(Ok(rows), |shown| shown.parse()).context("no number of rows")?.min(rows);
     let (mut screen, mut film) = (Parser::new(rows, columns, 0), Film::default());
     for line in lines {
         let event: Value = serde_json::from_str(&line?)?;
@@ -174,11 +176,11 @@ fn main() -> anyhow::Result<()> {
         screen.process(text.as_bytes());
         // What is cleared to be drawn anew is not shown.
         if !film.frames.is_empty() || !is_blank(screen.screen()) {
-            film.take(time, screen.screen());
+            film.take(time, screen.screen(), shown);
         }
     }
     ensure!(!film.frames.is_empty(), "nothing is shown in this recording");
-    Ok(io::stdout().lock().write_all(film.svg((rows, columns)).as_bytes())?)
+    Ok(io::stdout().lock().write_all(film.svg((shown, columns)).as_bytes())?)
 }
 
 fn is_blank(screen: &Screen) -> bool {
