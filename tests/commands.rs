@@ -118,11 +118,11 @@ fn what_the_documents_say_to_type_works() {
         ("dealer", 2),
         ("journal", 1),
         ("mastermind-play", 2),
-        ("nuggets-client", 3),
+        ("nuggets-client", 2),
         ("nuggets-server", 6),
         ("player", 1),
         ("qtable", 4),
-        ("robots-client", 3),
+        ("robots-client", 2),
         ("robots-server", 2),
     ] {
         assert!(programs.iter().filter(|typed| *typed == program).count() >= times, "{programs:?}");
