@@ -312,3 +312,6 @@ impl Transport for WebSockets {
         if lines.into_iter().all(|line| line.is_flushed()) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
+
+#[cfg(test)]
+mod tests;
