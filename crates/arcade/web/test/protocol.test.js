@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import * as robots from '../js/protocol/robots.js';
@@ -26,4 +25,3 @@ test('what is no message of robots is refused, and no number in it reserves memo
     assert.equal(robots.decode(bytes(hex)), null, hex);
   }
 });
-void readFileSync;

@@ -93,18 +93,20 @@ function show(state, display) {
   if (!fits) return;
   state.display = display;
   state.displays += 1;
-  state.place = null;
   state.players = new Map();
-  display.forEach((text, row) => {
-    const known = state.terrain[row];
+  const { terrain } = state;
+  /** @type {Place | null} */
+  let place = null;
+  for (const [row, text] of display.entries()) {
+    const known = terrain[row];
     for (let column = 0; column < text.length; column += 1) {
       const shown = text[column];
       known[column] = below(known[column], shown);
-      if (shown === '@') state.place = { row, column };
+      if (shown === '@') place = { row, column };
       else if (shown >= 'A' && shown <= 'Z') state.players.set(shown, { row, column });
     }
-  });
-  const { place, terrain } = state;
+  }
+  state.place = place;
   state.seen = place && visible(state.rows, state.columns, (r, c) => terrain[r][c] === '.', place.row, place.column);
 }
 
