@@ -48,7 +48,7 @@ use clap_mangen::Man;
 pub use crate::{
     autosave::Autosave,
     files::{file_name, read_file},
-    host_port::{HostPort, host_port, is_ipv6, resolve},
+    host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     progress::{fit_stderr, progress_bar},
     reach::{Reach, command_of},

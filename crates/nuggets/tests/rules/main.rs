@@ -65,5 +65,6 @@ mod replay;
 mod resuming;
 mod room;
 mod seeing;
+mod starting;
 mod strangers;
 mod table;

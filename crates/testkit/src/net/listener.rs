@@ -1,4 +1,4 @@
-//! The server's ends of pretend streams.
+//! The server's ends of simulated streams.
 
 use std::{
     io::{self, IoSlice},
@@ -9,47 +9,46 @@ use std::{
 use bytes::BytesMut;
 use netshell::{ByteStream, Listen};
 
-use super::Door;
-use crate::net::world::{End, Shared};
+use super::{arrived::End, streams::ListenerId, world::Shared};
 
-/// A place where connections come in.
+/// A listener.
 #[derive(Debug)]
-pub(in crate::net) struct PretendListener {
+pub(super) struct SimulatedListener {
     shared: Shared,
-    door: Door,
+    listener: ListenerId,
 }
 
-impl PretendListener {
-    pub(in crate::net) fn new(shared: Shared, door: Door) -> Self {
-        shared.lock().wires.listen(door);
-        Self { shared, door }
+impl SimulatedListener {
+    pub(super) fn new(shared: Shared, listener: ListenerId) -> Self {
+        shared.lock().wires.listen(listener);
+        Self { shared, listener }
     }
 }
 
-impl Listen for PretendListener {
-    type Stream = PretendStream;
+impl Listen for SimulatedListener {
+    type Stream = SimulatedStream;
 
-    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(PretendStream, SocketAddr)>> {
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(SimulatedStream, SocketAddr)>> {
         let mut world = self.shared.lock();
-        let Some((wire, address)) = world.wires.accept(self.door) else {
-            world.wires.await_connection(self.door, context);
+        let Some((wire, address)) = world.wires.accept(self.listener) else {
+            world.wires.await_connection(self.listener, context);
             return Poll::Pending;
         };
         drop(world);
-        Poll::Ready(Ok((PretendStream { shared: self.shared.clone(), wire }, address)))
+        Poll::Ready(Ok((SimulatedStream { shared: self.shared.clone(), wire }, address)))
     }
 }
 
-impl Drop for PretendListener {
+impl Drop for SimulatedListener {
     fn drop(&mut self) {
         let world = &mut *self.shared.lock();
-        world.wires.stop_listening(&mut world.chance, self.door);
+        world.wires.stop_listening(&mut world.chance, self.listener);
     }
 }
 
 /// The server's end of a connection.
 #[derive(Debug)]
-pub(in crate::net) struct PretendStream {
+pub(super) struct SimulatedStream {
     shared: Shared,
     wire: usize,
 }
@@ -58,7 +57,7 @@ fn broken() -> io::Error {
     io::ErrorKind::ConnectionReset.into()
 }
 
-impl ByteStream for PretendStream {
+impl ByteStream for SimulatedStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let world = &mut *self.shared.lock();
         let wire = world.wires.wire(self.wire);
@@ -122,7 +121,7 @@ impl ByteStream for PretendStream {
     }
 }
 
-impl Drop for PretendStream {
+impl Drop for SimulatedStream {
     fn drop(&mut self) {
         let world = &mut *self.shared.lock();
         world.wires.wire(self.wire).leave(&mut world.chance);

@@ -1,14 +1,14 @@
-//! A fault that a simulation has to find: a server that goes on without one of the arrivals before.
+//! An injected bug that a simulation must detect: a server that is resumed without one of its arrivals.
 
 use std::collections::BTreeSet;
 
 use bytes::BytesMut;
-use journal::{Arrival, Entry, Excerpt, Mark, Note, Peer, Reader, What};
+use journal::{Arrival, ArrivalKind, Entry, Excerpt, Mark, Note, Peer, Reader};
 use netcore::{Hosted, Outbox, PeerId, Progress, Recorded, Room, RoomInput};
 use rand::{Rng, RngExt};
 
-/// The journal without one of its last arrivals, as if nothing had arrived then: all digests in it are those of a match without
-/// that, so that the journal alone does not give it away.
+/// Removes one of the last arrivals from a journal. All digests in the result are those of the match without that
+/// arrival, so that the journal alone does not reveal it.
 pub(super) fn leave_one_out<E: Recorded>(bytes: &[u8], rng: &mut impl Rng) -> Vec<u8> {
     let mut reader = Reader::new(bytes, bytes.len() as u64).expect("a journal");
     let head = reader.head().clone();
@@ -51,34 +51,34 @@ struct Match<E: Recorded> {
 }
 
 impl<E: Recorded> Match<E> {
-    // The byte of the digest that comes of an arrival; none if the room does not take it.
+    // The digest byte after an arrival; `None` if the room does not accept it.
     fn apply(&mut self, arrival: &Arrival) -> Option<u8> {
-        if let What::Connected(peer) = &arrival.what {
+        if let ArrivalKind::Connected(peer) = &arrival.kind {
             self.present.insert(peer.peer);
         }
-        if arrival.what.peer().is_some_and(|peer| !self.present.contains(&peer)) {
+        if arrival.kind.peer().is_some_and(|peer| !self.present.contains(&peer)) {
             return None;
         }
         let (mut out, mut buffer) = (Outbox::new(), BytesMut::new());
         let mark = out.mark();
-        let input = match &arrival.what {
-            What::Connected(Peer { peer, role, link, address }) => {
+        let input = match &arrival.kind {
+            ArrivalKind::Connected(Peer { peer, role, link, address }) => {
                 RoomInput::Connected { peer: *peer, role: *role, link: *link, address }
             }
-            What::Bytes { peer, bytes } => {
+            ArrivalKind::Bytes { peer, bytes } => {
                 buffer.extend_from_slice(bytes);
                 RoomInput::Bytes { peer: *peer, bytes: &mut buffer }
             }
-            What::Refresh(peer) => RoomInput::Refresh { peer: *peer },
-            What::Disconnected { peer, why } => RoomInput::Disconnected { peer: *peer, why: *why },
-            What::Elapsed => RoomInput::Elapsed,
-            What::Stop(leave) => RoomInput::Stop(*leave),
+            ArrivalKind::Refresh(peer) => RoomInput::Refresh { peer: *peer },
+            ArrivalKind::Disconnected { peer, why } => RoomInput::Disconnected { peer: *peer, why: *why },
+            ArrivalKind::Elapsed => RoomInput::Elapsed,
+            ArrivalKind::Stop(leave) => RoomInput::Stop(*leave),
         };
         let progress = self.room.input(arrival.time, input, &mut out);
         if !matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
             return None;
         }
-        if let What::Disconnected { peer, why } = arrival.what
+        if let ArrivalKind::Disconnected { peer, why } = arrival.kind
             && why != netcore::Gone::Left
         {
             self.present.remove(&peer);

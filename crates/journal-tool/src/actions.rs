@@ -1,4 +1,4 @@
-//! What everybody did, and under which names.
+//! The actions in a match, and the names of the players.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -7,66 +7,51 @@ use std::{
 };
 
 use bytes::Bytes;
-use journal::{Arrival, Peer, Replay, What};
+use journal::{Arrival, ArrivalKind, Peer, Replay};
 use netcore::{GameEvent, Leave, Link, Output, PeerId, Time};
 
 use crate::{
+    format::{clock, plain},
     games::Game,
-    words::{clock, plain},
+    guest::Guest,
 };
 
-/// Somebody who has a seat.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Guest {
-    /// The name it gave; empty for one that only looks on.
-    pub name: String,
-    /// The seat, in the game's own words.
-    pub seat: String,
-}
-
-impl Guest {
-    /// What it is called.
-    pub fn called(&self) -> String {
-        plain(if self.name.is_empty() { &self.seat } else { &self.name })
-    }
-}
-
-/// Something that somebody did, or that happened to the game.
+/// An action of a peer, or an event of the game.
 #[derive(Debug, Clone)]
-pub struct Deed {
-    /// When.
+pub struct Action {
+    /// When it happened.
     pub time: Time,
-    /// For which turn, where there are turns.
+    /// The turn for which it counts, if the game has turns.
     pub turn: Option<u64>,
-    what: Did,
+    what: ActionKind,
 }
 
 #[derive(Debug, Clone)]
-enum Did {
-    Said { who: Who, link: Link, bytes: Bytes },
+enum ActionKind {
+    Description { who: Who, link: Link, bytes: Bytes },
     Happened(Arc<str>),
 }
 
-// The address of somebody without a seat.
+// The seat of the sender, or its address without one.
 type Who = Result<Arc<Guest>, Arc<str>>;
 
-impl Deed {
+impl Action {
     pub(crate) fn happened(time: Time, text: &str) -> Self {
-        Self { time, turn: None, what: Did::Happened(text.into()) }
+        Self { time, turn: None, what: ActionKind::Happened(text.into()) }
     }
 
-    /// It in words; none for a message that has no effect of its own.
+    /// Formats it; `None` for a message without an effect of its own.
     pub fn words<E: Game>(&self) -> Option<String> {
         let text = match &self.what {
-            Did::Happened(text) => text.to_string(),
-            Did::Said { who, link, bytes } => {
+            ActionKind::Happened(text) => text.to_string(),
+            ActionKind::Description { who, link, bytes } => {
                 let who = match who {
                     Ok(guest) => guest.called(),
                     Err(address) => plain(address),
                 };
                 let what = match E::said(*link, bytes) {
-                    Some(said) => said.deed?,
-                    None => " sent what is no message".into(),
+                    Some(said) => said.action?,
+                    None => " sent a malformed message".into(),
                 };
                 format!("{who}{what}")
             }
@@ -78,37 +63,37 @@ impl Deed {
     }
 }
 
-/// Who is there under which name, and what was done last.
+/// The players, and the sender of the current arrival.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cast {
+pub(crate) struct Names {
     guests: BTreeMap<PeerId, Arc<Guest>>,
-    // As it was before the arrival that is being taken in.
+    // The sender before the arrival is processed.
     sender: Option<(Who, Link)>,
     game: u32,
 }
 
-impl Cast {
-    /// Those who are there when a replay begins in the middle.
+impl Names {
+    /// The players when a replay begins in the middle.
     pub(crate) fn of<E: Game>(replay: &Replay<E>) -> Self {
         let engine = replay.room().engine();
         let guest = |peer: &Peer| Some((peer.peer, Arc::new(engine.guest(peer)?)));
         Self { guests: replay.peers().filter_map(guest).collect(), sender: None, game: 0 }
     }
 
-    /// The game that was begun last.
+    /// The number of the latest game.
     pub(crate) const fn game(&self) -> u32 {
         self.game
     }
 
-    /// Who has a seat.
+    /// The seat of a peer.
     pub(crate) fn guest(&self, peer: PeerId) -> Option<&Arc<Guest>> {
         self.guests.get(&peer)
     }
 
-    /// To be called before the room takes an arrival in.
+    /// Must be called before the room processes an arrival.
     pub(crate) fn before<E: Game>(&mut self, replay: &Replay<E>, arrival: &Arrival) {
-        self.sender = match &arrival.what {
-            What::Bytes { peer, .. } => {
+        self.sender = match &arrival.kind {
+            ArrivalKind::Bytes { peer, .. } => {
                 let found = replay.peer(*peer);
                 let who = match self.guests.get(peer) {
                     Some(guest) => Ok(Arc::clone(guest)),
@@ -120,28 +105,28 @@ impl Cast {
         };
     }
 
-    /// To be called afterwards: what was done, and what came of it.
+    /// Must be called after the room has processed the arrival. Reports the action and its effects.
     pub(crate) fn after<E: Game>(
         &mut self,
         replay: &Replay<E>,
         arrival: &Arrival,
         outputs: &[Output],
-        mut tell: impl FnMut(Deed),
+        mut tell: impl FnMut(Action),
     ) {
         let time = arrival.time;
-        // What somebody wants is for the turn that comes.
+        // An action counts for the next turn.
         let turn = replay.room().engine().turn();
-        match (&arrival.what, self.sender.take()) {
-            (What::Bytes { bytes, .. }, Some((who, link))) => {
-                let what = Did::Said { who, link, bytes: bytes.clone() };
-                tell(Deed { time, turn: turn.map(|turn| turn + 1), what });
+        match (&arrival.kind, self.sender.take()) {
+            (ArrivalKind::Bytes { bytes, .. }, Some((who, link))) => {
+                let what = ActionKind::Description { who, link, bytes: bytes.clone() };
+                tell(Action { time, turn: turn.map(|turn| turn + 1), what });
             }
-            (What::Stop(leave), _) => {
+            (ArrivalKind::Stop(leave), _) => {
                 let text = match leave {
                     Leave::Over => "the server was stopped",
-                    Leave::Resumable => "the server was stopped, to go on later",
+                    Leave::Resumable => "the server was suspended",
                 };
-                tell(Deed { time, turn, what: Did::Happened(text.into()) });
+                tell(Action { time, turn, what: ActionKind::Happened(text.into()) });
             }
             _ => {}
         }
@@ -149,17 +134,19 @@ impl Cast {
             let Output::Event(event) = output else { continue };
             let address = |peer: &PeerId| replay.peer(*peer).map(|peer| peer.address.clone());
             if let Some(text) = self.hear(event, address) {
-                tell(Deed { time, turn, what: Did::Happened(text.into()) });
+                tell(Action { time, turn, what: ActionKind::Happened(text.into()) });
             }
         }
     }
 
-    /// Takes in what happened, and says it in words if that is worth it.
+    /// Processes an event. Returns its description, if it is worth one.
     pub(crate) fn hear(&mut self, event: &GameEvent, address: impl Fn(&PeerId) -> Option<String>) -> Option<String> {
         let who = |name: &str, seat: &str| Guest { name: name.to_owned(), seat: seat.to_owned() }.called();
         Some(match event {
             GameEvent::Waiting { name, before: 0, .. } => format!("{} waits for a seat", plain(name)),
-            GameEvent::Waiting { name, before, .. } => format!("{} waits for a seat behind {before}", plain(name)),
+            GameEvent::Waiting { name, before, .. } => {
+                format!("{} waits for a seat after {before} others", plain(name))
+            }
             GameEvent::Joined { peer, name, seat } => {
                 self.guests.insert(*peer, Arc::new(Guest { name: name.clone(), seat: seat.clone() }));
                 let from = address(peer).map_or_else(String::new, |address| format!(" from {}", plain(&address)));
@@ -184,7 +171,7 @@ impl Cast {
                 }
                 for (number, standing) in standings.iter().enumerate() {
                     let between = if number == 0 { ": " } else { ", " };
-                    // Memory is all that it takes.
+                    // Writing to a string cannot fail.
                     let _ = write!(text, "{between}{}. {} {}", standing.rank, plain(&standing.name), standing.score);
                 }
                 text
@@ -194,22 +181,22 @@ impl Cast {
     }
 }
 
-/// The last deeds, newest first.
+/// The latest actions, latest first.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Newest(VecDeque<Deed>);
+pub(crate) struct Latest(VecDeque<Action>);
 
-impl Newest {
-    /// As many as any window shows.
+impl Latest {
+    /// As many as the widest window shows.
     const KEPT: usize = 24;
 
-    pub(crate) fn push(&mut self, deed: Deed) {
+    pub(crate) fn push(&mut self, action: Action) {
         if self.0.len() == Self::KEPT {
             self.0.pop_back();
         }
-        self.0.push_front(deed);
+        self.0.push_front(action);
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Deed> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Action> {
         self.0.iter()
     }
 }

@@ -1,4 +1,4 @@
-//! Whose turn it is, by the work that was caused.
+//! Schedules connections by the work that they cause.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,57 +9,58 @@ use netcore::{Rate, Time, TokenBucket};
 
 use crate::ConnectionId;
 
-/// Nanoseconds of work a second that a connection may cause before it has to queue behind the others: a twentieth of a
-/// processor, after a fiftieth of a second at once. Fingers cause a hundredth of that.
+/// Nanoseconds of work per second that a connection may cause before it has to queue: 5 % of a processor, with a burst
+/// of 20 ms. A person at a keyboard causes a hundredth of that.
 const LIGHT: Rate = Rate { per_second: 50_000_000, burst: 20_000_000 };
 
-/// Shares work out between connections that want more of it than there is.
+/// Start-time fair queueing of busy connections.
 ///
-/// A connection that causes little is served as it comes. One that has caused more than [`LIGHT`] waits until nobody else
-/// has anything, and those who wait are served in turn by the work that each has caused since it began to wait: start-time
-/// fair queueing.
+/// A connection that causes little work is served immediately. One that has exceeded [`LIGHT`] queues until no light
+/// connection has anything to do. Queued connections are served in order of the work each has caused since it began to
+/// queue.
 #[derive(Debug, Default)]
-pub(crate) struct Fair {
+pub(crate) struct FairQueue {
     accounts: BTreeMap<ConnectionId, Account>,
-    // Those who wait, the one that has caused least first.
+    // Queued connections, the one that has caused least first.
     waiting: BTreeSet<(u64, ConnectionId)>,
-    // What the connection served last had caused. Whoever begins to wait starts from here at least, so nobody saves up turns.
+    // The account of the connection served last. A connection that begins to queue starts from here at least, so that
+    // idle ones do not accumulate credit.
     floor: u64,
 }
 
 #[derive(Debug)]
 struct Account {
     bucket: TokenBucket,
-    // Nanoseconds, counted from the floor.
+    // In nanoseconds, relative to the floor.
     caused: u64,
     waits: bool,
 }
 
-impl Fair {
-    /// A new connection, which has caused nothing.
+impl FairQueue {
+    /// Adds a connection, which has caused no work yet.
     pub(crate) fn open(&mut self, now: Time, id: ConnectionId) {
         self.accounts.insert(id, Account { bucket: TokenBucket::new(LIGHT, now), caused: 0, waits: false });
     }
 
-    /// A connection that is no more.
+    /// Removes a connection.
     pub(crate) fn close(&mut self, id: ConnectionId) {
         if let Some(account) = self.accounts.remove(&id) {
             self.waiting.remove(&(account.caused, id));
         }
     }
 
-    /// Whether a connection is to be served as it comes: it has caused little of late and does not wait.
+    /// Whether a connection is served immediately: it caused little work recently and does not queue.
     pub(crate) fn is_light(&mut self, now: Time, id: ConnectionId) -> bool {
         let Some(account) = self.accounts.get_mut(&id) else { return false };
         let light = !account.waits && account.bucket.take(now, 0);
         if light {
-            // What it causes while nobody has to wait for it does not count against it later.
+            // Work that delays nobody does not count later.
             account.caused = self.floor;
         }
         light
     }
 
-    /// Puts a connection among those who wait.
+    /// Queues a connection.
     pub(crate) fn wait(&mut self, id: ConnectionId) {
         if let Some(account) = self.accounts.get_mut(&id)
             && !std::mem::replace(&mut account.waits, true)
@@ -69,7 +70,7 @@ impl Fair {
         }
     }
 
-    /// Takes the connection whose turn it is off those who wait.
+    /// Takes the next connection off the queue.
     pub(crate) fn next(&mut self) -> Option<ConnectionId> {
         let (caused, id) = self.waiting.pop_first()?;
         self.floor = caused;
@@ -79,17 +80,17 @@ impl Fair {
         Some(id)
     }
 
-    /// Whether somebody waits.
+    /// Whether the queue is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Charges a connection for work that it has caused.
+    /// Charges a connection for the work that it caused.
     pub(crate) fn charge(&mut self, now: Time, id: ConnectionId, work: Duration) {
         let Some(account) = self.accounts.get_mut(&id) else { return };
         account.bucket.charge(now, u32::try_from(work.as_nanos()).unwrap_or(u32::MAX));
         let before = account.caused;
-        // At least something, so that a clock that stands still does not let one be served for ever.
+        // At least 1, so that a clock that stands still does not let one connection be served for ever.
         account.caused = before.saturating_add(u64::try_from(work.as_nanos()).unwrap_or(u64::MAX).max(1));
         if account.waits {
             self.waiting.remove(&(before, id));
@@ -110,8 +111,8 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    fn fair() -> Fair {
-        let mut fair = Fair::default();
+    fn fair() -> FairQueue {
+        let mut fair = FairQueue::default();
         for id in [ANN, BOB, EVE] {
             fair.open(Time::ZERO, id);
         }
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_causes_much_has_to_wait_and_is_forgiven_with_time() {
+    fn a_busy_connection_queues_until_its_bucket_refills() {
         let mut fair = fair();
         assert!(fair.is_light(Time::ZERO, ANN));
         fair.charge(Time::ZERO, ANN, micros(20_001));
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_wait_get_the_same_work_whatever_a_piece_of_it_costs() {
+    fn queued_connections_get_equal_work_whatever_each_message_costs() {
         let mut fair = fair();
         let cost = |id| micros(if id == EVE { 500 } else { 10 });
         let mut served = BTreeMap::new();
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_away_has_saved_nothing_up() {
+    fn an_idle_connection_accumulates_no_credit() {
         let mut fair = fair();
         for _ in 0..1_000 {
             fair.wait(EVE);
@@ -168,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_caused_while_nobody_waited_does_not_count_later() {
+    fn work_without_competition_does_not_count_later() {
         let mut fair = fair();
         for second in 0..100 {
             let now = Time::from_millis(1_000 * second);
             assert!(fair.is_light(now, ANN));
             fair.charge(now, ANN, micros(20_000));
         }
-        // Now both want more than there is.
+        // Now both want more than the processor can do.
         let now = Time::from_millis(99_000);
         fair.charge(now, ANN, micros(20));
         assert!(!fair.is_light(now, ANN));
@@ -189,12 +190,12 @@ mod tests {
             fair.charge(now, id, micros(10));
             fair.wait(id);
         }
-        // Ann stands behind by the 20 ms that she caused at once before she had to wait, not by two seconds.
+        // Ann is behind by the 20 ms of her burst, not by two seconds.
         assert!((3_900..=5_000).contains(&turns), "{turns}");
     }
 
     #[test]
-    fn whoever_is_gone_has_no_turn() {
+    fn a_closed_connection_has_no_turn() {
         let mut fair = fair();
         fair.wait(ANN);
         fair.wait(BOB);

@@ -1,4 +1,4 @@
-//! A recording of the replay's screen, as asciicast version 2.
+//! Records the screen of a replay as asciicast version 2.
 
 use std::{
     io::{self, Write},
@@ -13,35 +13,35 @@ use termkit::Palette;
 
 use crate::{
     args::ExportArgs,
-    film::Film,
     games::Game,
     out::Output,
-    theatre::{SPEEDS, Theatre},
+    playback::Playback,
+    screen::{ReplayScreen, SPEEDS},
 };
 
-/// The least time between two frames of a recording.
+/// Shortest time between two frames of a recording.
 const FRAME: Duration = Duration::from_millis(50);
-/// What a recording begins with: no cursor, and nothing on the screen.
+/// The start of a recording: hides the cursor and clears the screen.
 const BEGIN: &str = "\x1b[?25l\x1b[2J\x1b[H";
 
 /// Writes a recording of a match.
 ///
 /// # Errors
-/// When the match cannot be replayed, or the recording not written.
+/// When the match cannot be replayed, or the recording cannot be written.
 pub(crate) fn write<E: Game>(args: &ExportArgs) -> anyhow::Result<()> {
-    let film = Film::<E>::open(&args.file, args.seat.seat.as_deref())?;
+    let playback = Playback::<E>::open(&args.file, args.seat.seat.as_deref())?;
     let mut out = Output::create(args.output.as_deref())?;
-    record(film, (args.width, args.height), args.speed, &mut out)?;
+    record(playback, (args.width, args.height), args.speed, &mut out)?;
     out.finish()
 }
 
 fn record<E: Game>(
-    film: Film<E>,
+    playback: Playback<E>,
     (width, height): (u16, u16),
     speed: usize,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let head = film.head();
+    let head = playback.head();
     let title = format!("{}, replayed", head.game);
     let front = json!({ "version": 2, "width": width, "height": height, "timestamp": head.begun, "title": title });
     writeln!(out, "{front}")?;
@@ -50,34 +50,34 @@ fn record<E: Game>(
     let options = TerminalOptions { viewport: Viewport::Fixed(area) };
     let mut terminal = Terminal::with_options(CrosstermBackend::new(tape.clone()), options)?;
     tape.take();
-    let start = film.start().time;
+    let start = playback.start().time;
     let (_, (times, over)) = SPEEDS.get(speed).copied().unwrap_or(SPEEDS[2]);
     let shown_at = |time: Time| time.since(start) * over / times;
-    let mut theatre = Theatre::new(film, Palette::from_environment(), speed);
+    let mut screen = ReplayScreen::new(playback, Palette::from_environment(), speed);
     let mut now = Duration::ZERO;
     writeln!(out, "{}", json!([0.0, "o", BEGIN]))?;
     loop {
-        terminal.draw(|frame| theatre.draw(frame.area(), frame.buffer_mut()))?;
+        terminal.draw(|frame| screen.draw(frame.area(), frame.buffer_mut()))?;
         let bytes = tape.take();
         if !bytes.is_empty() {
             let text = String::from_utf8_lossy(&bytes);
             writeln!(out, "{}", json!([rounded(now), "o", text]))?;
         }
-        let film = theatre.film();
-        let Some(next) = film.next_time() else { break };
+        let playback = screen.playback();
+        let Some(next) = playback.next_time() else { break };
         now = shown_at(next).max(now + FRAME);
-        while film.next_time().is_some_and(|next| shown_at(next) <= now) && film.forward() {}
-        theatre.settle();
+        while playback.next_time().is_some_and(|next| shown_at(next) <= now) && playback.forward() {}
+        screen.settle();
     }
     Ok(())
 }
 
-// To the microsecond.
+// Rounded to microseconds.
 fn rounded(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e6
 }
 
-/// What a terminal would be sent.
+/// Collects the bytes for the terminal.
 #[derive(Debug, Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 

@@ -1,35 +1,35 @@
-//! What a key means.
+//! The keys of a replay.
 
 use termkit::{Key, Pad};
 
-use super::{MAX_TYPED, Reaction, SPEEDS, Theatre};
+use super::{MAX_TYPED, Reaction, ReplayScreen, SPEEDS};
 use crate::{
-    film::Goal,
-    games::{Eye, Game, Step},
-    words::parse_clock,
+    format::parse_clock,
+    games::{Game, GameDisplay, Step},
+    playback::Goal,
 };
 
-/// The keys that the help shows.
+/// The keys in the help.
 pub(crate) const HELP: &[(&str, &str)] = &[
-    ("Space", "stop, and go on"),
-    ("Right .", "one turn or arrival on"),
-    ("Left ,", "one turn or arrival back"),
+    ("Space", "pause, and continue"),
+    ("Right .", "next turn or arrival"),
+    ("Left ,", "previous turn or arrival"),
     ("+ -", "faster, slower: 0.25 to 64 times"),
-    ("PgUp PgDn", "30 seconds back, on"),
+    ("PgUp PgDn", "30 seconds back, forward"),
     ("g", "go to a turn, an arrival or a time such as 14:02"),
-    ("Home End", "to the beginning, to the end"),
-    ("Up Down", "look around; Shift and an arrow as well"),
+    ("Home End", "go to the start, to the end"),
+    ("Up Down", "scroll; Shift and an arrow as well"),
     ("Tab", "follow the next robot"),
-    ("F1 ?", "these keys"),
-    ("Ctrl-L", "draw the screen again"),
+    ("F1 ?", "this help"),
+    ("Ctrl-L", "redraw the screen"),
     ("Q", "leave"),
     ("", ""),
-    ("", "Any key goes back."),
+    ("", "Any key closes the help."),
 ];
 
-impl<E: Game> Theatre<E> {
-    /// Takes in a key.
-    pub fn key(&mut self, typed: Key) -> Reaction {
+impl<E: Game> ReplayScreen<E> {
+    /// Processes a key.
+    pub(crate) fn key(&mut self, typed: Key) -> Reaction {
         match typed {
             Key::Interrupt | Key::EndOfInput => return Reaction::Leave,
             Key::Redraw => return Reaction::Redraw,
@@ -57,8 +57,8 @@ impl<E: Game> Theatre<E> {
             Key::Byte(b'-') => self.speed = self.speed.saturating_sub(1),
             Key::Byte(b'g') => self.typed = Some(String::new()),
             Key::Byte(b'?') | Key::Function(1) => self.help = true,
-            Key::Byte(b'\t') => self.film.scene().0.follow_next(&mut self.view),
-            Key::Pad { key: Pad::Home, .. } => self.go_to(Goal::Arrivals(self.film.start().arrivals)),
+            Key::Byte(b'\t') => self.playback.scene().0.follow_next(&mut self.view),
+            Key::Pad { key: Pad::Home, .. } => self.go_to(Goal::Arrivals(self.playback.start().arrivals)),
             Key::Pad { key: Pad::End, .. } => self.go_to(Goal::End),
             Key::Pad { key: Pad::PageUp, .. } => self.leap(false),
             Key::Pad { key: Pad::PageDown, .. } => self.leap(true),
@@ -66,7 +66,7 @@ impl<E: Game> Theatre<E> {
             Key::Pad { key: Pad::Down, .. } => self.scroll(0, 1),
             Key::Pad { key: Pad::Left, shift: true } => self.scroll(-1, 0),
             Key::Pad { key: Pad::Right, shift: true } => self.scroll(1, 0),
-            // The others have their meaning everywhere.
+            // All other keys have their usual meaning.
             _ => {}
         }
         Reaction::Nothing
@@ -74,13 +74,13 @@ impl<E: Game> Theatre<E> {
 
     fn pause(&mut self) {
         self.playing = !self.playing;
-        // At the end there is nothing to go on with but from the beginning.
-        if self.playing && self.goal.is_none() && self.film.next_time().is_none() {
-            self.go_to(Goal::Arrivals(self.film.start().arrivals));
+        // At the end it can only start again.
+        if self.playing && self.goal.is_none() && self.playback.next_time().is_none() {
+            self.go_to(Goal::Arrivals(self.playback.start().arrivals));
         }
     }
 
-    // A step stops a match that goes on.
+    // A step pauses the match.
     fn step(&mut self, forward: bool) {
         self.playing = false;
         if forward {
@@ -91,10 +91,10 @@ impl<E: Game> Theatre<E> {
     }
 
     fn scroll(&mut self, columns: i32, rows: i32) {
-        self.film.scene().0.scroll(&mut self.view, columns, rows);
+        self.playback.scene().0.scroll(&mut self.view, columns, rows);
     }
 
-    // The line that asks where to go.
+    // The input line of the position prompt.
     fn type_in(&mut self, key: Key) {
         let Some(typed) = &mut self.typed else { return };
         match key {
@@ -107,7 +107,7 @@ impl<E: Game> Theatre<E> {
                     Some(goal) => self.go_to(goal),
                     None if typed.is_empty() => {}
                     None => {
-                        self.note = Some(format!("'{typed}' is no place; type {} or mm:ss", E::STEP.one()));
+                        self.note = Some(format!("'{typed}' is not a position; type {} or mm:ss", E::STEP.one()));
                     }
                 }
             }
@@ -120,10 +120,10 @@ impl<E: Game> Theatre<E> {
             return parse_clock(typed).map(Goal::Time);
         }
         let number = typed.parse().ok()?;
-        Some(match self.film.turn() {
-            Some(_) => Goal::Turn { game: self.film.game(), turn: number },
-            // A turn of the game that comes.
-            None if E::STEP == Step::Turn => Goal::Turn { game: self.film.game() + 1, turn: number },
+        Some(match self.playback.turn() {
+            Some(_) => Goal::Turn { game: self.playback.game(), turn: number },
+            // A turn of the next game.
+            None if E::STEP == Step::Turn => Goal::Turn { game: self.playback.game() + 1, turn: number },
             None => Goal::Arrivals(number),
         })
     }

@@ -1,4 +1,4 @@
-//! A room that tests can look into while a host has it.
+//! A room that tests can inspect while a host owns it.
 
 use std::{
     fmt,
@@ -11,43 +11,43 @@ use netcore::{Admission, Engine, Hosted, Outbox, Outcome, Progress, Recorded, Ro
 
 use super::world::Shared;
 
-/// A room that shows its engine, whatever else it does.
-pub(super) trait Inhabited<E>: Room + Send + Sync {
-    fn inhabitant(&self) -> &E;
+/// A room that gives access to its engine.
+pub(super) trait RoomWithEngine<E>: Room + Send + Sync {
+    fn engine(&self) -> &E;
 }
 
-impl<E: Engine> Inhabited<E> for Hosted<E>
+impl<E: Engine> RoomWithEngine<E> for Hosted<E>
 where
     Self: Send + Sync + 'static,
 {
-    fn inhabitant(&self) -> &E {
+    fn engine(&self) -> &E {
         self.engine()
     }
 }
 
-impl<E: Recorded> Inhabited<E> for Journalled<E>
+impl<E: Recorded> RoomWithEngine<E> for Journalled<E>
 where
     Hosted<E>: Send + Sync + 'static,
 {
-    fn inhabitant(&self) -> &E {
+    fn engine(&self) -> &E {
         self.room().engine()
     }
 }
 
-/// A room with an engine, shared with whoever looks.
-pub(super) struct Lent<E: Engine> {
-    room: Arc<RwLock<Box<dyn Inhabited<E>>>>,
+/// A room with an engine, shared between the host and the test.
+pub(super) struct SharedRoom<E: Engine> {
+    room: Arc<RwLock<Box<dyn RoomWithEngine<E>>>>,
     shared: Shared,
 }
 
-/// A look at an engine.
-pub struct EngineRef<'a, E: Engine>(RwLockReadGuard<'a, Box<dyn Inhabited<E>>>);
+/// A reference to an engine, which locks the room.
+pub struct EngineRef<'a, E: Engine>(RwLockReadGuard<'a, Box<dyn RoomWithEngine<E>>>);
 
 impl<E: Engine> Deref for EngineRef<'_, E> {
     type Target = E;
 
     fn deref(&self) -> &E {
-        self.0.inhabitant()
+        self.0.engine()
     }
 }
 
@@ -57,20 +57,20 @@ impl<E: Engine + fmt::Debug> fmt::Debug for EngineRef<'_, E> {
     }
 }
 
-impl<E: Engine> fmt::Debug for Lent<E> {
+impl<E: Engine> fmt::Debug for SharedRoom<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lent").finish_non_exhaustive()
+        f.debug_struct("SharedRoom").finish_non_exhaustive()
     }
 }
 
-impl<E: Engine> Clone for Lent<E> {
+impl<E: Engine> Clone for SharedRoom<E> {
     fn clone(&self) -> Self {
         Self { room: Arc::clone(&self.room), shared: self.shared.clone() }
     }
 }
 
-impl<E: Engine> Lent<E> {
-    pub(super) fn new(room: impl Inhabited<E> + 'static, shared: Shared) -> Self {
+impl<E: Engine> SharedRoom<E> {
+    pub(super) fn new(room: impl RoomWithEngine<E> + 'static, shared: Shared) -> Self {
         Self { room: Arc::new(RwLock::new(Box::new(room))), shared }
     }
 
@@ -78,12 +78,12 @@ impl<E: Engine> Lent<E> {
         EngineRef(self.read())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Box<dyn Inhabited<E>>> {
+    fn read(&self) -> RwLockReadGuard<'_, Box<dyn RoomWithEngine<E>>> {
         self.room.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<E: Engine> Room for Lent<E> {
+impl<E: Engine> Room for SharedRoom<E> {
     fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
         let mut room = self.room.write().unwrap_or_else(PoisonError::into_inner);
         let progress = room.input(now, input, out);

@@ -1,26 +1,26 @@
-//! Times, numbers and names as people read them.
+//! Formats times, numbers and names.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use journal::State;
 use netcore::{Outcome, Time};
 
-/// The last second that a date of four digits has.
+/// The last second of a date with four digits.
 const LAST_DATE: u64 = 253_402_300_799;
 
-/// A moment of a match: `4:05`, or `1:04:05`.
+/// A time of a match: `4:05`, or `1:04:05`.
 pub(crate) fn clock(time: Time) -> String {
     let seconds = time.as_nanos() / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// The same to the millisecond.
+/// Like [`clock`], with milliseconds.
 pub(crate) fn exact_clock(time: Time) -> String {
     format!("{}.{:03}", clock(time), time.as_nanos() / 1_000_000 % 1_000)
 }
 
-/// A moment as somebody types it: `mm:ss` or `h:mm:ss`.
+/// Parses a time: `mm:ss` or `h:mm:ss`.
 pub(crate) fn parse_clock(typed: &str) -> Option<Time> {
     let mut parts = typed.split(':').map(|part| {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -40,13 +40,13 @@ pub(crate) fn parse_clock(typed: &str) -> Option<Time> {
 /// A date and time of day.
 pub(crate) fn date(seconds: u64) -> String {
     if seconds > LAST_DATE {
-        return "at a time that is no date".into();
+        return "at an invalid date".into();
     }
     let moment = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string();
     moment.replace('T', " ").replace('Z', " UTC")
 }
 
-/// A number with its thousands set off.
+/// A number with thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -59,7 +59,7 @@ pub(crate) fn grouped(number: u64) -> String {
     shown
 }
 
-/// So many of something.
+/// A number of things.
 pub(crate) fn count(number: u64, one: &str) -> String {
     format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
@@ -73,7 +73,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A name that cannot break a line or a screen, whoever chose it.
+/// A name in which control characters are escaped.
 pub(crate) fn plain(name: &str) -> String {
     let mut shown = String::with_capacity(name.len());
     for character in name.chars() {
@@ -85,17 +85,17 @@ pub(crate) fn plain(name: &str) -> String {
     shown
 }
 
-/// Whether a journal tells everything.
+/// Whether a journal is complete.
 pub(crate) const fn state(state: State, in_use: bool) -> &'static str {
     match (state, in_use) {
         (State::Open, true) => "open: a server is writing it",
-        (State::Open, false) => "open: its server was killed; it can go on with --resume",
+        (State::Open, false) => "open: its server was killed; --resume continues it",
         (State::Closed, _) => "closed",
-        (State::Cut, _) => "cut: the match went on, and what came then is not in it",
+        (State::Cut, _) => "cut: the match continued, and the rest is not recorded",
     }
 }
 
-/// How a room ended.
+/// Why a room ended.
 pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Finished => "it was played to its end",
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read_as_they_are_shown() {
+    fn times_are_parsed_as_they_are_formatted() {
         for (millis, shown) in [(0, "0:00"), (842_999, "14:02"), (3_600_000, "1:00:00"), (90_061_000, "25:01:01")] {
             assert_eq!(clock(Time::from_millis(millis)), shown);
             assert_eq!(parse_clock(shown), Some(Time::from_millis(millis / 1_000 * 1_000)));
@@ -121,11 +121,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_set_off_and_dates_are_of_four_digits() {
+    fn numbers_have_separators_and_dates_four_digits() {
         assert_eq!([7, 1_234, 1_234_567].map(grouped), ["7", "1,234", "1,234,567"]);
         assert_eq!([size(1), size(9_999), size(12_345), size(12_345_678)], ["1 byte", "9,999 bytes", "12 kB", "12 MB"]);
         assert_eq!(date(1_795_329_471), "2026-11-22 06:37:51 UTC");
-        assert_eq!([date(LAST_DATE + 1), date(u64::MAX)], ["at a time that is no date"; 2]);
+        assert_eq!([date(LAST_DATE + 1), date(u64::MAX)], ["at an invalid date"; 2]);
         assert_eq!(plain("a\n\u{202e}'b"), "a\\n\\u{202e}'b");
     }
 }

@@ -1,60 +1,61 @@
-//! A match that can be wound forward and back.
+//! A replay that can be moved forward and back.
 
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context, bail};
 use cmdkit::file_name;
-use journal::{Arrival, Entry, Head, Note, Reader, Replay, What};
+use journal::{Arrival, ArrivalKind, Entry, Head, Note, Reader, Replay};
 use netcore::{GameEvent, Outbox, Output, PeerId, Time, To};
 
 use crate::{
-    deeds::{Cast, Deed, Guest, Newest},
-    games::{Eye, Game},
+    actions::{Action, Latest, Names},
+    format,
+    games::{Game, GameDisplay},
+    guest::Guest,
     panics,
     source::{Source, open},
-    words,
 };
 
-/// Bytes of the copies that are kept to wind back to, about.
+/// Approximate limit on the memory of the copies to move back to, in bytes.
 const KEPT_BYTES: usize = 192 << 20;
-/// Copies at least and at most.
+/// Limits on the number of copies.
 const LEAST_KEPT: usize = 8;
 const MOST_KEPT: usize = 256;
-/// Arrivals between two copies of a short match. It doubles whenever there are too many copies.
+/// Arrivals between two copies in a short match. Doubles whenever there are too many copies.
 const SPACING: u64 = 256;
 
-/// Where to wind to.
+/// A position to move to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
-    /// Behind so many arrivals.
+pub(crate) enum Goal {
+    /// After this many arrivals.
     Arrivals(u64),
-    /// Behind all that had arrived at this time.
+    /// After everything that arrived up to this time.
     Time(Time),
-    /// To the end of a turn of a game.
+    /// The end of a turn of a game.
     Turn {
-        /// The game, by number.
+        /// The number of the game.
         game: u32,
         /// The turn.
         turn: u64,
     },
-    /// To the next turn, or the next arrival where there are none.
+    /// The next turn, or the next arrival where there are no turns.
     Step,
-    /// To the end.
+    /// The end.
     End,
 }
 
-/// Where a match ends.
+/// A position in a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct End {
-    /// Arrivals in all.
+pub(crate) struct End {
+    /// The number of arrivals.
     pub arrivals: u64,
-    /// When it ends.
+    /// The time.
     pub time: Time,
 }
 
-/// A replay of a match and what is seen of it.
+/// A replay of a match, with its display.
 #[derive(Debug)]
-pub struct Film<E: Game> {
+pub(crate) struct Playback<E: Game> {
     start: End,
     end: End,
     seat: Option<String>,
@@ -63,111 +64,112 @@ pub struct Film<E: Game> {
     spacing: u64,
 }
 
-// The match as it is between two arrivals.
+// The state between two arrivals.
 #[derive(Debug, Clone)]
 struct Moment<E: Game> {
     reader: Reader<Source>,
     next: Option<Arrival>,
     replay: Replay<E>,
-    eye: E::Eye,
-    cast: Cast,
-    newest: Newest,
-    // Who has the seat from which the match is seen.
+    display: E::Display,
+    names: Names,
+    latest: Latest,
+    // The peer that has the seat from which the match is shown.
     seated: Option<PeerId>,
-    // Why there is nothing behind it.
+    // Why the replay cannot continue.
     trouble: Option<String>,
 }
 
-impl<E: Game> Film<E> {
-    /// The match in a file, seen by one who looks on or from a seat.
+impl<E: Game> Playback<E> {
+    /// Opens the match in a file, seen by a spectator or from a seat.
     ///
     /// # Errors
     /// When it cannot be read or replayed, or nobody ever had that seat.
-    pub fn open(path: &Path, seat: Option<&str>) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &Path, seat: Option<&str>) -> anyhow::Result<Self> {
         let opened = open(path)?;
         let end = length(opened.reader.clone());
         let replay = Replay::start(opened.reader.head()).with_context(|| file_name(path))?;
         if let Some(seat) = seat {
             check_seat(path, opened.reader.clone(), &replay, seat)?;
         }
-        let mut eye = E::Eye::new(seat.is_some());
-        eye.begin(&replay);
-        let cast = Cast::of(&replay);
+        let mut display = E::Display::new(seat.is_some());
+        display.begin(&replay);
+        let names = Names::of(&replay);
         let mut seated = None;
         let sitting = replay.peers().find_map(|peer| {
-            let guest = cast.guest(peer.peer)?;
+            let guest = names.guest(peer.peer)?;
             is_wanted::<E>(seat?, guest).then(|| (peer, guest.clone()))
         });
         if let Some((peer, guest)) = sitting {
-            eye.sit(&guest, peer.link, replay.time());
+            display.sit(&guest, peer.link, replay.time());
             seated = Some(peer.peer);
         }
         let start = End { arrivals: replay.arrivals(), time: replay.time() };
-        let newest = Newest::default();
-        let mut now = Moment { reader: opened.reader, next: None, replay, eye, cast, newest, seated, trouble: None };
+        let latest = Latest::default();
+        let mut now =
+            Moment { reader: opened.reader, next: None, replay, display, names, latest, seated, trouble: None };
         now.read(|_| {});
         Ok(Self { start, end, seat: seat.map(str::to_owned), now, kept: BTreeMap::new(), spacing: SPACING })
     }
 
-    /// What the journal says of the match.
-    pub fn head(&self) -> &Head {
+    /// The description of the match.
+    pub(crate) fn head(&self) -> &Head {
         self.now.reader.head()
     }
 
-    /// Where it begins: not at zero if it is a part of a longer match.
-    pub const fn start(&self) -> End {
+    /// The start: not at zero if it is a part of a longer match.
+    pub(crate) const fn start(&self) -> End {
         self.start
     }
 
-    /// Where it ends.
-    pub const fn end(&self) -> End {
+    /// The end.
+    pub(crate) const fn end(&self) -> End {
         self.end
     }
 
-    /// Arrivals so far.
-    pub const fn arrivals(&self) -> u64 {
+    /// The number of arrivals so far.
+    pub(crate) const fn arrivals(&self) -> u64 {
         self.now.replay.arrivals()
     }
 
     /// The time of the last arrival.
-    pub const fn time(&self) -> Time {
+    pub(crate) const fn time(&self) -> Time {
         self.now.replay.time()
     }
 
-    /// The time of the next arrival; none at the end.
-    pub fn next_time(&self) -> Option<Time> {
+    /// The time of the next arrival; `None` at the end.
+    pub(crate) fn next_time(&self) -> Option<Time> {
         self.now.next.as_ref().map(|arrival| arrival.time)
     }
 
-    /// The last turn, where there are turns.
-    pub fn turn(&self) -> Option<u64> {
+    /// The last turn, if the game has turns.
+    pub(crate) fn turn(&self) -> Option<u64> {
         self.now.replay.room().engine().turn()
     }
 
-    /// The game that was begun last.
-    pub const fn game(&self) -> u32 {
-        self.now.cast.game()
+    /// The number of the latest game.
+    pub(crate) const fn game(&self) -> u32 {
+        self.now.names.game()
     }
 
-    /// Why the match cannot be seen any further.
-    pub fn trouble(&self) -> Option<&str> {
+    /// Why the replay cannot continue.
+    pub(crate) fn trouble(&self) -> Option<&str> {
         self.now.trouble.as_deref()
     }
 
-    /// What was done last, newest first.
-    pub fn deeds(&self) -> impl Iterator<Item = String> {
-        self.now.newest.iter().filter_map(Deed::words::<E>)
+    /// The latest actions, latest first.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = String> {
+        self.now.latest.iter().filter_map(Action::words::<E>)
     }
 
-    /// What is seen, and of what.
-    pub const fn scene(&mut self) -> (&mut E::Eye, &Replay<E>) {
-        (&mut self.now.eye, &self.now.replay)
+    /// The display and the replay.
+    pub(crate) const fn scene(&mut self) -> (&mut E::Display, &Replay<E>) {
+        (&mut self.now.display, &self.now.replay)
     }
 
-    /// Goes to the last copy before `goal`, if that saves anything, and says whether that is back. To be called before it is gone
-    /// forward to.
-    pub fn rewind(&mut self, goal: Goal) -> bool {
-        // The next step is never far.
+    /// Moves to the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position.
+    /// Call this before moving forward to `goal`.
+    pub(crate) fn rewind(&mut self, goal: Goal) -> bool {
+        // The next step is always near.
         if goal == Goal::Step {
             return false;
         }
@@ -177,7 +179,7 @@ impl<E: Game> Film<E> {
             Goal::Time(time) => moment.replay.time() <= time,
             Goal::Turn { game, turn } => {
                 let at = moment.replay.room().engine().turn();
-                moment.cast.game() < game || moment.cast.game() == game && at.is_some_and(|at| at <= turn)
+                moment.names.game() < game || moment.names.game() == game && at.is_some_and(|at| at <= turn)
             }
             Goal::Step | Goal::End => true,
         };
@@ -190,8 +192,8 @@ impl<E: Game> Film<E> {
         is_back
     }
 
-    /// Whether it is where `goal` wants it to be, or at the end; for [`Goal::Step`] when it was at `from` before.
-    pub fn is_at(&self, goal: Goal, from: (u64, Option<u64>)) -> bool {
+    /// Whether it has reached `goal`, or the end. `from` is the position before a [`Goal::Step`].
+    pub(crate) fn is_at(&self, goal: Goal, from: (u64, Option<u64>)) -> bool {
         let Some(next) = &self.now.next else { return true };
         match goal {
             Goal::Arrivals(arrivals) => self.arrivals() >= arrivals,
@@ -199,19 +201,19 @@ impl<E: Game> Film<E> {
             Goal::Turn { game, turn } => {
                 self.game() > game || self.game() == game && self.turn().is_none_or(|now| now >= turn)
             }
-            // Where no game is played each arrival is a step.
+            // Without a game, each arrival is a step.
             Goal::Step => self.arrivals() > from.0 && (self.turn().is_none() || self.turn() != from.1),
             Goal::End => false,
         }
     }
 
-    /// Takes in the next arrival, and says what was done; `false` at the end.
-    pub fn forward(&mut self) -> bool {
+    /// Processes the next arrival; returns `false` at the end.
+    pub(crate) fn forward(&mut self) -> bool {
         self.forward_and(|_| {})
     }
 
-    /// As [`forward`](Self::forward), and tells each deed.
-    pub fn forward_and(&mut self, tell: impl FnMut(&Deed)) -> bool {
+    /// Like [`forward`](Self::forward), and reports each action.
+    pub(crate) fn forward_and(&mut self, tell: impl FnMut(&Action)) -> bool {
         if self.now.next.is_none() {
             return false;
         }
@@ -239,8 +241,8 @@ impl<E: Game> Film<E> {
 }
 
 impl<E: Game> Moment<E> {
-    // Looks for the next arrival.
-    fn read(&mut self, mut tell: impl FnMut(&Deed)) {
+    // Reads up to the next arrival.
+    fn read(&mut self, mut tell: impl FnMut(&Action)) {
         self.next = loop {
             match self.reader.next() {
                 Ok(Some(Entry::Arrival(arrival))) => break Some(arrival),
@@ -257,7 +259,7 @@ impl<E: Game> Moment<E> {
         };
     }
 
-    fn note(&mut self, note: &Note, mut tell: impl FnMut(&Deed)) {
+    fn note(&mut self, note: &Note, mut tell: impl FnMut(&Action)) {
         let time = self.replay.time();
         let text = match note {
             Note::Mark(mark) => {
@@ -265,23 +267,23 @@ impl<E: Game> Moment<E> {
                 return;
             }
             Note::Snapshot(_) => return,
-            Note::Resumed { at } => format!("the server went on again, {}", words::date(*at)),
-            Note::Suspended { at } => format!("the server was stopped, to go on later, {}", words::date(*at)),
-            Note::Over(outcome) => format!("the match is over: {}", words::outcome(*outcome)),
-            Note::Broken => "that broke an invariant of the server".into(),
+            Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
+            Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
+            Note::Over(outcome) => format!("the match is over: {}", format::outcome(*outcome)),
+            Note::Broken => "that made the server panic".into(),
         };
-        let deed = Deed::happened(time, &text);
-        tell(&deed);
-        self.newest.push(deed);
+        let action = Action::happened(time, &text);
+        tell(&action);
+        self.latest.push(action);
     }
 
-    fn forward(&mut self, seat: Option<&str>, mut tell: impl FnMut(&Deed)) {
+    fn forward(&mut self, seat: Option<&str>, mut tell: impl FnMut(&Action)) {
         let Some(arrival) = self.next.take() else { return };
-        self.cast.before(&self.replay, &arrival);
-        if let What::Bytes { peer, bytes } = &arrival.what
+        self.names.before(&self.replay, &arrival);
+        if let ArrivalKind::Bytes { peer, bytes } = &arrival.kind
             && self.seated == Some(*peer)
         {
-            self.eye.say(bytes);
+            self.display.say(bytes);
         }
         let mut out = Outbox::new();
         match panics::caught(|| self.replay.apply(&arrival, &mut out)) {
@@ -296,10 +298,10 @@ impl<E: Game> Moment<E> {
             }
         }
         let outputs: Vec<Output> = out.drain().collect();
-        let newest = &mut self.newest;
-        self.cast.after(&self.replay, &arrival, &outputs, |deed| {
-            tell(&deed);
-            newest.push(deed);
+        let latest = &mut self.latest;
+        self.names.after(&self.replay, &arrival, &outputs, |action| {
+            tell(&action);
+            latest.push(action);
         });
         for output in &outputs {
             match output {
@@ -307,16 +309,16 @@ impl<E: Game> Moment<E> {
                     let guest = Guest { name: name.clone(), seat: label.clone() };
                     if is_wanted::<E>(seat.unwrap_or_default(), &guest) {
                         let link = self.replay.peer(*peer).map_or(netcore::Link::Message, |peer| peer.link);
-                        self.eye.sit(&guest, link, arrival.time);
+                        self.display.sit(&guest, link, arrival.time);
                         self.seated = Some(*peer);
                     }
                 }
-                Output::Send { to: To::Everyone, frame } => self.eye.hear(true, frame, arrival.time),
+                Output::Send { to: To::Everyone, frame } => self.display.hear(true, frame, arrival.time),
                 Output::Send { to: To::Peer(peer), frame } if self.seated == Some(*peer) => {
-                    self.eye.hear(false, frame, arrival.time);
+                    self.display.hear(false, frame, arrival.time);
                 }
                 Output::Replay { to, log } if self.seated == Some(*to) => {
-                    log.frames().for_each(|frame| self.eye.hear(false, &frame, arrival.time));
+                    log.frames().for_each(|frame| self.display.hear(false, &frame, arrival.time));
                 }
                 _ => {}
             }
@@ -329,7 +331,7 @@ fn is_wanted<E: Game>(typed: &str, guest: &Guest) -> bool {
     !guest.name.is_empty() && (guest.name == typed || E::is_seat(&guest.seat, typed))
 }
 
-// Reads all of a journal, as far as that is possible.
+// Reads the whole journal, as far as possible, to get its length.
 fn length(mut reader: Reader<Source>) -> End {
     let base = reader.head().base.as_ref().map(|base| base.mark);
     let mut end = base.map_or_else(End::default, |mark| End { arrivals: mark.arrivals, time: mark.time });
@@ -341,7 +343,7 @@ fn length(mut reader: Reader<Source>) -> End {
     end
 }
 
-// Whether anybody ever has the seat.
+// Checks that somebody has the seat at some time.
 fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<E>, seat: &str) -> anyhow::Result<()> {
     let mut replay = replay.clone();
     let mut seats: Vec<Guest> = replay.peers().filter_map(|peer| replay.room().engine().guest(peer)).collect();
@@ -350,7 +352,7 @@ fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<
         if seats.iter().any(|guest| is_wanted::<E>(seat, guest)) {
             return Ok(());
         }
-        // What is wrong behind here is told when it is seen.
+        // Later errors are reported when they are reached.
         let Ok(Some(entry)) = reader.next() else { break };
         let Entry::Arrival(arrival) = entry else { continue };
         if !matches!(panics::caught(|| replay.apply(&arrival, &mut out)), Ok(Ok(_))) {
@@ -367,15 +369,10 @@ fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<
     }
     let known = seats.iter().filter(|guest| !guest.name.is_empty()).take(12);
     let known: Vec<String> =
-        known.map(|guest| format!("{} ({})", words::plain(&guest.seat), words::plain(&guest.name))).collect();
+        known.map(|guest| format!("{} ({})", format::plain(&guest.seat), format::plain(&guest.name))).collect();
     let name = file_name(path);
     match known.as_slice() {
-        [] => bail!("{name}: nobody took a seat in this match; leave --seat out to look on"),
-        known => bail!("{name}: nobody had the seat '{}'; there were {}", words::plain(seat), known.join(", ")),
+        [] => bail!("{name}: nobody took a seat in this match; leave --seat out to spectate"),
+        known => bail!("{name}: nobody had the seat '{}'; there were {}", format::plain(seat), known.join(", ")),
     }
-}
-
-/// Opens the match of a film without knowing its game.
-pub(crate) fn head_of(path: &Path) -> anyhow::Result<Head> {
-    Ok(open(path)?.reader.head().clone())
 }
