@@ -228,7 +228,13 @@ impl Typed {
 
     /// Plays, or looks on, until its input or the game ends.
     pub(super) fn check_client(&self, server: &Server) {
-        let finished = Process::run(program(&self.program).args(self.with_port(server.port)));
+        let mut command = program(&self.program);
+        command.args(self.with_port(server.port));
+        if self.arguments.iter().any(|argument| argument.starts_with("--bot")) {
+            // Nobody is there to play at their pace.
+            command.args(["--delay-ms", "0"]);
+        }
+        let finished = Process::run(&mut command);
         assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
         assert!(!finished.stdout.is_empty(), "{self:?} was told nothing");
     }
