@@ -181,6 +181,17 @@ fn each_program_has_a_manual_page_that_says_what_its_help_says() {
 }
 
 #[test]
+fn an_archive_of_a_release_has_every_program() {
+    let (script, page) = (read("packaging/dist"), read("docs/releasing.md"));
+    let (_, list) = script.split_once("folders=(").unwrap();
+    let packed = list.split_once(')').unwrap().0.split_whitespace().map(|folder| folder.trim_start_matches("crates/"));
+    assert_eq!(packed.collect::<Vec<_>>(), PACKAGES);
+    for name in PACKAGES.iter().map(|package| program_of(package)) {
+        assert!(page.contains(&format!("`{name}`")), "docs/releasing.md does not name {name}");
+    }
+}
+
+#[test]
 fn what_a_server_says_to_type_lets_one_join_it() {
     let maps = TempDir::new();
     let server = Server::start(&[&maps.file("hall.txt", HALL)]);

@@ -222,7 +222,8 @@ impl Typed {
                 argument.clone_from(&address);
             }
         }
-        let (said, code) = if self.has("--gui") { ("not a terminal", 1) } else { ("connected", 0) };
+        let draws = self.has("--gui") || self.has("--demo");
+        let (said, code) = if draws { ("not a terminal", 1) } else { ("connected", 0) };
         self.await_start(Process::start(program(&self.program).args(arguments)), said, code);
     }
 

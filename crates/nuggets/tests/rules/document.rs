@@ -1,6 +1,6 @@
 //! What docs/protocols/nuggets.md says is what the server does.
 
-use std::{fs, path::Path};
+use std::{fmt::Write, fs, path::Path};
 
 use netcore::Framing;
 use nuggets::{ClientMessage, ServerMessage, game::Rules, server::Config};
@@ -85,9 +85,9 @@ fn some_game_goes_as_the_session_does() {
         let mut table = Table::new("+-------+\n|.......|\n+-------+\n", Config { rules, seed, ..Config::default() });
         let mut said = String::new();
         for line in session.lines().filter(|line| line.starts_with("> ")) {
-            said += &format!("{line}\n");
+            let _ = writeln!(said, "{line}");
             for frame in frames(&table.send("Ann", &line[2..]), "Ann") {
-                said += &format!("< {}\n", String::from_utf8_lossy(frame).replace('\n', "\\n"));
+                let _ = writeln!(said, "< {}", String::from_utf8_lossy(frame).replace('\n', "\\n"));
             }
         }
         said == session
