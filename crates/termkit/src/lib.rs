@@ -47,6 +47,7 @@ mod stage;
 mod status;
 #[cfg(unix)]
 pub mod stops;
+mod wrap;
 
 pub use camera::Camera;
 pub use events::Event;
@@ -62,3 +63,4 @@ pub use signals::{Signal, Signals};
 #[cfg(feature = "tokio")]
 pub use stage::{Source, Stage, StageEvent};
 pub use status::StatusLine;
+pub use wrap::wrap;
