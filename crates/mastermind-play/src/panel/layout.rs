@@ -145,7 +145,7 @@ mod tests {
                 }
                 assert_eq!((guess.right(), guess.bottom()), (log.x, history.y), "{area}: {panels:?}");
                 assert_eq!(history.bottom(), log.bottom(), "{area}: {panels:?}");
-                assert!(panels.history_row(9) + peg.height <= history.bottom() - 1, "{area}: {panels:?}");
+                assert!(panels.history_row(9) + peg.height < history.bottom(), "{area}: {panels:?}");
                 assert!(panels.answer(9).x + ANSWER - 3 <= history.right(), "{area}: {panels:?}");
                 assert!(log.width >= 40 && panels.submit().right() < guess.right(), "{area}: {panels:?}");
                 for position in 0..COUNT {
