@@ -8,6 +8,8 @@ use crate::programs::{cargo, workspace};
 const MOST_FOR_A_SERVER: usize = 80;
 /// Limit on the crates that a client links, which is higher because of the terminal libraries.
 const MOST_FOR_A_CLIENT: usize = 120;
+/// Limit on the crates that `qtable` links, which draws pictures (resvg, 50 crates) and in the terminal (ratatui, 62).
+const MOST_TO_DRAW: usize = 160;
 /// Crates that a thin program must not link: databases, web frameworks, brokers, TLS.
 const THICK: &[&str] = &[
     "actix-web",
@@ -56,10 +58,16 @@ fn check_thin(package: &str, most: usize) {
 
 #[test]
 fn servers_are_thin() {
-    // The learner's bench links no more than the servers, although it draws pictures.
-    for server in ["dealer", "nuggets-server", "qtable", "robots-server"] {
+    for server in ["dealer", "nuggets-server", "robots-server"] {
         check_thin(server, MOST_FOR_A_SERVER);
+        let draws = |name: &String| ["resvg ", "ratatui "].iter().any(|drawing| name.starts_with(drawing));
+        assert!(!linked(server).iter().any(draws), "{server} links what draws");
     }
+}
+
+#[test]
+fn the_bench_of_the_learner_links_what_draws_and_nothing_thick() {
+    check_thin("qtable", MOST_TO_DRAW);
 }
 
 #[test]

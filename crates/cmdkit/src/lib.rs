@@ -9,12 +9,16 @@
 //! - [`Reach`] and [`command_of`] describe how to join a server. With the feature `hosting`, `host` does all that servers have
 //!   in common: sockets, signals, the announcement, the loop, logs, standard output, and journals with their options
 //!   (`JournalArgs`).
-//! - [`stop_flag`] cancels long computations, [`Autosave`] saves them at intervals, and [`progress_bar`] and [`fit_stderr`]
-//!   show their progress.
+//! - [`stop_flag`] cancels long computations, [`Autosave`] saves them at intervals, and [`Progress`] shows how far they are.
+//! - [`has_colour`] says whether text on a standard stream has colour. With the feature `saving`, `load_file` and `save_file`
+//!   read and write a file as a whole.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
 //!   that draws on the terminal, which can log to a file.
 
 mod autosave;
+mod colour;
+#[cfg(feature = "saving")]
+mod contents;
 mod files;
 #[cfg(feature = "hosting")]
 mod host;
@@ -47,17 +51,21 @@ use clap_mangen::Man;
 
 pub use crate::{
     autosave::Autosave,
+    colour::has_colour,
     files::{file_name, read_file},
     host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
-    progress::{fit_stderr, progress_bar},
+    progress::{Progress, fit_stderr, progress_bar, stderr_size, stdout_size},
     reach::{Reach, command_of},
     stop::stop_flag,
     values::{byte_count, ip_address, whole_number},
 };
 
 #[cfg(feature = "saving")]
-pub use crate::saving::{check_replaceable, replace_file};
+pub use crate::{
+    contents::{load_file, save_file},
+    saving::{check_replaceable, replace_file},
+};
 #[cfg(feature = "hosting")]
 pub use crate::{
     host::{Announce, Hosting, Wire, host},

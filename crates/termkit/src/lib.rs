@@ -49,6 +49,7 @@ mod stage;
 mod status;
 #[cfg(unix)]
 pub mod stops;
+mod wrap;
 
 pub use camera::Camera;
 pub use events::Event;
@@ -65,3 +66,4 @@ pub use signals::{Signal, Signals};
 #[cfg(feature = "tokio")]
 pub use stage::{Source, Stage, StageEvent};
 pub use status::StatusLine;
+pub use wrap::wrap;

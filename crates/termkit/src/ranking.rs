@@ -10,7 +10,7 @@ use ratatui::{
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::overlay::wrap;
+use crate::wrap::wrap;
 
 /// Columns of a row beside name and score: the mark of one's own row and a blank, the full stop and the blank behind the rank,
 /// the gap before the score, and the mark of a winner with its blank.
@@ -108,7 +108,7 @@ impl Widget for &Ranking<'_> {
         let area = area.intersection(buffer.area);
         // Long lines at the bottom are cut at blanks rather than at the edge.
         let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
-        let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room, room)).collect();
+        let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
         Ranking { footer: &wrapped, ..*self }.draw(area, buffer);
     }
 }

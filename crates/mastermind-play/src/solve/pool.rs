@@ -1,4 +1,4 @@
-//! Several threads that play the codes of one codebreaker.
+//! A pool of worker threads that play the codes of one codebreaker.
 
 use std::{
     collections::BTreeMap,
@@ -13,18 +13,18 @@ use std::{
 
 use mastermind::solver::{Codebreaker, Job, Stopped, Tally};
 
-use super::bar::Bar;
+use super::progress::Bar;
 
-/// Pieces of more codes than this are divided, so that no thread is left with much while the others have nothing. In large
-/// games they may be a four-thousandth of the whole.
-const PIECE: usize = 500;
+/// Jobs of more codes than this are divided, so that no worker has a large job left while the others have none. In large games
+/// the limit is a 4096th of all codes.
+const DIVIDED: usize = 500;
 
-/// A piece with more than this part of the codes that wait, for each thread, is divided before smaller ones are done. If it
-/// were left to the end, the other threads would wait for whoever divides it.
+/// A job that has more than one part in `SHARE * threads` of the waiting codes is taken before smaller ones. If it were left to the
+/// end, the other workers would have nothing to do while one divides it.
 const SHARE: usize = 4;
 
-/// What the threads share: pieces that wait, and how many are being worked on.
-struct Heap {
+/// The queue that the workers share: the jobs that wait, and how many are being worked on.
+struct Queue {
     state: Mutex<State>,
     changed: Condvar,
     threads: usize,
@@ -34,59 +34,58 @@ struct Heap {
 
 #[derive(Default)]
 struct State {
-    jobs: Pieces,
+    jobs: Jobs,
     busy: usize,
 }
 
-/// Pieces that wait, in the order of their codes. Of equally large ones the older is the smaller.
+/// Jobs that wait, ordered by their number of codes, then by age.
 #[derive(Default)]
-struct Pieces {
-    jobs: BTreeMap<(usize, u64), Job>,
-    // Codes of all of them.
+struct Jobs {
+    waiting: BTreeMap<(usize, u64), Job>,
+    // Codes of all waiting jobs.
     codes: usize,
-    // How many there have ever been.
+    // How many jobs were ever added.
     number: u64,
 }
 
-impl Pieces {
+impl Jobs {
     fn add(&mut self, job: Job) {
         self.codes += job.codes();
-        self.jobs.insert((job.codes(), self.number), job);
+        self.waiting.insert((job.codes(), self.number), job);
         self.number += 1;
     }
 
-    /// The smallest piece, so that codes are found from the beginning and few pieces wait; but the largest if it would hold
-    /// up so many threads in the end.
+    /// Takes the smallest job, which keeps the queue short; or the largest, if it would hold up the workers at the end.
     fn take(&mut self, threads: usize) -> Option<Job> {
-        let (&(most, _), _) = self.jobs.last_key_value()?;
+        let (&(most, _), _) = self.waiting.last_key_value()?;
         let large = most.saturating_mul(SHARE).saturating_mul(threads) > self.codes;
-        let (_, job) = if large { self.jobs.pop_last() } else { self.jobs.pop_first() }?;
+        let (_, job) = if large { self.waiting.pop_last() } else { self.waiting.pop_first() }?;
         self.codes -= job.codes();
         Some(job)
     }
 }
 
-/// A piece that is being worked on. It is done when this is dropped, also by a panic, since other threads wait for it.
-struct Busy<'a> {
-    heap: &'a Heap,
+/// A job that a worker has claimed. It counts as done when this is dropped, also by a panic, since other workers wait for it.
+struct Claim<'a> {
+    queue: &'a Queue,
     rest: Vec<Job>,
 }
 
-impl Drop for Busy<'_> {
+impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.heap.panicked.store(true, Ordering::Relaxed);
+            self.queue.panicked.store(true, Ordering::Relaxed);
         }
-        self.heap.done(mem::take(&mut self.rest));
+        self.queue.done(mem::take(&mut self.rest));
     }
 }
 
-impl Heap {
+impl Queue {
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The next piece. `None` when nothing waits and nobody can add anything any more.
+    /// Waits for the next job. `None` when no job waits and no worker can add one.
     fn take(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -101,7 +100,7 @@ impl Heap {
         }
     }
 
-    /// Takes in that a piece is done, and what is left of it.
+    /// Marks a job as done and adds the jobs that it was divided into.
     fn done(&self, rest: Vec<Job>) {
         self.with(|state| {
             state.busy -= 1;
@@ -112,21 +111,21 @@ impl Heap {
         self.changed.notify_all();
     }
 
-    /// Works on pieces until none is left. `play` plays a piece, or divides it and gives what is left of it; once it is
-    /// stopped, it is not called again.
+    /// Works on jobs until none is left. `play` plays a job, or divides it and returns the jobs that are left of it. It is not
+    /// called again after it has returned [`Stopped`].
     fn work(&self, play: impl Fn(Job) -> Result<(Tally, Vec<Job>), Stopped>) -> Result<Tally, Stopped> {
         let mut tally = Tally::default();
         let mut stopped = false;
         while let Some(job) = self.take() {
-            let mut busy = Busy { heap: self, rest: Vec::new() };
-            // After a stop the pieces are still taken off the heap, so that all threads come to an end.
+            let mut claim = Claim { queue: self, rest: Vec::new() };
+            // After a stop the queue is still emptied, so that all workers come to an end.
             if stopped {
                 continue;
             }
             match play(job) {
                 Ok((part, rest)) => {
                     tally.add(&part);
-                    busy.rest = rest;
+                    claim.rest = rest;
                 }
                 Err(Stopped) => stopped = true,
             }
@@ -135,7 +134,7 @@ impl Heap {
     }
 }
 
-/// Plays all `codes` with so many threads.
+/// Plays all `codes` with so many worker threads.
 ///
 /// # Errors
 /// [`Stopped`] when `stop` is set before the end, or a thread panics.
@@ -147,11 +146,11 @@ pub(super) fn run(
     bar: &Bar,
 ) -> Result<Tally, Stopped> {
     let threads = threads.max(1);
-    let piece = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(PIECE);
+    let most = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(DIVIDED);
     let found = AtomicU64::new(0);
     let tell = |more| bar.found(found.fetch_add(more, Ordering::Relaxed) + more, codes);
     share_out(threads, breaker.job(), stop, |job, stopping| {
-        if job.codes() > piece {
+        if job.codes() > most {
             let (part, further) = breaker.divide(&job);
             tell(part.codes());
             return Ok((part, further));
@@ -164,17 +163,17 @@ pub(super) fn run(
     })
 }
 
-/// Lets so many threads work on a job and on what it is divided into. `play` can ask whether it is to stop.
+/// Runs `threads` workers on a job and on the jobs that it is divided into. `play` is given a function that says whether to stop.
 fn share_out(
     threads: usize,
     job: Job,
     stop: &AtomicBool,
     play: impl Fn(Job, &dyn Fn() -> bool) -> Result<(Tally, Vec<Job>), Stopped> + Sync,
 ) -> Result<Tally, Stopped> {
-    let heap = Heap { state: Mutex::default(), changed: Condvar::new(), threads, panicked: AtomicBool::new(false) };
-    heap.with(|state| state.jobs.add(job));
-    let stopping = || stop.load(Ordering::Relaxed) || heap.panicked.load(Ordering::Relaxed);
-    let work = || heap.work(|job| if stopping() { Err(Stopped) } else { play(job, &stopping) });
+    let queue = Queue { state: Mutex::default(), changed: Condvar::new(), threads, panicked: AtomicBool::new(false) };
+    queue.with(|state| state.jobs.add(job));
+    let stopping = || stop.load(Ordering::Relaxed) || queue.panicked.load(Ordering::Relaxed);
+    let work = || queue.work(|job| if stopping() { Err(Stopped) } else { play(job, &stopping) });
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_fold(Tally::default(), |mut tally, worker| {
@@ -187,10 +186,7 @@ fn share_out(
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::mpsc,
-        time::{Duration, Instant},
-    };
+    use std::{sync::mpsc, time::Duration};
 
     use mastermind::{Rules, solver::Strategy};
 
@@ -199,7 +195,7 @@ mod tests {
     #[test]
     fn any_number_of_threads_comes_to_the_same() {
         let rules = Rules::new(4, 7, true).unwrap();
-        let bar = Bar::new(Instant::now());
+        let bar = Bar::new();
         for breaker in [
             Codebreaker::new(rules, Strategy::Entropy),
             Codebreaker::limited(rules, Strategy::Entropy),
@@ -212,21 +208,21 @@ mod tests {
         }
     }
 
-    // The answers to the first guess 1123, for one thread: a piece of more than a quarter of what waits goes first.
+    // The answers to the first guess 1123, for one thread: a job of more than a quarter of the waiting codes goes first.
     #[test]
-    fn small_pieces_come_first_and_large_ones_not_last() {
+    fn small_jobs_come_first_and_large_ones_not_last() {
         let breaker = Codebreaker::new(Rules::new(4, 6, true).unwrap(), Strategy::Parts);
-        let mut pieces = Pieces::default();
-        let (_, jobs) = breaker.divide(&breaker.job());
-        for job in jobs {
-            pieces.add(job);
+        let mut jobs = Jobs::default();
+        let (_, divided) = breaker.divide(&breaker.job());
+        for job in divided {
+            jobs.add(job);
         }
-        let taken: Vec<usize> = std::iter::from_fn(|| pieces.take(1)).map(|job| job.codes()).collect();
+        let taken: Vec<usize> = std::iter::from_fn(|| jobs.take(1)).map(|job| job.codes()).collect();
         assert_eq!(taken, [2, 4, 5, 20, 40, 44, 81, 276, 230, 222, 182, 105, 84]);
-        assert_eq!(pieces.codes, 0);
+        assert_eq!(jobs.codes, 0);
     }
 
-    // Whoever waits for the piece of a thread that panics would wait for ever: it is never done.
+    // A job that is never done would keep the other workers waiting for ever.
     #[test]
     fn a_thread_that_panics_ends_the_work_of_all() {
         for threads in [1, 2, 7] {
@@ -234,7 +230,7 @@ mod tests {
             thread::spawn(move || {
                 let breaker = Codebreaker::new(Rules::new(4, 6, true).unwrap(), Strategy::Parts);
                 let stop = AtomicBool::new(false);
-                let done = share_out(threads, breaker.job(), &stop, |_, _| panic!("a piece that cannot be played"));
+                let done = share_out(threads, breaker.job(), &stop, |_, _| panic!("a job that cannot be played"));
                 let _ = ended.send(done);
             });
             assert_eq!(end.recv_timeout(Duration::from_secs(60)), Ok(Err(Stopped)), "{threads} threads");
@@ -245,7 +241,7 @@ mod tests {
     fn work_that_is_stopped_has_no_result() {
         let rules = Rules::new(4, 6, true).unwrap();
         let breaker = Codebreaker::new(rules, Strategy::Parts);
-        let stopped = run(&breaker, 3, rules.codes(), &AtomicBool::new(true), &Bar::new(Instant::now()));
+        let stopped = run(&breaker, 3, rules.codes(), &AtomicBool::new(true), &Bar::new());
         assert_eq!(stopped, Err(Stopped));
     }
 }

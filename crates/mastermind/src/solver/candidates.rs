@@ -1,90 +1,25 @@
-//! What a codebreaker knows, and which codes that leaves possible.
+//! The codes that are still possible: all of them, some, or only counted.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 use core::iter;
 use rand::{Rng, RngExt};
 
+use super::planes::{Planes, TAIL, Wanted};
 use crate::{
-    code::{Code, MAX_COLOURS, Peg, Rules},
+    code::{Code, MAX_COLOURS},
     feedback::{CLASSES, Feedback},
-    lifeline::Revealed,
-    planes::{Planes, TAIL, Wanted},
+    knowledge::Knowledge,
 };
 
-/// What has been learned about a code: answers to guesses, and what lifelines have told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Knowledge {
-    rules: Rules,
-    answers: Vec<(Code, Feedback)>,
-    colour: Option<Peg>,
-    place: Option<(usize, Peg)>,
-    turns_gone: usize,
-}
-
-impl Knowledge {
-    /// Nothing but the rules.
-    pub const fn new(rules: Rules) -> Self {
-        Self { rules, answers: Vec::new(), colour: None, place: None, turns_gone: 0 }
-    }
-
-    /// The rules of the game.
-    pub const fn rules(&self) -> Rules {
-        self.rules
-    }
-
-    /// The answers, first to last, each once.
-    pub fn answers(&self) -> &[(Code, Feedback)] {
-        &self.answers
-    }
-
-    /// Turns that the guesses and lifelines have taken.
-    pub const fn turns_gone(&self) -> usize {
-        self.turns_gone
-    }
-
-    /// Adds the answer to a guess. One that the rules do not allow is ignored; one that is there already takes a turn and
-    /// tells nothing.
-    pub fn answered(&mut self, guess: Code, feedback: Feedback) {
-        if self.rules.allows_guess(guess) {
-            if !self.answers.contains(&(guess, feedback)) {
-                self.answers.push((guess, feedback));
-            }
-            self.turns_gone += 1;
-        }
-    }
-
-    /// Adds what a lifeline has told for so many turns.
-    pub const fn revealed(&mut self, revealed: Revealed, turns: usize) {
-        match revealed {
-            Revealed::Colour(peg) => self.colour = Some(peg),
-            Revealed::Place { place, peg } => self.place = Some((place, peg)),
-        }
-        self.turns_gone += turns;
-    }
-
-    /// Whether nothing at all has been learned.
-    pub const fn is_empty(&self) -> bool {
-        self.answers.is_empty() && self.colour.is_none() && self.place.is_none()
-    }
-
-    /// Whether this may be the code.
-    pub fn allows(&self, code: Code) -> bool {
-        self.rules.allows_secret(code)
-            && self.answers.iter().all(|(guess, feedback)| Feedback::of(*guess, code) == *feedback)
-            && self.colour.is_none_or(|colour| code.pegs().any(|peg| peg == colour))
-            && self.place.is_none_or(|(place, peg)| code.peg(place) == Some(peg))
-    }
-}
-
-/// The codes that some knowledge leaves possible, in numeric order.
+/// The codes that are still possible, in numeric order.
 pub(crate) trait Candidates {
     /// How many there are.
     fn total(&self) -> u64;
 
-    /// Those at these ranks, which rise.
+    /// The codes at these ranks, which are in rising order.
     fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code>;
 
-    /// How many of them give each answer to a guess, by class.
+    /// How many of the codes give each answer to a guess, indexed by [`Feedback::class`].
     fn counts(&mut self, guess: Code) -> [u64; CLASSES];
 
     /// All of them.
@@ -92,7 +27,7 @@ pub(crate) trait Candidates {
         self.at_ranks(0..self.total())
     }
 
-    /// So many of them that are spread evenly, but by chance: one out of each stretch.
+    /// A stratified sample: the ranks are cut into `codes` equal stretches, and one code is drawn from each.
     fn sample<R: Rng + ?Sized>(&mut self, codes: u64, rng: &mut R) -> Vec<Code> {
         let total = self.total();
         self.at_ranks((0..codes).map(|index| {
@@ -102,8 +37,8 @@ pub(crate) trait Candidates {
     }
 }
 
-/// Candidates that are not kept but found again when they are asked for: codes are cut in a head and a tail of four pegs,
-/// and for one head all tails are compared at once.
+/// Candidates that are found again each time instead of kept in memory. A code is cut into a head and a tail of four pegs, and
+/// for each head all tails are compared at once.
 pub(crate) struct Possible<'a> {
     knowledge: &'a Knowledge,
     heads: Vec<Code>,
@@ -111,7 +46,7 @@ pub(crate) struct Possible<'a> {
     planes: Planes,
     /// For each tail a bit for each of its colours.
     colours: Vec<u8>,
-    /// 255 for each tail that may stand after some head, else 0.
+    /// 255 for each tail that is possible after some head, else 0.
     sound: Vec<u8>,
     answers: Vec<Halves>,
     /// How many codes each head begins.
@@ -119,7 +54,8 @@ pub(crate) struct Possible<'a> {
     total: u64,
 }
 
-/// A guess cut in two. What its tail gets depends on what the head of the code has left to be paid for: that is kept.
+/// A guess cut into head and tail. What the tail scores depends only on how many pegs of each colour the head of the code has
+/// not matched, so the answers are cached by these counts.
 struct Halves {
     head: Code,
     tail: Wanted,
@@ -134,7 +70,7 @@ impl Halves {
         Self { head, tail: Wanted::of(tail), counts: guess.counts(), answers: BTreeMap::new() }
     }
 
-    /// Red and shared pegs that this head of a code gets for itself, and what all tails after it answer.
+    /// The red and the shared pegs of this head alone, and what each tail adds to them.
     fn after(&mut self, head: Code, planes: &Planes) -> (usize, usize, &[u8]) {
         let red = usize::from(Feedback::of(self.head, head).red);
         let of_head = head.counts();
@@ -152,10 +88,10 @@ impl Halves {
 
 impl<'a> Possible<'a> {
     pub(crate) fn new(knowledge: &'a Knowledge) -> Self {
-        let rules = knowledge.rules;
+        let rules = knowledge.rules();
         let head_length = rules.length() - TAIL;
         let tails = rules.rows(TAIL);
-        let place = knowledge.place.and_then(|(place, peg)| Some((place.checked_sub(head_length)?, peg)));
+        let place = knowledge.place().and_then(|(place, peg)| Some((place.checked_sub(head_length)?, peg)));
         let sound = tails.iter().map(|tail| {
             let sound =
                 (rules.repeats() || !tail.repeats()) && place.is_none_or(|(place, peg)| tail.peg(place) == Some(peg));
@@ -167,7 +103,7 @@ impl<'a> Possible<'a> {
             planes: Planes::new(&tails),
             colours: tails.iter().map(|tail| tail.colours()).collect(),
             sound: sound.collect(),
-            answers: knowledge.answers.iter().rev().map(|(guess, _)| Halves::new(*guess, head_length)).collect(),
+            answers: knowledge.answers().iter().rev().map(|(guess, _)| Halves::new(*guess, head_length)).collect(),
             counts: Vec::new(),
             total: 0,
             tails,
@@ -183,14 +119,14 @@ impl<'a> Possible<'a> {
         possible
     }
 
-    /// For each tail 255 if it makes a possible code after this head.
+    /// For each tail 255 if head and tail together are a possible code, else 0; empty if no tail is.
     fn tails_after(&mut self, head: usize) -> Vec<u8> {
-        let rules = self.knowledge.rules;
+        let rules = self.knowledge.rules();
         let head = self.heads[head];
         let of_head = head.colours();
         let wrong_place = self
             .knowledge
-            .place
+            .place()
             .is_some_and(|(place, peg)| place + TAIL < rules.length() && head.peg(place) != Some(peg));
         if wrong_place || !rules.repeats() && head.repeats() {
             return Vec::new();
@@ -199,17 +135,18 @@ impl<'a> Possible<'a> {
         if !rules.repeats() {
             keep(&mut alive, &self.colours, |colours| colours & of_head == 0);
         }
-        if let Some(colour) = self.knowledge.colour.map(|peg| 1 << peg.index()).filter(|colour| colour & of_head == 0) {
+        if let Some(colour) = self.knowledge.colour().map(|peg| 1 << peg.index()).filter(|colour| colour & of_head == 0)
+        {
             keep(&mut alive, &self.colours, |colours| colours & colour != 0);
         }
-        let feedback = self.knowledge.answers.iter().rev().map(|(_, feedback)| feedback);
+        let feedback = self.knowledge.answers().iter().rev().map(|(_, feedback)| feedback);
         for (halves, feedback) in self.answers.iter_mut().zip(feedback) {
             let (red, shared, answers) = halves.after(head, &self.planes);
             let left = (usize::from(feedback.red).checked_sub(red), feedback.shared().checked_sub(shared));
             let (Some(red), Some(shared)) = left else {
                 return Vec::new();
             };
-            // What the head has paid for may be in place in the tail, so that red is more than what is left to be shared.
+            // A colour that the head has matched can be in place in the tail, so red may exceed the shared pegs left.
             keep(&mut alive, answers, |answer| usize::from(answer) == (shared << 4 | red));
         }
         alive
@@ -243,7 +180,7 @@ impl Candidates for Possible<'_> {
     }
 
     fn counts(&mut self, guess: Code) -> [u64; CLASSES] {
-        let mut halves = Halves::new(guess, self.knowledge.rules.length() - TAIL);
+        let mut halves = Halves::new(guess, self.knowledge.rules().length() - TAIL);
         let mut by_byte = [0u64; 256];
         let mut counts = [0; CLASSES];
         for head in 0..self.heads.len() {
@@ -265,7 +202,7 @@ impl Candidates for Possible<'_> {
     }
 }
 
-/// Candidates that are kept.
+/// Candidates that are all in memory.
 impl Candidates for &[Code] {
     fn total(&self) -> u64 {
         self.len() as u64
@@ -284,26 +221,9 @@ impl Candidates for &[Code] {
     }
 }
 
-/// Clears what does not fit.
+/// Clears the lanes of `alive` whose byte does not fit.
 fn keep(alive: &mut [u8], bytes: &[u8], fits: impl Fn(u8) -> bool + Copy) {
     for (alive, byte) in iter::zip(alive, bytes) {
         *alive &= if fits(*byte) { u8::MAX } else { 0 };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_answer_again_takes_a_turn_and_tells_nothing() {
-        let rules = Rules::new(4, 6, true).unwrap();
-        let guess: Code = "1122".parse().unwrap();
-        let feedback = Feedback::of(guess, "3142".parse().unwrap());
-        let mut knowledge = Knowledge::new(rules);
-        for turn in 1..=3 {
-            knowledge.answered(guess, feedback);
-            assert_eq!((knowledge.answers().len(), knowledge.turns_gone()), (1, turn));
-        }
     }
 }
