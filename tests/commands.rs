@@ -166,7 +166,7 @@ impl Typed {
                 argument.clone_from(&address);
             }
         }
-        let (said, code) = if self.arguments.iter().any(|argument| argument == "--gui") {
+        let (said, code) = if self.arguments.iter().any(|argument| argument == "--gui" || argument == "--demo") {
             ("not a terminal", 1)
         } else {
             ("connected", 0)
