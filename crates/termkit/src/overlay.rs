@@ -118,8 +118,8 @@ fn wrapped_lines(text: &str, width: usize) -> usize {
     if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
 }
 
-// Wraps `text` at blanks into lines of at most `width` columns, the first of at most `first`. Longer words are not split.
-fn wrap(text: &str, first: usize, width: usize) -> Vec<&str> {
+/// Wraps `text` at blanks into lines of at most `width` columns, the first of at most `first`. Longer words are not split.
+pub(crate) fn wrap(text: &str, first: usize, width: usize) -> Vec<&str> {
     let (mut lines, mut rest, mut room) = (vec![], text, first);
     while rest.len() > room {
         let mut blanks = rest.match_indices(' ').map(|(at, _)| at);
