@@ -508,6 +508,21 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
 }
 
 #[test]
+fn a_demonstration_is_a_game_against_bots_with_one_command() {
+    let command = program("robots-client");
+    let arguments = ["--demo", "-n", "Ann", "--level", "easy"];
+    let mut terminal = Terminal::start(command.get_program().to_str().unwrap(), &arguments, 80, 24);
+    terminal.wait_for("Lobby of demo");
+    terminal.wait_for("3 of 4, 1 more to come");
+    terminal.wait_for("Any game key joins");
+    terminal.press(b" ");
+    terminal.wait_for("You are D.");
+    terminal.wait(|screen| ["Bolt", "Cog", "Dash", "Ann"].iter().all(|name| screen.contents().contains(name)));
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
 fn a_terminal_shows_how_the_game_stands_when_the_server_is_gone() {
     let (mut terminal, mut connection) = in_terminal(&[]);
     connection.say(&[HELLO, STARTED, TURN_0].concat());

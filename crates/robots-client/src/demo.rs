@@ -1,4 +1,4 @@
-//! A server and opponents in this program, to play at once with one command.
+//! A server and opponents within this program, for `--demo`.
 
 use std::{future, net::Ipv4Addr, net::SocketAddr, time::Duration};
 
@@ -10,10 +10,10 @@ use rand::{TryRng, rngs::SysRng};
 use robots::{Config, MAX_HISTORY, Parameters, READ_RATE, Server};
 use tracing::warn;
 
-/// Who plays against the user.
+/// The names of the bots that play against the user.
 pub(crate) const BOTS: [&str; 3] = ["Bolt", "Cog", "Dash"];
 
-/// The values of `robots-server` where it has defaults, on a board that fits the usual terminal.
+/// The defaults of `robots-server`, and a board that fits a terminal of 80 x 24.
 fn config() -> anyhow::Result<Config> {
     let config = Config {
         parameters: Parameters {
@@ -33,7 +33,7 @@ fn config() -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// A server that listens at a free port of this machine only, and where it is. The future hosts games until it is dropped.
+/// A server on a free port of the loopback interface: its address, and a future that hosts games until it is dropped.
 pub(crate) fn server() -> anyhow::Result<(HostPort, impl Future<Output = ()>)> {
     let server = Server::new(config()?)?;
     let listeners = bind_tcp(&[Ipv4Addr::LOCALHOST.into()], 0)?;

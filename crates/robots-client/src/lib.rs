@@ -1,7 +1,7 @@
 //! The robots client, as a library so that others can use its parts.
 //!
-//! [`robots::Client`] folds what the server says into what there is to see; this crate adds the world around it: the
-//! command line ([`Args`], [`Plan`]) and, not public, the connection, the GUI's datagrams and the bots.
+//! [`robots::Client`] folds the server's messages into pictures. This crate adds the input and output: the command line
+//! ([`Args`], [`Plan`]) and, not public, the connection, the GUI's datagrams, the bots and the demonstration.
 //!
 //! ```text
 //! server -TCP-------------> robots::Client -> Gui -UDP-> GUI
@@ -9,12 +9,13 @@
 //!                                          <- Bot
 //! ```
 //!
-//! Neither side is ever waited for: the server is read however slow the GUI is, and a picture that the system has no room
-//! for gives way to the next.
+//! Neither side can block the other: the server is read however slow the GUI is, and a picture for which the system has no
+//! room is replaced by the next.
 
 mod args;
 mod demo;
 mod gui;
+mod narration;
 mod outgoing;
 mod player;
 mod reach;
@@ -30,7 +31,7 @@ use std::{
 use anyhow::Context;
 use cmdkit::HostPort;
 use netcore::wire::ShortText;
-use netshell::{Clock, LogLimit, bind_udp, raise_open_files, shutdown};
+use netshell::{bind_udp, raise_open_files, shutdown};
 use rand::{TryRng, rngs::SysRng};
 use robots::{Bot, Level, PlayerId};
 use robots_gui::{Follow, Server, Window};
@@ -45,13 +46,14 @@ pub use args::{Args, Part, Plan, Screen};
 
 use crate::{
     gui::Gui,
+    narration::GameLog,
     player::{Player, Steering},
 };
 
 /// Runs the program.
 ///
 /// # Errors
-/// When the server cannot be reached, goes away or says what is no message, or the GUI's port cannot be had.
+/// If the server cannot be reached, closes the connection or sends a malformed message, or the GUI's port is not available.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(&args)?;
@@ -71,7 +73,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
         }
     });
-    // The system's resolver may still be at work, and nobody waits for it.
+    // The system's resolver may still be running; it is not waited for.
     runtime.shutdown_background();
     ended.map(|()| ExitCode::SUCCESS)
 }
@@ -83,7 +85,7 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
     }
 }
 
-// A server and bots beside the player, all in this thread. Ctrl-Z stops the game for everybody.
+// Runs a server and bots beside the player, all in this thread. Ctrl-Z therefore stops the whole game.
 async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let (address, hosting) = demo::server()?;
     let mut others = JoinSet::new();
@@ -95,7 +97,7 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
         let (server, name) = (address.clone(), ShortText::try_from(name).unwrap_or_default());
         let player = Player::unseen(name, steering, None);
         others.spawn(async move {
-            // What ends a bot has ended the server, which the user is told.
+            // A bot ends with an error only if the server has ended, which the player's client reports.
             let _ = player.run(&server, false).await;
         });
     }
@@ -137,13 +139,13 @@ async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
     };
     let mut greeted = link.subscribe();
     greeted.mark_unchanged();
-    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(log()) }.run(server, retry);
+    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(server, retry);
     let Some(window) = window else { return playing.await };
     let mut window = pin!(window.run());
-    // The terminal is given back before anything is said.
+    // The terminal is restored before anything is printed.
     let (left, ended) = select! {
         ended = playing => match ended {
-            // Whoever has seen a game wants to see how it stands. The screen says that the server is gone.
+            // The user may want to see the last board, so the window stays and says that the connection is over.
             Err(error) if greeted.has_changed().unwrap_or(false) => {
                 link.send_replace(Server::Gone);
                 (Some(window.await), Err(error))
@@ -163,7 +165,7 @@ async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
     ended
 }
 
-// A GUI in this terminal, and the way to it. To be called before any thread is started.
+// A GUI in this terminal, and the connection to it. To be called before any thread is started.
 fn in_terminal(
     part: robots_gui::Part,
     own: watch::Receiver<Option<PlayerId>>,
@@ -178,18 +180,13 @@ fn in_terminal(
     Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(part, server)))
 }
 
-fn log() -> (Clock, LogLimit) {
-    let clock = Clock::start();
-    (clock, LogLimit::new(clock.now()))
-}
-
 async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Result<Gui> {
-    // The system's resolver waits for the network.
+    // The system's resolver blocks.
     let addresses = spawn_blocking(move || address.resolve()).await.context("the resolver broke")?;
     Gui::new(sockets, &addresses.context("cannot send to the GUI")?)
 }
 
-// One line on standard output, at once even into a pipe.
+// Prints one line and flushes it, since standard output may be a pipe.
 fn announce(sockets: &[net::UdpSocket], port: u16) -> anyhow::Result<()> {
     let port = sockets.first().map(net::UdpSocket::local_addr).transpose()?.map_or(port, |address| address.port());
     let mut stdout = io::stdout().lock();
@@ -203,7 +200,7 @@ fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
     Ok(Steering::Bot { bot: Bot::with_level(SysRng.try_next_u32()?, level), games })
 }
 
-// Bots that nobody watches, until they have played or one cannot go on.
+// Runs bots without a GUI until all have played their games or failed.
 async fn headless(
     server: &HostPort,
     retry: bool,
@@ -213,8 +210,8 @@ async fn headless(
 ) -> anyhow::Result<()> {
     raise_open_files();
     let mut bots = JoinSet::new();
-    // All see the same games, so one tells of them.
-    let mut log = Some(log());
+    // All bots see the same games, so one of them logs.
+    let mut log = Some(GameLog::new());
     for name in names {
         let (server, steering) = (server.clone(), bot(level, games)?);
         let player = Player::unseen(name, steering, log.take());

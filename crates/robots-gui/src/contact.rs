@@ -4,48 +4,49 @@ use std::{collections::VecDeque, time::Duration};
 
 use netcore::Time;
 
-/// How things stand with the server, as far as it is known.
+/// The state of the client's connection to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Server {
-    /// It is there, or nobody says otherwise.
+    /// Connected, or unknown.
     #[default]
     There,
-    /// It is looked for again.
+    /// Lost; the client reconnects.
     Lost,
-    /// It will not come back.
+    /// Over.
     Gone,
 }
 
-/// How things stand with the other program.
+/// The state of the contact to the client, for display.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contact {
-    /// Where the client is, as the user knows it.
+    /// The address of the client, as the user typed it.
     pub client: String,
     /// The port on which pictures come.
     pub port: u16,
-    /// Time since the last picture, if that is longer than it should be.
+    /// The time since the last picture, if it is suspiciously long.
     pub silence: Option<Duration>,
     /// How long a turn takes, once that was measured.
     pub turn_duration: Option<Duration>,
-    /// Nobody listens where the client should be.
+    /// Whether nobody listens at the client's address.
     pub refused: bool,
     /// Whether the client has a server.
     pub server: Server,
     /// Whether keys are ignored just now.
     pub keys_ignored: bool,
-    /// Datagrams that were no pictures.
+    /// The number of datagrams that were no pictures.
     pub unreadable: u64,
 }
 
-/// No game is so slow that its silence is not worth a word after this, unless its turns are known to be longer.
+/// The silence in a game that is reported, unless its turns are known to be longer.
 const IN_GAME: Duration = Duration::from_secs(3);
-/// In the lobby nothing comes until somebody joins.
+/// The same in the lobby, where pictures come only when somebody joins.
 const IN_LOBBY: Duration = Duration::from_secs(30);
 
-/// Turns of which the length is known before anything is told about it, and how many are remembered.
+/// The turns that are measured before their length is shown, and the number of turns in the median.
 const MEASURED: usize = 3;
 const REMEMBERED: usize = 9;
-/// A turn that takes so many times longer than those before ends the history of a game, which came without pauses.
+/// A turn that takes this many times longer than the median is the first live one after the history of a game, whose turns
+/// arrive without pauses.
 const SLOWER: u32 = 10;
 const NOTICEABLE: Duration = Duration::from_millis(20);
 

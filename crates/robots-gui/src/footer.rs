@@ -98,12 +98,12 @@ pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
             lines.push("No connection to the server; trying again.".to_owned());
             ""
         }
-        _ if running => {
+        Server::There if running => {
             lines.push("The next game is on.".to_owned());
             "Enter: look on"
         }
-        _ if lobby && view.steers() => "Enter: again  L: lobby",
-        _ => "Enter: lobby",
+        Server::There if lobby && view.steers() => "Enter: again  L: lobby",
+        Server::There => "Enter: lobby",
     };
     lines.extend([onwards, "Tab: board  Q: leave"].iter().filter(|line| !line.is_empty()).map(|&line| line.to_owned()));
     lines

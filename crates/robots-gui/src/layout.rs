@@ -67,24 +67,19 @@ impl Layout {
         let usual = (window.width / SCORES_PART).clamp(SCORES_LEAST, SCORES_LARGE);
         let beside = |scores: u16| window.width.saturating_sub(scores + GAP);
         // Seeing the whole board is worth more than the scores.
-        let whole = match with_scores {
-            true => largest(beside(usual))
-                .or_else(|| largest(beside(SCORES_NARROW)))
-                .map(|field| (field, true))
-                .or_else(|| largest(window.width).map(|field| (field, false))),
-            false => largest(window.width).map(|field| (field, false)),
-        };
-        let (field, with_scores, across, down) = match whole {
-            Some((field, scores)) => {
-                (field, scores, game.size_x * field.width + FRAME, game.size_y * field.height + FRAME)
-            }
-            None => {
-                let room = if with_scores { beside(usual) } else { window.width };
-                // A board that is too high may still fit across in wide fields.
-                let wide = long || u32::from(game.size_x) * 3 + u32::from(FRAME) <= u32::from(room);
-                let field = Size::new(if wide { 3 } else { 2 }, 1);
-                (field, with_scores, game.size_x.min(room / field.width) * field.width, game.size_y.min(height))
-            }
+        let mut whole = largest(window.width).map(|field| (field, false));
+        if with_scores {
+            let field = largest(beside(usual)).or_else(|| largest(beside(SCORES_NARROW)));
+            whole = field.map(|field| (field, true)).or(whole);
+        }
+        let (field, with_scores, across, down) = if let Some((field, scores)) = whole {
+            (field, scores, game.size_x * field.width + FRAME, game.size_y * field.height + FRAME)
+        } else {
+            let room = if with_scores { beside(usual) } else { window.width };
+            // A board that is too high may still fit across in wide fields.
+            let wide = long || u32::from(game.size_x) * 3 + u32::from(FRAME) <= u32::from(room);
+            let field = Size::new(if wide { 3 } else { 2 }, 1);
+            (field, with_scores, game.size_x.min(room / field.width) * field.width, game.size_y.min(height))
         };
         let beside = window.width.saturating_sub(across + GAP).min(SCORES_MOST);
         let used = if with_scores { across + GAP + beside } else { across };

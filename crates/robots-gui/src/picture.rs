@@ -107,15 +107,12 @@ impl Picture<'_> {
         let hints = layout.hints.map(|hints| Rect { x: hints.x + area.x, y: hints.y + area.y, ..hints });
         let Some(last) = view.last.as_ref().filter(|_| view.showing != Showing::Newest) else {
             let Some(hints) = hints else { return };
-            match view.story.news(view.now).filter(|_| trouble.is_none()) {
-                Some(news) => {
-                    buffer.set_style(hints, Style::new().add_modifier(Modifier::BOLD));
-                    StatusLine::new(news).render(hints, buffer);
-                }
-                None => {
-                    let usual = footer::game(view, game, self.contact.turn_duration, hints.width);
-                    self.hints(trouble, &usual, hints, buffer);
-                }
+            if let Some(news) = view.story.news(view.now).filter(|_| trouble.is_none()) {
+                buffer.set_style(hints, Style::new().add_modifier(Modifier::BOLD));
+                StatusLine::new(news).render(hints, buffer);
+            } else {
+                let usual = footer::game(view, game, self.contact.turn_duration, hints.width);
+                self.hints(trouble, &usual, hints, buffer);
             }
             return;
         };

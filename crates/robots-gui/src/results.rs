@@ -110,10 +110,11 @@ impl GameResult {
         let (deaths, wins) = (digits(|place| place.deaths), digits(|place| place.wins));
         let rank = |place: &Place| {
             let word = if place.deaths == 1 { "death " } else { "deaths" };
-            let mut score = format!("{:>deaths$} {word}", place.deaths);
-            if self.games > 1 {
-                score += &format!("  {:>wins$}/{} won", place.wins, self.games);
-            }
+            let won = match self.games {
+                0 | 1 => String::new(),
+                games => format!("  {:>wins$}/{games} won", place.wins),
+            };
+            let score = format!("{:>deaths$} {word}{won}", place.deaths);
             let name = format!("{} {}", label_text(place.id), place.name);
             Rank { rank: place.rank, name, score, own: Some(place.id) == self.own }
         };
@@ -122,12 +123,11 @@ impl GameResult {
 
     /// The same as plain text, a line for each player behind the title.
     pub(crate) fn text(&self) -> String {
-        let mut text = self.title();
-        for Rank { rank, name, score, own } in self.ranks() {
+        let row = |Rank { rank, name, score, own }: Rank| {
             let mark = if own { '>' } else { ' ' };
-            text += &format!("\n{mark} {rank:>3}. {score}  {name}");
-        }
-        text
+            format!("\n{mark} {rank:>3}. {score}  {name}")
+        };
+        self.title() + &self.ranks().into_iter().map(row).collect::<String>()
     }
 
     /// Whether it has been shown for so long.

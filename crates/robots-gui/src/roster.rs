@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub(crate) last: String,
 }
 
-/// A list of players, one a line. What does not fit is counted; the player in view is among those that are shown.
+/// A list of players, one per line. Players beyond the last line are counted; the player in view is always shown.
 #[derive(Debug)]
 pub(crate) struct Roster<'a> {
     pub(crate) rows: &'a [Row],
@@ -65,15 +65,15 @@ impl Widget for &Roster<'_> {
         let digits = self.rows.iter().map(|row| row.id.0.to_string().len()).max().unwrap_or(1).max(2);
         let widths = self.rows.iter().map(|row| Span::raw(&*row.last).width());
         let wanted = widths.max().unwrap_or(0).max(self.last.len());
-        // The label tells who it is as well, so the number is what gives way.
+        // The label identifies a player too, so the number is the first to be left out.
         let with_number = LABEL + digits + 1 + NAME + 1 + wanted <= width || LABEL + NAME + 1 + wanted > width;
         let digits = if with_number { digits } else { 0 };
         let name_at = if with_number { LABEL + digits + 1 } else { LABEL };
-        // Part of an address or a score would be a wrong one.
+        // A score or an address is shown whole or not at all.
         let last_width = if name_at + NAME + 1 + wanted <= width { wanted } else { 0 };
         let name_width = width.saturating_sub(name_at + if last_width > 0 { last_width + 1 } else { 0 });
         let longest = self.rows.iter().map(|row| Span::raw(&*row.name).width()).max().unwrap_or(0);
-        // A column of texts stands near what it is about; numbers stand at the edge.
+        // Texts stand next to the names, numbers at the right edge.
         let name_width = if self.at_right { name_width } else { name_width.min(longest.max(NAME)) };
         let mut line = |y: u16, start: &str, name: &str, last: &str, style: Style| {
             let mut put = |at: usize, text: &str, room: usize| {
@@ -106,10 +106,8 @@ impl Widget for &Roster<'_> {
             let (letter, number) = label(row.id);
             let mark = if in_view { '>' } else { ' ' };
             let number = number.map_or(' ', char::from);
-            let mut start = format!("{mark}{}{number} ", char::from(letter));
-            if with_number {
-                start += &format!("{:>digits$}", row.id.0);
-            }
+            let id = if with_number { format!("{:>digits$}", row.id.0) } else { String::new() };
+            let start = format!("{mark}{}{number} {id}", char::from(letter));
             // Reversed letters are for the board; here there is the mark.
             line(y, &start, &row.name, &row.last, style(self.palette, row.id, false));
             y += 1;

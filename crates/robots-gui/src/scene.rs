@@ -12,6 +12,7 @@ use crate::looks::{label, style};
 
 /// What is on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "any of them can be on a field")]
 struct Field {
     block: bool,
     explosion: bool,
@@ -254,7 +255,7 @@ mod tests {
                 "  .    A     B&  5######****12  999+",
                 "                  ######******"
             ]
-            .map(|row| row.to_owned())
+            .map(ToOwned::to_owned)
         );
     }
 

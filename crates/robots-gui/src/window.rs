@@ -1,4 +1,4 @@
-//! The GUI as it runs: terminal, sockets and clock.
+//! The running GUI: terminal, sockets and clock.
 
 use std::{
     future,
@@ -26,21 +26,21 @@ use crate::{
     view::{Follow, Part, View},
 };
 
-/// More than a datagram can hold, so that none is ever cut.
+/// The receive buffer, longer than any datagram.
 const BUFFER: usize = 1 << 16;
-/// How many datagrams are taken in before keys have their turn.
+/// Datagrams received in a row before keys are handled.
 const BURST: usize = 64;
-/// How many unreadable datagrams are logged one by one; after that only the powers of two are.
+/// Unreadable datagrams that are logged one by one. After that, only every power of two is.
 const LOGGED: u64 = 20;
-/// How long a socket that has trouble is left alone.
+/// The pause after a receive error.
 const TROUBLE: Duration = Duration::from_millis(20);
-/// How often what the screen says about time is looked at again.
+/// How often texts about the passing of time are updated.
 const TICK: Duration = Duration::from_secs(1);
 /// The same while something blinks.
 const BLINK: Duration = Duration::from_millis(50);
-/// How long keys are ignored after a game: those that were meant for it are still being pressed.
+/// How long keys are ignored after a game, since those meant for the game are still being pressed.
 const QUIET: Duration = Duration::from_secs(1);
-/// What is sent to join: in a lobby a client takes any key as the wish to play.
+/// The message that joins: in a lobby a client sends a Join for any input.
 const JOIN: InputMessage = InputMessage::PlaceBomb;
 
 /// Why a window was closed.
@@ -64,7 +64,7 @@ pub struct Window {
     server: Option<watch::Receiver<Server>>,
     pulse: Pulse,
     started: Instant,
-    // Until when the sockets are left alone.
+    // Until when nothing is received, after an error.
     rest: Instant,
     buffer: Box<[u8]>,
 }
@@ -72,11 +72,11 @@ pub struct Window {
 impl Window {
     /// Takes the terminal over. Pictures come on `sockets`, keys go to the first address of `client` that takes them.
     ///
-    /// To be called on a runtime of tokio, and before any thread is started: one that does not know of SIGTSTP would stop
-    /// the program while the terminal is ours. Where standard input is no terminal there are no keys.
+    /// To be called on a runtime of tokio, before any thread is started: a thread with SIGTSTP unblocked would stop the
+    /// program while it controls the terminal. Where standard input is no terminal there are no keys.
     ///
     /// # Errors
-    /// When there is no terminal to draw on, or a socket cannot be had; the terminal is then as it was.
+    /// If there is no terminal to draw on, or a socket is not available. The terminal is then unchanged.
     pub fn new(sockets: Vec<std::net::UdpSocket>, client: Vec<SocketAddr>, follow: Follow) -> anyhow::Result<Self> {
         ensure!(io::stdout().is_terminal(), "standard output is not a terminal, so there is nothing to draw on");
         let port = match sockets.first() {
@@ -107,19 +107,19 @@ impl Window {
             started: now,
             rest: now,
             buffer: vec![0; BUFFER].into_boxed_slice(),
-            // The last that can fail, since it takes the terminal.
+            // This comes last, since it takes control of the terminal.
             stage: Stage::enter(true, source).context("cannot take the terminal over")?,
         })
     }
 
-    /// What the user calls the place where the client is.
+    /// Sets the name under which the client's address is shown.
     #[must_use]
     pub fn with_client_name(mut self, name: String) -> Self {
         self.contact.client = name;
         self
     }
 
-    /// Is in one program with the client, which takes part so and tells how things stand with its server.
+    /// Connects the window to a client in the same program: how that takes part, and the state of its connection.
     #[must_use]
     pub fn with_client(mut self, part: Part, server: watch::Receiver<Server>) -> Self {
         self.view = self.view.taking_part(part);
@@ -162,7 +162,7 @@ impl Window {
     fn hear_of_server(&mut self) {
         self.contact.server = self.server.as_ref().map_or(Server::There, |server| *server.borrow());
         if self.contact.server == Server::Gone {
-            // The last pictures may still be on their way.
+            // The last pictures may wait in the socket.
             self.receive();
             if self.view.server_gone(self.now()) {
                 self.stage.ignore_keys(QUIET);
@@ -188,7 +188,7 @@ impl Window {
         });
     }
 
-    // Takes in what has come; only the newest picture is drawn.
+    // Receives waiting datagrams. Only the newest picture is drawn.
     fn receive(&mut self) {
         let mut left = BURST;
         for index in 0..self.sockets.len() {
@@ -235,7 +235,7 @@ impl Window {
     fn happen(&mut self, event: StageEvent) -> Option<End> {
         match event {
             StageEvent::Key(key) => {
-                // A key is meant for what the screen shows, and this one may wait behind the picture that ends a game.
+                // The picture that ends a game may have arrived before this key, and must be shown first.
                 self.receive();
                 let ignored = self.stage.ignores_keys() && !key.is_command();
                 let action = if ignored { Action::Ignore } else { keys::action(key, self.view.shown()) };
@@ -244,7 +244,7 @@ impl Window {
             }
             StageEvent::Leave => return Some(End::Left),
             StageEvent::Gone(error) => return Some(End::HungUp(error)),
-            // There is no pipe to read from.
+            // Standard input is never read as a pipe.
             StageEvent::Byte(_) | StageEvent::End | StageEvent::Frame | StageEvent::Mouse(_) => {}
         }
         None
@@ -252,29 +252,31 @@ impl Window {
 
     fn act(&mut self, action: Action) -> Option<End> {
         match action {
-            Action::Send(message) if self.can_steer() => self.send(message),
-            Action::Send(_) => return None,
+            Action::Send(message) => {
+                if self.can_steer() {
+                    self.send(message);
+                }
+            }
             Action::Leave => return Some(End::Left),
             Action::ToggleHelp => self.view.toggle_help(),
             Action::Scroll(direction) => self.view.scroll(direction),
             Action::FollowNext => self.view.follow_next(),
             Action::ToggleDanger => self.view.toggle_danger(),
             Action::ToggleTable => self.view.toggle_table(),
-            Action::Again | Action::Proceed if self.contact.server != Server::There => return None,
-            Action::Again => {
-                if self.view.proceed() && self.can_steer() {
-                    self.send(JOIN);
-                }
-            }
-            Action::Proceed => {
-                self.view.proceed();
-            }
+            Action::Again | Action::Proceed => self.proceed(action == Action::Again),
             Action::Redraw => self.stage.forget(),
             Action::Suspend => self.stage.suspend(),
             Action::Ignore => return None,
         }
         self.stage.change();
         None
+    }
+
+    // Without a server there is nothing behind the result.
+    fn proceed(&mut self, join: bool) {
+        if self.contact.server == Server::There && self.view.proceed() && join && self.can_steer() {
+            self.send(JOIN);
+        }
     }
 
     fn can_steer(&self) -> bool {
@@ -287,7 +289,7 @@ impl Window {
     }
 }
 
-// Waits until something else is told; for ever when nobody tells, or nobody any more.
+// Waits until the value changes; without a sender it never completes.
 async fn told<T>(told: &mut Option<watch::Receiver<T>>) {
     if let Some(receiver) = told
         && receiver.changed().await.is_ok()

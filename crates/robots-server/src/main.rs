@@ -11,7 +11,7 @@ use tracing::{info, warn};
 
 use crate::args::Args;
 
-/// The port, if nobody says otherwise.
+/// The default port.
 const PORT: u16 = 2022;
 
 /// The course's check starts the programs without arguments and wants 1.
@@ -43,12 +43,12 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// A port that is in use is an error that names the option for another one.
+// Adds the name of the option to the error about a port in use.
 fn naming_option(error: anyhow::Error) -> anyhow::Error {
     error.downcast::<BindError>().map_or_else(|other| other, |taken| taken.naming("--port").into())
 }
 
-// Whoever comes late is told the whole game so far, which is kept for that within a bound.
+// The history of a game is kept for late joiners within a bound.
 fn warn_of_long_history(config: &Config) {
     let (expected, most) = (config.expected_history(), config.max_history);
     if expected > most {
@@ -61,7 +61,7 @@ fn warn_of_long_history(config: &Config) {
     }
 }
 
-/// What is hosted.
+/// The announcement of this configuration.
 struct Announcement(Config);
 
 impl Announce for Announcement {

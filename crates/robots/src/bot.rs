@@ -1,4 +1,4 @@
-//! A player that plays by itself: keeps out of blasts and hunts the others.
+//! A computer player: it avoids blasts and hunts the other robots.
 
 use alloc::{collections::BTreeSet, vec, vec::Vec};
 use netcore::MinStd;
@@ -10,17 +10,17 @@ use crate::{
     messages::{Action, InputMessage, PlayerId},
 };
 
-// How many turns it looks ahead. Whatever explodes later can still be walked away from then.
+// Turns that the bot looks ahead. It can still walk away later from bombs that explode after that.
 const HORIZON: usize = 10;
-// How many bombs it looks at: the work of a turn stays within a bound, whatever a server says.
+// Bombs that the bot considers, so that a hostile server cannot make a turn expensive.
 const MAX_BOMBS: usize = 4_096;
-// How many fields it searches for a way to another robot.
+// Fields that the bot searches for a path to another robot.
 const MAX_SEARCH: usize = 2_048;
 
 /// How well a [`Bot`] plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Level {
-    /// Slow, sees a bomb when it is nearly too late, and makes many mistakes.
+    /// Slow and careless: notices bombs late and makes many mistakes.
     Easy,
     /// A person beats it about half of the time.
     #[default]
@@ -29,16 +29,16 @@ pub enum Level {
     Hard,
 }
 
-/// What a level is made of. Shares are of a hundred turns.
+/// The parameters of a level. Shares are in percent.
 #[derive(Debug, Clone, Copy)]
 struct Skill {
-    /// Turns in which it does nothing.
+    /// Share of turns in which the bot does nothing.
     idle: usize,
-    /// Turns in which it does not look at bombs.
+    /// Share of the other turns in which it ignores all bombs.
     careless: usize,
-    /// It sees only bombs that explode within so many turns.
+    /// The bot notices only bombs that explode within this many turns.
     foresight: usize,
-    /// Of the bombs that could reach somebody, so many are put down.
+    /// Share of the chances to hit somebody in which it places a bomb.
     eager: usize,
 }
 
@@ -52,13 +52,13 @@ impl Level {
     }
 }
 
-/// Chooses what a robot does that plays by itself.
+/// Chooses the actions of a robot.
 ///
-/// It never goes, and never puts down a bomb, where it sees no way out of the blasts to come, unless there is none at
-/// all. Within that it walks towards the nearest robot, and puts down a bomb when its blast would reach one, or when
-/// blocks are all around. Below [`Level::Hard`] it now and then does nothing, does not look, or sees bombs late.
+/// The bot moves only to fields, and places bombs only where it can still escape all coming blasts, if it has the choice.
+/// It walks towards the nearest robot and places a bomb when the blast would reach one, or when blocks surround it. Below
+/// [`Level::Hard`] it sometimes does nothing, ignores bombs, or notices them late.
 ///
-/// The same pictures, the same seed and the same level lead to the same actions.
+/// The actions are determined by the messages of the server, the seed and the level.
 ///
 /// ```
 /// use netcore::{Client as _, Time, wire::ShortText};
@@ -84,23 +84,23 @@ pub struct Bot {
 }
 
 impl Bot {
-    /// One that draws its whims from `seed` and plays as well as it can.
+    /// A bot of [`Level::Hard`]. `seed` determines its random choices.
     pub fn new(seed: u32) -> Self {
         Self::with_level(seed, Level::Hard)
     }
 
-    /// One that draws its whims and its mistakes from `seed`.
+    /// A bot of this level. `seed` determines its random choices and mistakes.
     pub fn with_level(seed: u32, level: Level) -> Self {
-        // Not one of the seeds that give nothing but zeros.
+        // Seeds that are 0 modulo 2147483647 would draw only zeros.
         Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: level.skill() }
     }
 
-    /// What to give to [`act`](netcore::Client::act) after a picture was due; `None` for doing nothing.
+    /// The input for [`act`](netcore::Client::act), to be asked for after each message that changed the state; `None` to do nothing.
     pub fn next_input(&mut self, client: &Client) -> Option<InputMessage> {
         client.parameters()?;
         let own = client.own_player();
         let Some(game) = client.game() else {
-            // Any input means that it wants to play.
+            // Any input in the lobby joins.
             return own.is_none().then_some(Action::PlaceBomb);
         };
         let here = *game.positions().get(&own?)?;
@@ -128,7 +128,7 @@ impl Bot {
         let longest = lasting.iter().copied().max().unwrap_or_default();
         let safe = || moves.iter().zip(&lasting).filter(|&(_, &turns)| turns == longest).map(|(&choice, _)| choice);
 
-        // A bomb that is put down in the coming turn explodes as one would that now has a timer longer by one.
+        // A bomb placed in the coming turn explodes one turn later than one that has a full timer now.
         let bomb = Blast::new(board, here, game.explosion_radius());
         let fuse = usize::from(game.bomb_timer()) + 1;
         let may_bomb = longest == HORIZON && danger.survival(board, here, Some((fuse, bomb))) == HORIZON;
@@ -136,7 +136,7 @@ impl Bot {
         if may_bomb && prey && self.roll(4) > 0 && !self.happens(100 - self.skill.eager) {
             return Some(Action::PlaceBomb);
         }
-        // Somebody who stands here as well is in the bomb's reach already, so the way leads to somebody else.
+        // A robot on the same field is in reach already, so the path leads to another one.
         let elsewhere: BTreeSet<Position> = others.into_iter().filter(|&other| other != here).collect();
         let way = way_to(board, here, &elsewhere);
         if let Some(choice) = safe().find(|&(_, to)| Some(to) == way) {
@@ -145,11 +145,11 @@ impl Bot {
         if may_bomb && way.is_none() && !elsewhere.is_empty() && self.roll(4) == 0 {
             return Some(Action::PlaceBomb);
         }
-        // Anywhere that is safe, and rather not here.
+        // Any safe field, preferably another one.
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
     }
 
-    // Whether something happens that happens in so many of a hundred cases. What never happens draws no number.
+    // `true` with this probability in percent. With 0 no random number is drawn.
     fn happens(&mut self, percent: usize) -> bool {
         percent > 0 && self.roll(100) < percent
     }
@@ -159,14 +159,13 @@ impl Bot {
     }
 }
 
-// What will explode, by the number of turns until then.
+// Coming blasts, indexed by the number of turns until they happen.
 struct Danger {
     blasts: [Vec<Blast>; HORIZON + 2],
 }
 
 impl Danger {
-    // Looks at those bombs that explode within `foresight` turns and whose blasts can reach a field that can be walked to in
-    // time.
+    // Considers the bombs that explode within `foresight` turns and can reach a field that the robot can reach in time.
     fn new(game: &GameState, here: Position, foresight: usize) -> Self {
         let mut bombs: Vec<_> = game
             .bombs()
@@ -186,18 +185,18 @@ impl Danger {
         Self { blasts }
     }
 
-    // Whether a bomb explodes over `position` in that many turns.
+    // Whether a blast covers `position` in this many turns.
     fn covers(&self, turns: usize, position: Position, own: Option<(usize, Blast)>) -> bool {
         self.blasts[turns].iter().any(|blast| blast.contains(position))
             || own.is_some_and(|(fuse, blast)| fuse == turns && blast.contains(position))
     }
 
-    // How many turns a robot can live that stands on `first` after the coming turn, up to `HORIZON`. `own` is a bomb
-    // that it puts down, with the turns until it explodes.
+    // The number of turns, up to `HORIZON`, that a robot can survive if it stands on `first` after the coming turn. `own` is
+    // a bomb that it places, with the turns until the explosion.
     fn survival(&self, board: &Board, first: Position, own: Option<(usize, Blast)>) -> usize {
         let mut reached = vec![first];
         for turn in 1..=HORIZON {
-            // An explosion hits those who stand there when its turn begins.
+            // An explosion hits the robots that stand there at the start of its turn.
             reached.retain(|&position| !self.covers(turn + 1, position, own));
             let rests = |&position: &Position| (turn + 2..HORIZON + 2).all(|later| !self.covers(later, position, own));
             if reached.iter().any(rests) {
@@ -217,15 +216,15 @@ impl Danger {
     }
 }
 
-// The neighbouring field that way, if a robot can go there.
+// The neighbouring field in this direction, if a robot can enter it.
 fn step(board: &Board, from: Position, way: Direction) -> Option<Position> {
     board.step(from, way).filter(|&to| !board.is_block(to))
 }
 
-// The first field of a shortest way to one of `goals`; `None` if none is found near enough.
+// The first field of a shortest path to one of `goals`; `None` if the search finds none.
 fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>) -> Option<Position> {
     let mut met = BTreeSet::from([here]);
-    // Fields in the order in which they are reached, each with the first of its way.
+    // Fields in the order of the search, each with the first field of its path.
     let mut reached = vec![(here, None)];
     let mut at = 0;
     while let Some(&(field, first)) = reached.get(at)
