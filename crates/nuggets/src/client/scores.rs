@@ -81,6 +81,11 @@ mod tests {
     }
 
     #[test]
+    fn a_table_has_no_more_rows_than_a_game_has_seats() {
+        assert_eq!(rows(&"A 1 Ann\n".repeat(1_000)).len(), MAX_PLAYERS);
+    }
+
+    #[test]
     fn other_texts_are_no_tables() {
         for text in
             ["", "Thanks for playing!", "GAME OVER:", "A", "A ", "A x Bob", "A -1 Bob", "A 99999999999 Bob", "é"]
