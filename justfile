@@ -20,6 +20,10 @@ check:
 bench-nuggets:
     cargo bench -p nuggets-server --bench wire
 
+# How often a person beats the bots of nuggets, level by level, on four maps; two minutes.
+measure-bots:
+    cargo test -p nuggets --test levels -- --ignored --nocapture
+
 # Whether turns of robots leave on time and what they cost, against bare loops in the same run.
 bench-robots:
     cargo bench -p robots -p robots-server --bench turn --bench turns

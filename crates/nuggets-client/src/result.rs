@@ -4,6 +4,9 @@ use nuggets::{Client, End, Score, Scores};
 use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
 use termkit::{Rank, Ranking};
 
+/// Lines of a server's last words that are shown.
+const MAX_LINES: usize = 12;
+
 /// The result of a game, shown over its last board or beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
@@ -21,7 +24,7 @@ impl Verdict {
         let (title, text) = match (client.end(), &scores) {
             (Some(End::Quit(_)), Some(scores)) if scores.heading.starts_with("GAME OVER") => ("Game over", vec![]),
             (Some(End::Quit(_)), Some(scores)) => ("The end", vec![scores.heading.clone()]),
-            (Some(End::Quit(text)), None) => ("The end", text.lines().map(str::to_owned).collect()),
+            (Some(End::Quit(text)), None) => ("The end", text.lines().take(MAX_LINES).map(str::to_owned).collect()),
             _ => ("Server gone", vec!["The server's port is closed.".to_owned(), left(client)]),
         };
         let ranks = scores.map_or_else(Vec::new, |scores| ranks(&scores, client));

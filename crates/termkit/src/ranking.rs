@@ -122,7 +122,7 @@ impl Ranking<'_> {
         // The frame gives way before what it holds.
         let least = narrow(self.columns().total() - self.columns().name.saturating_sub(SHORTEST_NAME));
         let framed = width >= least.saturating_add(FRAME.width)
-            && usize::from(height) > usize::from(FRAME.height) + self.footer_height();
+            && usize::from(height) >= usize::from(FRAME.height) + self.footer_height() + self.ranks.len().min(1);
         let inner = if framed {
             let block = Block::bordered().title(format!(" {} ", self.title));
             let inner = block.inner(place);

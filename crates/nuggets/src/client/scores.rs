@@ -5,14 +5,14 @@ use alloc::{
     vec::Vec,
 };
 
-use crate::protocol::Letter;
+use crate::{game::MAX_PLAYERS, protocol::Letter};
 
 /// The table that ends a game, as a server tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scores {
     /// What stands above the table, such as `GAME OVER:`.
     pub heading: String,
-    /// The players, in the order in which the server names them.
+    /// The players, at most [`MAX_PLAYERS`], in the order in which the server names them.
     pub rows: Vec<Score>,
 }
 
@@ -40,7 +40,7 @@ impl Scores {
     /// ```
     pub fn read(text: &str) -> Option<Self> {
         let above = text.lines().take_while(|line| row(line).is_none()).collect::<Vec<_>>();
-        let rows: Vec<Score> = text.lines().skip(above.len()).map_while(row).collect();
+        let rows: Vec<Score> = text.lines().skip(above.len()).map_while(row).take(MAX_PLAYERS).collect();
         (!rows.is_empty()).then(|| Self { heading: above.join(" ").trim().to_string(), rows })
     }
 
@@ -78,6 +78,11 @@ mod tests {
         let stopped = Scores::read("The server was stopped.\nB         12  Bob").unwrap();
         assert_eq!((stopped.heading.as_str(), stopped.rows[0].name.as_str()), ("The server was stopped.", " Bob"));
         assert_eq!(stopped.of(Letter::from_byte(b'A').unwrap()), None);
+    }
+
+    #[test]
+    fn a_table_has_no_more_rows_than_a_game_has_seats() {
+        assert_eq!(rows(&"A 1 Ann\n".repeat(1_000)).len(), MAX_PLAYERS);
     }
 
     #[test]
