@@ -4,7 +4,9 @@
 mod games;
 /// Dealers that are killed in the middle of a round.
 mod kills;
-/// The player as people run it: by a table, learning, and by hand.
+/// The player with a person: on a screen and by lines, at a dealer and in practice.
+mod person;
+/// The player without a person: by a table, and learning.
 mod player;
 /// What the dealer's command line accepts and refuses, where it listens, what it says and how it ends.
 mod start;

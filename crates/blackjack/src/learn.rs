@@ -210,6 +210,13 @@ impl Score {
         self.wins + self.pushes + self.losses + self.busts
     }
 
+    /// The sum of all rewards: what was won or lost with a stake of 1 in each round.
+    pub fn bankroll(&self) -> i64 {
+        let lost = self.losses.saturating_add(self.busts);
+        let difference = i64::try_from(self.wins.abs_diff(lost)).unwrap_or(i64::MAX);
+        if self.wins < lost { -difference } else { difference }
+    }
+
     /// Mean reward of a round; 0 for no rounds.
     #[expect(clippy::cast_precision_loss, reason = "a mean for people to read")]
     pub fn mean(&self) -> f64 {

@@ -191,9 +191,20 @@ impl Server {
         self.queue.push(host, peer);
         self.fill_tables(now, out);
         if let Some(before) = self.queue.before(host, peer) {
-            let before = u32::try_from(before).unwrap_or(u32::MAX);
-            out.event(GameEvent::Waiting { peer, name: name.to_string(), before });
+            let places = u32::try_from(before).unwrap_or(u32::MAX);
+            if self.seats_to_come().is_some_and(|seats| before >= seats) {
+                let text = format!("no seat is left for {name}: all tables are taken and none will follow");
+                note(out, Severity::Info, Some(peer), text);
+            }
+            out.event(GameEvent::Waiting { peer, name: name.to_string(), before: places });
         }
+    }
+
+    // Seats at tables that have not begun; none if tables follow without end.
+    fn seats_to_come(&self) -> Option<usize> {
+        let Config { players, tables, forever, .. } = self.config;
+        let tables = usize::try_from(tables.saturating_sub(self.begun)).unwrap_or(usize::MAX);
+        (!forever).then_some(tables.saturating_mul(players))
     }
 
     // Somebody did what it must not and has to go.

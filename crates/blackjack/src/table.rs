@@ -49,6 +49,9 @@ use crate::{
     view::{SeatView, TableView},
 };
 
+/// How many times the progress of a game is told at most.
+const PROGRESS_STEPS: u32 = 1_000;
+
 /// A table, those who sit at it, and those who look on.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -424,6 +427,10 @@ impl Table {
 
 // What follows for the seats from a round that is over.
 fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
+    let (done, whole) = (game.played(), game.rounds());
+    if done.is_multiple_of(whole.div_ceil(PROGRESS_STEPS).max(1)) {
+        out.event(GameEvent::Progress { game: table, done: done.into(), whole: whole.into() });
+    }
     if trace && let Some(dealer) = game.revealed() {
         let cards: Vec<&str> = dealer.cards().iter().map(|card| card.name()).collect();
         let (round, cards) = (game.played(), cards.join(", "));

@@ -10,7 +10,7 @@
 //!   servers do the same way: sockets, signals, the announcement, the loop, the log, standard output, and journals with their
 //!   options (`JournalArgs`).
 //! - [`stop_flag`] is for work that is asked to end, [`Autosave`] for work that is saved while it goes on,
-//!   [`progress_bar`] and [`fit_stderr`] for a line that says how far it is.
+//!   [`ProgressLine`] for a line that says how far it is, with [`progress_bar`] and [`time_left`] in it.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
 //!   that draws on the terminal, which can log to a file.
 
@@ -47,7 +47,7 @@ pub use crate::{
     files::{check_replaceable, file_name, read_file, replace_file},
     host_port::{HostPort, host_port, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
-    progress::{fit_stderr, progress_bar},
+    progress::{ProgressLine, clock_time, fit_stderr, progress_bar, time_left},
     reach::{Reach, command_of},
     stop::stop_flag,
     values::{byte_count, ip_address, whole_number},

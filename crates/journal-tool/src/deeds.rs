@@ -189,7 +189,7 @@ impl Cast {
                 }
                 text
             }
-            GameEvent::Notice { .. } | GameEvent::Summary(_) => return None,
+            GameEvent::Progress { .. } | GameEvent::Notice { .. } | GameEvent::Summary(_) => return None,
         })
     }
 }

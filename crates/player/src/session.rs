@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use blackjack::{
-    Client, Dialect, Name, StateSpace,
+    Client, Dialect, Name, StateSpace, Verdict,
     client::{ClientError, Event, Heard, OutOfPlace},
     learn::Score,
 };
@@ -18,13 +18,15 @@ const TOLD: u32 = 20;
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) score: Score,
+    /// Hands that were lost because they were not played to their end; the score counts them too.
+    pub(crate) forfeits: u64,
     anomalies: u32,
 }
 
 impl Session {
     pub(crate) fn new(name: Name, dialect: Dialect, space: StateSpace) -> Self {
         let client = Client::new(name, dialect, Framing::Stream, space);
-        Self { client, score: Score::default(), anomalies: 0 }
+        Self { client, score: Score::default(), forfeits: 0, anomalies: 0 }
     }
 
     /// Takes in what came. What it means is asked for with [`next_event`](Self::next_event), also when there is something wrong
@@ -67,6 +69,12 @@ impl Session {
             self.score.add(verdict);
         }
         event
+    }
+
+    /// Counts the hand that is played as lost, as the dealer does.
+    pub(crate) fn forfeit(&mut self) {
+        self.score.add(Verdict::Lose);
+        self.forfeits += 1;
     }
 
     /// Appends what there is to say.

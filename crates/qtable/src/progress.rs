@@ -1,16 +1,10 @@
 //! A line on standard error that says how far a long work is.
 
-use std::{
-    fmt::Write as _,
-    io::{self, IsTerminal, Write},
-    time::{Duration, Instant},
-};
+use std::{fmt::Write as _, mem, time::Duration};
 
-use cmdkit::{fit_stderr, progress_bar};
+use cmdkit::{ProgressLine, clock_time, progress_bar, time_left};
 
-/// How often the line is drawn on a terminal.
-const ON_TERMINAL: Duration = Duration::from_millis(100);
-/// How often a line is written elsewhere, where each stays.
+/// How often a line is written that is not drawn over and over on a terminal.
 const ELSEWHERE: Duration = Duration::from_secs(5);
 /// Columns of the bar.
 const BAR: usize = 20;
@@ -19,54 +13,34 @@ const BAR: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Progress {
     all: u64,
-    shown: bool,
-    terminal: bool,
-    start: Instant,
-    drawn: Option<Instant>,
+    line: ProgressLine,
+    begun: bool,
 }
 
 impl Progress {
     /// Work of `all` rounds. Shown on a terminal, and elsewhere if that is `wanted`.
     pub(crate) fn new(all: u64, wanted: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
-        Self { all, shown: wanted || terminal, terminal, start: Instant::now(), drawn: None }
+        Self { all, line: ProgressLine::start(wanted.then_some(ELSEWHERE)), begun: false }
     }
 
     /// So many rounds are done. `more` is what else there is to say; it is only asked for when it is shown.
     pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
-        let pause = if self.terminal { ON_TERMINAL } else { ELSEWHERE };
-        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause) || rounds == self.all;
-        if !self.shown || !due {
-            return;
-        }
-        self.drawn = Some(Instant::now());
-        let line = line(rounds, self.all, self.start.elapsed(), &more());
-        let drawn = if self.terminal { format!("\r\x1b[K{}", fit_stderr(&line)) } else { format!("{line}\n") };
-        self.write(&drawn);
+        let all = self.all;
+        let text = |elapsed| line(rounds, all, elapsed, &more());
+        // The first line comes at once: it says that the work has begun.
+        let now = !mem::replace(&mut self.begun, true) || rounds == all;
+        if now { self.line.draw_now(text) } else { self.line.draw(text) }
     }
 
     /// Leaves the last line standing, so that others can be written below it.
     pub(crate) fn end(&mut self) {
-        if self.terminal && self.drawn.take().is_some() {
-            self.write("\n");
-        }
+        self.line.end();
     }
 
     /// Rounds a second since the start.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     pub(crate) fn rate(&self, rounds: u64) -> f64 {
-        rounds as f64 / self.start.elapsed().as_secs_f64().max(1e-9)
-    }
-
-    fn write(&mut self, text: &str) {
-        // Nobody waits for a progress line: where it cannot be written it is given up.
-        self.shown = io::stderr().write_all(text.as_bytes()).is_ok();
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.end();
+        rounds as f64 / self.line.elapsed().as_secs_f64().max(1e-9)
     }
 }
 
@@ -99,10 +73,9 @@ fn line(rounds: u64, all: u64, elapsed: Duration, more: &str) -> String {
         short(all),
         short(rate as u64),
     );
-    if rounds > 0 && rounds < all {
-        let left = (seconds * (all - rounds) as f64 / rounds as f64) as u64;
+    if let Some(left) = time_left(rounds, all, elapsed) {
         // Writing to a string cannot fail.
-        let _ = write!(line, "  {}:{:02} left", left / 60, left % 60);
+        let _ = write!(line, "  {} left", clock_time(left));
     }
     line + more
 }

@@ -54,7 +54,7 @@ pub use events::Event;
 pub use grid::GridView;
 pub use keys::{Key, Pad};
 pub use mouse::{Gesture, Mouse};
-pub use overlay::{Overlay, TooSmall};
+pub use overlay::{Overlay, TooSmall, wrap};
 pub use palette::{Depth, Palette};
 pub use ranking::{Rank, Ranking, fit};
 pub use screen::{Keyboard, Screen};

@@ -35,7 +35,7 @@ impl<'a> Overlay<'a> {
                 _ if width >= column + NARROWEST => (column, column),
                 length => (length + 2, 0),
             };
-            let pieces = wrap(meaning, width.saturating_sub(start), width - indent);
+            let pieces = wrap_after(meaning, width.saturating_sub(start), width - indent);
             let lines = pieces.into_iter().enumerate().map(|(number, piece)| {
                 let (key, width) = if number == 0 { (key, start) } else { ("", indent) };
                 let key = Span::styled(format!("{key:width$}"), Style::new().add_modifier(Modifier::BOLD));
@@ -114,12 +114,17 @@ impl Widget for &TooSmall {
 
 // Into how many lines wrapping cuts `text`; more than any window has if a word does not fit.
 fn wrapped_lines(text: &str, width: usize) -> usize {
-    let lines = wrap(text, width, width);
+    let lines = wrap(text, width);
     if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
 }
 
-// Cuts `text` at blanks into lines of at most `width` columns, the first of at most `first`. A longer word stays whole.
-fn wrap(text: &str, first: usize, width: usize) -> Vec<&str> {
+/// Cuts `text` at blanks into lines of at most `width` columns. A longer word stays whole.
+pub fn wrap(text: &str, width: usize) -> Vec<&str> {
+    wrap_after(text, width, width)
+}
+
+// The first line has at most `first` columns.
+fn wrap_after(text: &str, first: usize, width: usize) -> Vec<&str> {
     let (mut lines, mut rest, mut room) = (vec![], text, first);
     while rest.len() > room {
         let mut blanks = rest.match_indices(' ').map(|(at, _)| at);
