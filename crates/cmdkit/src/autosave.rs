@@ -1,29 +1,29 @@
-//! Saving while work goes on.
+//! Saving at intervals during a long computation.
 
 use anyhow::anyhow;
 
-/// When work that may take hours is saved, and what becomes of a save that fails.
+/// Decides when a computation that may take hours is saved, and how a failed save is treated.
 ///
-/// One in between that fails is to be told and no reason to end: the work goes on, and the disk may have room again at the
-/// next one. At the end it is an error.
+/// A failed intermediate save is reported and the computation continues: the disk may have room again at the next save. A
+/// failed final save is an error.
 #[derive(Debug)]
 pub struct Autosave {
     every: u64,
-    // How much was done at the last attempt, and at the last one that did not fail.
+    // How much was done at the last attempt to save, and at the last successful save.
     tried: u64,
     saved: Option<u64>,
 }
 
 impl Autosave {
-    /// Saves each time when so much more is done.
+    /// Saves each time that another `every` units are done.
     pub const fn new(every: u64) -> Self {
         Self { every, tried: 0, saved: None }
     }
 
-    /// Calls `save` if it is time for that, now that so much is `done`. Says whether that was so.
+    /// Calls `save` if enough more is `done`. Returns whether it was called.
     ///
     /// # Errors
-    /// What went wrong, to be told; the work is to go on.
+    /// A message to be shown; the computation should continue.
     pub fn meanwhile(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if done.saturating_sub(self.tried) < self.every {
             return Ok(false);
@@ -34,10 +34,10 @@ impl Autosave {
         Ok(true)
     }
 
-    /// Calls `save` at the end, unless all that is `done` is saved. Says whether that was so.
+    /// Calls `save` at the end, unless everything that is `done` is already saved. Returns whether it was called.
     ///
     /// # Errors
-    /// What went wrong: there is work that is lost.
+    /// A message about what is lost.
     pub fn finish(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if self.saved == Some(done) {
             return Ok(false);

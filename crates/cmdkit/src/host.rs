@@ -1,4 +1,4 @@
-//! Hosting a room: what all servers do the same way.
+//! Hosting a room: the parts that all servers share.
 
 use std::{
     io::{self, Write},
@@ -18,21 +18,21 @@ use tracing::{info, warn};
 
 use crate::{JournalArgs, LogArgs, LogFormat, Match, Reach, narrator::Narrator, stderr};
 
-/// How often a port that is in use is tried again.
+/// The pause between two attempts to bind a port that is in use.
 const RETRY: Duration = Duration::from_millis(250);
-/// How long the end of a server waits for its journal to be on the disk.
+/// How long a server that ends waits for its journal to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Where nobody is.
+/// The address of a peer whose recorded address cannot be parsed.
 const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
-/// Where and how a server listens, and what it says of itself.
+/// Where and how a server listens, and what it announces.
 #[derive(Debug, Clone, Copy)]
 pub struct Hosting<'a> {
-    /// The addresses to listen on; without any those of the match that is resumed, and for a new one all of the machine.
+    /// The addresses to listen on. If empty: those of the resumed match, or all addresses of the machine for a new one.
     pub bind: &'a [IpAddr],
-    /// The port; 0 is any free one. None is that of the match that is resumed, and any free one for a new one.
+    /// The port; 0 means any free port. If none: that of the resumed match, or any free port for a new one.
     pub port: Option<u16>,
-    /// What is spoken.
+    /// The transport.
     pub wire: Wire,
     /// The options about logs.
     pub log: &'a LogArgs,
@@ -40,28 +40,28 @@ pub struct Hosting<'a> {
     pub journal: &'a JournalArgs,
     /// The version of the program.
     pub version: &'a str,
-    /// Whether nothing is said on standard error about how to join.
+    /// Suppresses the lines on standard error that tell people how to join.
     pub quiet: bool,
 }
 
-/// What a server speaks.
+/// The transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// Datagrams.
     Udp,
-    /// Connections, from each of which so many bytes are read.
+    /// Connections, with the rate at which bytes are read from each of them.
     Tcp(Rate),
 }
 
-/// What a server says of itself once it listens.
+/// What a server announces once it listens.
 pub trait Announce {
     /// The front of the line on standard output, before the port: `Ready to play`.
     const READY: &'static str;
 
-    /// For people, on standard error: what is hosted and how to join, each line with its newline.
+    /// For people, on standard error: what is hosted and how to join. Each line ends with a newline.
     fn text(&self, reach: &Reach) -> String;
 
-    /// For programs: one line of the log with the same in fields, [`Reach::port`] and [`Reach::addresses`] among them.
+    /// For programs: one log record with the same facts in fields, including [`Reach::port`] and [`Reach::addresses`].
     fn log(&self, reach: &Reach);
 }
 
@@ -79,7 +79,7 @@ impl Sockets {
         })
     }
 
-    // Those who play know the old port, so a match that is resumed waits for it.
+    // The players of a resumed match know the old port, so this waits until it is free.
     fn bind_again(wire: Wire, addresses: &[IpAddr], port: u16) -> Result<Self, BindError> {
         let mut told = false;
         loop {
@@ -113,17 +113,17 @@ impl Sockets {
     }
 }
 
-/// Listens, announces it, and hosts a match until it has an outcome; a signal tells it to take leave.
+/// Binds the sockets, announces them, and hosts a match until it has an outcome. A signal ends it early.
 ///
-/// Standard output is a peer like any other: the first line is written at once, for somebody waits for it, and what follows
-/// goes through a bounded queue, so that whoever does not read it delays nobody. Everything that happens goes to the log.
+/// Standard output is a peer like any other. The first line is written at once, because scripts wait for it; later lines go
+/// through a bounded queue, so a reader that stalls delays nobody. All events are logged.
 ///
-/// With a journal everything that arrives is written down first, and a signal does not end the match: it can be resumed, so nobody is
-/// told that it is over.
+/// With a journal every input is recorded before it takes effect. A signal then suspends the match instead of ending it:
+/// players are not told that it is over, because it can be resumed.
 ///
 /// # Errors
-/// When the port cannot be had, the system refuses what a server needs, the first line cannot be written, the journal cannot be
-/// begun, or an invariant of the server is broken.
+/// When a port cannot be bound, the system refuses a resource, the first line cannot be written, the journal cannot be created,
+/// or the server panics.
 pub fn host<E: Recorded + Send + 'static>(
     hosting: Hosting<'_>,
     game: Match<E>,
@@ -138,7 +138,7 @@ pub fn host<E: Recorded + Send + 'static>(
         runtime.block_on(async {
             let stop = shutdown().context("cannot listen for signals")?;
             let Begun { host, at, peers, farewells, journal, resumed } = begin(hosting, game, &reachable)?;
-            // Only now: whoever has read the announcement may send a signal at once.
+            // Signal handlers come first: a script may send a signal as soon as it has read the announcement.
             say(hosting, &Reach::at(&reachable), announce, journal.as_ref().map(|(path, _)| &**path))?;
             let mut host = sockets.let_in(host.with_observer(narrator), open_files)?;
             if resumed {
@@ -158,7 +158,7 @@ pub fn host<E: Recorded + Send + 'static>(
     }));
     let journal = end.as_ref().map(|(path, _)| path.display().to_string());
     let Ok(outcome) = hosted else {
-        // The hook has told of the panic.
+        // The panic hook has printed the message.
         match journal {
             Some(journal) => bail!("an invariant of the server is broken; '{journal}' holds what has led to it"),
             None => bail!("an invariant of the server is broken; with --journal it would be known what has led to it"),
@@ -182,7 +182,7 @@ pub fn host<E: Recorded + Send + 'static>(
     Ok(outcome)
 }
 
-// The sockets, and where they are.
+// Binds the sockets and returns their addresses.
 fn listen<E: Recorded>(hosting: Hosting<'_>, game: &Match<E>) -> anyhow::Result<(Sockets, Vec<SocketAddr>)> {
     let Hosting { bind, port, wire, .. } = hosting;
     let sockets = match game {
@@ -199,7 +199,7 @@ fn listen<E: Recorded>(hosting: Hosting<'_>, game: &Match<E>) -> anyhow::Result<
     Ok((sockets, reachable))
 }
 
-/// A host that nobody can reach yet, and what it begins with.
+/// A host without sockets, and the state that it starts from.
 struct Begun {
     host: Host,
     at: Time,
@@ -227,7 +227,7 @@ fn begin<E: Recorded + Send + 'static>(
         }
         (Match::Resumed(resumable, path, file), _) => {
             let cannot = || format!("cannot go on with '{}'", path.display());
-            // An address that is none is nowhere, so whoever had it is gone.
+            // A peer with an address that cannot be parsed is treated as gone.
             let address = |peer: &journal::Peer| peer.address.parse().unwrap_or(NOWHERE);
             let peers = resumable.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect();
             let farewells =
@@ -240,14 +240,14 @@ fn begin<E: Recorded + Send + 'static>(
     }
 }
 
-// One line on standard output, at once even into a pipe; then, for people, how to join.
+// Writes one line to standard output and flushes it; then tells people how to join.
 fn say<A: Announce>(hosting: Hosting<'_>, reach: &Reach, announce: &A, journal: Option<&Path>) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}, waiting at port {}", A::READY, reach.port)
         .and_then(|()| stdout.flush())
         .context("cannot write the port to standard output")?;
     if hosting.log.log_format == LogFormat::Json {
-        // Whoever reads this is a program.
+        // The reader is a program.
         announce.log(reach);
         if let Some(journal) = journal {
             info!(journal = %journal.display(), "writing a journal");

@@ -1,4 +1,4 @@
-//! Where another program is: a host, by name or address, and a port.
+//! The address of another program: a host, by name or IP address, and a port.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use anyhow::Context;
 
 const RIGHT: &str = "give host:port, as in localhost:2022, 127.0.0.1:2022 or [::1]:2022";
 
-/// A host and a port, as typed: `name:port`, `1.2.3.4:port`, `[::1]:port` or `::1:port`, where the last colon splits.
+/// A host and a port: `name:port`, `1.2.3.4:port`, `[::1]:port` or `::1:port`. The last colon separates them.
 ///
 /// ```
 /// let there: cmdkit::HostPort = "::1:2022".parse()?;
@@ -22,15 +22,15 @@ const RIGHT: &str = "give host:port, as in localhost:2022, 127.0.0.1:2022 or [::
 pub struct HostPort {
     /// A name or an address, without brackets.
     pub host: String,
-    /// Never 0, since nobody can be reached there.
+    /// Never 0, which is no port to connect to.
     pub port: u16,
 }
 
 impl HostPort {
-    /// The addresses of the host, each once, in the order in which they are to be tried.
+    /// The addresses of the host without duplicates, in the order in which to try them.
     ///
     /// # Errors
-    /// When the system does not know the host.
+    /// When the host cannot be resolved.
     pub fn resolve(&self) -> anyhow::Result<Vec<SocketAddr>> {
         resolve(&self.host, self.port)
     }
@@ -51,16 +51,16 @@ impl FromStr for HostPort {
     }
 }
 
-/// Reads a [`HostPort`].
+/// Parses a [`HostPort`].
 ///
 /// # Errors
-/// What would be right, for whoever typed something else.
+/// A message that says what would be valid.
 pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
     let bare = bare.unwrap_or(host);
     if bare.contains(['[', ']', ':']) && !is_ipv6(bare) {
-        // Most likely an IPv6 address, of which the last piece was taken for the port.
+        // Most likely an IPv6 address whose last group was taken for the port.
         return Err(format!("'{host}' before the last colon is neither a name nor an address; {RIGHT}"));
     }
     if bare.trim().is_empty() {
@@ -74,10 +74,10 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
     }
 }
 
-/// The addresses of `host`, each once and with this port, in the order in which they are to be tried.
+/// The socket addresses of `host` with this port, without duplicates, in the order in which to try them.
 ///
 /// # Errors
-/// When the system does not know the host.
+/// When the host cannot be resolved.
 pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
     let mut addresses: Vec<SocketAddr> = vec![];
@@ -90,7 +90,7 @@ pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// Whether `text` is an IPv6 address, with or without the interface that a link-local one needs.
+/// Whether `text` is an IPv6 address, with or without the zone that a link-local address needs.
 pub fn is_ipv6(text: &str) -> bool {
     text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
@@ -152,7 +152,7 @@ mod tests {
     fn addresses_come_each_once_and_a_host_that_is_none_is_named() {
         let addresses = host_port("127.0.0.1:80").unwrap().resolve().unwrap();
         assert_eq!(addresses, ["127.0.0.1:80".parse().unwrap()]);
-        // A name with an empty part is none, so nobody on the network is asked.
+        // A name with an empty label is invalid, so no query leaves the machine.
         let error = host_port("no..host:80").unwrap().resolve().unwrap_err();
         assert!(format!("{error:#}").starts_with("cannot find the host 'no..host'"), "{error:#}");
     }

@@ -1,4 +1,4 @@
-//! Options about journals, and what a server begins with: a new match, or one that is gone on with.
+//! Options about journals, and the match that a server starts with: a new one or a resumed one.
 
 use std::{
     fs::File,
@@ -16,35 +16,35 @@ use crate::byte_count;
 
 /// The heading of the options in the help.
 const HEADING: &str = "Journals";
-/// The smallest journal that is worth its name.
+/// The smallest size that can be chosen.
 const LEAST_SIZE: u64 = 64 << 10;
 
-/// Where the match is written down, and which match is gone on with.
+/// Where the match is recorded, and which match is resumed.
 #[derive(Debug, Clone, Args)]
 pub struct JournalArgs {
-    /// Write everything that arrives into a journal in this directory, so that the match can be resumed after a crash and
+    /// Record everything that arrives in a journal in this directory, so that the match can be resumed after a crash and
     /// replayed; see the program `journal`
     #[arg(long = "journal", value_name = "DIR", help_heading = HEADING)]
     directory: Option<PathBuf>,
 
-    /// Go on with the match of this journal, or of the newest in this directory, after the server was stopped or killed
+    /// Resume the match of this journal, or of the newest in this directory, after the server was stopped or killed
     #[arg(long, value_name = "FILE", help_heading = HEADING, conflicts_with = "directory")]
     resume: Option<PathBuf>,
 
-    /// What a journal is safe from before anybody is told anything
+    /// When recorded input reaches the disk, and so what a match survives
     #[arg(long, value_enum, default_value_t = SyncArg::Interval, value_name = "WHEN", help_heading = HEADING)]
     sync: SyncArg,
 
-    /// The most bytes of a journal. The match goes on when it is full, but cannot be resumed
+    /// The maximum size of a journal. When it is full, the match continues but cannot be resumed
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, help_heading = HEADING)]
     journal_max: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SyncArg {
-    /// A power cut: answers wait for the disk
+    /// Before any answer: the match survives a power failure
     Always,
-    /// The end of the server: a power cut may lose a second
+    /// Once a second: the match survives a crash of the server; a power failure may lose a second
     Interval,
 }
 
@@ -53,18 +53,18 @@ fn size(typed: &str) -> Result<u64, String> {
     if bytes < LEAST_SIZE { Err("a journal needs 64K at least".to_owned()) } else { Ok(bytes) }
 }
 
-/// The match that a server begins with.
+/// The match that a server starts with.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
 pub enum Match<E: Recorded> {
     /// A new one.
     New(E),
-    /// One that is gone on with, and its journal.
+    /// A resumed one, and its journal.
     Resumed(Resumable<E>, PathBuf, File),
 }
 
 impl<E: Recorded> Match<E> {
-    /// The engine that plays it.
+    /// Its engine.
     pub const fn engine(&self) -> &E {
         match self {
             Self::New(engine) => engine,
@@ -74,10 +74,10 @@ impl<E: Recorded> Match<E> {
 }
 
 impl JournalArgs {
-    /// The match that is to be gone on with, or the new one that `begin` makes.
+    /// Returns the match to resume, or the new one that `begin` creates.
     ///
     /// # Errors
-    /// When the journal cannot be gone on with, or `begin` fails.
+    /// When the journal cannot be resumed, or `begin` fails.
     pub fn open<E: Recorded>(&self, begin: impl FnOnce() -> anyhow::Result<E>) -> anyhow::Result<Match<E>> {
         let Some(path) = &self.resume else { return Ok(Match::New(begin()?)) };
         let cannot = |path: &Path| format!("cannot resume '{}'", path.display());
@@ -94,7 +94,7 @@ impl JournalArgs {
         Ok(Match::Resumed(resumable, path, file))
     }
 
-    /// Where a new journal goes, if there is to be one.
+    /// The directory of a new journal, if one is wanted.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }

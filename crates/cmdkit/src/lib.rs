@@ -1,16 +1,16 @@
-//! The habits that all programs share at the command line.
+//! The conventions that all programs share at the command line.
 //!
-//! - [`run`] parses the arguments, prints completions when asked, turns an error into one line on standard error and
-//!   gives the exit code: 0 for success, 1 for a failure at run time, 2 (or what the program's tradition wants) for
-//!   wrong usage.
-//! - [`whole_number`], [`ip_address`] and [`host_port`] read the values of options and say what would be right; [`resolve`]
-//!   finds the addresses of a host.
-//! - [`read_file`] and [`replace_file`] read within a bound and write all or nothing; [`file_name`] is for messages.
-//! - [`Reach`] and [`command_of`] are how a server says where it is and how to join; with the feature `hosting`, `host` is all that
-//!   servers do the same way: sockets, signals, the announcement, the loop, the log, standard output, and journals with their
-//!   options (`JournalArgs`).
-//! - [`stop_flag`] is for work that is asked to end, [`Autosave`] for work that is saved while it goes on,
-//!   [`ProgressLine`] for a line that says how far it is, with [`progress_bar`] and [`time_left`] in it.
+//! - [`run`] parses the arguments, prints completions, reports an error in one line on standard error, and returns the exit
+//!   code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
+//! - [`whole_number`], [`ip_address`] and [`host_port`] parse the values of options; their errors say what would be valid.
+//!   [`resolve`] finds the addresses of a host.
+//! - [`read_file`] reads within a bound, and [`file_name`] formats names for messages. With the feature `saving`,
+//!   `replace_file` writes atomically.
+//! - [`Reach`] and [`command_of`] describe how to join a server. With the feature `hosting`, `host` does all that servers have
+//!   in common: sockets, signals, the announcement, the loop, logs, standard output, and journals with their options
+//!   (`JournalArgs`).
+//! - [`stop_flag`] cancels long computations, [`Autosave`] saves them at intervals, and [`ProgressLine`] shows
+//!   their progress, with [`progress_bar`] and [`time_left`] in the line.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
 //!   that draws on the terminal, which can log to a file.
 
@@ -27,6 +27,8 @@ mod narrator;
 mod progress;
 mod queued;
 mod reach;
+#[cfg(feature = "saving")]
+mod saving;
 mod stderr;
 mod stop;
 mod values;
@@ -44,7 +46,7 @@ use clap_complete::Shell;
 
 pub use crate::{
     autosave::Autosave,
-    files::{check_replaceable, file_name, read_file, replace_file},
+    files::{file_name, read_file},
     host_port::{HostPort, host_port, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     progress::{ProgressLine, clock_time, fit_stderr, progress_bar, time_left},
@@ -53,6 +55,8 @@ pub use crate::{
     values::{byte_count, ip_address, whole_number},
 };
 
+#[cfg(feature = "saving")]
+pub use crate::saving::{check_replaceable, replace_file};
 #[cfg(feature = "hosting")]
 pub use crate::{
     host::{Announce, Hosting, Wire, host},
@@ -61,12 +65,12 @@ pub use crate::{
 
 /// Exit code for a failure at run time.
 pub const EXIT_FAILURE: u8 = 1;
-/// Exit code for wrong usage, unless a program's tradition wants another.
+/// Exit code for wrong usage, unless the program has a traditional one.
 pub const EXIT_USAGE: u8 = 2;
 
 const COMPLETIONS: &str = "completions";
 
-/// An error in what the user asked for, found behind the parser's back; ends the program like a usage error.
+/// An error in the arguments that the parser cannot detect. The program ends as after any usage error.
 #[derive(Debug)]
 pub struct UsageError(pub String);
 
@@ -78,12 +82,12 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// What a program does about wrong usage.
+/// How a program reacts to wrong usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// The exit code: [`EXIT_USAGE`], or what the program's tradition wants.
+    /// The exit code: [`EXIT_USAGE`], or the traditional code of the program.
     pub code: u8,
-    /// Arguments of a short command line that works, shown to whoever left out what is required.
+    /// Arguments of a short command line that works, shown when a required argument is missing.
     pub example: &'static str,
 }
 
@@ -100,14 +104,14 @@ where
             .value_name("SHELL")
             .value_parser(clap::builder::EnumValueParser::<Shell>::new())
             .action(ArgAction::Set)
-            // So that it does not ask for the required arguments.
+            // Without this, clap would insist on the required arguments.
             .exclusive(true)
             .help("Print a completion script for this shell and end"),
     );
     let name = command.get_name().to_owned();
     let parsed = command.clone().try_get_matches().and_then(|matches| {
         if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
-            // By way of memory, since the generator does not expect a reader that closes the pipe.
+            // Through memory, since the generator panics if the reader closes the pipe.
             let mut script = vec![];
             clap_complete::generate(shell, &mut command.clone(), &name, &mut script);
             let _ = io::stdout().write_all(&script);
@@ -120,13 +124,13 @@ where
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => {
             let error = match error.kind() {
-                // The parser knows neither which argument that was nor what it held.
+                // Clap's error names neither the argument nor its value.
                 ErrorKind::InvalidUtf8 => {
                     command.clone().error(ErrorKind::InvalidUtf8, not_utf8(env::args_os().skip(1)))
                 }
                 _ => error,
             };
-            // A reader that closed the pipe has seen what it wanted.
+            // If the reader has closed the pipe, it has seen enough.
             let _ = error.print();
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
@@ -151,11 +155,11 @@ where
     }
 }
 
-/// A file that may not grow any more is an error of writing, to be told like a full disk. By default the system ends the
-/// program instead, without a word and with half a file beside the one that was to be replaced.
+/// Makes writes beyond the limit on file sizes fail with an error, which is reported like a full disk. By default the system
+/// kills the program instead, silently and with a temporary file left behind.
 #[cfg(unix)]
 fn outlive_file_limits() {
-    // The flag is looked at by nobody. Where there is no such signal there is nothing to outlive.
+    // The flag is never read. Where there is no such signal, registration fails and nothing is needed.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 

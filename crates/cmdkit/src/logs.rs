@@ -17,9 +17,9 @@ use crate::{UsageError, stderr::Queued};
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// A line of text for people.
+    /// Lines of text for people.
     Text,
-    /// A line of JSON for programs.
+    /// Lines of JSON for programs.
     Json,
 }
 
@@ -39,17 +39,18 @@ impl LogArgs {
     /// Starts logging to standard error. Without `--log` the filter is `RUST_LOG`, without that `default`.
     ///
     /// # Errors
-    /// [`UsageError`] when the filter cannot be read.
+    /// [`UsageError`] when the filter is invalid.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
-        let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && io::stderr().is_terminal();
+        let colour =
+            !anstyle_query::no_color() && anstyle_query::term_supports_ansi_color() && io::stderr().is_terminal();
         self.init(default, BoxMakeWriter::new(Queued::start()), colour)
     }
 
-    /// As [`LogArgs::start`], but to `writer` and without colour: a program that draws on the terminal must not log over its
-    /// own screen.
+    /// As [`LogArgs::start`], but writes to `writer` and without colour. A program that draws on the terminal must not log over
+    /// its own screen.
     ///
     /// # Errors
-    /// [`UsageError`] when the filter cannot be read.
+    /// [`UsageError`] when the filter is invalid.
     pub fn start_to(&self, default: &str, writer: BoxMakeWriter) -> anyhow::Result<()> {
         self.init(default, writer, false)
     }
@@ -60,7 +61,7 @@ impl LogArgs {
         let filter = EnvFilter::try_new(&wanted)
             .map_err(|error| UsageError(format!("cannot read the log filter '{wanted}': {error}; try 'info'")))?;
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
-        // The alternative is to complain on standard error, which panics when that is what broke.
+        // By default an error of writing is printed to standard error, which panics if standard error is what failed.
         let builder = builder.log_internal_errors(false);
         match self.log_format {
             LogFormat::Text => builder.with_target(false).init(),
@@ -70,7 +71,7 @@ impl LogArgs {
     }
 }
 
-/// What a program that draws on the terminal logs, and how and where: not over its own screen.
+/// The log options of a program that draws on the terminal: its log must not go over its own screen.
 #[derive(Debug, Clone, Args)]
 pub struct ScreenLogArgs {
     /// Write logs to this file; needed to see them while a screen is drawn
@@ -83,12 +84,12 @@ pub struct ScreenLogArgs {
 }
 
 impl ScreenLogArgs {
-    /// Starts logging: to the file, else to standard error, else, where a screen will be drawn (`draws`) on the terminal that
-    /// standard error is too, nowhere. Without `--log` the filter is `RUST_LOG`, without that `default`.
+    /// Starts logging to the file if one is given, and otherwise to standard error. If the program draws a screen (`draws`) on the
+    /// terminal that standard error is, nothing is logged. Without `--log` the filter is `RUST_LOG`, without that `default`.
     ///
     /// # Errors
-    /// [`UsageError`] when the filter cannot be read, or would have logs written over the screen; another error when the
-    /// file cannot be written.
+    /// [`UsageError`] when the filter is invalid, or asks for a log that would go over the screen; another error when the file
+    /// cannot be written.
     pub fn start(&self, default: &str, draws: bool) -> anyhow::Result<()> {
         let writer = match &self.log_file {
             Some(path) => {

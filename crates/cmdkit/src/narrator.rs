@@ -1,4 +1,4 @@
-//! Tells the log and standard output what happens in a room; the room itself has neither.
+//! Reports the events of a room to the log and to standard output.
 
 use std::{collections::BTreeMap, io, time::Duration};
 
@@ -11,20 +11,20 @@ use crate::{
     queued::Queue,
 };
 
-/// How many lines of a kind the log shows: enough for a full room that comes and goes at once, and far below what a program
-/// that does nothing else can cause.
+/// How many lines of one kind the log shows before it holds them back: enough for a full room that joins and leaves at once,
+/// and far fewer than a flooding peer can cause.
 const LINES: Rate = Rate { per_second: 10, burst: 200 };
-/// How long the end of a program waits for standard output to take its last results.
+/// How long a server that ends waits for standard output to accept the last results.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Standard output, which may be read by nobody.
+/// Standard output, which nobody may be reading.
 #[derive(Debug, Clone)]
 pub(crate) struct Stdout {
     queue: Queue,
 }
 
 impl Stdout {
-    /// Waits until everything is written, but not for ever.
+    /// Waits until everything is written, for a bounded time.
     pub(crate) fn finish(&self) {
         if !self.queue.finish(PATIENCE) {
             warn!("nobody reads standard output, so the last results are lost");
@@ -58,7 +58,7 @@ impl Pace {
     }
 }
 
-/// Tells what happens. Peers cause the lines, so there is a limit on each kind of them.
+/// Reports events. Peers cause them, so the lines of each kind are limited.
 #[derive(Debug)]
 pub(crate) struct Narrator {
     stdout: Stdout,
@@ -76,7 +76,7 @@ pub(crate) struct Narrator {
 }
 
 impl Narrator {
-    /// A narrator, and the standard output that it writes to.
+    /// Creates a narrator, and the standard output that it writes to.
     pub(crate) fn new() -> (Self, Stdout) {
         let failed = |error| warn!(%error, "standard output cannot be written to, so results are lost");
         let stdout = Stdout { queue: Queue::start(io::stdout(), failed) };
@@ -100,7 +100,7 @@ impl Narrator {
 
     fn notice(&mut self, now: Time, severity: Severity, text: &str, address: Option<&str>) {
         if severity == Severity::Requested {
-            // What the host asked for is shown in full.
+            // Results, which the host asked for, are shown in full.
             info!(address, "{text}");
         } else if let Some(held_back) = self.notices.admit(now) {
             if severity == Severity::Info {
@@ -112,7 +112,7 @@ impl Narrator {
     }
 }
 
-// How many lines were held back, if any were: a field of no interest is left out.
+// The number of suppressed lines as a log field, absent if it is zero.
 fn some(held_back: u64) -> Option<u64> {
     (held_back > 0).then_some(held_back)
 }

@@ -1,4 +1,4 @@
-//! A line on standard error that says how far a long work is.
+//! A progress line on standard error, which is redrawn while a computation runs.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -7,7 +7,7 @@ use std::{
 
 use terminal_size::{Width, terminal_size_of};
 
-/// Columns of a window that does not say how many it has.
+/// Columns of a window whose size is unknown.
 const USUAL: u16 = 80;
 /// How often the line is drawn on a terminal.
 const ON_TERMINAL: Duration = Duration::from_millis(100);
@@ -98,7 +98,7 @@ pub fn clock_time(time: Duration) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// A bar of so many columns between brackets, filled as far as the work is `done`.
+/// A bar of `columns` characters between brackets, filled in proportion to `done` of `whole`.
 ///
 /// ```
 /// assert_eq!(cmdkit::progress_bar(1, 4, 8), "[##......]");
@@ -109,14 +109,14 @@ pub fn progress_bar(done: u64, whole: u64, columns: usize) -> String {
     format!("[{}{}]", "#".repeat(full), ".".repeat(columns - full))
 }
 
-/// What of a line fits the terminal that standard error is, whatever size it has by now: a longer one would wrap and leave a
-/// row behind each time that it is drawn.
+/// The front of `line` that fits the width of the terminal that standard error is. A longer line would wrap and leave a row
+/// behind each time that it is redrawn.
 pub fn fit_stderr(line: &str) -> &str {
     cut(line, terminal_size_of(io::stderr()).map_or(0, |(Width(columns), _)| columns))
 }
 
-// The last column stays free: a terminal that has just filled it may wrap, or lose it to what makes the rest of the row empty.
-// No columns are an unknown number of them.
+// The last column stays free: some terminals wrap once it is filled, others lose it to the erase sequence at the end.
+// `columns` is 0 if the width is unknown.
 fn cut(line: &str, columns: u16) -> &str {
     let columns = if columns == 0 { USUAL } else { columns };
     let most = usize::from(columns - 1).max(1);

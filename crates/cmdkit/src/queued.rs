@@ -1,7 +1,7 @@
-//! Writing to a stream that may be full, closed, or read by nobody.
+//! Writing to a stream that may be full, closed, or not read by anybody.
 //!
-//! A program must neither end nor stand still because nobody takes what it writes. So texts go through a bounded queue to a
-//! thread of their own, which may wait; what does not fit the queue is lost, and so is what cannot be written.
+//! A program must not end or block because nobody reads what it writes. Texts therefore go through a bounded queue to a
+//! thread that may block. Texts that do not fit the queue, or that cannot be written, are dropped.
 
 use std::{
     collections::VecDeque,
@@ -14,12 +14,12 @@ use std::{
 #[cfg(unix)]
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
-/// Bytes that wait to be written; each text counts [`ENTRY`] more.
+/// Capacity of the queue in bytes. Each text counts [`ENTRY`] more than its length.
 const MAX_BYTES: usize = 4 << 20;
-/// What a text that waits costs besides its bytes.
+/// The memory that a queued text takes besides its bytes.
 const ENTRY: usize = 64;
 
-/// The sending side of the queue.
+/// The producer's side of the queue.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
     shared: Arc<Shared>,
@@ -27,7 +27,7 @@ pub(crate) struct Queue {
 
 #[derive(Debug, Default)]
 struct Shared {
-    // Never held while something is written.
+    // Never locked during a write.
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -35,7 +35,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     texts: VecDeque<Vec<u8>>,
-    // Of those that wait, and of the one that is being written.
+    // Of the texts that are queued, and of the one that is being written.
     bytes: usize,
 }
 
@@ -46,8 +46,8 @@ impl Shared {
 }
 
 impl Queue {
-    /// Starts a thread that writes to `stream`. The first error of writing is told to `failed`; later texts are lost without a
-    /// word.
+    /// Starts a thread that writes to `stream`. `failed` gets the first error of writing; texts that are lost later are not
+    /// reported.
     pub(crate) fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
         let queue = Self { shared: Arc::clone(&shared) };
@@ -57,7 +57,7 @@ impl Queue {
         queue
     }
 
-    /// Puts a text, which goes out in one piece, behind those that wait. `false` if there is no room, so that it is lost.
+    /// Queues a text, which is written in one piece. Returns `false` if there is no room and the text is dropped.
     pub(crate) fn push(&self, text: Vec<u8>) -> bool {
         let mut state = self.shared.state();
         let bytes = state.bytes + text.len() + ENTRY;
@@ -70,7 +70,7 @@ impl Queue {
         fits
     }
 
-    /// Waits until everything is written, at most that long. Whether it is.
+    /// Waits until everything is written, for at most `patience`. Returns whether it is.
     pub(crate) fn finish(&self, patience: Duration) -> bool {
         let waiting = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
         let (state, _) = waiting.unwrap_or_else(PoisonError::into_inner);
@@ -78,9 +78,9 @@ impl Queue {
     }
 }
 
-/// Keeps SIGTSTP from the threads that are started meanwhile. A program that draws on the terminal takes that signal in a
-/// thread of its own, to give the terminal back first; any other thread that does not hold it back would stop the program
-/// before that.
+/// Blocks SIGTSTP in the threads that are started while this value exists. A program that draws on the terminal handles that
+/// signal in one thread, which gives the terminal back first. A thread that does not block it would stop the program before
+/// that.
 #[cfg(unix)]
 struct HeldBack(Option<SigSet>);
 
@@ -94,7 +94,7 @@ impl HeldBack {
 #[cfg(unix)]
 impl Drop for HeldBack {
     fn drop(&mut self) {
-        // The system refuses nothing that it has just allowed.
+        // Restoring a mask that was just replaced does not fail.
         if let Some(before) = self.0 {
             let _ = before.thread_set_mask();
         }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::sync_channel;
 
-    /// A stream whose reader reads only once it is told to.
+    /// A stream that blocks until the test lets it proceed.
     #[derive(Clone, Default)]
     struct Unread {
         read: Arc<(Mutex<bool>, Condvar)>,

@@ -1,4 +1,4 @@
-//! What a server tells people about how to reach it.
+//! How a server can be reached.
 
 use std::{
     env,
@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Where a server can be reached, in words for people and for programs.
+/// The addresses of a server, in words for people and for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
     /// The port, the same at all addresses.
@@ -15,14 +15,14 @@ pub struct Reach {
     pub addresses: String,
     /// The addresses that it listens on, as in `all addresses (IPv4 and IPv6)` or `127.0.0.1 and ::1`.
     pub open: String,
-    /// The host under which a client on this machine reaches it, to be put into a command.
+    /// The host name or address that a client on this machine uses.
     pub host: String,
-    /// A line, with its newline, that says how another machine reaches it; empty if none can.
+    /// A line, with its newline, about how other machines reach the server; empty if they cannot.
     pub elsewhere: String,
 }
 
 impl Reach {
-    /// Words for a server that listens on `addresses`.
+    /// Describes a server that listens on `addresses`.
     pub fn at(addresses: &[SocketAddr]) -> Self {
         let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip())).collect();
         let host = match addresses.first().map(SocketAddr::ip) {
@@ -38,27 +38,27 @@ impl Reach {
         Self { port, addresses: addresses.join(" "), open: open.join(" and "), host, elsewhere }
     }
 
-    /// Host and port as one word; an IPv6 address stands in brackets.
+    /// Host and port as one word, with brackets around an IPv6 address.
     pub fn host_and_port(&self) -> String {
         let Self { host, port, .. } = self;
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 }
 
-/// How another program of this project is started by people who have started this one as they have: from the source, or
-/// as a program.
+/// The command that starts another program of this project, in the way in which this one was started: with cargo from the
+/// source, or as an installed program.
 pub fn command_of(program: &str) -> String {
     let itself = env::current_exe().unwrap_or_default();
-    // The folders that cargo names after its profiles.
+    // The directories that cargo names after its profiles.
     let folder = itself.parent().and_then(Path::file_name);
     let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
-    // The crate that writes journals has the name of the program that shows them.
+    // The package of the program `journal` has another name, since the library crate is called `journal`.
     let package = if program == "journal" { "journal-tool" } else { program };
     if built { format!("cargo run -p {package} --") } else { program.to_owned() }
 }
 
-// The address from which this machine reaches others. Connecting a datagram socket asks the routing table and sends
-// nothing; the address asked for belongs to the block for documentation.
+// The address from which this machine reaches others. Connecting a datagram socket consults the routing table and sends
+// nothing; 192.0.2.1 is reserved for documentation.
 fn outward_address() -> Option<IpAddr> {
     let probe = UdpSocket::bind("0.0.0.0:0").ok()?;
     probe.connect("192.0.2.1:9").ok()?;

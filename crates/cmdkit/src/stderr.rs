@@ -1,4 +1,4 @@
-//! Logging to a standard error that may be full, closed, or read by nobody; see [`Queue`].
+//! Logging to a standard error that may be full, closed, or not read by anybody; see [`Queue`].
 
 use std::{
     io::{self, Write},
@@ -10,19 +10,19 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::queued::Queue;
 
-/// How long the end of a program waits for its last lines to be written.
+/// How long a program that ends waits for its last lines to be written.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 static QUEUED: OnceLock<Queue> = OnceLock::new();
 
-/// Where the lines of a log go in.
+/// The writer that log lines go to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queued;
 
 impl Queued {
-    /// Starts the thread that writes, if it does not run.
+    /// Starts the writing thread unless it runs already.
     pub(crate) fn start() -> Self {
-        // There is nobody to be told that standard error is broken.
+        // An error of writing to standard error cannot be reported anywhere.
         QUEUED.get_or_init(|| Queue::start(io::stderr(), drop));
         Self
     }
@@ -31,7 +31,7 @@ impl Queued {
 impl Write for Queued {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if let Some(queue) = QUEUED.get() {
-            // A full queue loses the line.
+            // A full queue drops the line.
             queue.push(line.to_vec());
         }
         Ok(line.len())
@@ -50,23 +50,23 @@ impl<'a> MakeWriter<'a> for Queued {
     }
 }
 
-/// Writes text for people to standard error, behind the lines of the log that wait.
+/// Writes text for people to standard error, after the queued log lines.
 pub(crate) fn write(text: &str) {
     match QUEUED.get() {
-        // By the same way: if that thread is stuck, nobody else gets at standard error either.
+        // Through the same queue: while its thread is blocked, standard error cannot be written to anyway.
         Some(queue) => drop(queue.push(text.as_bytes().to_vec())),
-        // Where standard error takes nothing, the exit code has to say it.
+        // If this fails, only the exit code reports the error.
         None => drop(io::stderr().write_all(text.as_bytes())),
     }
 }
 
-/// Writes the last line of a program, behind those that wait.
+/// Writes the last line of a program, after the queued lines.
 pub(crate) fn say(line: &str) {
     write(&format!("{line}\n"));
     finish();
 }
 
-/// Waits until the last lines are written, but not for ever.
+/// Waits until the queued lines are written, for a bounded time.
 pub(crate) fn finish() {
     if let Some(queue) = QUEUED.get() {
         queue.finish(PATIENCE);

@@ -1,4 +1,4 @@
-//! Being asked to end, by those whose work goes on for a while.
+//! Cancellation of long-running work by signals.
 
 use std::{
     io,
@@ -9,11 +9,11 @@ use signal_hook::flag;
 
 use crate::EXIT_FAILURE;
 
-/// A flag that is set once the program is asked to end, by a signal of [`sigkit::ending`]. Whoever insists, see
-/// [`sigkit::Requests`], ends it at once, with [`EXIT_FAILURE`].
+/// A flag that is set when a signal of [`sigkit::ending`] asks the program to end. A second request (see
+/// [`sigkit::Requests`]) ends the program at once with [`EXIT_FAILURE`].
 ///
 /// # Errors
-/// When the system refuses, or there can be no thread.
+/// When the system refuses a handler or a thread.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     end_if_insisted()?;
@@ -23,7 +23,7 @@ pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-// By a thread: a handler could not look at the clock.
+// In a thread, because a signal handler must not read the clock.
 #[cfg(unix)]
 fn end_if_insisted() -> io::Result<()> {
     use std::{io::Read, os::unix::net::UnixStream, thread, time::Instant};
@@ -49,7 +49,7 @@ fn end_if_insisted() -> io::Result<()> {
 fn end_if_insisted() -> io::Result<()> {
     let asked = Arc::new(AtomicBool::new(false));
     for signal in sigkit::REQUESTS {
-        // First, so that it sees whether the flag was set before this signal.
+        // This handler comes first, so that it sees whether the flag was set before this signal.
         flag::register_conditional_shutdown(signal, EXIT_FAILURE.into(), Arc::clone(&asked))?;
         flag::register(signal, Arc::clone(&asked))?;
     }

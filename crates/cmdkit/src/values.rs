@@ -1,8 +1,8 @@
-//! Reading the values of options, in words that say what would be right.
+//! Parsers for the values of options. Their errors say what would be valid.
 
 use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
-/// Reads a decimal number from `range`. Who types anything else is told the range and the `example`.
+/// Parses a decimal number in `range`. The error names the range and the `example`.
 ///
 /// ```
 /// let port = cmdkit::whole_number(0..=u16::MAX, 2000);
@@ -17,7 +17,7 @@ where
     T: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
 {
     move |typed| {
-        // Digits only, though a sign before them could be understood.
+        // Only digits: `parse` would also accept a sign.
         let digits = typed.bytes().all(|byte| byte.is_ascii_digit());
         typed.parse().ok().filter(|number| digits && range.contains(number)).ok_or_else(|| {
             let (least, most) = (range.start(), range.end());
@@ -26,10 +26,10 @@ where
     }
 }
 
-/// Reads a count of bytes, as in `64M`: a whole number, with K, M, G or T behind it for its powers of 1,024.
+/// Parses a number of bytes, as in `64M`: a whole number, optionally with a suffix K, M, G or T for powers of 1,024.
 ///
 /// # Errors
-/// What would be right, for whoever typed something else.
+/// A message that says what would be valid.
 pub fn byte_count(typed: &str) -> Result<u64, String> {
     let (digits, power) = match typed.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']) {
         digits if digits.len() + 1 == typed.len() => {
@@ -44,10 +44,10 @@ pub fn byte_count(typed: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "give a number of bytes, with K, M, G or T behind it if you like, as in 64M".to_owned())
 }
 
-/// Reads an IP address, also in the brackets in which a port would stand behind it.
+/// Parses an IP address, optionally in brackets as before a port.
 ///
 /// # Errors
-/// What would be right, for whoever typed something else.
+/// A message that says what would be valid.
 pub fn ip_address(typed: &str) -> Result<IpAddr, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| inside.contains(':'));
     bare.unwrap_or(typed).parse().map_err(|_| "give an IP address without a port, as in 127.0.0.1 or ::1".to_owned())

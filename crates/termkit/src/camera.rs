@@ -1,40 +1,40 @@
-//! Which part of a grid a window shows.
+//! The part of a grid that a window shows.
 
 use ratatui::layout::{Position, Size};
 
-/// How near the focus may come to an edge of the window behind which the grid goes on.
+/// The distance from an edge of the window at which the camera moves, if the grid continues beyond that edge.
 const MARGIN: u16 = 6;
 
-/// The part of a grid that is shown when the window may be smaller than the grid.
+/// Selects the visible part of a grid in a window that may be smaller than the grid.
 ///
-/// The focus is always in view. The part stays where it is until the focus comes near its edge and then moves by about
-/// half a window, so that the picture does not shift with every step. It never shows what lies outside the grid while
-/// there is grid to show.
+/// The focus is always visible. The camera moves only when the focus comes near an edge, and then by about half a window, so
+/// that the picture does not shift with every step. It shows nothing outside the grid unless the grid is smaller than the
+/// window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Camera {
     corner: Position,
 }
 
 impl Camera {
-    /// The place in the grid that is shown at the top left of the window.
+    /// The cell of the grid at the top left of the window.
     pub const fn corner(self) -> Position {
         self.corner
     }
 
-    /// Moves, if that is needed, so that `focus` is in view. Without a focus it only stays within the grid.
+    /// Moves, if necessary, until `focus` is visible. Without a focus it only stays within the grid.
     pub fn follow(&mut self, grid: Size, window: Size, focus: Option<Position>) {
         let (x, y) = (focus.map(|focus| focus.x), focus.map(|focus| focus.y));
         self.corner.x = follow(self.corner.x, grid.width, window.width, x);
         self.corner.y = follow(self.corner.y, grid.height, window.height, y);
     }
 
-    /// Moves by so many columns and rows, as far as the grid goes.
+    /// Moves by this number of columns and rows, up to the edges of the grid.
     pub fn scroll(&mut self, grid: Size, window: Size, columns: i32, rows: i32) {
         self.corner.x = scroll(self.corner.x, grid.width, window.width, columns);
         self.corner.y = scroll(self.corner.y, grid.height, window.height, rows);
     }
 
-    /// Marks for the sides on which the grid goes on beyond the window: some of `<`, `>`, `^` and `v`.
+    /// Marks for the sides on which the grid continues beyond the window: some of `<`, `>`, `^` and `v`.
     pub fn marks(self, grid: Size, window: Size) -> String {
         let beyond = |corner: u16, grid: u16, window: u16| u32::from(corner) + u32::from(window) < u32::from(grid);
         let sides = [

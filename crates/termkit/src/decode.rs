@@ -1,18 +1,19 @@
-//! Bytes of a terminal, read as keys and as what the mouse does.
+//! Decodes the bytes of a terminal as keys and mouse events.
+//!
+//! By hand, because crossterm's reader does not notice that the terminal has hung up; see `events.rs`.
 //!
 //! | bytes | key |
 //! |-------|-----|
 //! | one byte of ASCII | that byte; CR is Enter, `\n`; some control bytes have a meaning of their own |
 //! | `ESC [` parameters final | cursor pad and function keys; a second parameter of 2 is Shift |
-//! | `ESC [ <` button `;` column `;` row, then `M` or `m` | the mouse, pressed or released; columns and rows count from 1 |
-//! | `ESC [ M` and three bytes | the same of terminals that do not know that form: button, column and row, each as a byte and 32 more |
+//! | `ESC [ <` button `;` column `;` row, then `M` or `m` | mouse button pressed or released; columns and rows count from 1 |
+//! | `ESC [ M` and three bytes | the same from terminals without mode 1006: button, column and row, each plus 32 |
 //! | `ESC [ [` letter | function keys of the Linux console |
 //! | `ESC O` final | cursor pad, function keys, number pad in application mode |
-//! | `ESC` and anything else | a key with Alt, which means nothing here |
+//! | `ESC` and anything else | a key with Alt, which is ignored |
 //! | `ESC` and nothing for a while | Esc |
 //!
-//! What is well-formed and means nothing is skipped whole, so that no part of it is taken for a key. Bytes outside ASCII
-//! are skipped.
+//! Unknown sequences are skipped as a whole, so that no part of them is taken for a key. Bytes outside ASCII are skipped.
 //!
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
@@ -24,38 +25,38 @@ use crate::{
 
 const ESC: u8 = 0x1b;
 const ESC_KEY: Event = Event::Key(Key::Byte(ESC));
-/// Longer than any sequence that means something; what goes on longer is no sequence.
+/// The length at which a sequence is given up. No known sequence is as long.
 const LONGEST: usize = 32;
 
-/// Reads events off a stream of bytes that may be cut anywhere.
+/// Decodes events from a stream of bytes that may be split anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    // The beginning of a sequence; empty, or it begins with ESC.
+    // The incomplete sequence: empty, or starting with ESC.
     pending: Vec<u8>,
 }
 
 enum Step {
-    // The byte was taken in and the sequence goes on.
+    // The byte belongs to the sequence, which continues.
     More,
-    // The sequence is complete with this byte.
+    // The byte completes the sequence.
     Done(Option<Event>),
-    // The sequence ended before this byte, which is to be looked at on its own.
+    // The sequence ended before this byte, which has to be decoded on its own.
     Before(Option<Event>),
 }
 
 impl Decoder {
-    /// Whether a sequence has begun and not ended, so that it is worth waiting for the rest, but not for ever.
+    /// Whether a sequence is incomplete, so that a timeout should be set for the rest of it.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Takes in that nothing followed for a while: what has begun is all there is.
+    /// Handles the timeout: no more bytes of the sequence will come.
     pub(crate) fn timeout(&mut self) -> Option<Event> {
         let pending = std::mem::take(&mut self.pending);
         (pending == [ESC]).then_some(ESC_KEY)
     }
 
-    /// Takes in a byte. Most often that is one event or none; an Esc that turns out to be one comes with the key behind it.
+    /// Decodes one byte. The result is usually one event or none; two if the byte shows that an earlier ESC was the key itself.
     pub(crate) fn byte(&mut self, byte: u8) -> [Option<Event>; 2] {
         if self.pending.is_empty() {
             return [self.fresh(byte), None];
@@ -88,7 +89,7 @@ impl Decoder {
     }
 
     fn step(&self, byte: u8) -> Step {
-        // Two Esc in a row are one key and perhaps the beginning of another; a sequence that breaks off was none.
+        // The first of two ESC is the key; the second may start a sequence. An unfinished sequence is dropped.
         if byte == ESC {
             return Step::Before((self.pending == [ESC]).then_some(ESC_KEY));
         }
@@ -96,18 +97,18 @@ impl Decoder {
             [] if matches!(byte, b'[' | b'O') => Step::More,
             [] => Step::Done(None),
             b"[" if byte == b'M' => Step::More,
-            // Where the place is too far away for a byte, some terminals write 0.
+            // For a position beyond the range of a byte some terminals send 0.
             [b'[', b'M', rest @ ..] if byte == 0 || byte >= b' ' => match rest {
                 &[button, column] => Step::Done(old_mouse(button, column, byte)),
                 _ => Step::More,
             },
-            // A control byte in the middle: the sequence was cut off, and this is a key.
+            // A control byte interrupts the sequence and is a key.
             _ if byte < b' ' => Step::Before(None),
             b"[" if byte == b'[' => Step::More,
             b"[[" => Step::Done(matches!(byte, b'A'..=b'E').then(|| Event::Key(Key::Function(byte - b'A' + 1)))),
             [b'[', b'<', parameters @ ..] if !matches!(byte, b' '..=b'?') => Step::Done(mouse(parameters, byte)),
             [b'[', parameters @ ..] => match byte {
-                // Some programs end Home with Shift by a dollar sign, which is no proper end.
+                // rxvt ends Home and others with Shift in a dollar sign, which ECMA-48 does not allow.
                 b'$' if !parameters.is_empty() => Step::Done(control(parameters, byte).map(Event::Key)),
                 b' '..=b'?' => Step::More,
                 _ => Step::Done(control(parameters, byte).map(Event::Key)),
@@ -120,8 +121,7 @@ impl Decoder {
     }
 }
 
-// Shift, Alt and so on, as xterm writes them: the last parameter is one more than the sum of 1 for Shift, 2 for Alt,
-// 4 for Ctrl, 8 for Meta.
+// Modifiers as xterm encodes them: the last parameter is 1 plus the sum of 1 for Shift, 2 for Alt, 4 for Ctrl and 8 for Meta.
 struct Modifiers {
     shift: bool,
     alt: bool,
@@ -146,7 +146,7 @@ fn control(parameters: &[u8], end: u8) -> Option<Key> {
     let shifted = Modifiers { shift: true, alt: false };
     match end {
         b'A'..=b'D' | b'F' | b'H' => modifiers.pad(cursor(end)?),
-        // The way of rxvt.
+        // rxvt's arrows with Shift.
         b'a'..=b'd' => shifted.pad(cursor(end.to_ascii_uppercase())?),
         b'~' | b'$' => {
             let modifiers = if end == b'$' { shifted } else { modifiers };
@@ -159,7 +159,7 @@ fn control(parameters: &[u8], end: u8) -> Option<Key> {
                 _ => None,
             }
         }
-        // With another first parameter the last of these is where the cursor stands.
+        // With another first parameter, `R` ends a report of the cursor's position.
         b'P'..=b'S' if first.is_none_or(|first| first == 1) => Some(Key::Function(end - b'P' + 1)),
         _ => None,
     }
@@ -169,17 +169,17 @@ fn control(parameters: &[u8], end: u8) -> Option<Key> {
 fn mouse(parameters: &[u8], end: u8) -> Option<Event> {
     let mut numbers = parameters.split(|&byte| byte == b';').map(number::<u16>);
     let (button, column, row) = (numbers.next()??, numbers.next()??, numbers.next()??);
-    // A release says nothing new.
+    // Releases are ignored.
     if end == b'M' { gesture(button, column, row) } else { None }
 }
 
-// ESC [ M button column row, where a release is a button of its own
+// ESC [ M button column row; a release has a button number of its own
 fn old_mouse(button: u8, column: u8, row: u8) -> Option<Event> {
     let number = |byte: u8| byte.checked_sub(32).map(u16::from);
     gesture(number(button)?, number(column)?, number(row)?)
 }
 
-// Shift, Alt and Ctrl are 4, 8 and 16; a move has 32. Columns and rows count from 1.
+// The button number includes 4 for Shift, 8 for Alt, 16 for Ctrl and 32 for a movement. Columns and rows count from 1.
 fn gesture(button: u16, column: u16, row: u16) -> Option<Event> {
     let gesture = match button & !(4 | 8 | 16) {
         0 => Gesture::Press,
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_skipped_whole() {
-        // Delete, F5, Alt-h, Alt-arrow, a release of the mouse, a report of the cursor, of the focus, an accent.
+        // Delete, F5, Alt-h, Alt-arrow, a mouse release, reports of the cursor position and of the focus, a letter outside ASCII.
         for bytes in [
             &b"\x1b[3~"[..],
             b"\x1b[24~",
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(moused(b"\x1b[<4;300;70M"), mouse(Gesture::Press, 299, 69), "with Shift, far to the right");
         assert_eq!(moused(b"\x1b[<64;3;4M"), mouse(Gesture::WheelUp, 2, 3));
         assert_eq!(moused(b"\x1b[<65;3;4M"), mouse(Gesture::WheelDown, 2, 3));
-        // Other buttons, moves, what is cut short, what counts from 0, what is out of all bounds.
+        // Other buttons, movements, missing parameters, positions that count from 0 or are out of range.
         for nothing in
             ["2;3;4M", "1;3;4M", "32;3;4M", "35;3;4M", "0;3M", "M", "0;0;4M", "0;3;0M", "0;99999;1M", "0;3;4~"]
         {
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    // As terminals tell of the mouse that do not know mode 1006: three bytes, each 32 more than it means.
+    // Three bytes, each 32 more than its value.
     #[test]
     fn the_mouse_of_terminals_that_only_know_the_old_form_types_no_key() {
         let mouse = |gesture, column, row| Event::Mouse(Mouse { gesture, column, row });
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(moused(b"\x1b[M$\xff*j"), [mouse(Gesture::Press, 222, 9), key], "with Shift, far to the right");
         assert_eq!(moused(b"\x1b[M`Q2j"), [mouse(Gesture::WheelUp, 48, 17), key]);
         assert_eq!(moused(b"\x1b[MaQ2j"), [mouse(Gesture::WheelDown, 48, 17), key]);
-        // A release, another button, and a place that is too far away to be told.
+        // A release, another button, and a position out of range.
         for nothing in [b"\x1b[M#Q2j", b"\x1b[M\"Q2j", b"\x1b[M \x00\x00j"] {
             assert_eq!(moused(nothing), [key], "{}", nothing.escape_ascii());
         }

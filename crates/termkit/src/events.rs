@@ -1,4 +1,4 @@
-//! What the terminal has to tell.
+//! Events of the terminal.
 
 use std::{
     io::{self, IsTerminal},
@@ -7,25 +7,25 @@ use std::{
 
 use crate::{Key, Mouse};
 
-/// Something that happened at the terminal.
+/// An event of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A key was pressed.
     Key(Key),
-    /// The mouse did something; only told to who has entered the screen with [`crate::Keyboard::KeysAndMouse`].
+    /// A mouse event; only if the screen was entered with [`crate::Keyboard::KeysAndMouse`].
     Mouse(Mouse),
-    /// The window has another size.
+    /// The window was resized.
     Resized,
-    /// The terminal is gone; nothing more will come.
+    /// The terminal has hung up; this is the last event.
     Gone,
 }
 
-/// Starts a thread that passes all events on to `sink`, until that answers `false` or the terminal is gone.
+/// Starts a thread that passes all events to `sink`, until `sink` returns `false` or the terminal hangs up.
 ///
-/// The sink decides how events travel: `move |event| sender.blocking_send(event).is_ok()` for a channel of tokio.
+/// For a channel of tokio the sink is `move |event| sender.blocking_send(event).is_ok()`.
 ///
 /// # Errors
-/// When standard input is no terminal or there can be no thread.
+/// When standard input is not a terminal or no thread can be started.
 pub fn listen(mut sink: impl FnMut(Event) -> bool + Send + 'static) -> io::Result<JoinHandle<()>> {
     if !io::stdin().is_terminal() {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "standard input is not a terminal"));
@@ -49,9 +49,9 @@ pub fn listen(mut sink: impl FnMut(Event) -> bool + Send + 'static) -> io::Resul
     })
 }
 
-/// Reads the terminal by itself. Crossterm's reader never returns once the terminal has hung up (it reads the end of file
-/// again and again), and it can leave a key unread that comes together with a change of the window's size.
-#[cfg(target_os = "linux")]
+/// Reads the terminal without crossterm, whose reader loops forever on the end of file once the terminal has hung up
+/// (crossterm-rs/crossterm#793), and can leave a key unread that arrives together with a resize.
+#[cfg(all(unix, not(target_vendor = "apple")))]
 mod source {
     use std::{
         collections::VecDeque,
@@ -68,7 +68,7 @@ mod source {
     use super::Event;
     use crate::decode::Decoder;
 
-    /// How long the rest of a sequence may take, as over a slow line, before an Esc is taken for the key.
+    /// How long to wait for the rest of a sequence, which may come over a slow line, before an ESC is taken for the key.
     const SEQUENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
     pub(super) struct Source {
@@ -87,7 +87,7 @@ mod source {
             Ok(Self { resized, signal, decoder: Decoder::default(), ready: VecDeque::new() })
         }
 
-        /// The next event; none if what came was no event. An error when the terminal is gone.
+        /// Returns the next event, or none if only a part of one has arrived. An error means that the terminal has hung up.
         pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
             if self.ready.is_empty() {
                 self.wait()?;
@@ -136,7 +136,9 @@ mod source {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+/// Crossterm's reader where the other one cannot be used: on Windows, and on macOS, whose `poll` does not work on terminals
+/// (console-rs/console#169).
+#[cfg(not(all(unix, not(target_vendor = "apple"))))]
 mod source {
     use std::io;
 

@@ -11,9 +11,9 @@ use crate::Camera;
 
 /// Draws the part of a grid that a [`Camera`] shows.
 ///
-/// `cell` tells what stands in a column and row of the grid: for each of the `W` columns of the window that a cell takes,
-/// one character of ASCII and its style. It is asked only for what is drawn. What is not printable is drawn as a blank. A
-/// cell that has not got all of its columns is not drawn.
+/// `cell` returns the content of the cell in a column and row of the grid: one ASCII character and its style for each of
+/// the `W` columns of the window that a cell occupies. It is called only for visible cells. Unprintable characters are drawn
+/// as blanks. A cell whose columns do not all fit is not drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct GridView<F, const W: usize> {
     grid: Size,
@@ -22,7 +22,7 @@ pub struct GridView<F, const W: usize> {
 }
 
 impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> GridView<F, W> {
-    /// A view of a grid of this size.
+    /// Creates a view of a grid of this size.
     pub const fn new(grid: Size, camera: Camera, cell: F) -> Self {
         Self { grid, camera, cell }
     }

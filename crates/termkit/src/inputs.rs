@@ -1,4 +1,4 @@
-//! Where keys come from: the terminal, or the bytes of standard input when that is none.
+//! The source of keys: the terminal, or the bytes of standard input if that is not a terminal.
 
 use std::{
     future,
@@ -14,12 +14,12 @@ use tokio::{
 
 use crate::{Event, events};
 
-/// How many keys wait while the program is busy; whoever types more waits too.
+/// Capacity of the queue of keys. When it is full, the reading thread waits.
 const WAITING: usize = 64;
-/// The least time between two keys of a pipe, so that a file of keys does not overrun the server's socket.
+/// The minimum time between two keys from a pipe, so that a file of keys does not overflow the server's socket.
 const PIPE_PACE: Duration = Duration::from_millis(2);
 
-/// Something that was typed, or that happened to the terminal.
+/// A key, or another event of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
     /// From the terminal.
@@ -30,19 +30,19 @@ pub(crate) enum Input {
     End,
 }
 
-/// The one place that keys come from.
+/// The receiving side of the keys.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     inputs: Option<mpsc::Receiver<Input>>,
-    // When the next byte of a pipe is wanted; a terminal is always listened to.
+    // When the next byte is taken from a pipe; none for a terminal, which is always read.
     next_byte: Option<Instant>,
 }
 
 impl Inputs {
-    /// Keys and events of the terminal, which must be in raw mode.
+    /// Keys and other events of the terminal, which must be in raw mode.
     ///
     /// # Errors
-    /// When standard input is no terminal or there can be no thread.
+    /// When standard input is not a terminal or no thread can be started.
     pub(crate) fn terminal() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         events::listen(move |event| sender.blocking_send(Input::Event(event)).is_ok())?;
@@ -52,7 +52,7 @@ impl Inputs {
     /// The bytes of standard input.
     ///
     /// # Errors
-    /// When there can be no thread.
+    /// When no thread can be started.
     pub(crate) fn pipe() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         thread::Builder::new().name("standard input".into()).spawn(move || {
@@ -69,11 +69,11 @@ impl Inputs {
                         }
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    // What can be read no more has come to its end.
+                    // Any other error ends the input.
                     Err(_) => break,
                 }
             }
-            // If nobody listens any more, nobody wants to know.
+            // This fails if the program has dropped the receiver, and is not needed then.
             let _ = sender.blocking_send(Input::End);
         })?;
         Ok(Self { inputs: Some(inputs), next_byte: Some(Instant::now()) })
@@ -84,8 +84,7 @@ impl Inputs {
         Self { inputs: None, next_byte: None }
     }
 
-    /// Waits for the next input. What is in a pipe waits until the program is `ready` for it.
-    /// Dropping it before it is done loses nothing.
+    /// Waits for the next input. Bytes of a pipe are left there until the program is `ready`. Cancellation safe.
     pub(crate) async fn next(&mut self, ready: bool) -> Input {
         let Some(inputs) = &mut self.inputs else { return future::pending().await };
         if let Some(next_byte) = &mut self.next_byte {

@@ -1,16 +1,16 @@
-//! Keys, free of how a terminal spells them.
+//! Keys, independent of how a terminal encodes them.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyEventState, KeyModifiers};
 
-/// A key press that a program may care about.
+/// A key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// A key that is one byte of ASCII: letters, digits, signs, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control
-    /// keys that have no variant of their own.
+    /// A key that is one byte of ASCII: letters, digits, punctuation, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control
+    /// keys without a variant of their own.
     Byte(u8),
     /// A key of the cursor pad or, without Num Lock, of the number pad.
     Pad {
-        /// Which one.
+        /// Which key.
         key: Pad,
         /// Whether Shift was held.
         shift: bool,
@@ -19,15 +19,15 @@ pub enum Key {
     Function(u8),
     /// Ctrl-C: leave.
     Interrupt,
-    /// Ctrl-D: no more input.
+    /// Ctrl-D: end of input.
     EndOfInput,
     /// Ctrl-L: draw everything again.
     Redraw,
-    /// Ctrl-Z: stop until the shell goes on with the program.
+    /// Ctrl-Z: stop, until the shell continues the program.
     Suspend,
 }
 
-/// The keys around the middle of a number pad, where each stands for the direction in which it lies.
+/// The keys around the middle of a number pad. Each stands for its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pad {
     /// Left arrow, 4.
@@ -49,12 +49,12 @@ pub enum Pad {
 }
 
 impl Key {
-    /// Whether it is for the terminal or the program as such and not for what the program shows: to leave, to stop, to draw again.
+    /// Whether it controls the program as such: leave, stop or redraw.
     pub const fn is_command(self) -> bool {
         matches!(self, Self::Interrupt | Self::Suspend | Self::Redraw)
     }
 
-    /// What a terminal means that sends this one byte, Esc included; `None` for a byte outside ASCII.
+    /// The key of a terminal that sends this one byte, Esc included; `None` for a byte outside ASCII.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x03 => Self::Interrupt,
@@ -67,8 +67,8 @@ impl Key {
         })
     }
 
-    /// What `event` means; `None` for a key that means nothing here, such as a key with Alt, a letter outside ASCII or the
-    /// release of a key.
+    /// The key of a crossterm event; `None` for keys that are ignored, such as a key with Alt, a letter outside ASCII, or a
+    /// release.
     pub fn from_event(event: &KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {
             return None;
@@ -94,7 +94,7 @@ impl Key {
             KeyCode::Esc => Some(Self::Byte(0x1b)),
             KeyCode::Backspace => Some(Self::Byte(0x7f)),
             KeyCode::Char(typed) if modifiers.contains(KeyModifiers::CONTROL) => control(typed),
-            // Terminals that tell the number pad apart from the digits say so.
+            // Only terminals that distinguish the number pad from the digits set this.
             KeyCode::Char(digit) if event.state.contains(KeyEventState::KEYPAD) => {
                 let number = digit.to_digit(10).and_then(|number| u8::try_from(number).ok());
                 number.and_then(Pad::on_number_pad).map_or_else(|| ascii(digit), pad)
@@ -106,7 +106,7 @@ impl Key {
 }
 
 impl Pad {
-    /// The key that stands on the number pad's `digit`, if it is a direction.
+    /// The key of a `digit` of the number pad, if it is a direction.
     pub const fn on_number_pad(digit: u8) -> Option<Self> {
         Some(match digit {
             1 => Self::End,
@@ -126,7 +126,7 @@ fn ascii(typed: char) -> Option<Key> {
     u8::try_from(typed).ok().filter(u8::is_ascii).map(Key::Byte)
 }
 
-// A key with Ctrl, by the one byte that terminals send for it.
+// The byte that terminals send for a key with Ctrl.
 fn control(typed: char) -> Option<Key> {
     let byte = match u8::try_from(typed.to_ascii_lowercase()).ok()? {
         letter @ b'a'..=b'z' => letter - b'a' + 1,

@@ -1,17 +1,16 @@
-//! What the terminal programs share.
+//! The parts that the terminal programs share.
 //!
-//! - [`Screen`] takes the terminal over and gives it back on every way out, a panic included.
-//! - [`events::listen`] hands key presses ([`Key`]), what the mouse does ([`Mouse`]) and changes of the window's size to whatever channel a program
-//!   uses, and says when the terminal is gone.
-//! - `stops::listen` tells of the signal that stops a program, so that the terminal is given back before it stops.
-//! - With the feature `tokio`, `Stage` is all of that for an async program: screen, keys and signals, at most sixty frames
-//!   a second.
-//! - [`GridView`] draws a grid of characters of which a [`Camera`] shows the part around a focus.
-//! - [`Ranking`] is the result of a game, [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
-//! - [`Palette`] decides about colours: `NO_COLOR` is obeyed, and modifiers tell the same without them. [`Depth`] says how
-//!   many colours a terminal has.
+//! - [`Screen`] takes control of the terminal and restores it on every way out, panics included.
+//! - [`events::listen`] delivers key presses ([`Key`]), mouse events ([`Mouse`]), resizes and the hang-up of the terminal through
+//!   any kind of channel.
+//! - `stops::listen` reports the signal that stops a program, so that the terminal is restored before it stops.
+//! - With the feature `tokio`, `Stage` combines all of these for an async program, at up to sixty frames per second.
+//! - [`GridView`] draws the part of a grid of characters that a [`Camera`] shows around a focus.
+//! - [`Ranking`] shows the result of a game; [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
+//! - [`Palette`] decides about colours: it obeys `NO_COLOR`, and modifiers carry the same information. [`Depth`] is the number
+//!   of colours of a terminal.
 //!
-//! Widgets are drawn by reference and change nothing, so a test draws them into a buffer and compares lines:
+//! Widgets are drawn by reference and have no state, so a test can draw them into a buffer and compare lines:
 //!
 //! ```
 //! use ratatui::{buffer::Buffer, layout::{Rect, Size}, style::Style, widgets::Widget};
@@ -29,7 +28,7 @@
 //! ```
 
 mod camera;
-#[cfg(any(target_os = "linux", test))]
+#[cfg(any(all(unix, not(target_vendor = "apple")), test))]
 mod decode;
 pub mod events;
 mod grid;

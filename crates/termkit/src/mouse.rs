@@ -1,9 +1,9 @@
-//! What the mouse does, where a program asks for it.
+//! Mouse events, for programs that ask for them.
 
-/// Something done with the mouse at a cell of the window.
+/// A mouse event at a cell of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mouse {
-    /// What was done.
+    /// What the mouse did.
     pub gesture: Gesture,
     /// The column, counted from 0 at the left.
     pub column: u16,
@@ -11,7 +11,7 @@ pub struct Mouse {
     pub row: u16,
 }
 
-/// What is done with a mouse. Other buttons, moves and releases are not told.
+/// The kind of a mouse event. Other buttons, movements and releases are not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
     /// The left button is pressed.

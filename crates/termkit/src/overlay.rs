@@ -1,19 +1,19 @@
-//! Boxes that cover the screen for a while.
+//! Boxes over the rest of the screen.
 
 use ratatui::{
     buffer::Buffer,
-    layout::{Rect, Size},
+    layout::{Constraint, Rect, Size},
     style::{Modifier, Style},
     text::{Line, Span},
     widgets::{Block, Clear, Paragraph, Widget, Wrap},
 };
 
-/// The least room for a meaning beside its key; with less, the meaning goes on below the key.
+/// The minimum width of the text beside a key. In a narrower window the text continues below the key.
 const NARROWEST: usize = 16;
 
-/// A box of keys and what they do, in the middle of the screen.
+/// A centred box that lists keys and their meanings.
 ///
-/// A window without room for the box gets as many of its lines as fit, and the last one in any case.
+/// If the window is too small for the box, it shows the lines that fit, always including the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlay<'a> {
     title: &'a str,
@@ -21,7 +21,7 @@ pub struct Overlay<'a> {
 }
 
 impl<'a> Overlay<'a> {
-    /// A box with one line for each pair of a key and its meaning. A pair without a key is a line of text.
+    /// Creates a box with one row for each pair of a key and its meaning. A pair without a key is a line of text.
     pub const fn new(title: &'a str, rows: &'a [(&'a str, &'a str)]) -> Self {
         Self { title, rows }
     }
@@ -46,13 +46,13 @@ impl<'a> Overlay<'a> {
         self.rows.iter().map(row).collect()
     }
 
-    // As much as a window has room for.
+    // The lines that fit a window.
     fn cut(&self, window: Size) -> Vec<Line<'a>> {
         let mut rows = self.rows(usize::from(window.width));
         let last = rows.pop().unwrap_or_default();
         let room = usize::from(window.height).saturating_sub(last.len());
         let fits = rows.iter().map(Vec::len).sum::<usize>() <= room;
-        // What only sets apart gives way first.
+        // Blank lines are dropped first.
         rows.into_iter().flatten().filter(|line| fits || line.width() > 0).take(room).chain(last).collect()
     }
 }
@@ -63,14 +63,14 @@ impl Widget for &Overlay<'_> {
         let lines: Vec<Line<'_>> = self.rows(usize::MAX).into_iter().flatten().collect();
         let size = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let text_width = lines.iter().map(Line::width).max().unwrap_or(0).max(self.title.len());
-        // A frame and a blank column on either side, which give way in a window that has no room for them.
+        // The frame and a blank column on either side are left out if there is no room for them.
         let (width, height) = (size(text_width).saturating_add(4), size(lines.len()).saturating_add(2));
         if width > area.width || height > area.height {
             Clear.render(area, buffer);
             Paragraph::new(self.cut(area.as_size())).render(area, buffer);
             return;
         }
-        let frame = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
+        let frame = area.centered(Constraint::Length(width), Constraint::Length(height));
         let block = Block::bordered().title(format!(" {} ", self.title));
         let inner = block.inner(frame);
         Clear.render(frame, buffer);
@@ -79,7 +79,7 @@ impl Widget for &Overlay<'_> {
     }
 }
 
-/// Says that the window is too small, which size is needed and what it is.
+/// Tells that the window is too small, with the required and the actual size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooSmall {
     needed: Size,
@@ -87,7 +87,7 @@ pub struct TooSmall {
 }
 
 impl TooSmall {
-    /// At least `needed` is wanted and `actual` is there.
+    /// Creates the message for a window of size `actual` where `needed` is required.
     pub const fn new(needed: Size, actual: Size) -> Self {
         Self { needed, actual }
     }
@@ -103,7 +103,7 @@ impl Widget for &TooSmall {
         );
         let medium =
             format!("Needs {} rows, {} cols; has {}, {}", needed.height, needed.width, actual.height, actual.width);
-        // The shortest form has the two sizes as rows x columns.
+        // The shortest form gives both sizes as rows x columns.
         let short = format!("{}x{} > {}x{}", needed.height, needed.width, actual.height, actual.width);
         let fits = |text: &str| wrapped_lines(text, usize::from(area.width)) <= usize::from(area.height);
         let text = [long, medium].into_iter().find(|text| fits(text)).unwrap_or(short);
@@ -112,13 +112,13 @@ impl Widget for &TooSmall {
     }
 }
 
-// Into how many lines wrapping cuts `text`; more than any window has if a word does not fit.
+// The number of lines of the wrapped `text`; larger than any window if a word does not fit.
 fn wrapped_lines(text: &str, width: usize) -> usize {
     let lines = wrap(text, width);
     if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
 }
 
-/// Cuts `text` at blanks into lines of at most `width` columns. A longer word stays whole.
+/// Wraps `text` at blanks into lines of at most `width` columns. Longer words are not split.
 pub fn wrap(text: &str, width: usize) -> Vec<&str> {
     wrap_after(text, width, width)
 }

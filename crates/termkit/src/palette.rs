@@ -1,13 +1,15 @@
-//! Whether and how colour is used.
+//! Colours, and whether they are used.
+
+//!
+//! The environment is read by `anstyle-query`, as it is by clap, so that all output of a program agrees.
 
 use std::env;
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// Makes styles, with or without colour.
+/// Creates styles with or without colour.
 ///
-/// Colour is never the only cue: whoever asks for a style names a modifier too, and the modifier is what remains when
-/// there is no colour.
+/// Colour is never the only cue: each style also has a modifier, which remains when there is no colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     colour: bool,
@@ -19,17 +21,12 @@ impl Palette {
     /// Modifiers only.
     pub const MONO: Self = Self { colour: false };
 
-    /// What the environment asks for: no colour if `NO_COLOR` is set to anything or the terminal is a dumb one.
+    /// The palette for the environment: no colour if `NO_COLOR` is set to anything, or if the terminal has none.
     pub fn from_environment() -> Self {
-        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
-        Self::from_settings(set("NO_COLOR").is_some(), set("TERM").is_some_and(|term| term == "dumb"))
+        Self { colour: !anstyle_query::no_color() && anstyle_query::term_supports_color() }
     }
 
-    const fn from_settings(no_color: bool, dumb: bool) -> Self {
-        Self { colour: !no_color && !dumb }
-    }
-
-    /// The style of `colour` and `modifier`, or of `modifier` alone.
+    /// A style of `colour` and `modifier`, or of `modifier` alone.
     pub fn style(self, colour: Color, modifier: Modifier) -> Style {
         let style = Style::new().add_modifier(modifier);
         if self.colour { style.fg(colour) } else { style }
@@ -41,27 +38,54 @@ impl Palette {
 pub enum Depth {
     /// None, or the user wants none.
     None,
-    /// Sixteen, of which the terminal decides how they look.
+    /// Sixteen, which look as the terminal is configured.
     Sixteen,
-    /// All there are.
+    /// 256 fixed colours.
+    Indexed,
+    /// 24 bits.
     True,
 }
 
 impl Depth {
-    /// What the environment says: as for [`Palette::from_environment`], and all colours if `COLORTERM` is `truecolor` or
-    /// `24bit` or `TERM` ends in `-direct`.
+    /// The depth for the environment: none as for [`Palette::from_environment`], 24 bits if `COLORTERM` is `truecolor` or `24bit`
+    /// or `TERM` ends in `-direct`, and 256 colours if `TERM` says so.
     pub fn from_environment() -> Self {
-        let set = |name| env::var_os(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
-        Self::from_settings(Palette::from_environment(), &set("COLORTERM"), &set("TERM"))
+        let term = env::var("TERM").unwrap_or_default();
+        Self::from_settings(Palette::from_environment(), anstyle_query::truecolor(), &term)
     }
 
-    fn from_settings(palette: Palette, colorterm: &str, term: &str) -> Self {
+    fn from_settings(palette: Palette, truecolor: bool, term: &str) -> Self {
         match palette {
             Palette::MONO => Self::None,
-            _ if matches!(colorterm, "truecolor" | "24bit") || term.ends_with("-direct") => Self::True,
+            _ if truecolor || term.ends_with("-direct") => Self::True,
+            _ if term.contains("256color") => Self::Indexed,
             _ => Self::Sixteen,
         }
     }
+
+    /// `colour` as a terminal of this depth shows it: 24 bits become the nearest of 256 colours if there are no more. Other
+    /// colours are returned unchanged.
+    pub fn nearest(self, colour: Color) -> Color {
+        match (self, colour) {
+            (Self::Indexed, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_indexed([red, green, blue])),
+            _ => colour,
+        }
+    }
+}
+
+/// The levels of red, green and blue in the cube of 6 x 6 x 6 colours that begins at number 16.
+const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+/// The number of the nearest colour of xterm's 256: in the cube, or in the ramp of 24 greys behind it. The sixteen before the
+/// cube are not considered, since terminals let users change them.
+fn nearest_indexed(rgb: [u8; 3]) -> u8 {
+    let cube = (0..216)
+        .map(|index: u8| (16 + index, [index / 36, index / 6 % 6, index % 6].map(|at| LEVELS[usize::from(at)])));
+    let greys = (0..24).map(|index: u8| (232 + index, [8 + 10 * index; 3]));
+    let distance = |colour: [u8; 3]| -> u32 {
+        rgb.iter().zip(colour).map(|(&one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
+    };
+    cube.chain(greys).min_by_key(|&(_, colour)| distance(colour)).map_or(0, |(number, _)| number)
 }
 
 #[cfg(test)]
@@ -70,13 +94,24 @@ mod tests {
 
     #[test]
     fn terminals_say_how_many_colours_they_have() {
-        let depth = |colorterm, term| Depth::from_settings(Palette::COLOUR, colorterm, term);
-        assert_eq!(depth("truecolor", "xterm"), Depth::True);
-        assert_eq!(depth("24bit", ""), Depth::True);
-        assert_eq!(depth("", "xterm-direct"), Depth::True);
-        assert_eq!(depth("", "xterm-256color"), Depth::Sixteen);
-        assert_eq!(depth("yes", "linux"), Depth::Sixteen);
-        assert_eq!(Depth::from_settings(Palette::MONO, "truecolor", "xterm"), Depth::None);
+        let depth = |truecolor, term| Depth::from_settings(Palette::COLOUR, truecolor, term);
+        assert_eq!(depth(true, "xterm"), Depth::True);
+        assert_eq!(depth(false, "xterm-direct"), Depth::True);
+        assert_eq!(depth(false, "screen-256color-bce"), Depth::Indexed);
+        assert_eq!(depth(false, "linux"), Depth::Sixteen);
+        assert_eq!(Depth::from_settings(Palette::MONO, true, "xterm"), Depth::None);
+    }
+
+    #[test]
+    fn colours_of_24_bits_become_the_nearest_of_256() {
+        let nearest = |red, green, blue| Depth::Indexed.nearest(Color::Rgb(red, green, blue));
+        assert_eq!(nearest(0, 0, 0), Color::Indexed(16));
+        assert_eq!(nearest(255, 255, 255), Color::Indexed(231));
+        assert_eq!(nearest(255, 0, 0), Color::Indexed(196));
+        assert_eq!(nearest(96, 94, 170), Color::Indexed(16 + 36 + 6 + 3));
+        assert_eq!(nearest(129, 127, 128), Color::Indexed(244));
+        assert_eq!(Depth::Indexed.nearest(Color::Red), Color::Red);
+        assert_eq!(Depth::True.nearest(Color::Rgb(1, 2, 3)), Color::Rgb(1, 2, 3));
     }
 
     #[test]
@@ -84,12 +119,5 @@ mod tests {
         let style = Palette::MONO.style(Color::Red, Modifier::BOLD);
         assert_eq!(style, Style::new().add_modifier(Modifier::BOLD));
         assert_eq!(Palette::COLOUR.style(Color::Red, Modifier::BOLD), style.fg(Color::Red));
-    }
-
-    #[test]
-    fn no_color_and_a_dumb_terminal_turn_colour_off() {
-        assert_eq!(Palette::from_settings(false, false), Palette::COLOUR);
-        assert_eq!(Palette::from_settings(true, false), Palette::MONO);
-        assert_eq!(Palette::from_settings(false, true), Palette::MONO);
     }
 }

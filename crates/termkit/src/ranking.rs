@@ -2,7 +2,7 @@
 
 use ratatui::{
     buffer::Buffer,
-    layout::{Rect, Size},
+    layout::{Constraint, Rect, Size},
     style::{Modifier, Style},
     text::{Line, Span},
     widgets::{Block, Clear, Paragraph, Widget},
@@ -103,7 +103,7 @@ impl Widget for &Ranking<'_> {
         let area = area.intersection(buffer.area);
         let wanted = self.size();
         let (width, height) = (wanted.width.min(area.width), wanted.height.min(area.height));
-        let place = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
+        let place = area.centered(Constraint::Length(width), Constraint::Length(height));
         Clear.render(place, buffer);
         // The frame gives way before what it holds.
         let least = narrow(self.columns().total() - self.columns().name.saturating_sub(SHORTEST_NAME));

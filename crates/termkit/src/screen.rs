@@ -1,4 +1,4 @@
-//! Taking the terminal over and giving it back.
+//! Taking control of the terminal and restoring it.
 
 use std::{
     io::{self, Write},
@@ -21,10 +21,11 @@ use ratatui::{
     layout::{Rect, Size},
 };
 
-/// What is taken for the size of a terminal that does not know its own.
+/// The assumed size of a terminal that does not report one.
 const USUAL: Size = Size::new(80, 24);
 
-/// Asks for presses and the wheel, but not for every move as crossterm does, in the form that knows any column.
+/// Enables reports of mouse presses and of the wheel, but not of movements as crossterm does, in the form without a limit on
+/// columns (mode 1006).
 #[cfg(unix)]
 const MOUSE_ON: Print<&str> = Print("\x1b[?1000h\x1b[?1006h");
 #[cfg(unix)]
@@ -32,23 +33,23 @@ const MOUSE_OFF: Print<&str> = Print("\x1b[?1006l\x1b[?1000l");
 #[cfg(not(unix))]
 use ratatui::crossterm::event::{DisableMouseCapture as MOUSE_OFF, EnableMouseCapture as MOUSE_ON};
 
-/// Whether the terminal is in our hands. What is drawn while it is not goes nowhere.
+/// Whether a [`Screen`] controls the terminal. Output is discarded while none does.
 static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Whether a program reads keys from the terminal that it draws on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keyboard {
-    /// Keys come one by one and unechoed (raw mode).
+    /// Keys are read one by one and not echoed (raw mode).
     Keys,
-    /// The same, and the mouse is told of. Selecting text then takes Shift in most terminals.
+    /// The same, with mouse events. In most terminals Shift is then needed to select text.
     KeysAndMouse,
-    /// Keys are not read, so the terminal keeps its mode, Ctrl-C included.
+    /// Keys are not read: the terminal keeps its mode, and Ctrl-C works as usual.
     Unread,
 }
 
-/// The terminal in our hands: the alternate screen, no cursor and, where keys are read, raw mode.
+/// Control of the terminal: the alternate screen, a hidden cursor and, if keys are read, raw mode.
 ///
-/// It is given back when the value is dropped and when any thread panics, before the panic's message is printed.
+/// The terminal is restored when this value is dropped, and when any thread panics, before the message of the panic is printed.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Output>>,
@@ -57,10 +58,10 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over. Standard output must be one.
+    /// Takes control of the terminal, which standard output must be.
     ///
     /// # Errors
-    /// When the terminal refuses; it is then as it was.
+    /// When the terminal cannot be set up; it is then restored.
     pub fn enter(keyboard: Keyboard) -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -82,10 +83,10 @@ impl Screen {
         }
     }
 
-    /// Draws one frame, in the size that the window has now.
+    /// Draws one frame at the current size of the window.
     ///
     /// # Errors
-    /// When the terminal cannot be written to; it is then most likely gone.
+    /// When the terminal cannot be written to, most likely because it has hung up.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let size = current_size();
         if size != self.size {
@@ -97,7 +98,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Makes the next [`Screen::draw`] draw everything again, because something else wrote on the terminal.
+    /// Makes the next [`Screen::draw`] redraw everything, because another program wrote on the terminal.
     ///
     /// # Errors
     /// When the terminal cannot be written to.
@@ -106,22 +107,22 @@ impl Screen {
         self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, self.size)))
     }
 
-    /// Takes the terminal over again, after the shell had it.
+    /// Takes control of the terminal again after the shell had it.
     ///
     /// # Errors
-    /// When the terminal refuses.
+    /// When the terminal cannot be set up.
     pub fn resume(&mut self) -> io::Result<()> {
-        // A shell sets its own modes, so ours have to be set anew.
+        // Shells change the modes of the terminal, so ours are set again.
         give_back();
         take_over(self.keyboard)?;
         self.forget()
     }
 
-    /// Gives the terminal back and stops the program, as Ctrl-Z does, until the shell lets it go on. Where there is no
-    /// job control nothing stops.
+    /// Restores the terminal and stops the program, as Ctrl-Z does, until the shell continues it. Without job control the program
+    /// does not stop.
     ///
     /// # Errors
-    /// When the terminal refuses to be taken over again.
+    /// When control of the terminal cannot be regained.
     pub fn suspend(&mut self) -> io::Result<()> {
         give_back();
         #[cfg(unix)]
@@ -150,9 +151,9 @@ fn take_over(keyboard: Keyboard) -> io::Result<()> {
 
 fn give_back() {
     if HELD.swap(false, Ordering::SeqCst) {
-        // When the terminal is gone there is nothing to restore and nobody to tell.
+        // Errors are ignored: if the terminal has hung up, there is nothing to restore.
         let _ = execute!(io::stdout(), MOUSE_OFF, terminal::LeaveAlternateScreen, Show);
-        // What was typed for the program is not meant for the shell.
+        // Input that the program has not read must not reach the shell.
         #[cfg(unix)]
         if terminal::is_raw_mode_enabled().unwrap_or(false) {
             let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
@@ -167,9 +168,9 @@ fn current_size() -> Size {
     Size::new(known(width, USUAL.width), known(height, USUAL.height))
 }
 
-/// Standard output, a frame at a time.
+/// Standard output, one frame at a time.
 ///
-/// Half a frame that is left behind by a panic must not land on the user's own screen.
+/// A frame that a panic interrupts must not be written to the restored screen.
 #[derive(Debug, Default)]
 struct Output {
     pending: Vec<u8>,

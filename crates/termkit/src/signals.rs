@@ -1,19 +1,19 @@
-//! What the system has to tell.
+//! Signals of the operating system.
 
 use std::io;
 
-/// A signal that matters here.
+/// A signal that programs with a screen handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// Leave in order: SIGINT, SIGTERM, SIGQUIT.
     Leave,
-    /// The terminal is gone: SIGHUP, where [`sigkit::hang_up`] says that it counts.
+    /// The terminal has hung up: SIGHUP, unless it is ignored ([`sigkit::hang_up`]).
     HangUp,
-    /// The window has another size.
+    /// The window was resized.
     Resized,
-    /// The program is to stop until the shell lets it go on: SIGTSTP, while a screen is drawn.
+    /// The program has to stop until the shell continues it: SIGTSTP, while a screen is drawn.
     Stop,
-    /// The shell lets the program go on.
+    /// The shell has continued the program.
     Continued,
 }
 
@@ -38,41 +38,41 @@ mod unix {
     use super::{Signal, io};
     use crate::stops;
 
-    /// The signals that come to this program.
+    /// The listeners for signals.
     #[derive(Debug)]
     pub struct Signals {
-        // Of what asks the program to leave, each kind.
+        // One listener for each signal that asks the program to leave.
         leave: Vec<Stream>,
-        // None where it is ignored, and that stays so.
+        // None if it is ignored, which it stays.
         hang_up: Option<Stream>,
         resized: Stream,
         continued: Stream,
-        // None where the system may stop the program as it likes.
+        // None if the default action of the system applies.
         stops: Option<mpsc::Receiver<()>>,
     }
 
     impl Signals {
-        /// Listens to what ends a program.
+        /// Listens for the signals that end a program.
         ///
         /// # Errors
-        /// When the system refuses.
+        /// When the system refuses a handler.
         pub fn listen() -> io::Result<Self> {
             Self::with_stops(None)
         }
 
-        /// Listens to what ends, stops or changes a screen. To be called before any thread is started.
+        /// Listens for the signals that end, stop or resize a screen. Must be called before any thread is started.
         ///
         /// # Errors
-        /// When the system refuses, or there can be no thread.
+        /// When the system refuses a handler or a thread.
         pub fn for_screen() -> io::Result<Self> {
-            // One that waits stands for all that came meanwhile.
+            // A queue of one: pending signals of the same kind are one.
             let (sender, stops) = mpsc::channel(1);
             stops::listen(move || !matches!(sender.try_send(()), Err(TrySendError::Closed(()))))?;
             Self::with_stops(Some(stops))
         }
 
         fn with_stops(stops: Option<mpsc::Receiver<()>>) -> io::Result<Self> {
-            // Ctrl-\ too, which would leave the terminal as no shell wants it.
+            // SIGQUIT too: by default Ctrl-\ would leave the terminal in raw mode.
             let leave = sigkit::REQUESTS.map(SignalKind::from_raw).into_iter().chain([SignalKind::quit()]);
             Ok(Self {
                 stops,
@@ -83,7 +83,7 @@ mod unix {
             })
         }
 
-        /// Waits for the next one. Dropping it before it is done loses nothing.
+        /// Waits for the next signal. Cancellation safe.
         pub async fn next(&mut self) -> Signal {
             select! {
                 () = any(&mut self.leave) => Signal::Leave,
@@ -95,7 +95,7 @@ mod unix {
         }
     }
 
-    // For ever if there are none.
+    // Never resolves if there are none.
     async fn any(streams: &mut [Stream]) {
         let mut came =
             |context: &mut Context<'_>| streams.iter_mut().any(|stream| stream.poll_recv(context).is_ready());
@@ -119,12 +119,12 @@ mod elsewhere {
 
     use super::{Signal, io};
 
-    /// The signals that come to this program.
+    /// The listeners for signals.
     #[derive(Debug)]
     pub struct Signals;
 
     impl Signals {
-        /// Listens to what ends a program.
+        /// Listens for the signals that end a program.
         ///
         /// # Errors
         /// None here.
@@ -133,7 +133,7 @@ mod elsewhere {
             Ok(Self)
         }
 
-        /// As [`Signals::listen`]: nothing else is told here.
+        /// As [`Signals::listen`]: there are no other signals here.
         ///
         /// # Errors
         /// None here.
@@ -141,7 +141,7 @@ mod elsewhere {
             Self::listen()
         }
 
-        /// Waits for the next one. Dropping it before it is done loses nothing.
+        /// Waits for the next signal. Cancellation safe.
         pub async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
                 Ok(()) => Signal::Leave,

@@ -1,4 +1,4 @@
-//! Screen, keys and signals of a program that runs on tokio, as one thing to wait for.
+//! Screen, keys and signals of a program on tokio, combined into one stream of events.
 
 use std::{
     future,
@@ -18,14 +18,14 @@ use crate::{
     signals::{Signal, Signals},
 };
 
-/// The least time between two frames: sixty a second at most, whatever comes over the network.
+/// The minimum time between two frames: at most sixty frames per second, whatever the network delivers.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// How long after [`Stage::suspend`] a SIGCONT can be the one that ended it. It comes at once, but where nothing has stopped
-/// none comes, and a later one is news.
+/// How long after [`Stage::suspend`] a SIGCONT is taken for the one that ended the suspension. It arrives at once; if nothing
+/// had stopped, none arrives, and a later one is a new event.
 const OWN_CONTINUATION: Duration = Duration::from_secs(1);
 
-/// Where keys come from.
+/// The source of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The terminal, key by key.
@@ -38,7 +38,7 @@ pub enum Source {
     Nothing,
 }
 
-/// What a program has to do something about. Window sizes, stopping and going on are seen to.
+/// An event that the program has to handle. Resizing, stopping and continuing are handled here.
 #[derive(Debug)]
 pub enum StageEvent {
     /// A key of the terminal.
@@ -49,39 +49,40 @@ pub enum StageEvent {
     Byte(u8),
     /// The end of the pipe or file.
     End,
-    /// Somebody asks the program to leave in order: SIGINT, SIGTERM, SIGQUIT.
+    /// The program is asked to leave in order: SIGINT, SIGTERM, SIGQUIT.
     Leave,
-    /// The terminal is gone, and what the system said. Nothing is drawn and no key comes any more.
+    /// The terminal has hung up, with the system's error. From now on nothing is drawn and no key arrives.
     Gone(io::Error),
-    /// [`Stage::draw`] will draw.
+    /// It is time for [`Stage::draw`].
     Frame,
 }
 
-/// The terminal in our hands, its keys, and the signals that come to the program.
+/// Control of the terminal, its keys, and the signals of the program.
 #[derive(Debug)]
 pub struct Stage {
-    // None when nothing is to be drawn, or when the terminal is gone.
+    // None if nothing is drawn, or the terminal has hung up.
     screen: Option<Screen>,
     inputs: Inputs,
     signals: Signals,
-    // When the next frame may be drawn; whether there is anything new to draw.
+    // The earliest time of the next frame, and whether there is anything new to draw.
     next_frame: Instant,
     changed: bool,
-    // When the program went on after it had stopped itself, until the signal that let it go on is heard of.
+    // When the program continued after suspending itself, until the signal for that has arrived.
     went_on: Option<Instant>,
-    // Until when keys are ignored, if they are.
+    // The end of the time during which keys are ignored, if they are.
     quiet: Option<Instant>,
-    // Trouble with the terminal that was not told yet.
+    // An error of the terminal that was not reported yet.
     trouble: Option<io::Error>,
 }
 
 impl Stage {
-    /// Takes over standard output if something is to be `drawn` on it, and listens to keys and signals. To be called on a
-    /// runtime, and before any other thread is started: one that does not know of SIGTSTP would stop the program while
-    /// the terminal is ours.
+    /// Takes control of standard output if something is `drawn` on it, and listens for keys and signals.
+    ///
+    /// Must be called on a runtime and before any other thread is started: SIGTSTP would stop the program through a thread that
+    /// does not block it, without restoring the terminal.
     ///
     /// # Errors
-    /// When the terminal or the system refuses; the terminal is then as it was.
+    /// When the terminal or a handler cannot be set up; the terminal is then restored.
     pub fn enter(drawn: bool, source: Source) -> io::Result<Self> {
         let signals = if drawn { Signals::for_screen()? } else { Signals::listen()? };
         let mode = match source {
@@ -99,12 +100,12 @@ impl Stage {
         Ok(Self { screen, inputs, signals, next_frame, changed: true, went_on: None, quiet: None, trouble: None })
     }
 
-    /// Takes in that there is something new to draw.
+    /// Marks the screen as changed, so that a frame is due.
     pub const fn change(&mut self) {
         self.changed = true;
     }
 
-    /// Draws, if there is anything new and the last frame is long enough ago; [`Stage::next`] says when it is.
+    /// Draws if the screen has changed and the last frame is long enough ago; [`Stage::next`] returns when it is.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) {
         let now = Instant::now();
         if !self.changed || now < self.next_frame {
@@ -115,33 +116,32 @@ impl Stage {
         self.with_screen(|screen| screen.draw(render));
     }
 
-    /// Makes the next frame draw everything again, because something else wrote on the terminal.
+    /// Makes the next frame redraw everything, because another program wrote on the terminal.
     pub fn forget(&mut self) {
         self.changed = true;
         self.with_screen(Screen::forget);
     }
 
-    /// Gives the terminal back and stops the program, as Ctrl-Z does, until the shell lets it go on.
+    /// Restores the terminal and stops the program, as Ctrl-Z does, until the shell continues it.
     pub fn suspend(&mut self) {
         self.changed = true;
         self.with_screen(Screen::suspend);
         self.went_on = Some(Instant::now());
     }
 
-    /// Ignores what is typed from now on for so long, what waits already included: keys that were meant for a game that has just
-    /// ended must not choose what comes next. Ctrl-C, Ctrl-L and Ctrl-Z count all the same. A frame is due when it is over.
+    /// Ignores keys and mouse for this time, including those that are already queued: a key that was meant for a game that has
+    /// just ended must not choose what comes next. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at the end.
     pub fn ignore_keys(&mut self, time: Duration) {
         self.quiet = Some(Instant::now() + time);
         self.changed = true;
     }
 
-    /// Whether keys are ignored.
+    /// Whether keys are being ignored.
     pub const fn ignores_keys(&self) -> bool {
         self.quiet.is_some()
     }
 
-    /// Waits for what happens next. What is in a pipe waits until the program is `ready` for it. Dropping it before it is
-    /// done loses nothing.
+    /// Waits for the next event. Bytes of a pipe are left there until the program is `ready`. Cancellation safe.
     pub async fn next(&mut self, ready: bool) -> StageEvent {
         loop {
             if let Some(error) = self.trouble.take() {
@@ -184,7 +184,7 @@ impl Stage {
             Signal::HangUp => self.lose(ErrorKind::BrokenPipe.into()),
             Signal::Resized => self.changed = true,
             Signal::Stop => self.suspend(),
-            // The terminal is ours again already.
+            // `suspend` has already resumed the screen.
             Signal::Continued if self.went_on.take().is_some_and(|when| when.elapsed() < OWN_CONTINUATION) => {}
             Signal::Continued => {
                 self.changed = true;
@@ -207,7 +207,7 @@ impl Stage {
     }
 }
 
-// For ever without a moment.
+// Never resolves without a moment.
 async fn until(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment).await,

@@ -1,4 +1,4 @@
-//! One line that says how things stand.
+//! A status line.
 
 use ratatui::{
     buffer::Buffer,
@@ -7,10 +7,10 @@ use ratatui::{
     widgets::Widget,
 };
 
-/// The least number of blank columns between the text and what stands at the right edge.
+/// The minimum number of blank columns between the two texts.
 const GAP: usize = 2;
 
-/// A line of text, cut at the right edge, and a short text at the right edge if there is room for it.
+/// A line of text, cut at the right edge, with a second text at the right edge if both fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusLine<'a> {
     text: &'a str,
@@ -18,12 +18,12 @@ pub struct StatusLine<'a> {
 }
 
 impl<'a> StatusLine<'a> {
-    /// The line `text`.
+    /// Creates a line with `text` at the left.
     pub const fn new(text: &'a str) -> Self {
         Self { text, right: "" }
     }
 
-    /// The line with `right` at its right edge, which gives way to the text.
+    /// Adds `right` at the right edge. It is omitted if there is no room for it.
     #[must_use]
     pub const fn right(mut self, right: &'a str) -> Self {
         self.right = right;

@@ -1,8 +1,8 @@
-//! SIGTSTP, with which the shell stops a program: the terminal is to be given back before that.
+//! SIGTSTP, with which the shell stops a program: the terminal has to be restored first.
 //!
-//! A handler would replace what the system does by default, which knows more than a program does: where nobody could
-//! wake it again, nothing stops. So the signal is held back, a thread takes it, and [`Screen::suspend`], or [`stop`] where no
-//! screen is drawn, lets one through when the terminal is in order.
+//! A handler would replace the default action, which does not stop a program that nobody could continue. The signal is blocked
+//! instead, and a thread waits for it. [`Screen::suspend`], or [`stop`] in programs without a screen, restores the terminal and
+//! then raises the signal with its default action.
 //!
 //! [`Screen::suspend`]: crate::Screen::suspend
 
@@ -10,12 +10,12 @@ use std::{io, thread};
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
 
-/// Holds SIGTSTP back and tells `sink` of each one that comes, until that answers `false`.
+/// Blocks SIGTSTP and calls `sink` for each one that arrives, until `sink` returns `false`.
 ///
-/// To be called before any other thread is started: a thread that does not know of it would stop the program.
+/// Must be called before any other thread is started: the signal would stop the program through a thread that does not block it.
 ///
 /// # Errors
-/// When the system refuses, or there can be no thread.
+/// When the system refuses the mask or a thread.
 pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
     let stop = SigSet::from(Signal::SIGTSTP);
     stop.thread_block()?;
@@ -23,7 +23,7 @@ pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()>
     Ok(())
 }
 
-/// Stops the program until it is told to go on. Where there is no job control nothing stops.
+/// Stops the program until it is continued. Without job control nothing happens.
 ///
 /// # Errors
 /// When the system refuses.

@@ -101,8 +101,9 @@ impl Look {
         let (background, foreground) = match self.depth {
             Depth::None => return Style::new().add_modifier(modifier),
             Depth::Sixteen => sixteen(role),
-            Depth::True => full(role),
+            Depth::Indexed | Depth::True => full(role),
         };
+        let [background, foreground] = [background, foreground].map(|colour| self.depth.nearest(colour));
         Style::new().bg(background).fg(foreground).add_modifier(modifier)
     }
 }
@@ -150,7 +151,9 @@ fn modifier(role: Role, depth: Depth) -> Modifier {
         (Role::Cursor | Role::Chosen, Depth::None) => Modifier::REVERSED,
         (Role::ChosenPlay, Depth::None) => Modifier::REVERSED | bold,
         // With sixteen colours bold would make many a terminal choose another of them.
-        (Role::Peg(_) | Role::ChosenPlay, Depth::True) | (Role::Peg(_) | Role::Red, Depth::None) => bold,
+        (Role::Peg(_) | Role::ChosenPlay, Depth::Indexed | Depth::True) | (Role::Peg(_) | Role::Red, Depth::None) => {
+            bold
+        }
         (Role::Unused | Role::Beyond | Role::Quiet, Depth::None) => Modifier::DIM,
         _ => Modifier::empty(),
     }
@@ -278,7 +281,7 @@ mod tests {
 
     #[test]
     fn colours_differ_and_are_absent_without_colour() {
-        for depth in [Depth::True, Depth::Sixteen] {
+        for depth in [Depth::True, Depth::Indexed, Depth::Sixteen] {
             let backgrounds: Vec<_> =
                 (0..8).filter_map(Peg::new).map(|peg| Look::new(depth).style(Role::Peg(peg)).bg).collect();
             for (index, background) in backgrounds.iter().enumerate() {

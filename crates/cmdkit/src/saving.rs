@@ -1,0 +1,278 @@
+//! Files that are replaced as a whole.
+//!
+//! The new content is written to a temporary file in the same directory, synced, and renamed over the old file (`tempfile`).
+//! Temporary files are locked while they are written, so that those of processes that were killed can be recognised and
+//! removed.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File, OpenOptions, Permissions, TryLockError},
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// The front of the names of temporary files. Random letters and digits follow.
+const PREFIX: &str = ".saving-";
+/// How many letters and digits.
+const RANDOM: usize = 8;
+/// Links that are followed to a file that does not exist yet; Linux follows as many to one that does.
+const MAX_LINKS: usize = 40;
+
+/// Creates or replaces a file atomically: a reader finds all of the old content or all of the new, also after a crash of the
+/// program or of the machine.
+///
+/// A symbolic link stays, and its target is replaced or created. A device or a pipe is written to directly. The permissions of
+/// an existing file are kept; a read-only file is not replaced.
+///
+/// # Errors
+/// When the content cannot be written; the file is then unchanged.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (path, permissions, directory) = match target(path)? {
+        Target::Device(path) => {
+            let mut device = OpenOptions::new().write(true).open(path)?;
+            return device.write_all(bytes).and_then(|()| device.flush());
+        }
+        Target::File { path, permissions, directory } => (path, permissions, directory),
+    };
+    sweep_once(&directory);
+    let mut file = new_file(&directory)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    // Makes the rename itself durable. Not every system can sync a directory.
+    if let Ok(directory) = File::open(&directory) {
+        let _ = directory.sync_all();
+    }
+    Ok(())
+}
+
+/// Checks whether [`replace_file`] could start, and changes nothing. To be called before a long computation whose result is to
+/// be saved.
+///
+/// # Errors
+/// The errors of [`replace_file`]: no such directory, no permission, a read-only file.
+pub fn check_replaceable(path: &Path) -> io::Result<()> {
+    match target(path)? {
+        Target::Device(path) => OpenOptions::new().write(true).open(path).map(drop),
+        Target::File { directory, .. } => new_file(&directory)?.close(),
+    }
+}
+
+/// What a path refers to once links are followed.
+enum Target {
+    /// A device or a pipe.
+    Device(PathBuf),
+    /// A file, its permissions if it exists, and its directory.
+    File { path: PathBuf, permissions: Option<Permissions>, directory: PathBuf },
+}
+
+fn target(path: &Path) -> io::Result<Target> {
+    let path = match fs::canonicalize(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => follow_links(path)?,
+        real => real?,
+    };
+    let old = match fs::metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        old => Some(old?),
+    };
+    match &old {
+        Some(old) if old.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Some(old) if !old.is_file() => return Ok(Target::Device(path)),
+        Some(old) if old.permissions().readonly() => {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only"));
+        }
+        _ => {}
+    }
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        Some(_) => PathBuf::from("."),
+        None => return Err(ErrorKind::IsADirectory.into()),
+    };
+    Ok(Target::File { path, permissions: old.map(|old| old.permissions()), directory })
+}
+
+/// The end of a chain of links whose last target does not exist. A path that is no link is returned as it is.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&path) else { return Ok(path) };
+        // Joining an absolute path replaces the whole path.
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// Creates a temporary file and locks it until it is closed.
+fn new_file(directory: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(PREFIX).rand_bytes(RANDOM);
+    // The permissions of any new file, less the umask; the default is a file that nobody else can read.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    loop {
+        let file = builder.tempfile_in(directory)?;
+        // Another process may have swept the file between its creation and its lock. Not every system can lock.
+        let swept = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock)) || !file.path().exists();
+        if !swept {
+            return Ok(file);
+        }
+    }
+}
+
+/// Removes the temporary files of processes that were killed. Once per process: the directory may be large, and saves may be
+/// frequent.
+fn sweep_once(directory: &Path) {
+    static SWEPT: OnceLock<()> = OnceLock::new();
+    SWEPT.get_or_init(|| sweep(directory));
+}
+
+fn sweep(directory: &Path) {
+    let Ok(files) = fs::read_dir(directory) else { return };
+    for file in files.flatten().filter(|file| is_temporary(&file.file_name())) {
+        // A running process holds the lock of its file.
+        let Ok(open) = OpenOptions::new().write(true).open(file.path()) else { continue };
+        if open.try_lock().is_ok() {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+/// Whether a name is exactly of the form that [`new_file`] creates.
+fn is_temporary(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::read_file;
+
+    fn names(directory: &TempDir) -> Vec<String> {
+        let files = fs::read_dir(directory.path()).unwrap();
+        let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_made_and_replaced_and_nothing_stays_beside_it() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("table");
+        for content in ["one", "", "two"] {
+            replace_file(&path, content.as_bytes()).unwrap();
+            assert_eq!(read_file(&path, 100).unwrap(), content.as_bytes());
+        }
+        assert_eq!(names(&directory), ["table"]);
+        assert_eq!(read_file(&path, 1).unwrap(), b"tw");
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_said_and_left() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("table");
+        assert_eq!(replace_file(directory.path(), b"x").unwrap_err().kind(), ErrorKind::IsADirectory);
+        assert_eq!(replace_file(Path::new("/"), b"x").unwrap_err().kind(), ErrorKind::IsADirectory);
+        assert_eq!(replace_file(&directory.path().join("no/table"), b"x").unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(check_replaceable(&directory.path().join("no/table")).unwrap_err().kind(), ErrorKind::NotFound);
+        check_replaceable(&path).unwrap();
+        assert!(!path.exists());
+        fs::write(&path, "old").unwrap();
+        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).unwrap();
+        assert_eq!(replace_file(&path, b"new").unwrap_err().kind(), ErrorKind::PermissionDenied);
+        assert_eq!(check_replaceable(&path).unwrap_err().kind(), ErrorKind::PermissionDenied);
+        assert_eq!((fs::read(&path).unwrap(), names(&directory)), (b"old".to_vec(), vec!["table".to_owned()]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_permissions_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = TempDir::new().unwrap();
+        let (path, link) = (directory.path().join("table"), directory.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        symlink("table", &link).unwrap();
+        replace_file(&link, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        replace_file(Path::new("/dev/null"), b"new").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_what_is_not_there_yet_stays_a_link() {
+        use std::os::unix::fs::symlink;
+        let directory = TempDir::new().unwrap();
+        fs::create_dir(directory.path().join("kept")).unwrap();
+        let (first, second) = (directory.path().join("first"), directory.path().join("second"));
+        symlink("second", &first).unwrap();
+        symlink("kept/table", &second).unwrap();
+        check_replaceable(&first).unwrap();
+        replace_file(&first, b"new").unwrap();
+        for link in [&first, &second] {
+            assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "{}", link.display());
+        }
+        assert_eq!(fs::read(directory.path().join("kept/table")).unwrap(), b"new");
+        // A folder that is not there is no place for a file, however it is called.
+        let nowhere = directory.path().join("nowhere");
+        symlink("no/table", &nowhere).unwrap();
+        assert_eq!(replace_file(&nowhere, b"x").unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(fs::symlink_metadata(&nowhere).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn only_temporary_files_that_nobody_holds_are_swept() {
+        let directory = TempDir::new().unwrap();
+        let file = |name: &str| File::create(directory.path().join(name)).unwrap();
+        let held = file(".saving-heldheld");
+        held.try_lock().unwrap();
+        let others = [".saving-", ".saving-short", ".saving-toolong99", ".saving-a.b-c.d7", "saving-abcdefgh"];
+        for name in others.iter().chain(&[".saving-abcdefgh", ".saving-01234567"]) {
+            file(name);
+        }
+        sweep(directory.path());
+        let mut left = [&[".saving-heldheld"], &others[..]].concat();
+        left.sort_unstable();
+        assert_eq!(names(&directory), left);
+        drop(held);
+        sweep(directory.path());
+        assert_eq!(names(&directory).len(), left.len() - 1);
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_not_swept() {
+        let directory = TempDir::new().unwrap();
+        let file = new_file(directory.path()).unwrap();
+        sweep(directory.path());
+        assert!(file.path().exists());
+        // As if the process were killed: the name stays and the lock goes.
+        let (open, path) = file.keep().unwrap();
+        drop(open);
+        sweep(directory.path());
+        assert!(!path.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_has_the_permissions_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = TempDir::new().unwrap();
+        let mode = |name: &str| fs::metadata(directory.path().join(name)).unwrap().permissions().mode();
+        File::create(directory.path().join("usual")).unwrap();
+        replace_file(&directory.path().join("saved"), b"x").unwrap();
+        assert_eq!(mode("saved"), mode("usual"));
+    }
+}
