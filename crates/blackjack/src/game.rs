@@ -2,14 +2,16 @@
 //!
 //! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
 
+mod seed;
 mod standings;
 mod state;
 
 use alloc::vec::Vec;
 use core::fmt;
-use rand::{SeedableRng, rngs::ChaCha12Rng};
-use serde::{Deserialize, Serialize};
+use rand::rngs::ChaCha12Rng;
 
+use seed::Generator;
+pub use seed::Seed;
 pub use standings::{Row, Standings};
 pub(crate) use state::GameState;
 
@@ -24,51 +26,6 @@ use crate::{
 
 /// The most rounds that a game has.
 pub const MAX_ROUNDS: u32 = 1_000_000_000;
-
-/// Where the cards of a dealer come from: the key of a `ChaCha` generator, so that cards that were seen do not give away
-/// those that come.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seed([u8; 32]);
-
-impl Seed {
-    /// A key from the operating system's entropy: what to play with.
-    pub const fn new(key: [u8; 32]) -> Self {
-        Self(key)
-    }
-
-    /// The key for a number, which makes games that can be repeated, and guessed by trying numbers: for tests.
-    pub fn from_number(number: u64) -> Self {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&number.to_le_bytes());
-        Self(key)
-    }
-
-    /// The generator of a table. Each has a stream of its own, so that its cards do not depend on what goes on at others.
-    pub fn generator(self, table: u32) -> ChaCha12Rng {
-        let mut rng = ChaCha12Rng::from_seed(self.0);
-        rng.set_stream(u64::from(table));
-        rng
-    }
-}
-
-// A key that is printed is no secret any more.
-impl fmt::Debug for Seed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seed(..)")
-    }
-}
-
-// A generator that can be copied: its state is its key, its stream and its position.
-struct Generator(ChaCha12Rng);
-
-impl Clone for Generator {
-    fn clone(&self) -> Self {
-        let mut rng = ChaCha12Rng::from_seed(self.0.get_seed());
-        rng.set_stream(self.0.get_stream());
-        rng.set_word_pos(self.0.get_word_pos());
-        Self(rng)
-    }
-}
 
 // One player of the game and how it did.
 #[derive(Debug, Clone)]

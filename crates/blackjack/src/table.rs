@@ -22,6 +22,7 @@
 mod engine;
 mod fault;
 mod interruption;
+mod leaving;
 mod seat;
 mod state;
 
@@ -34,6 +35,7 @@ use core::mem;
 use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Severity, Standing, Time};
 
 pub(crate) use fault::Fault;
+use leaving::left;
 use seat::{Pace, Seat, label};
 pub(crate) use state::TableState;
 
@@ -223,52 +225,6 @@ impl Table {
         }
     }
 
-    /// Somebody who sits there has done what it must not: its hand is lost and it has to go.
-    pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
-        let Some(number) = self.find(peer) else { return };
-        // One that is leaving has its results. What it sends now changes nothing, but nothing more can be read from it either.
-        if self.seats[number].as_ref().is_some_and(|seat| !seat.leaving) {
-            self.send_away(now, number, fault, out);
-        }
-    }
-
-    fn send_away(&mut self, now: Time, number: usize, fault: &Fault, out: &mut Outbox) {
-        let Some(mut seat) = self.seats[number].take() else { return };
-        fault.tell(seat.peer, Some(&seat.name), out);
-        out.event(left(&seat, self.number, number, Departure::Dismissed(fault.to_string())));
-        seat.leave_now(now);
-        self.seats[number] = Some(seat);
-        self.flush(now, number, out);
-        self.vacate(now, number, true, out);
-    }
-
-    /// Somebody who sits there is gone.
-    pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
-        let Some(number) = self.find(peer) else { return };
-        let Some(seat) = self.seats[number].as_mut() else { return };
-        let round = self.game.as_ref().and_then(Game::round);
-        let in_hand = round.is_some_and(|round| round.is_playing(number));
-        if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
-            // Half-closed after its last answer: it may still hear how that ended.
-            seat.mute = true;
-            return;
-        }
-        if !seat.leaving {
-            out.event(left(seat, self.number, number, Departure::Disconnected(why)));
-        }
-        if why == Gone::Left && self.game.is_some() {
-            seat.leave_now(now);
-            self.flush(now, number, out);
-        } else {
-            let leaving = seat.leaving;
-            self.close(number, out);
-            if leaving {
-                return;
-            }
-        }
-        self.vacate(now, number, in_hand, out);
-    }
-
     /// Tells somebody who sits there its round again.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let (Some(number), pace) = (self.find(peer), self.pace()) else { return };
@@ -307,17 +263,6 @@ impl Table {
                 self.flush(now, number, out);
             }
         }
-    }
-
-    // The game goes on without a seat.
-    fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
-        let Some(game) = &mut self.game else { return };
-        if forfeits {
-            game.forfeit(number);
-        } else {
-            game.leave(number);
-        }
-        self.go_on(now, out);
     }
 
     // Tells everybody what is new, deals the next round when one is over, and sends out what may leave.
@@ -390,13 +335,6 @@ impl Table {
         }
     }
 
-    fn close(&mut self, number: usize, out: &mut Outbox) {
-        if let Some(seat) = self.seats[number].take() {
-            out.close(seat.peer);
-            self.closed.push(seat.peer);
-        }
-    }
-
     /// A fingerprint of all that goes on follows from, as of the last [`take_fingerprint`](Self::take_fingerprint).
     pub(crate) const fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -457,8 +395,4 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
 /// A line for the log.
 pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, text: String) {
     out.event(GameEvent::Notice { severity, peer, text });
-}
-
-fn left(seat: &Seat, table: u32, number: usize, why: Departure) -> GameEvent {
-    GameEvent::Left { peer: seat.peer, name: seat.name.to_string(), seat: label(table, number), why }
 }

@@ -45,7 +45,7 @@ Examples:
       a line for each question
 
 Random training, which is the course's way, never plays well: it learns what an action is worth if everything after it is \
-random too. Use --explore epsilon or doubt to learn to play.
+random too. Use --explore epsilon or until-confident to learn to play.
 
 Exit status: 0 when the dealer has said QUIT, you left or a signal came; 1 when the dealer cannot be reached, goes away \
 without QUIT, did not wait for your answer or says what makes no sense, or a table cannot be read, or not be saved at the end; \
@@ -140,8 +140,9 @@ pub enum Exploring {
     Random,
     /// By the table, and by a coin now and then
     Epsilon,
-    /// By a coin while the better action is in doubt, else by the table
-    Doubt,
+    /// By a coin until the better action is known with confidence, then by the table
+    #[value(alias = "doubt")]
+    UntilConfident,
 }
 
 fn parse_host(typed: &str) -> Result<String, &'static str> {
@@ -242,7 +243,7 @@ impl Args {
                     Some(epsilon) => epsilon,
                     None => "0.1".parse()?,
                 }),
-                Exploring::Doubt => Explore::Doubt,
+                Exploring::UntilConfident => Explore::UntilConfident,
             },
             rng: Pcg64Mcg::seed_from_u64(seed),
             saves: Autosave::new(self.save_every),

@@ -1,45 +1,34 @@
 //! A person at the table: on a screen, or by lines where standard input or output is no terminal.
 
 mod ending;
+mod inbox;
+mod keys;
 mod lines;
+mod parting;
 mod wish;
 
-use std::{
-    collections::VecDeque,
-    future,
-    io::{self, ErrorKind},
-    mem,
-    net::SocketAddr,
-    pin::Pin,
-    time::Duration,
-};
+use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
 
-use anyhow::anyhow;
 use blackjack::{client::Event, learn::Score};
-use bytes::{Buf, Bytes, BytesMut};
-use termkit::{Key, Palette, Source, Stage, StageEvent};
+use bytes::BytesMut;
+use termkit::{Palette, Source, Stage};
 use tokio::{
     net::TcpStream,
     runtime, select,
     time::{Instant, sleep_until},
 };
-use tracing::{debug, trace};
+use tracing::debug;
 
-use self::{ending::CutOff, wish::Wish};
+use self::{ending::CutOff, inbox::Inbox, parting::Before};
 use crate::{
     clock::Clock,
-    connection,
     game::Game,
     link::{Link, Practice},
-    view::{Closing, Scene, View, sentence},
+    view::{Again, Closing, Hold, Scene, View},
 };
 
-/// The longest line that is read; nothing that can be said is longer.
-const LINE: usize = 64;
 /// Bytes read at a time.
 const CHUNK: usize = 4096;
-/// Bytes of a dealer that may wait while a result is shown; what comes behind them stays in the system.
-const MAX_PENDING: usize = 64 << 10;
 /// How long the result of a round is shown before the game goes on.
 const PAUSE: Duration = Duration::from_millis(1_500);
 /// How long keys are ignored when a game has ended: they were meant for the game.
@@ -52,7 +41,7 @@ pub(crate) enum Place {
     /// At a dealer, connected already, who may be joined again at these addresses.
     Dealer { stream: std::net::TcpStream, addresses: Vec<SocketAddr>, name: String },
     /// At a table in this process.
-    Practice(Practice),
+    Practice(Box<Practice>),
 }
 
 /// What a person has played.
@@ -75,7 +64,7 @@ pub(crate) fn play(place: Place, game: Game, draws: bool, think: Option<Duration
     runtime.block_on(async {
         let (link, again) = match place {
             Place::Dealer { stream, addresses, name } => (Link::wire(stream)?, Some((addresses, name))),
-            Place::Practice(practice) => (Link::Practice(Box::new(practice)), None),
+            Place::Practice(practice) => (Link::Practice(practice), None),
         };
         let stage = Stage::enter(draws, if draws { Source::Terminal } else { Source::Pipe })?;
         let now = Instant::now();
@@ -87,9 +76,7 @@ pub(crate) fn play(place: Place, game: Game, draws: bool, think: Option<Duration
             line: vec![],
             link,
             again,
-            pending: VecDeque::new(),
-            arrived: now,
-            closed: false,
+            inbox: Inbox::new(now),
             answers: BytesMut::new(),
             joined: now,
             clock: Clock::new(think),
@@ -104,15 +91,6 @@ pub(crate) fn play(place: Place, game: Game, draws: bool, think: Option<Duration
         person.run().await?;
         person.finish()
     })
-}
-
-/// Why nothing that has come is looked at for now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hold {
-    /// A result is shown until then, or until a key is pressed.
-    Until(Instant),
-    /// It is shown until a key is pressed.
-    Key,
 }
 
 /// Whose turn it is.
@@ -153,14 +131,6 @@ struct Over {
     ranked: bool,
 }
 
-/// What was played in earlier games.
-#[derive(Debug, Default)]
-struct Before {
-    score: Score,
-    forfeits: u64,
-    games: u64,
-}
-
 struct Person {
     game: Game,
     stage: Stage,
@@ -172,10 +142,7 @@ struct Person {
     link: Link,
     // Where the dealer can be joined again, and how it is called.
     again: Option<(Vec<SocketAddr>, String)>,
-    // What has come and was not looked at, with its time; the time of what is looked at; and whether nothing more comes.
-    pending: VecDeque<(Instant, Bytes)>,
-    arrived: Instant,
-    closed: bool,
+    inbox: Inbox,
     answers: BytesMut,
     joined: Instant,
     clock: Clock,
@@ -202,14 +169,13 @@ impl Person {
                 return Ok(());
             }
             chunk.reserve(CHUNK);
-            let waiting: usize = self.pending.iter().map(|(_, piece)| piece.len()).sum();
-            let reads = !self.closed && waiting < MAX_PENDING && matches!(self.state, State::Playing);
+            let reads = self.inbox.wants_more() && matches!(self.state, State::Playing);
             let (asked, wake) = (self.game.is_asked(), self.wake());
             let Self { link, stage, state, .. } = self;
             select! {
-                read = link.read(&mut chunk), if reads => self.receive(read, chunk.split().freeze()),
+                read = link.read(&mut chunk), if reads => self.inbox.take(read, chunk.split().freeze()),
                 event = stage.next(asked) => self.happen(event)?,
-                connected = connected(state) => self.joined(connected)?,
+                connected = connected(state) => self.joined(connected),
                 () = until(wake) => self.awake(),
             }
         }
@@ -225,29 +191,13 @@ impl Person {
         }
     }
 
-    fn receive(&mut self, read: io::Result<usize>, piece: Bytes) {
-        match read {
-            Ok(1..) => self.pending.push_back((Instant::now(), piece)),
-            Ok(0) => self.closed = true,
-            Err(error) => {
-                debug!(%error, "the connection is broken");
-                self.closed = true;
-            }
-        }
-    }
-
     // Looks at what has come, up to a result that is to be seen first. Byte by byte, since the client takes in all messages of
     // a piece at once and would be in the next round already.
     fn take_in(&mut self) -> io::Result<()> {
         while self.hold.is_none()
             && matches!(self.state, State::Playing)
-            && let Some((at, piece)) = self.pending.front_mut()
+            && let Some(byte) = self.inbox.next_byte()
         {
-            self.arrived = *at;
-            let byte = piece.get_u8();
-            if piece.is_empty() {
-                self.pending.pop_front();
-            }
             let was = Turn::of(&self.game, self.answered);
             let received = self.game.session().receive(&[byte]);
             while let Some(event) = self.game.next_event() {
@@ -257,8 +207,8 @@ impl Person {
                 self.end(Some(format!("{:#}", anyhow::Error::from(error))), true);
             }
         }
-        if self.closed && self.pending.is_empty() && self.hold.is_none() && matches!(self.state, State::Playing) {
-            let waited = self.game.is_asked().then(|| self.clock.stop(self.arrived));
+        if self.inbox.is_over() && self.hold.is_none() && matches!(self.state, State::Playing) {
+            let waited = self.game.is_asked().then(|| self.clock.stop(self.inbox.arrived()));
             let Err(error) = self.game.session().ended() else { return Ok(()) };
             self.end(Some(error.to_string()), true);
             if let Some(waited) = waited {
@@ -271,10 +221,10 @@ impl Person {
     fn hear(&mut self, event: &Event, was: Turn) -> io::Result<()> {
         self.stage.change();
         let over = matches!(event, Event::Began | Event::Ended { .. } | Event::Quit);
-        let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.arrived));
+        let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived()));
         match event {
             Event::Asked => {
-                self.clock.start(self.arrived);
+                self.clock.start(self.inbox.arrived());
                 self.advised = false;
             }
             Event::Began | Event::Dealt => self.answered = None,
@@ -362,20 +312,22 @@ impl Person {
             State::Over(over) | State::Joining(over, _) => Some(Closing {
                 reason: over.reason.as_deref(),
                 ranked: over.ranked,
-                joins: self.again.is_some(),
-                joining: matches!(self.state, State::Joining(..)),
+                again: match (&self.state, &self.again) {
+                    (State::Joining(..), _) => Again::Joining,
+                    (_, Some(_)) => Again::Possible,
+                    (_, None) => Again::Never,
+                },
                 ignores_keys: self.stage.ignores_keys(),
             }),
             State::Playing => None,
         };
         let scene = Scene {
             keys: true,
-            practice: matches!(self.link, Link::Practice(_)),
             advised: self.advised,
             left: self.clock.left(now),
             waited: (self.game.round() == 0).then(|| now.saturating_duration_since(self.joined).as_secs()),
             rushed: self.rushed.map(|(_, waited)| waited),
-            holds: self.hold.is_some(),
+            hold: self.hold,
             closing,
         };
         let (game, seen) = (&self.game, &mut self.seen);
@@ -383,181 +335,6 @@ impl Person {
             *seen = View::fits(frame.area());
             view.render_scene(game, &scene, frame.area(), frame.buffer_mut());
         });
-    }
-
-    fn happen(&mut self, event: StageEvent) -> io::Result<()> {
-        match event {
-            StageEvent::Key(typed) => self.key(typed),
-            StageEvent::Byte(b'\n') => {
-                let line = mem::take(&mut self.line);
-                match Wish::of_line(&line) {
-                    Some(wish) => self.fulfil(wish)?,
-                    None => lines::say("Type hit, stand, advice or quit.")?,
-                }
-            }
-            StageEvent::Byte(byte) => {
-                if self.line.len() <= LINE {
-                    self.line.push(byte);
-                }
-            }
-            // The last line may have no end.
-            StageEvent::End => {
-                match Wish::of_line(&self.line) {
-                    Some(wish) => self.fulfil(wish)?,
-                    None => self.leaving = true,
-                }
-                self.line.clear();
-            }
-            StageEvent::Leave => self.leaving = true,
-            StageEvent::Gone(error) => {
-                debug!(%error, "the terminal is gone");
-                self.leaving = true;
-            }
-            StageEvent::Frame | StageEvent::Mouse(_) => {}
-        }
-        Ok(())
-    }
-
-    fn key(&mut self, typed: Key) {
-        self.stage.change();
-        let Some(view) = &mut self.view else { return };
-        match typed {
-            Key::Interrupt | Key::EndOfInput => self.leaving = true,
-            Key::Redraw => self.stage.forget(),
-            Key::Suspend => self.stage.suspend(),
-            _ if view.shows_help() => view.toggle_help(),
-            Key::Byte(b'?') | Key::Function(1) => view.toggle_help(),
-            Key::Byte(b'q' | b'Q') => self.leaving = true,
-            Key::Byte(key) => match &mut self.state {
-                State::Over(_) if key == b'\n' => self.join(),
-                State::Over(over) | State::Joining(over, _) => over.ranked ^= key == b'\t',
-                State::Playing => match self.hold {
-                    Some(Hold::Key) if key != b'\n' && key != b' ' => {}
-                    Some(_) => self.hold = None,
-                    None => {
-                        // Nobody decides about a hand that cannot be seen.
-                        if let Some(wish) = Wish::of_key(key).filter(|_| self.seen) {
-                            // Nothing is written where there is a screen.
-                            let _ = self.fulfil(wish);
-                        }
-                    }
-                },
-            },
-            Key::Pad { .. } | Key::Function(_) => {}
-        }
-    }
-
-    fn fulfil(&mut self, wish: Wish) -> io::Result<()> {
-        match wish {
-            Wish::Leave => self.leaving = true,
-            Wish::Advice => {
-                self.advised = true;
-                if let Some(advice) = self.game.advice().filter(|_| self.view.is_none()) {
-                    lines::advise(advice)?;
-                }
-            }
-            Wish::Do(action) => {
-                if let Some(message) = self.game.decide(action) {
-                    trace!("> {message}");
-                    self.answered = Some(self.clock.stop(Instant::now()));
-                    if let Some(grade) = self.game.grade().filter(|_| self.view.is_none()) {
-                        lines::say(&grade.in_words())?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    // Wants another game at the same dealer.
-    fn join(&mut self) {
-        let Some((addresses, _)) = &self.again else { return };
-        let addresses = addresses.clone();
-        let connecting: Connecting = Box::pin(async move { TcpStream::connect(&addresses[..]).await });
-        if let State::Over(over) = mem::replace(&mut self.state, State::Playing) {
-            self.state = State::Joining(over, connecting);
-        }
-    }
-
-    fn joined(&mut self, connected: io::Result<TcpStream>) -> io::Result<()> {
-        self.stage.change();
-        let (State::Joining(over, _), Some((_, name))) = (mem::replace(&mut self.state, State::Playing), &self.again)
-        else {
-            return Ok(());
-        };
-        match connected {
-            Ok(stream) => {
-                connection::tune(&stream);
-                self.link.close();
-                self.link = Link::Wire(stream);
-                self.before.add(&mut self.game);
-                self.game.join_again();
-                (self.pending, self.closed, self.hold, self.rushed) = (VecDeque::new(), false, None, None);
-                (self.advised, self.answered, self.joined) = (false, None, Instant::now());
-            }
-            Err(error) => {
-                let reason = if error.kind() == ErrorKind::ConnectionRefused {
-                    format!("nobody listens at {name} any more")
-                } else {
-                    format!("cannot reach {name}: {error}")
-                };
-                self.state = State::Over(Over { reason: Some(reason), ranked: true, ..over });
-            }
-        }
-        Ok(())
-    }
-
-    // Gives the terminal back, and says in lines what the screen has shown.
-    fn finish(mut self) -> anyhow::Result<Played> {
-        self.link.close();
-        // What came while a result was shown counts as well.
-        self.hold = None;
-        let drawn = self.view.take().is_some();
-        let told = self.conclude(drawn);
-        let Self { mut game, stage, state, mut before, .. } = self;
-        drop(stage);
-        for line in told {
-            lines::say(&line)?;
-        }
-        let ended = match state {
-            State::Over(Over { reason: Some(reason), failed: true, .. })
-            | State::Joining(Over { reason: Some(reason), failed: true, .. }, _) => Err(anyhow!(reason)),
-            _ => Ok(()),
-        };
-        before.add(&mut game);
-        Ok(Played { score: before.score, forfeits: before.forfeits, games: before.games, ended })
-    }
-
-    fn conclude(&mut self, drawn: bool) -> Vec<String> {
-        let mut told = vec![];
-        match &self.state {
-            State::Playing => {
-                while let Some((_, piece)) = self.pending.pop_front()
-                    && self.game.session().receive(&piece).is_ok()
-                {
-                    while self.game.next_event().is_some() {}
-                }
-                let practices = matches!(self.link, Link::Practice(_));
-                if !practices && self.game.has_open_hand() {
-                    self.game.forfeit();
-                    told.push(ending::LEFT_A_HAND.to_owned());
-                }
-            }
-            State::Over(over) | State::Joining(over, _) => {
-                told.extend(self.game.outcome().filter(|_| drawn));
-                told.extend(over.reason.as_deref().filter(|_| !over.failed).map(sentence));
-            }
-        }
-        told.extend(self.game.judgement().map(|judgement| format!("{judgement}.")));
-        told
-    }
-}
-
-impl Before {
-    fn add(&mut self, game: &mut Game) {
-        self.score += game.score();
-        self.forfeits += game.session().forfeits;
-        self.games += 1;
     }
 }
 

@@ -118,7 +118,7 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     // The parser lets nobody else come here without a name, a host or a port.
     let Plan::Human { advisor } = plan else { bail!("--practice is for people") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
-    let place = Place::Practice(Practice::new(args.cards()?)?);
+    let place = Place::Practice(Box::new(Practice::new(args.cards()?)?));
     let game = Game::new(name.clone(), Dialect::Text, *advisor);
     let Played { score, forfeits, games, ended } = human::play(place, game, draws, None)?;
     tell(&name, Summary { score, forfeits, games })?;

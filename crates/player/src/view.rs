@@ -15,8 +15,9 @@ use ratatui::{
     widgets::{Paragraph, Widget},
 };
 use termkit::{Overlay, Palette, StatusLine, TooSmall, wrap};
+use tokio::time::Instant;
 
-pub(crate) use self::closing::{Closing, sentence};
+pub(crate) use self::closing::{Again, Closing, sentence};
 use crate::{
     clock::in_words,
     game::{Game, odds_in_words, total_in_words},
@@ -57,13 +58,20 @@ pub struct View {
     help: bool,
 }
 
+/// Until when a result is shown and nothing that has come behind it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// Until then, or until a key is pressed.
+    Until(Instant),
+    /// Until a key is pressed.
+    Key,
+}
+
 /// What is shown besides the game.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene<'a> {
     /// Whether there is somebody to press keys.
     pub(crate) keys: bool,
-    /// Whether the dealer is in this process and waits as long as it takes.
-    pub(crate) practice: bool,
     /// Whether the odds and the advice are shown.
     pub(crate) advised: bool,
     /// Seconds that are left to answer.
@@ -72,41 +80,33 @@ pub(crate) struct Scene<'a> {
     pub(crate) waited: Option<u64>,
     /// How long a dealer waits for an answer that waits too short a time for people.
     pub(crate) rushed: Option<Duration>,
-    /// Whether a result is shown until a key is pressed or some time has passed.
-    pub(crate) holds: bool,
+    /// How long a result is shown, if one is.
+    pub(crate) hold: Option<Hold>,
     /// How the game ended, if it has.
     pub(crate) closing: Option<Closing<'a>>,
 }
 
 impl Scene<'_> {
     /// A game to look at.
-    const LOOK: Self = Self {
-        keys: false,
-        practice: false,
-        advised: true,
-        left: None,
-        waited: None,
-        rushed: None,
-        holds: false,
-        closing: None,
-    };
+    const LOOK: Self =
+        Self { keys: false, advised: true, left: None, waited: None, rushed: None, hold: None, closing: None };
 
     // The keys that do something now.
     fn footer(&self, game: &Game) -> Vec<(&'static str, &'static str)> {
         let Some(closing) = &self.closing else {
-            return match (self.holds, game.is_asked()) {
-                (true, _) if self.practice => vec![("Enter", "next hand"), ("Q", "leave")],
-                (true, _) => vec![("Enter", "go on"), ("Q", "leave")],
-                (false, true) if self.advised => vec![("H", "hit"), ("S", "stand"), ("Q", "leave")],
-                (false, true) => vec![("H", "hit"), ("S", "stand"), ("A", "advice"), ("Q", "leave")],
-                (false, false) => vec![("Q", "leave")],
+            return match (self.hold, game.is_asked()) {
+                (Some(Hold::Key), _) => vec![("Enter", "next hand"), ("Q", "leave")],
+                (Some(Hold::Until(_)), _) => vec![("Enter", "go on"), ("Q", "leave")],
+                (None, true) if self.advised => vec![("H", "hit"), ("S", "stand"), ("Q", "leave")],
+                (None, true) => vec![("H", "hit"), ("S", "stand"), ("A", "advice"), ("Q", "leave")],
+                (None, false) => vec![("Q", "leave")],
             };
         };
         if closing.ignores_keys {
             return vec![];
         }
         let other = if closing.ranked { "cards" } else { "result" };
-        let enter = (closing.joins && !closing.joining).then_some(("Enter", "play again"));
+        let enter = (closing.again == Again::Possible).then_some(("Enter", "play again"));
         enter.into_iter().chain([("Tab", other), ("Q", "leave")]).collect()
     }
 }
@@ -167,7 +167,7 @@ impl View {
             .into_iter()
             .flat_map(|(key, does)| [Span::styled(key, bold), Span::raw(format!(" {does}   "))]);
         spans.collect::<Line<'_>>().render(area, buffer);
-        let joining = scene.closing.is_some_and(|closing| closing.joining);
+        let joining = scene.closing.is_some_and(|closing| closing.again == Again::Joining);
         let right = match scene.left {
             _ if joining => Line::from("joining"),
             Some(left) if scene.closing.is_none() => {

@@ -35,7 +35,7 @@ FILE is gone on with if it is there. The same seed, threads and rounds give the 
 was stopped with Ctrl-C and gone on with. It says how.
 
 Examples:
-  qtable train --rounds 10000000 --state soft --explore doubt -o soft.table
+  qtable train --rounds 10000000 --state soft --explore until-confident -o soft.table
   qtable train --rounds 100000000 --threads 2 --seed 7 -o long.table";
 
 const EVAL_HELP: &str = "\
@@ -64,7 +64,7 @@ Without --csv, --svg and --png the numbers go to standard output.
 
 Examples:
   qtable curve --rounds 1000000 --runs 5 --svg curve.svg --png curve.png
-  qtable curve --rounds 100000 --explore epsilon --explore doubt --state soft --csv curve.csv";
+  qtable curve --rounds 100000 --explore epsilon --explore until-confident --state soft --csv curve.csv";
 
 const PLAY_HELP: &str = "\
 Examples:
@@ -108,8 +108,9 @@ pub enum Way {
     Random,
     /// By the table, and now and then by a coin
     Epsilon,
-    /// By a coin only where the better action is in doubt: needs the fewest rounds
-    Doubt,
+    /// By a coin until the better action is known with confidence: needs the fewest rounds
+    #[value(alias = "doubt")]
+    UntilConfident,
 }
 
 impl Way {
@@ -118,7 +119,7 @@ impl Way {
         match self {
             Self::Random => Explore::Random,
             Self::Epsilon => Explore::Epsilon(chance),
-            Self::Doubt => Explore::Doubt,
+            Self::UntilConfident => Explore::UntilConfident,
         }
     }
 
@@ -127,7 +128,7 @@ impl Way {
         match self {
             Self::Random => "random",
             Self::Epsilon => "epsilon",
-            Self::Doubt => "doubt",
+            Self::UntilConfident => "until-confident",
         }
     }
 }
@@ -439,7 +440,7 @@ impl CurveArgs {
     /// # Errors
     /// [`UsageError`] when there is a chance for learners that have none.
     pub fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
-        let all = [Way::Random, Way::Epsilon, Way::Doubt];
+        let all = [Way::Random, Way::Epsilon, Way::UntilConfident];
         let asked: Vec<Way> =
             all.into_iter().filter(|way| self.explore.is_empty() || self.explore.contains(way)).collect();
         let epsilon = chance(self.epsilon.as_ref(), &asked)?;

@@ -176,7 +176,7 @@ impl<R: Rng> Trainer<R> {
         match self.explore {
             Explore::Random => self.rounds(rounds, Explore::Random),
             Explore::Epsilon(chance) => self.rounds(rounds, Explore::Epsilon(chance)),
-            Explore::Doubt => self.rounds(rounds, Explore::Doubt),
+            Explore::UntilConfident => self.rounds(rounds, Explore::UntilConfident),
         }
     }
 
@@ -245,23 +245,26 @@ impl<R: Rng> Trainer<R> {
 mod tests {
     use super::*;
     use crate::{
-        cards::Deck,
+        cards::Card,
         learn::{Chance, Episode},
     };
     use rand_pcg::Pcg64;
+    use std::vec::Vec;
 
     fn ways() -> [Explore; 5] {
         let epsilon = |chance| Explore::Epsilon(Chance::new(chance).unwrap());
-        [Explore::Random, epsilon(0.0), epsilon(0.1), epsilon(1.0), Explore::Doubt]
+        [Explore::Random, epsilon(0.0), epsilon(0.1), epsilon(1.0), Explore::UntilConfident]
     }
 
     // The rounds as the rest of the crate tells them: cards, points, states, and what the table says at the time.
     fn told(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
-        let (mut deck, mut episode, mut score) = (Deck::new(), Episode::new(), Score::default());
+        let values: Vec<u8> = Card::all().map(Card::value).collect();
+        let mut deck = Pile::new(values.try_into().unwrap());
+        let (mut episode, mut score) = (Episode::new(), Score::default());
         for _ in 0..rounds {
-            deck.gather();
+            deck.reset();
             episode.clear();
-            let mut draw = |rng: &mut Pcg64| deck.draw(rng).unwrap().value();
+            let mut draw = |rng: &mut Pcg64| deck.draw(rng).unwrap();
             let [first, hole, second, upcard] = core::array::from_fn(|_| draw(rng));
             let mut player = Points::EMPTY.with(first).with(second);
             while !player.is_bust() {

@@ -93,7 +93,7 @@ mod tests {
         for (waited, limit, meant) in [
             (second / 38, limit, CutOff::Impatient(second / 38)),
             (second * 12, limit, CutOff::Stopped(second * 12)),
-            (second * 30 - second / 100, limit, CutOff::Late(second * 30)),
+            (Duration::from_millis(29_990), limit, CutOff::Late(second * 30)),
             (second * 31, limit, CutOff::Late(second * 30)),
             (second * 31, None, CutOff::Stopped(second * 31)),
             (second / 38, Some(second / 38), CutOff::Impatient(second / 38)),

@@ -10,6 +10,17 @@ use crate::game::{Game, total_in_words};
 /// Columns of the text below the ranks.
 const TEXT: usize = 58;
 
+/// Whether a dealer can be joined again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// There is no dealer.
+    Never,
+    /// One can try.
+    Possible,
+    /// It is being joined.
+    Joining,
+}
+
 /// How a game ended, and what can be done about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closing<'a> {
@@ -17,10 +28,8 @@ pub(crate) struct Closing<'a> {
     pub(crate) reason: Option<&'a str>,
     /// Whether the ranks are shown, and not the cards behind them.
     pub(crate) ranked: bool,
-    /// Whether the dealer can be joined again.
-    pub(crate) joins: bool,
-    /// Whether it is being joined.
-    pub(crate) joining: bool,
+    /// Whether there can be another game.
+    pub(crate) again: Again,
     /// Whether keys are ignored for now.
     pub(crate) ignores_keys: bool,
 }
@@ -55,11 +64,11 @@ pub(super) fn draw(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer:
     };
     text.push(format!("Bankroll {:+}; {busts} bust, {pushes} pushed{forfeits}.", game.score().bankroll()));
     text.extend(game.judgement().map(|judgement| format!("{judgement}.")));
-    let [first, last] = areas;
-    let width = TEXT.min(usize::from(last.width).saturating_sub(4));
+    let [below, whole] = areas;
+    let width = TEXT.min(usize::from(whole.width).saturating_sub(4));
     let lines: Vec<&str> = text.iter().flat_map(|text| wrap(text, width)).collect();
     let ranking = Ranking::new("Game over", &ranks, &lines);
-    ranking.render(if ranking.size().height <= first.height { first } else { last }, buffer);
+    ranking.render(if ranking.size().height <= below.height { below } else { whole }, buffer);
 }
 
 fn last_hand(game: &Game) -> Option<String> {

@@ -74,7 +74,7 @@ fn advice_is_hidden_until_it_is_asked_for() {
 #[test]
 fn a_decision_is_graded_and_a_result_stands_out() {
     let after = game(&format!("{DEAL}, HIT, CARD Ten of Spades, RESULT BUST"));
-    let result = drawn(&after, &Scene { holds: true, left: None, ..PLAYING }, 80, 24);
+    let result = drawn(&after, &Scene { hold: Some(Hold::Until(Instant::now())), left: None, ..PLAYING }, 80, 24);
     for said in [
         "Round 1: you are bust with 26.",
         "Hit was wrong: standing is worth 0.21 more.",
@@ -100,7 +100,7 @@ fn a_practice_dealer_shows_its_hand() {
         dealer.push(Card::new(number).unwrap());
     }
     after.reveal(Some(dealer));
-    let scene = Scene { practice: true, holds: true, left: None, ..PLAYING };
+    let scene = Scene { hold: Some(Hold::Key), left: None, ..PLAYING };
     let lines = drawn(&after, &scene, 80, 24);
     assert!(
         has(&lines, "The dealer has 7") && has(&lines, "│  4♥││  3♦│") && has(&lines, "Enter next hand"),
@@ -114,7 +114,7 @@ fn a_small_window_has_no_frames_and_a_smaller_one_says_so() {
     assert_eq!([&small[3], &small[5]], ["  3♦  ??", "  10♣  6♥"]);
     assert!(has(&small, "reward -0.250") && small[9].starts_with("H hit"), "{small:#?}");
     assert!(drawn(&game(DEAL), &PLAYING, 40, 9).concat().contains("needs 10"));
-    let closing = Closing { reason: Some("x"), ranked: true, joins: true, joining: false, ignores_keys: false };
+    let closing = Closing { reason: Some("x"), ranked: true, again: Again::Possible, ignores_keys: false };
     for (width, height) in [(0, 0), (1, 1), (68, 10), (69, 11), (80, 24), (120, 40), (300, 100)] {
         for closing in [None, Some(closing)] {
             drawn(&game("BEGIN, CARD Ten of Clubs"), &Scene { closing, ..PLAYING }, width, height);
@@ -149,7 +149,7 @@ fn a_dealer_that_does_not_wait_is_spoken_of() {
 #[test]
 fn the_result_of_a_game_lies_over_the_cards() {
     let game = game(&format!("{DEAL}, STAND, RESULT WIN, QUIT"));
-    let closing = Closing { reason: None, ranked: true, joins: true, joining: false, ignores_keys: false };
+    let closing = Closing { reason: None, ranked: true, again: Again::Possible, ignores_keys: false };
     let scene = |closing| Scene { left: None, closing: Some(closing), ..PLAYING };
     let lines = drawn(&game, &scene(closing), 80, 24);
     for said in [
@@ -167,7 +167,7 @@ fn the_result_of_a_game_lies_over_the_cards() {
     let cards = drawn(&game, &scene(Closing { ranked: false, ..closing }), 80, 24);
     assert!(!has(&cards, "Game over") && has(&cards, "│ 10♣││  6♥│") && cards[23].contains("Tab result"));
     assert_eq!(drawn(&game, &scene(Closing { ignores_keys: true, ..closing }), 80, 24)[23], "");
-    assert!(drawn(&game, &scene(Closing { joining: true, ..closing }), 80, 24)[23].ends_with("joining"));
+    assert!(drawn(&game, &scene(Closing { again: Again::Joining, ..closing }), 80, 24)[23].ends_with("joining"));
     let reason = Closing { reason: Some("you did not answer"), ..closing };
     assert!(has(&drawn(&game, &scene(reason), 80, 24), "You did not answer."));
 }
