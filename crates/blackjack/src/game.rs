@@ -48,8 +48,8 @@ impl Record {
 
 /// A number of rounds with the same players, of whom some may leave.
 ///
-/// A round can be called off; then it counts for nobody, but for hands that were forfeited. So each seat has a count of its
-/// own, and cards are dealt to it until it has played all of its rounds.
+/// A round that is called off does not count, except for hands that were forfeited in it. So each seat has its own count of rounds
+/// and is dealt cards until it has played all of them.
 #[derive(Clone)]
 pub struct Game {
     records: Vec<Record>,
@@ -67,7 +67,7 @@ pub struct Game {
     scored: u64,
 }
 
-// Neither the cards that are hidden nor what they come from belong into a log.
+// Hidden cards and the generator's state must not get into a log.
 impl fmt::Debug for Game {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Game").field("records", &self.records).field("rounds", &self.rounds).finish_non_exhaustive()
@@ -122,7 +122,7 @@ impl Game {
             && !self.records.iter().any(|record| record.wants_cards(self.rounds))
     }
 
-    /// Whether somebody has played all rounds.
+    /// Whether at least one seat has played all rounds.
     pub fn is_complete(&self) -> bool {
         self.records.iter().any(|record| record.is_done(self.rounds))
     }
@@ -142,7 +142,7 @@ impl Game {
         self.records.get(seat).map(|record| &record.name)
     }
 
-    /// Whether nobody sits there any more.
+    /// Whether all players have left.
     pub fn is_deserted(&self) -> bool {
         !self.records.iter().any(|record| record.present)
     }
@@ -227,7 +227,7 @@ impl Game {
         Standings::new(table, records.collect())
     }
 
-    /// A fingerprint of everything that the rest of the game follows from, hidden or not.
+    /// A fingerprint of all state that determines the rest of the game, hidden cards included.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(self.dealt);
@@ -345,7 +345,7 @@ mod tests {
         let game = game(2, 9, 1);
         let before = game.fingerprint();
         assert_eq!(game.clone().fingerprint(), before);
-        // A card more was drawn from the generator: other rounds will come.
+        // One word more was drawn from the generator, so later rounds differ.
         let mut other = game.clone();
         other.rng.0.set_word_pos(other.rng.0.get_word_pos() + 1);
         other.dealt = other.fingerprint_of_deck();

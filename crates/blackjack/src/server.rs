@@ -49,14 +49,14 @@ pub use crate::{
     config::{Config, ConfigError, DELAY, MAX_CLIENTS, MAX_CLIENTS_OF_HOST, MAX_WATCHERS, TIMEOUT},
 };
 
-// Where somebody is who has joined.
+// Where a joined client is.
 #[derive(Debug, Clone)]
 enum Guest {
     Waiting { name: Name, dialect: Dialect },
     Seated { table: u32 },
 }
 
-/// A dealer: its tables and those who play at them, want to, or look on.
+/// A dealer: its tables, players, waiting clients and watchers.
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
@@ -64,7 +64,7 @@ pub struct Server {
     door: Door,
     guests: BTreeMap<PeerId, Guest>,
     queue: Queue,
-    // Those that are played, and those that are over whose players have not heard everything yet.
+    // Tables in play, and those that are over and still have messages to send.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
     // Seats at tables that are held for those who had them.
@@ -78,13 +78,13 @@ pub struct Server {
     accounts: Option<Accounts>,
     printer: Printer,
     ended: Option<Outcome>,
-    // Stopped in a way that it can be gone on with.
+    // Stopped, to be resumed later.
     suspended: bool,
     fingerprint: SetFingerprint,
 }
 
 impl Server {
-    /// A dealer to whom nobody has come yet.
+    /// A dealer without clients.
     ///
     /// # Errors
     /// [`ConfigError`] when a number is out of its range.
@@ -141,7 +141,7 @@ impl Server {
 
     fn connected(&mut self, now: Time, who: (PeerId, Role), address: &str, out: &mut Outbox) {
         let due = now.plus(self.config.timeout);
-        // Only watchers are shown it, and players come by the thousand.
+        // Built for watchers only: thousands of players may connect.
         let view = (who.1 == Role::Watcher).then(|| self.view());
         let Self { door, shares, audience, ended, .. } = self;
         let entrance = Entrance { door, shares, audience, closed: ended.is_some() };
@@ -161,7 +161,7 @@ impl Server {
             }
             None => {}
         }
-        // Nothing that a watcher says means anything.
+        // Messages of watchers are ignored.
         if !self.door.has(peer) {
             return;
         }
@@ -191,7 +191,7 @@ impl Server {
         }
     }
 
-    // Somebody did what it must not and has to go.
+    // Sends away a client that violated the protocol.
     fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         match self.guests.get(&peer) {
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.fault(now, peer, fault, out)),
@@ -200,7 +200,7 @@ impl Server {
                 out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }
-            // What a stranger speaks is not known, so it is told nothing.
+            // The dialect of a client that has not joined may be unknown, so it gets no message.
             None if self.door.has(peer) => {
                 fault.tell(peer, None, out);
                 self.close(peer, out);
@@ -251,14 +251,14 @@ impl Server {
         }
     }
 
-    // Lets somebody go who has no seat.
+    // Disconnects a client without a seat.
     fn close(&mut self, peer: PeerId, out: &mut Outbox) {
         self.door.leave(peer);
         self.shares.leave(peer);
         out.close(peer);
     }
 
-    // Lets everybody go who has no seat.
+    // Disconnects all clients without a seat.
     fn dismiss(&mut self, out: &mut Outbox) {
         for peer in self.door.peers() {
             self.close(peer, out);

@@ -66,20 +66,20 @@ pub struct Table {
     // None before all seats are taken.
     game: Option<Game>,
     ended: Option<Outcome>,
-    // Stopped in a way that it can be gone on with.
+    // Stopped, to be resumed later.
     suspended: bool,
     // What only a table by itself has: a lobby does this for all of its tables.
     shares: Shares,
     door: Door,
     audience: Audience,
-    // Who was let go and what it came to, for whoever has this table.
+    // Closed peers and the result, for the lobby that owns this table.
     closed: Vec<PeerId>,
     result: Option<Standings>,
     fingerprint: u64,
 }
 
 impl Table {
-    /// A table to which nobody has come yet; the number chooses its cards, and is what it is called.
+    /// An empty table. The number selects its cards and is its name.
     ///
     /// # Errors
     /// [`ConfigError`] when a number is out of its range.
@@ -155,12 +155,12 @@ impl Table {
         self.ended.is_some() && self.seats.iter().all(Option::is_none)
     }
 
-    /// Who was let go since the last look.
+    /// Takes the peers whose connections were closed since the last call.
     pub(crate) fn take_closed(&mut self) -> Vec<PeerId> {
         mem::take(&mut self.closed)
     }
 
-    /// What it came to, once.
+    /// Takes the standings, once, when the table is over.
     pub(crate) const fn take_result(&mut self) -> Option<Standings> {
         self.result.take()
     }
@@ -170,7 +170,7 @@ impl Table {
         self.ended
     }
 
-    /// Whether nobody was there any more when it ended, played to its end or not.
+    /// Whether all players had left when it ended, played to its end or not.
     pub(crate) fn is_deserted(&self) -> bool {
         self.game.as_ref().is_some_and(Game::is_deserted)
     }
@@ -203,7 +203,7 @@ impl Table {
         self.go_on(now, out);
     }
 
-    /// Somebody who sits there says something.
+    /// Takes in a message of a player.
     pub(crate) fn hear(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
@@ -217,7 +217,7 @@ impl Table {
             message => return self.send_away(now, number, &Fault::OutOfTurn(message), out),
         };
         seat.answered(now);
-        // Whoever was asked may answer, and a deck does not run out.
+        // This cannot fail: the seat was asked, and a deck does not run out.
         if self.game.as_mut().is_some_and(|game| game.apply(number, action).is_ok()) {
             self.go_on(now, out);
         } else {
@@ -225,7 +225,7 @@ impl Table {
         }
     }
 
-    /// Tells somebody who sits there its round again.
+    /// Sends a player its round again from the beginning.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let (Some(number), pace) = (self.find(peer), self.pace()) else { return };
         if let (Some(seat), Some(view)) =
@@ -247,7 +247,7 @@ impl Table {
         }
     }
 
-    /// When somebody who sits there wants to be looked after.
+    /// The earliest deadline of a seat.
     pub(crate) fn due(&self) -> Option<Time> {
         self.seats.iter().flatten().filter_map(Seat::deadline).min()
     }
@@ -265,7 +265,7 @@ impl Table {
         }
     }
 
-    // Tells everybody what is new, deals the next round when one is over, and sends out what may leave.
+    // Queues what is new for each seat, deals the next round when one is over, and sends what is due.
     fn go_on(&mut self, now: Time, out: &mut Outbox) {
         let Some(game) = self.game.as_mut().filter(|_| self.ended.is_none()) else { return };
         let ended = loop {
@@ -295,7 +295,7 @@ impl Table {
         }
     }
 
-    // Says what it came to and takes leave of everybody.
+    // Reports the result and queues QUIT for everybody.
     fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
         self.ended = Some(outcome);
         if let Some(game) = &self.game {
@@ -321,7 +321,7 @@ impl Table {
         }
     }
 
-    // Sends a seat what may leave by now; lets it go behind QUIT.
+    // Sends a seat what is due, and closes it after QUIT.
     fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
         let pace = self.pace();
         let Some(seat) = &mut self.seats[number] else { return };
@@ -335,12 +335,12 @@ impl Table {
         }
     }
 
-    /// A fingerprint of all that goes on follows from, as of the last [`take_fingerprint`](Self::take_fingerprint).
+    /// The fingerprint, as of the last [`take_fingerprint`](Self::take_fingerprint).
     pub(crate) const fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Takes the fingerprint of what it has come to.
+    /// Recomputes the fingerprint.
     pub(crate) fn take_fingerprint(&mut self) {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(u64::from(self.number));
@@ -363,7 +363,7 @@ impl Table {
     }
 }
 
-// What follows for the seats from a round that is over.
+// Resets the seats after a round, and dismisses those that play no more.
 fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
     let (done, whole) = (game.played(), game.rounds());
     if done.is_multiple_of(whole.div_ceil(PROGRESS_STEPS).max(1)) {

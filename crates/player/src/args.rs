@@ -1,4 +1,4 @@
-//! The command line: what was typed, and what is meant by it.
+//! The command line, and the plan that follows from it.
 
 use std::{
     path::{Path, PathBuf},

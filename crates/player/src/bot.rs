@@ -42,9 +42,9 @@ const PARTING_BYTES: usize = 64 << 10;
 /// Who decides.
 #[derive(Debug)]
 pub(crate) enum Pilot {
-    /// A table that does not change.
+    /// A fixed table.
     Table(Box<Policy>),
-    /// One that does.
+    /// A table that is trained.
     Learner(Box<Learner>),
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Learner {
 }
 
 impl Learner {
-    /// What makes its states.
+    /// The space of its states.
     pub(crate) const fn space(&self) -> StateSpace {
         self.table.space()
     }

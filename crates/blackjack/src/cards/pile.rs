@@ -7,7 +7,7 @@ use rand::Rng;
 
 use super::{DECK, DeckEmpty};
 
-// The pile lies in as many places, so that a place is found by its lower bits and never needs a check.
+// A power of two, so that masking an index replaces the bounds check.
 const PLACES: usize = 64;
 const _: () = assert!(DECK <= PLACES && PLACES.is_power_of_two());
 
@@ -17,7 +17,7 @@ const BATCH: usize = 6;
 /// [`DECK`] values of which some are dealt and some of the others are in their final, random place.
 #[derive(Debug, Clone)]
 pub(crate) struct Pile<T> {
-    // Nothing lies behind the first `DECK` places.
+    // Places from `DECK` on are not used.
     places: [T; PLACES],
     dealt: usize,
     // At least as many as are dealt.
@@ -105,7 +105,7 @@ impl<T: Copy> Pile<T> {
         }
     }
 
-    // Shuffles the next `N` places by one random word. `N` is known to the compiler, which halves the time.
+    // Shuffles the next `N` places with one random word. A constant `N` lets the compiler unroll the loops, which halves the time.
     #[inline]
     fn shuffle_places<const N: usize, R: Rng + ?Sized>(&mut self, rng: &mut R) {
         let start = self.shuffled;
@@ -123,11 +123,11 @@ impl<T: Copy> Pile<T> {
                 *pick = start + place + upper;
                 rest = lower;
             }
-            // Nearly always, and without knowing how many ways there are to fill the places: they are fewer than 2^35.
+            // The number of ways to fill the places is below 2^35, so most words are accepted without computing it.
             if rest >> 35 != 0 {
                 break;
             }
-            // 2^64 is no multiple of the ways: the few words that are too many are drawn again.
+            // 2^64 is no multiple of the ways, so the excess words are rejected.
             let ways: u64 = (0..N).map(|place| (left - place) as u64).product();
             if rest >= ways.wrapping_neg() % ways {
                 break;

@@ -1,12 +1,11 @@
-//! Where cards come from.
+//! The seed of the cards and their generator.
 
 use core::fmt;
 
 use rand::{SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-/// Where the cards of a dealer come from: the key of a `ChaCha` generator, so that cards that were seen do not give away
-/// those that come.
+/// The key of a `ChaCha` generator, from which the cards of a dealer come. Cards that were seen do not reveal later ones.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seed([u8; 32]);
 
@@ -16,7 +15,7 @@ impl Seed {
         Self(key)
     }
 
-    /// The key for a number, which makes games that can be repeated, and guessed by trying numbers: for tests.
+    /// The key for a number. The game can be repeated, and guessed by trying numbers, so this is for tests.
     pub fn from_number(number: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&number.to_le_bytes());
@@ -31,7 +30,7 @@ impl Seed {
     }
 }
 
-// A key that is printed is no secret any more.
+// The key must not get into a log.
 impl fmt::Debug for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Seed(..)")

@@ -28,7 +28,7 @@ impl Server {
         }
     }
 
-    // What follows once everything else has happened.
+    // What is done after each input.
     fn conclude(&mut self, now: Time, out: &mut Outbox) {
         if let Some(mut accounts) = self.accounts.take() {
             accounts.give(now, self, out);
@@ -57,14 +57,14 @@ impl Engine for Server {
             Input::Disconnected { peer, why } => {
                 self.disconnected(now, peer, why, out);
                 if why == Gone::Interrupted {
-                    // The others are gone as well, and their turn comes next: there is nobody to be shown anything.
+                    // The watchers are gone as well: each interruption is an input of its own.
                     return;
                 }
             }
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop(Leave::Over) => self.stop(now, out),
             Input::Stop(Leave::Resumable) => {
-                // Nobody hears of it, and everything stays as it is.
+                // No peer is told, and the state does not change.
                 self.suspended = true;
                 return;
             }

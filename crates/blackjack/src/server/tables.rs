@@ -5,13 +5,13 @@ use netcore::{Outbox, Outcome, Time};
 use super::{Guest, Server};
 use crate::{config::Config, fingerprint::Fingerprint, table::Table};
 
-// A table, and when it wants to be looked after. That is set only when it is earlier than what is set already, so that an
-// answer in time, which puts the limit off, costs nothing.
+// A table and its alarm. The alarm is changed only when the table's deadline moves forward, so an answer in time, which moves
+// it back, costs nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) table: Table,
     pub(super) alarm: Option<Time>,
-    // As it is among the others' fingerprints.
+    // Its contribution to the fingerprint of the server.
     pub(super) fingerprint: Fingerprint,
 }
 
@@ -23,7 +23,7 @@ impl Server {
         (!forever).then_some(tables.saturating_mul(players))
     }
 
-    // Lets tables begin as long as there are players for them.
+    // Begins tables as long as there are enough waiting players.
     pub(super) fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
         let Config { players, tables, forever, .. } = self.config;
         while self.queue.len() >= players
@@ -52,7 +52,7 @@ impl Server {
         }
     }
 
-    // Has something done at a table, and sees to what follows from it.
+    // Runs `act` on a table and applies its consequences.
     pub(super) fn at(&mut self, now: Time, number: u32, out: &mut Outbox, act: impl FnOnce(&mut Table, &mut Outbox)) {
         if let Some(entry) = self.tables.get_mut(&number) {
             act(&mut entry.table, out);
@@ -60,7 +60,7 @@ impl Server {
         }
     }
 
-    // What follows from what has happened at a table.
+    // Applies the consequences of what happened at a table: closed connections, its result, its alarm.
     pub(super) fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some(entry) = self.tables.get_mut(&number) else { return };
         for peer in entry.table.take_closed() {
@@ -100,7 +100,7 @@ impl Server {
         }
     }
 
-    // When the last table is over, whoever still waits for one waits for nothing.
+    // Ends the dealer when the last table is over; clients that still wait get QUIT.
     pub(super) fn end_if_done(&mut self, out: &mut Outbox) {
         if self.ended.is_none() && !self.config.forever && self.begun >= self.config.tables && self.playing == 0 {
             self.ended = Some(if self.complete > 0 { Outcome::Finished } else { Outcome::Deserted });

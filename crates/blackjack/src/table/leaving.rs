@@ -1,4 +1,4 @@
-//! Those who leave a table, and those who are sent away.
+//! Players who leave a table or are sent away.
 
 use alloc::string::ToString;
 use netcore::{Departure, GameEvent, Gone, Outbox, PeerId, Time};
@@ -10,7 +10,7 @@ use super::{
 use crate::game::Game;
 
 impl Table {
-    /// Somebody who sits there has done what it must not: its hand is lost and it has to go.
+    /// A player has violated the protocol: its hand is forfeited and it is sent away.
     pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         // One that is leaving has its results. What it sends now changes nothing, but nothing more can be read from it either.
@@ -29,14 +29,14 @@ impl Table {
         self.vacate(now, number, true, out);
     }
 
-    /// Somebody who sits there is gone.
+    /// The connection of a player is gone.
     pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
         let round = self.game.as_ref().and_then(Game::round);
         let in_hand = round.is_some_and(|round| round.is_playing(number));
         if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
-            // Half-closed after its last answer: it may still hear how that ended.
+            // Half-closed after its last answer: it may still be sent the result.
             seat.mute = true;
             return;
         }
@@ -56,7 +56,7 @@ impl Table {
         self.vacate(now, number, in_hand, out);
     }
 
-    // The game goes on without a seat.
+    // Goes on with the game without this seat.
     pub(super) fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
         let Some(game) = &mut self.game else { return };
         if forfeits {
@@ -75,7 +75,7 @@ impl Table {
     }
 }
 
-/// Somebody had this seat and leaves it.
+/// The event that the player of a seat has left.
 pub(super) fn left(seat: &Seat, table: u32, number: usize, why: Departure) -> GameEvent {
     GameEvent::Left { peer: seat.peer, name: seat.name.to_string(), seat: label(table, number), why }
 }

@@ -1,7 +1,11 @@
 //! The result of a game, over the table.
 
 use blackjack::learn::Score;
-use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    widgets::{Clear, Widget},
+};
 use termkit::{Rank, Ranking, wrap};
 
 use super::cards;
@@ -68,7 +72,13 @@ pub(super) fn draw(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer:
     let width = TEXT.min(usize::from(whole.width).saturating_sub(4));
     let lines: Vec<&str> = text.iter().flat_map(|text| wrap(text, width)).collect();
     let ranking = Ranking::new("Game over", &ranks, &lines);
-    ranking.render(if ranking.size().height <= below.height { below } else { whole }, buffer);
+    if ranking.size().height <= below.height {
+        // What is left of the lines beside the box would be hard to read.
+        Clear.render(below, buffer);
+        ranking.render(below, buffer);
+    } else {
+        ranking.render(whole, buffer);
+    }
 }
 
 fn last_hand(game: &Game) -> Option<String> {
