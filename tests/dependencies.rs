@@ -4,11 +4,11 @@ use testkit::process::Process;
 
 use crate::programs::{cargo, workspace};
 
-/// How many crates a server may link, its own and this workspace's included.
+/// Limit on the crates that a server links, including its own and those of this workspace.
 const MOST_FOR_A_SERVER: usize = 80;
-/// How many crates a client may link: more, since drawing on a terminal takes a good many.
+/// Limit on the crates that a client links, which is higher because of the terminal libraries.
 const MOST_FOR_A_CLIENT: usize = 120;
-/// Crates that would make a thin program thick: databases, web frameworks, brokers, TLS.
+/// Crates that a thin program must not link: databases, web frameworks, brokers, TLS.
 const THICK: &[&str] = &[
     "actix-web",
     "async-nats",
@@ -35,11 +35,11 @@ const THICK: &[&str] = &[
 /// Crates that hold rules and do no I/O.
 const NO_STD: &[&str] = &["blackjack", "mastermind", "netcore", "nuggets", "robots"];
 
-/// The crates that a package links, by name and version.
+/// The crates that a package links, as name and version.
 fn linked(package: &str) -> BTreeSet<String> {
     let tree = Process::run(cargo("tree").args(["-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"]));
     assert_eq!(tree.code, Some(0), "{}", tree.stderr);
-    // A crate from a registry is `NAME vVERSION`, one of ours has its path behind that.
+    // A crate from a registry is `NAME vVERSION`; the path follows for one of ours.
     let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     tree.stdout.lines().map(name).filter(|name| !name.is_empty()).collect()
 }
@@ -49,14 +49,14 @@ fn check_thin(package: &str, most: usize) {
     assert!(crates.iter().any(|name| name.starts_with(package)), "{crates:#?}");
     for name in crates.iter().filter_map(|name| name.split(' ').next()) {
         assert!(!THICK.contains(&name), "{package} links {name}");
-        assert_ne!(name, "testkit", "{package} links what is for tests");
+        assert_ne!(name, "testkit", "{package} links the test helpers");
     }
     assert!(crates.len() <= most, "{package} links {} crates: {crates:#?}", crates.len());
 }
 
 #[test]
 fn servers_are_thin() {
-    // The bench of the learner links no more than they do, though it draws pictures.
+    // The learner's bench links no more than the servers, although it draws pictures.
     for server in ["dealer", "nuggets-server", "qtable", "robots-server"] {
         check_thin(server, MOST_FOR_A_SERVER);
     }

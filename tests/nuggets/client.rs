@@ -88,7 +88,7 @@ fn a_bot_plays_a_game_to_its_end() {
 fn several_bots_share_the_gold_of_our_own_map() {
     let map = crate::programs::workspace().join("maps/brawl.txt");
     let server = Server::start(&[map.to_str().unwrap(), "5"]);
-    let bots = client(&server, &["--bots", "5", "robbie"]).wait_for_end();
+    let bots = client(&server, &["--bots", "5", "--delay-ms", "0", "robbie"]).wait_for_end();
     assert_eq!(bots.code, Some(0), "{}", bots.stderr);
     let finished = server.process.wait();
     assert_eq!(finished.code, Some(0));
@@ -106,7 +106,7 @@ fn a_bot_finishes_our_maps_over_the_wire() {
     for name in ["alcoves", "brawl", "donuts", "edges", "gold", "main", "panorama", "shaft", "spiral", "warren"] {
         let map = folder.join(name).with_extension("txt");
         let server = Server::start(&[map.to_str().unwrap(), "1"]);
-        let bot = client(&server, &["robbie", "--bot", "--headless"]).wait_for_end();
+        let bot = client(&server, &["robbie", "--bot", "--headless", "--delay-ms", "0"]).wait_for_end();
         assert_eq!(bot.code, Some(0), "{name}: {}", bot.stderr);
         assert_eq!(bot.stdout, "GAME OVER:\nA        250 robbie\n", "{name}");
         println!("{name}, seed 1: {}", bot.stderr.trim());

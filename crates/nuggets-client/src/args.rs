@@ -3,11 +3,13 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::{
-    Parser,
+    Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
 use cmdkit::{ScreenLogArgs, UsageError, is_ipv6, whole_number};
-use nuggets::{Name, Part};
+use nuggets::{Level, Name, Part};
+
+use crate::bot::Style;
 
 /// The name by which a client of the course plays by itself, on a screen.
 const BOT: &[u8] = b"bot";
@@ -19,9 +21,24 @@ const MAX_BOTS: u16 = 1_000;
 const MAX_DELAY_MS: u64 = 60_000;
 /// How long a bot on a screen waits between two keys, so that one can follow it.
 const WATCHED_DELAY: Duration = Duration::from_millis(80);
+/// How long a bot without a screen waits between two keys: a server of the course shows each of them to everybody.
+const UNWATCHED_DELAY: Duration = Duration::from_millis(20);
+/// Opponents in a demonstration.
+const DEMO_BOTS: u16 = 3;
+/// Opponents in a demonstration at most: one seat is the player's.
+const MAX_DEMO_BOTS: u16 = 25;
+
+/// What to tell whoever mixed them up.
+const ORDER: &str = "the order is host, port, name, as in localhost 2000 Ann";
+
+const USAGE: &str = "\
+nuggets-client [OPTIONS] <HOST> <PORT> [NAME]
+       nuggets-client [OPTIONS] --demo";
 
 const EXAMPLES: &str = "\
 Examples:
+  nuggets-client --demo
+      play against bots at once, without a server
   nuggets-client localhost 12345 Ann
       play as Ann
   nuggets-client localhost 12345
@@ -29,33 +46,47 @@ Examples:
   nuggets-client --bot localhost 12345 Robbie
       watch a bot play
   nuggets-client --bots 5 localhost 12345 bot
-      five bots without a screen: bot1 to bot5
+      five opponents without a screen: bot1 to bot5
   printf 'hhjQ' | nuggets-client localhost 12345 Ann
       type these keys and leave
 
-On the screen, F1 or ? shows the keys. If standard input is not a terminal, each of its bytes is a key and its end \
+On the screen, F1 or ? shows the keys. After a game its result stays until you press Enter for the next game or Q to \
+leave. If standard input is not a terminal, each of its bytes is a key and its end \
 leaves the game. If standard output is not a terminal, nothing is drawn and only the server's last words are printed.
 
-Exit status: 0 when the game or your part in it is over, 1 when the server cannot be found, does not answer or says \
-no goodbye, 2 for wrong usage.";
+Exit status: 0 when the game or your part in it is over, 1 when the server cannot be found, does not answer, is gone or \
+says no goodbye, 2 for wrong usage.";
 
 /// Play nuggets, look on, or let a bot play.
 ///
 /// With a name you play, without one you look on. The name 'bot' plays by itself, 'botbg' does so without a screen.
 #[derive(Debug, Clone, Parser)]
-#[command(name = "nuggets-client", version, after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option that is on or off")]
+#[command(name = "nuggets-client", version, override_usage = USAGE, after_help = EXAMPLES)]
 pub struct Args {
     /// Name or address of the server
-    #[arg(value_parser = parse_host)]
-    pub host: String,
+    #[arg(value_parser = parse_host, required_unless_present = "demo", conflicts_with = "demo")]
+    pub host: Option<String>,
 
     /// UDP port of the server
-    #[arg(value_parser = whole_number(1..=u16::MAX, 2000), allow_negative_numbers = true)]
-    pub port: u16,
+    #[arg(value_parser = parse_port, required_unless_present = "demo", allow_negative_numbers = true)]
+    pub port: Option<u16>,
 
     /// Your name; without one you look on
     #[arg(value_parser = OsStringValueParser::new().try_map(|typed| parse_name(typed.as_encoded_bytes())))]
     pub name: Option<Name>,
+
+    /// Host a game in this program, with bots, and play it: needs no server
+    #[arg(long, conflicts_with_all = ["bot", "headless"])]
+    pub demo: bool,
+
+    /// Take part in the next game by itself when one is over, as a server with --rematch has it
+    #[arg(long)]
+    pub rematch: bool,
+
+    /// Ring the terminal's bell when you find gold and when the game is over
+    #[arg(long)]
+    pub bell: bool,
 
     /// Play by itself (a bot's name is 'bot' unless you give one)
     #[arg(long, help_heading = "Bots")]
@@ -65,12 +96,17 @@ pub struct Args {
     #[arg(long, help_heading = "Bots")]
     pub headless: bool,
 
-    /// Play as so many bots that draw nothing: NAME1, NAME2, ...
+    /// Play as so many bots that draw nothing: NAME1, NAME2, ...; with --demo, how many opponents there are
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
         value_parser = whole_number(1..=MAX_BOTS, 5), allow_negative_numbers = true)]
     pub bots: Option<u16>,
 
-    /// The least time between two keys of a bot [default: 80 on a screen, 0 without]
+    /// How well bots play, and how fast [default: normal for --bots and --demo, else hard]
+    #[arg(long, value_name = "LEVEL", help_heading = "Bots")]
+    pub level: Option<LevelArg>,
+
+    /// The least time between two keys of a bot [default: that of --level; for one bot without it 80 on a screen, 20
+    /// without]
     #[arg(long, value_name = "MS", help_heading = "Bots",
         value_parser = whole_number(0..=MAX_DELAY_MS, 80), allow_negative_numbers = true)]
     pub delay_ms: Option<u64>,
@@ -80,16 +116,48 @@ pub struct Args {
     pub logs: ScreenLogArgs,
 }
 
+/// A [`Level`] as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LevelArg {
+    /// Slow, does not run, makes mistakes
+    Easy,
+    /// A person wins about half of the games
+    Normal,
+    /// Faster than a person, makes no mistakes
+    Hard,
+}
+
+impl From<LevelArg> for Level {
+    fn from(level: LevelArg) -> Self {
+        match level {
+            LevelArg::Easy => Self::Easy,
+            LevelArg::Normal => Self::Normal,
+            LevelArg::Hard => Self::Hard,
+        }
+    }
+}
+
+// Whoever mixes up the order most likely types a name or a host where the port belongs.
+fn parse_port(typed: &str) -> Result<u16, String> {
+    whole_number(1..=u16::MAX, 2000)(typed).map_err(|error| {
+        let is_number = typed.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        if is_number { error } else { format!("{error}; {ORDER}") }
+    })
+}
+
 // Without the brackets in which an IPv6 address stands where a port follows it.
-fn parse_host(typed: &str) -> Result<String, &'static str> {
+fn parse_host(typed: &str) -> Result<String, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
     let host = bare.unwrap_or(typed);
     if host.trim().is_empty() {
-        return Err("give a name or an address, as in localhost, 127.0.0.1 or ::1");
+        return Err("give a name or an address, as in localhost, 127.0.0.1 or ::1".into());
+    }
+    if host.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("this is a port and no host; {ORDER}"));
     }
     let has_port = host.parse::<SocketAddr>().is_ok() || host.contains(':') && !is_ipv6(host);
     if has_port {
-        Err("give a host without a port; the port stands behind it, as in localhost 12345")
+        Err("give a host without a port; the port stands behind it, as in localhost 12345".into())
     } else {
         Ok(host.to_owned())
     }
@@ -102,19 +170,26 @@ fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
-    /// One client that is steered by the keyboard or, with a delay between its keys, by a bot.
+    /// One client that is steered by the keyboard or by a bot.
     Interactive {
         /// As what it takes part.
         part: Part,
-        /// The least time between two keys if a bot plays.
-        bot: Option<Duration>,
+        /// How the bot plays, if one does.
+        bot: Option<Style>,
     },
     /// Bots without a screen.
     Headless {
         /// Their names.
         names: Vec<Name>,
-        /// The least time between two keys of each.
-        delay: Duration,
+        /// How they play.
+        style: Style,
+    },
+    /// A server in this program, bots, and a player.
+    Demo {
+        /// The bots' names.
+        names: Vec<Name>,
+        /// How they play.
+        style: Style,
     },
 }
 
@@ -122,15 +197,16 @@ impl Plan {
     /// Reads the plan off the arguments.
     ///
     /// # Errors
-    /// [`UsageError`] when the bots' names would be no names.
+    /// [`UsageError`] when the arguments do not go together, or when the bots' names would be no names.
     pub fn of(args: &Args) -> Result<Self, UsageError> {
         let is_called = |wanted: &[u8]| args.name.as_ref().is_some_and(|name| name.as_str().as_bytes() == wanted);
         let headless = args.headless || args.bots.is_some() || is_called(BOT_IN_BACKGROUND);
-        let bot = headless || args.bot || is_called(BOT);
+        let bot = headless || args.bot || args.demo || is_called(BOT);
         let delay = args.delay_ms.map(Duration::from_millis);
         if !bot {
-            if delay.is_some() {
-                return Err(UsageError("--delay-ms is for bots; add --bot, --headless or --bots COUNT".into()));
+            if delay.is_some() || args.level.is_some() {
+                let option = if delay.is_some() { "--delay-ms" } else { "--level" };
+                return Err(UsageError(format!("{option} is for bots; add --bot, --headless or --bots COUNT")));
             }
             let part = args.name.clone().map_or(Part::Spectator, Part::Player);
             return Ok(Self::Interactive { part, bot: None });
@@ -142,14 +218,47 @@ impl Plan {
             Name::new(format!("{}{suffix}", &base[..kept]).as_bytes())
                 .ok_or_else(|| UsageError(format!("'{base}{suffix}' is no name for a bot")))
         };
-        if headless {
-            let names = match args.bots {
-                Some(count) => (1..=count).map(|number| name(&number.to_string())).collect::<Result<_, _>>()?,
-                None => vec![name("")?],
-            };
-            return Ok(Self::Headless { names, delay: delay.unwrap_or(Duration::ZERO) });
+        let names = |count: u16| (1..=count).map(|number| name(&number.to_string())).collect::<Result<Vec<_>, _>>();
+        if args.demo {
+            let count = args.bots.unwrap_or(DEMO_BOTS);
+            if count > MAX_DEMO_BOTS {
+                return Err(UsageError(format!("--demo has seats for at most {MAX_DEMO_BOTS} bots")));
+            }
+            return Ok(Self::Demo { names: names(count)?, style: args.opponents() });
         }
-        Ok(Self::Interactive { part: Part::Player(name("")?), bot: Some(delay.unwrap_or(WATCHED_DELAY)) })
+        if let Some(count) = args.bots {
+            return Ok(Self::Headless { names: names(count)?, style: args.opponents() });
+        }
+        if headless {
+            return Ok(Self::Headless { names: vec![name("")?], style: args.one_bot(UNWATCHED_DELAY) });
+        }
+        Ok(Self::Interactive { part: Part::Player(name("")?), bot: Some(args.one_bot(WATCHED_DELAY)) })
+    }
+}
+
+impl Args {
+    /// The addresses of the server.
+    pub(crate) fn server(&self) -> anyhow::Result<Vec<SocketAddr>> {
+        // The parser asks for both where a server is needed.
+        cmdkit::resolve(self.host.as_deref().unwrap_or_default(), self.port.unwrap_or_default())
+    }
+
+    /// Where the server is, in words.
+    pub(crate) fn place(&self) -> String {
+        format!("{} port {}", self.host.as_deref().unwrap_or_default(), self.port.unwrap_or_default())
+    }
+
+    // Those that somebody is to play against.
+    fn opponents(&self) -> Style {
+        let level = self.level.map_or(Level::default(), Level::from);
+        Style { level, delay: self.delay_ms.map(Duration::from_millis) }
+    }
+
+    // One that plays as well as it can unless a level is asked for.
+    fn one_bot(&self, pace: Duration) -> Style {
+        let level = self.level.map_or(Level::Hard, Level::from);
+        let delay = self.delay_ms.map(Duration::from_millis);
+        Style { level, delay: if self.level.is_some() { delay } else { Some(delay.unwrap_or(pace)) } }
     }
 }
 
@@ -164,6 +273,10 @@ mod tests {
 
     fn refused(arguments: &[&str]) -> clap::Error {
         Args::try_parse_from(arguments).unwrap_err()
+    }
+
+    fn style(level: Level, millis: impl Into<Option<u64>>) -> Style {
+        Style { level, delay: millis.into().map(Duration::from_millis) }
     }
 
     fn name(text: &str) -> Name {
@@ -186,8 +299,11 @@ mod tests {
     #[test]
     fn the_course_names_of_bots_play_by_themselves() {
         let part = Part::Player(name("bot"));
-        assert_eq!(plan("client h 1 bot"), Plan::Interactive { part, bot: Some(WATCHED_DELAY) });
-        assert_eq!(plan("client h 1 botbg"), Plan::Headless { names: vec![name("botbg")], delay: Duration::ZERO });
+        assert_eq!(plan("client h 1 bot"), Plan::Interactive { part, bot: Some(style(Level::Hard, 80)) });
+        assert_eq!(
+            plan("client h 1 botbg"),
+            Plan::Headless { names: vec![name("botbg")], style: style(Level::Hard, 20) }
+        );
         let part = Part::Player(name("bots"));
         assert_eq!(plan("client h 1 bots"), Plan::Interactive { part, bot: None });
     }
@@ -195,13 +311,22 @@ mod tests {
     #[test]
     fn bots_have_names_and_delays() {
         let part = Part::Player(name("bot"));
-        let bot = Some(Duration::from_millis(5));
+        let bot = Some(style(Level::Hard, 5));
         assert_eq!(plan("client --bot --delay-ms 5 h 1"), Plan::Interactive { part, bot });
         assert_eq!(
             plan("client --bots 2 h 1 Z"),
-            Plan::Headless { names: vec![name("Z1"), name("Z2")], delay: Duration::ZERO }
+            Plan::Headless { names: vec![name("Z1"), name("Z2")], style: style(Level::Normal, None) }
         );
-        assert_eq!(plan("client --headless h 1 Z"), Plan::Headless { names: vec![name("Z")], delay: Duration::ZERO });
+        let one = |style| Plan::Headless { names: vec![name("Z")], style };
+        assert_eq!(plan("client --headless h 1 Z"), one(style(Level::Hard, 20)));
+        assert_eq!(plan("client --headless --level easy h 1 Z"), one(style(Level::Easy, None)));
+        assert_eq!(plan("client --headless --level easy --delay-ms 0 h 1 Z"), one(style(Level::Easy, 0)));
+        let demo =
+            |count: u16, style| Plan::Demo { names: (1..=count).map(|at| name(&format!("bot{at}"))).collect(), style };
+        assert_eq!(plan("client --demo"), demo(3, style(Level::Normal, None)));
+        assert_eq!(plan("client --demo --bots 1 --level hard"), demo(1, style(Level::Hard, None)));
+        let args = Args::try_parse_from(["client", "--demo", "--bots", "26"]).unwrap();
+        assert!(Plan::of(&args).unwrap_err().0.contains("25"));
         let long = "x".repeat(50);
         let Plan::Headless { names, .. } = plan(&format!("client --bots 12 h 1 {long}")) else { panic!() };
         assert_eq!(names[11].as_str(), format!("{}12", &long[..48]));
@@ -217,7 +342,7 @@ mod tests {
             ("[fe80::1%eth0]", "fe80::1%eth0"),
             ("[host]", "[host]"),
         ] {
-            assert_eq!(Args::try_parse_from(["client", typed, "5000"]).unwrap().host, host);
+            assert_eq!(Args::try_parse_from(["client", typed, "5000"]).unwrap().host.as_deref(), Some(host));
         }
         for wrong in ["", " ", "localhost:80", "127.0.0.1:80", "[::1]:80", "[::1", "::g"] {
             let error = refused(&["client", wrong, "5000"]).to_string();
@@ -234,6 +359,14 @@ mod tests {
         for blank in ["", " ", " \t "] {
             let error = refused(&["client", "localhost", "5000", blank]);
             assert!(error.to_string().contains("a name needs at least one character"), "{error}");
+        }
+        for mixed in [
+            &["client", "5000", "localhost"][..],
+            &["client", "Ann", "localhost", "5000"],
+            &["client", "localhost", "Ann", "1"],
+        ] {
+            let error = refused(mixed).to_string();
+            assert!(error.contains("the order is host, port, name"), "{error}");
         }
         assert_eq!(refused(&["client", "localhost"]).kind(), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused(&["client", "localhost", "1", "a", "b"]).kind(), ErrorKind::UnknownArgument);

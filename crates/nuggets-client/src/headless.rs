@@ -1,41 +1,60 @@
 //! Bots without a screen, each on a socket of its own.
 
-use std::{
-    collections::BTreeSet,
-    io::Write,
-    net::SocketAddr,
-    process::ExitCode,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, io::Write, net::SocketAddr, process::ExitCode, time::Instant};
 
 use cmdkit::EXIT_FAILURE;
-use nuggets::{End, Name, Part};
+use nuggets::{End, Name, Part, client::GIVE_UP};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
 use tracing::{info, warn};
 
-use crate::{bot::Bot, link::Link, session::Session};
+use crate::{
+    bot::{Bot, Style},
+    link::Link,
+    session::Session,
+};
 
-struct Outcome {
+/// The bots that are to play.
+pub(crate) struct Troop<'a> {
+    /// Where.
+    pub(crate) addresses: &'a [SocketAddr],
+    /// The name of each.
+    pub(crate) names: &'a [Name],
+    /// How they play.
+    pub(crate) style: Style,
+    /// Whether they stay for the next game of a server that has one.
+    pub(crate) rematch: bool,
+}
+
+/// How one bot's part in one game ended.
+pub(crate) struct Outcome {
+    name: Name,
     end: End,
     account: String,
+    // The user asked it to leave.
+    leaving: bool,
+}
+
+impl Outcome {
+    /// Whether the game was played to its end.
+    pub(crate) fn is_complete(&self) -> bool {
+        matches!(&self.end, End::Quit(text) if text.starts_with("GAME OVER")) && !self.leaving
+    }
 }
 
 /// Lets the bots play until it is over for all. Prints each of the server's last words once.
-pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duration) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
+    let Troop { addresses, names, style, rematch } = troop;
     let mut signals = Signals::listen()?;
     let mut requests = Requests::default();
     let (stop, stopped) = watch::channel(false);
     let mut bots = JoinSet::new();
     for name in names {
-        let link = Link::open(addresses.to_vec())?;
-        let session = Session::start(Part::Player(name.clone()), link);
-        bots.spawn(play(session, name.clone(), delay, stopped.clone()));
+        bots.spawn(play(addresses.to_vec(), name.clone(), style, stopped.clone()));
     }
-    drop(stopped);
-    let mut printed = BTreeSet::new();
-    let mut failures = 0_usize;
+    let mut printed = VecDeque::new();
+    let (mut failures, mut gone, mut complete) = (0_usize, 0_usize, false);
     loop {
         let outcome = select! {
             outcome = bots.join_next() => outcome,
@@ -51,59 +70,97 @@ pub(crate) async fn run(addresses: &[SocketAddr], names: &[Name], delay: Duratio
             }
         };
         let Some(outcome) = outcome else { break };
-        let Outcome { end, account } = match outcome {
-            Ok(outcome) => outcome,
+        let outcome = match outcome {
+            Ok(outcome) => outcome?,
             Err(error) => {
                 warn!(%error, "a bot broke");
                 failures += 1;
                 continue;
             }
         };
-        let _ = writeln!(std::io::stderr(), "{account}");
-        match end {
+        let again = rematch && outcome.is_complete() && !*stop.borrow();
+        complete |= outcome.is_complete();
+        // A server without another game ends, and a bot that asks for one is told so.
+        let declined = rematch && complete && outcome.end == End::NoAnswer;
+        if !declined {
+            let _ = writeln!(std::io::stderr(), "{}", outcome.account);
+        }
+        match outcome.end {
             End::Quit(text) => {
-                if printed.insert(text.clone()) {
+                if !printed.contains(&text) {
                     let mut out = std::io::stdout().lock();
                     writeln!(out, "{text}")?;
                     out.flush()?;
+                    printed.push_back(text);
+                    // No bot is two games behind the others.
+                    if printed.len() > 2 * names.len() {
+                        printed.pop_front();
+                    }
                 }
             }
             End::LeftEarly => {}
+            End::Gone => gone += 1,
+            End::NoAnswer if declined => {}
             End::NoAnswer | End::NoGoodbye | End::Disconnected(_) => failures += 1,
         }
+        if again {
+            bots.spawn(play(addresses.to_vec(), outcome.name, style, stopped.clone()));
+        }
     }
-    if failures > 0 {
-        let bots = names.len();
-        let _ = writeln!(std::io::stderr(), "nuggets-client: {failures} of {bots} bots got no answer from the server");
-        return Ok(ExitCode::from(EXIT_FAILURE));
+    let bots = names.len();
+    for (count, what) in [(failures, "got no answer from the server"), (gone, "lost the server: its port is closed")] {
+        if count > 0 {
+            let _ = writeln!(std::io::stderr(), "nuggets-client: {count} of {bots} bots {what}");
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if failures + gone > 0 { ExitCode::from(EXIT_FAILURE) } else { ExitCode::SUCCESS })
 }
 
-async fn play(mut session: Session, name: Name, delay: Duration, mut stopped: watch::Receiver<bool>) -> Outcome {
-    let mut bot = Bot::new(delay);
-    let mut leaving = false;
+/// Plays one game, until it is over or `stopped` says so.
+pub(crate) async fn play(
+    addresses: Vec<SocketAddr>,
+    name: Name,
+    style: Style,
+    mut stopped: watch::Receiver<bool>,
+) -> anyhow::Result<Outcome> {
+    let mut session = Session::start(Part::Player(name.clone()), Link::open(addresses)?);
+    let mut bot = Bot::new(style)?;
+    let mut leaving = *stopped.borrow();
+    let mut warned = false;
+    if leaving {
+        session.leave();
+    }
     let end = loop {
         if let Some(end) = session.end() {
             break end.clone();
         }
         let typing = session.until(bot.due(session.client()));
         select! {
-            () = session.turn() => {
-                bot.listen(&session);
-                // At once if it is due: the timer counts in milliseconds, a server answers in less.
-                if !leaving {
-                    bot.type_key(&mut session);
-                }
-            }
-            () = typing, if !leaving => bot.type_key(&mut session),
+            () = session.turn() => bot.listen(session.client(), session.now()),
+            () = typing, if !leaving => {}
             // If nobody is there to stop us any more, we stop.
             _ = stopped.changed(), if !leaving => {
                 leaving = true;
                 session.leave();
             }
         }
+        // At once if it is due: the timer counts in milliseconds, a server answers in less.
+        if !leaving && let Some(key) = bot.key(session.client(), session.now()) {
+            session.key(key);
+        }
+        match session.client().closed_for(session.now()) {
+            // A match that is resumed goes on by itself.
+            Some(closed) if closed >= GIVE_UP && session.client().is_joined() => session.leave(),
+            Some(_) if !warned && session.client().is_joined() => {
+                warned = true;
+                let seconds = GIVE_UP.as_secs();
+                warn!(name = name.as_str(), "the server's port is closed; waiting {seconds} s for it to open again");
+            }
+            Some(_) => {}
+            None => warned = false,
+        }
     };
     info!(name = name.as_str(), ?end, "a bot is done");
-    Outcome { account: bot.account(session.client(), name.as_str()), end }
+    let account = bot.account(session.client(), name.as_str());
+    Ok(Outcome { name, end, account, leaving })
 }

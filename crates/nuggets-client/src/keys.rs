@@ -14,6 +14,10 @@ pub enum Action {
     Interrupt,
     /// Show the keys, or show the game again.
     ToggleHelp,
+    /// Show the last board without the result, or the result again.
+    ToggleResult,
+    /// Take part in the next game.
+    Again,
     /// Show another part of the map.
     Scroll(Direction),
     /// Draw everything again.
@@ -31,6 +35,8 @@ pub enum Shown {
     Game,
     /// The keys.
     Help,
+    /// The result of a game.
+    Result,
     /// That the window is too small for anything else.
     TooSmall,
 }
@@ -65,6 +71,13 @@ pub fn action(typed: Key, context: Context) -> Action {
         Key::EndOfInput | Key::Byte(b'Q') => Action::Leave,
         Key::Redraw => Action::Redraw,
         Key::Suspend => Action::Suspend,
+        _ if context.shown == Shown::Result => match typed {
+            Key::Byte(b'\n') => Action::Again,
+            Key::Byte(b'\t') => Action::ToggleResult,
+            Key::Byte(b'q') => Action::Leave,
+            Key::Pad { key, .. } => Action::Scroll(direction(key)),
+            _ => Action::Ignore,
+        },
         Key::Byte(b'\n') if context.shown == Shown::TooSmall => Action::Redraw,
         _ if context.shown == Shown::TooSmall => Action::Ignore,
         _ if context.shown == Shown::Help => Action::ToggleHelp,
@@ -156,12 +169,26 @@ mod tests {
 
     #[test]
     fn leaving_works_in_every_context() {
-        for shown in [Shown::Game, Shown::Help, Shown::TooSmall] {
+        for shown in [Shown::Game, Shown::Help, Shown::Result, Shown::TooSmall] {
             for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
                 let context = Context { shown, steered };
                 assert_eq!(action(Key::Byte(b'Q'), context), Action::Leave);
                 assert_eq!(action(Key::EndOfInput, context), Action::Leave);
                 assert_eq!(action(Key::Interrupt, context), Action::Interrupt);
+            }
+        }
+    }
+
+    #[test]
+    fn at_a_result_nothing_is_sent() {
+        for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
+            let at_result = |typed| action(typed, Context { shown: Shown::Result, steered });
+            assert_eq!(at_result(Key::Byte(b'\n')), Action::Again);
+            assert_eq!(at_result(Key::Byte(b'\t')), Action::ToggleResult);
+            assert_eq!(at_result(Key::Byte(b'q')), Action::Leave);
+            assert_eq!(at_result(pad(Pad::Left, false)), Action::Scroll(Direction::Left));
+            for byte in (0..=0x7f).filter(|byte| !b"\n\tqQ".contains(byte)) {
+                assert_eq!(at_result(Key::Byte(byte)), Action::Ignore);
             }
         }
     }

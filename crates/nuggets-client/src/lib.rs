@@ -25,11 +25,14 @@
 
 mod args;
 mod bot;
+mod demo;
 mod headless;
 pub mod keys;
 mod link;
+mod over;
 mod pace;
 mod play;
+mod result;
 mod seen;
 mod session;
 mod unsent;
@@ -44,11 +47,17 @@ use anyhow::bail;
 use nuggets::{End, client::GIVE_UP, client::GOODBYE};
 use tokio::runtime;
 
-pub use args::{Args, Plan};
+pub use args::{Args, LevelArg, Plan};
+pub use bot::Style;
+pub use result::Verdict;
 pub use seen::Seen;
 pub use view::{Picture, View};
 
-use crate::play::{Parting, Player};
+use crate::{
+    demo::Demo,
+    headless::Troop,
+    play::{Options, Parting, Player},
+};
 
 /// Runs the program.
 ///
@@ -57,30 +66,39 @@ use crate::play::{Parting, Player};
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(&args)?;
-    args.logs.start("warn", matches!(plan, Plan::Interactive { .. }))?;
-    let addresses = cmdkit::resolve(&args.host, args.port)?;
+    args.logs.start("warn", !matches!(plan, Plan::Headless { .. }))?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let (rematch, bell) = (args.rematch, args.bell);
     runtime.block_on(async {
         match plan {
-            Plan::Headless { names, delay } => headless::run(&addresses, &names, delay).await,
+            Plan::Headless { names, style } => {
+                let addresses = &args.server()?;
+                headless::run(Troop { addresses, names: &names, style, rematch }).await
+            }
             Plan::Interactive { part, bot } => {
-                let parting = Player::new(part, addresses, bot)?.run().await;
+                let addresses = args.server()?;
+                let parting = Player::new(Options { part, addresses, bot, rematch, bell })?.run().await;
                 if let Some(account) = &parting.account {
                     // Whoever closed standard error does not want to know.
                     let _ = writeln!(io::stderr(), "{account}");
                 }
-                match tell(&args, &parting) {
+                match tell(&args.place(), &parting) {
                     // There is nobody left to tell.
                     Err(_) if parting.hung_up => Ok(ExitCode::SUCCESS),
                     told => told,
                 }
             }
+            Plan::Demo { names, style } => {
+                let demo = Demo::start(&names, style)?;
+                let (part, addresses) = (demo.player(), vec![demo.address()]);
+                let parting = Player::new(Options { part, addresses, bot: None, rematch, bell })?.run().await;
+                tell("the demonstration", &parting)
+            }
         }
     })
 }
 
-fn tell(args: &Args, parting: &Parting) -> anyhow::Result<ExitCode> {
-    let Args { host, port, .. } = args;
+fn tell(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     match &parting.end {
         End::Quit(text) => {
             let mut out = io::stdout().lock();
@@ -90,12 +108,13 @@ fn tell(args: &Args, parting: &Parting) -> anyhow::Result<ExitCode> {
         }
         // The user did not want to go on, and got just that.
         End::LeftEarly => Ok(ExitCode::SUCCESS),
-        End::NoAnswer if parting.refused => bail!("nobody listens at {host} port {port}; is that the server's port?"),
+        End::NoAnswer if parting.refused => bail!("nobody listens at {place}; is that the server's port?"),
         End::NoAnswer => {
-            bail!("no answer from {host} port {port} for {} s; does a nuggets server run there?", GIVE_UP.as_secs())
+            bail!("no answer from {place} for {} s; does a nuggets server run there?", GIVE_UP.as_secs())
         }
+        End::Gone => bail!("the server at {place} is gone: its port is closed"),
         // Datagrams have no connection that could end.
-        End::Disconnected(_) => bail!("the connection to {host} port {port} is gone"),
-        End::NoGoodbye => bail!("left, but {host} port {port} said no goodbye within {} s", GOODBYE.as_secs()),
+        End::Disconnected(_) => bail!("the connection to {place} is gone"),
+        End::NoGoodbye => bail!("left, but {place} said no goodbye within {} s", GOODBYE.as_secs()),
     }
 }

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use netcore::Time;
 
-/// How long a bot waits for something to come after its key. A key that changes nothing is not answered at all.
+/// How long a bot waits for the answer to its key. A key that changes nothing is not answered at all.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// The most that the waiting grows to while nothing comes.
+/// The most that the waiting grows to while no answer comes.
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
+/// How many times as long as the last answer took the next one may take.
+const SLOWER: u32 = 4;
 
 /// The pace of a bot.
 ///
-/// A key is due when something came after the one before it, or when waiting for that has been in vain. So a bot goes as
-/// fast as the server answers, and goes on when a datagram is lost.
+/// A key is due when the one before it is answered, or when waiting for that has been in vain. So a bot goes as fast as
+/// the server answers, and goes on when a datagram is lost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     delay: Duration,
@@ -23,33 +25,36 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// A pace of at least `delay` between two keys.
-    pub(crate) const fn new(delay: Duration) -> Self {
-        Self { delay, patience: PATIENCE, typed: None, answered: true, due: Time::ZERO }
+    /// A pace at which a key is due.
+    pub(crate) const fn new() -> Self {
+        Self { delay: Duration::ZERO, patience: PATIENCE, typed: None, answered: true, due: Time::ZERO }
     }
 
-    /// When the next key is due, if nothing comes before that.
+    /// When the next key is due, if no answer comes before that.
     pub(crate) const fn due(&self) -> Time {
         self.due
     }
 
-    /// Takes in that something came from the server.
-    pub(crate) fn heard(&mut self, now: Time) {
+    /// Takes in that the last key is answered.
+    pub(crate) fn answered(&mut self, now: Time) {
         if let (Some(typed), false) = (self.typed, self.answered) {
             self.answered = true;
-            self.patience = PATIENCE;
+            // Far away servers need longer.
+            self.patience = (now.since(typed) * SLOWER).clamp(PATIENCE, MOST_PATIENCE);
             self.due = typed.plus(self.delay).max(now).min(self.due.max(now));
         }
     }
 
-    /// Takes in that the key that was due was typed, or that there was none to type.
-    pub(crate) fn typed(&mut self, now: Time) {
+    /// Takes in that the key that was due was typed, or that there was none to type. There are at least `delay` before the
+    /// next.
+    pub(crate) fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
         }
         self.answered = false;
         self.typed = Some(now);
-        self.due = now.plus(self.patience.max(self.delay));
+        self.delay = delay;
+        self.due = now.plus(self.patience.max(delay));
     }
 }
 
@@ -63,40 +68,49 @@ mod tests {
 
     #[test]
     fn a_key_is_due_when_the_one_before_is_answered() {
-        let mut pace = Pace::new(Duration::ZERO);
+        let mut pace = Pace::new();
         assert_eq!(pace.due(), at(0));
-        pace.typed(at(10));
-        pace.heard(at(12));
+        pace.typed(at(10), Duration::ZERO);
+        pace.answered(at(12));
         assert_eq!(pace.due(), at(12));
-        pace.typed(at(12));
+        pace.typed(at(12), Duration::ZERO);
         assert_eq!(pace.due(), at(262));
     }
 
     #[test]
     fn a_delay_is_kept_but_not_added_to_the_answer() {
-        let mut pace = Pace::new(Duration::from_millis(80));
-        pace.typed(at(100));
-        pace.heard(at(130));
+        let mut pace = Pace::new();
+        pace.typed(at(100), Duration::from_millis(80));
+        pace.answered(at(130));
         assert_eq!(pace.due(), at(180));
-        pace.heard(at(140));
+        pace.answered(at(140));
         assert_eq!(pace.due(), at(180));
-        let mut slow = Pace::new(Duration::from_secs(5));
-        slow.typed(at(0));
+        let mut slow = Pace::new();
+        slow.typed(at(0), Duration::from_secs(5));
         assert_eq!(slow.due(), at(5_000));
     }
 
     #[test]
+    fn a_server_that_is_far_away_is_given_time() {
+        let mut pace = Pace::new();
+        pace.typed(at(0), Duration::ZERO);
+        pace.answered(at(200));
+        pace.typed(at(200), Duration::ZERO);
+        assert_eq!(pace.due(), at(1_000));
+    }
+
+    #[test]
     fn silence_is_waited_out_longer_and_longer() {
-        let mut pace = Pace::new(Duration::ZERO);
+        let mut pace = Pace::new();
         let mut waits = vec![];
         for _ in 0..6 {
             let now = pace.due();
-            pace.typed(now);
+            pace.typed(now, Duration::ZERO);
             waits.push(pace.due().since(now).as_millis());
         }
         assert_eq!(waits, [250, 500, 1_000, 2_000, 2_000, 2_000]);
-        pace.heard(at(20_000));
-        pace.typed(at(20_000));
-        assert_eq!(pace.due(), at(20_250));
+        pace.answered(pace.due());
+        pace.typed(at(20_000), Duration::ZERO);
+        assert_eq!(pace.due(), at(22_000));
     }
 }

@@ -1,6 +1,7 @@
 //! One client at a terminal, steered by hand or by a bot.
 
 use std::{
+    future,
     io::{self, IsTerminal},
     net::SocketAddr,
     time::{Duration, Instant},
@@ -13,19 +14,45 @@ use tokio::select;
 use tracing::{debug, info};
 
 use crate::{
-    bot::Bot,
+    bot::{Bot, Style},
     keys::{self, Action, Context},
     link::Link,
+    over::Over,
     session::Session,
     view::View,
 };
 
+/// How long keys are ignored once a result is shown: they were meant for the game.
+const QUIET: Duration = Duration::from_secs(1);
+/// How long a server's port has to be closed before the server counts as gone. A match that is resumed at once goes on
+/// unnoticed.
+const GONE: Duration = Duration::from_secs(2);
+
+/// What the command line says about a [`Player`].
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    /// As what it takes part.
+    pub(crate) part: Part,
+    /// Where.
+    pub(crate) addresses: Vec<SocketAddr>,
+    /// How the bot plays, if one does.
+    pub(crate) bot: Option<Style>,
+    /// Whether it takes part in the next game by itself.
+    pub(crate) rematch: bool,
+    /// Whether the terminal's bell rings.
+    pub(crate) bell: bool,
+}
+
 /// A client, what it is steered by and where it is shown.
 pub(crate) struct Player {
+    options: Options,
     session: Session,
     view: View,
     stage: Stage,
     bot: Option<Bot>,
+    // Keys come from the terminal that is drawn on, so somebody is there to look at a result.
+    attended: bool,
+    over: Option<Over>,
     leaving: bool,
     requests: Requests,
     hung_up: bool,
@@ -45,32 +72,38 @@ pub(crate) struct Parting {
 
 impl Player {
     /// Takes the terminal over, as far as there is one, and then asks to be let in.
-    pub(crate) fn new(part: Part, addresses: Vec<SocketAddr>, bot: Option<Duration>) -> anyhow::Result<Self> {
-        let link = Link::open(addresses)?;
+    pub(crate) fn new(options: Options) -> anyhow::Result<Self> {
+        let Options { part, addresses, bot, .. } = &options;
+        let link = Link::open(addresses.clone())?;
         let (typed, drawn) = (io::stdin().is_terminal(), io::stdout().is_terminal());
-        let source = match (typed, drawn, &bot) {
+        let source = match (typed, drawn, bot) {
             (true, true, _) => Source::Terminal,
             // Nobody steers a bot, and one that runs in a script often has nothing to read.
             (_, _, Some(_)) => Source::Nothing,
             _ => Source::Pipe,
         };
+        let player = bot.map(Bot::new).transpose()?;
         let stage = Stage::enter(drawn, source)?;
         Ok(Self {
-            view: View::new(Palette::from_environment(), bot.is_some()),
-            session: Session::start(part, link),
+            view: View::new(Palette::from_environment(), bot.is_some()).with_hint(),
+            session: Session::start(part.clone(), link),
             stage,
-            bot: bot.map(Bot::new),
+            bot: player,
+            attended: source == Source::Terminal,
+            over: None,
             leaving: false,
             requests: Requests::default(),
             hung_up: false,
             ended: None,
+            options,
         })
     }
 
     /// Plays until it is over, then gives the terminal back and tells how it ended.
     pub(crate) async fn run(mut self) -> Parting {
         loop {
-            if let Some(end) = self.ended.take().or_else(|| self.session.end().cloned()) {
+            self.look_for_the_end();
+            if let Some(end) = self.ended.take() {
                 // The terminal is the user's own again before anything is printed.
                 drop(self.stage);
                 let name = match self.session.client().part() {
@@ -83,18 +116,84 @@ impl Player {
             self.draw();
             let client = self.session.client();
             let typing = self.session.until(self.bot.as_ref().and_then(|bot| bot.due(client)));
+            let gone = self.session.until(self.gone_in().map(|gone| self.session.now().plus(gone)));
             let joined = client.is_joined();
+            let purse = client.purse();
             select! {
-                () = self.session.turn() => self.stage.change(),
+                () = self.session.turn(), if self.session.end().is_none() => self.stage.change(),
+                () = turn(self.over.as_mut()) => self.stage.change(),
                 event = self.stage.next(joined) => self.happen(event),
                 () = typing => {}
+                () = gone => self.stage.change(),
+            }
+            if self.options.bell && self.session.client().purse() > purse {
+                self.stage.ring();
             }
             if let Some(bot) = &mut self.bot {
-                bot.listen(&self.session);
-                if !self.leaving {
-                    bot.type_key(&mut self.session);
+                bot.listen(self.session.client(), self.session.now());
+                if !self.leaving
+                    && let Some(key) = bot.key(self.session.client(), self.session.now())
+                {
+                    self.session.key(key);
                 }
             }
+        }
+    }
+
+    // After how long the server counts as gone, if it says nothing before that.
+    fn gone_in(&self) -> Option<Duration> {
+        let (client, now) = (self.session.client(), self.session.now());
+        let closed = client.closed_for(now).filter(|_| self.attended && self.over.is_none() && client.is_joined())?;
+        Some(GONE.saturating_sub(closed))
+    }
+
+    // Shows how the game ended, if it has and somebody is there to look at it, or ends the program.
+    fn look_for_the_end(&mut self) {
+        if self.over.as_ref().is_some_and(Over::has_joined) {
+            self.play_on();
+        }
+        let (client, now) = (self.session.client(), self.session.now());
+        let end = self.session.end().cloned();
+        let (has_board, is_heard) = (client.size().is_some(), client.closed_for(now).is_none());
+        let gone = self.gone_in().is_some_and(|gone| gone.is_zero());
+        match (&mut self.over, end) {
+            // A server that was gone is back.
+            (Some(over), None) if is_heard && !over.is_joining() => {
+                self.over = None;
+                self.stage.change();
+            }
+            (Some(over), _) if !self.leaving => {
+                if over.go_on() {
+                    self.stage.change();
+                }
+            }
+            (None, Some(End::Quit(_))) if self.attended && !self.leaving && has_board => self.end_game(),
+            (_, Some(end)) => self.ended = Some(end),
+            (None, None) if gone => self.end_game(),
+            (_, None) => {}
+        }
+        let quiet = self.stage.ignores_keys();
+        let verdict = self.over.as_ref().map(|over| over.verdict(self.session.client(), quiet));
+        self.view.set_verdict(verdict);
+    }
+
+    fn end_game(&mut self) {
+        self.over = Some(Over::new(self.options.clone(), self.session.client()));
+        self.stage.ignore_keys(QUIET);
+        if self.options.bell {
+            self.stage.ring();
+        }
+    }
+
+    // The next game has begun.
+    fn play_on(&mut self) {
+        if let Some(session) = self.over.take().and_then(Over::into_session) {
+            self.session = session;
+            self.view = View::new(Palette::from_environment(), self.bot.is_some()).with_hint();
+            // A generator that has failed us once is not asked again.
+            self.bot =
+                self.bot.take().and_then(|bot| self.options.bot.and_then(|style| Bot::new(style).ok()).or(Some(bot)));
+            self.stage.change();
         }
     }
 
@@ -140,6 +239,12 @@ impl Player {
             Action::Leave => self.leave(),
             Action::Interrupt => self.interrupt(),
             Action::ToggleHelp => self.view.toggle_help(),
+            Action::ToggleResult => self.view.toggle_result(),
+            Action::Again => {
+                if let Some(over) = &mut self.over {
+                    over.join();
+                }
+            }
             Action::Scroll(direction) => self.view.scroll(self.session.client(), direction),
             Action::Redraw => self.stage.forget(),
             Action::Suspend => self.stage.suspend(),
@@ -159,6 +264,19 @@ impl Player {
     fn leave(&mut self) {
         self.leaving = true;
         self.stage.change();
+        if let Some(over) = &mut self.over {
+            // Nobody waits for a seat that may have been given just now.
+            over.leave();
+            self.ended = self.session.end().cloned();
+        }
         self.session.leave();
+    }
+}
+
+// Waits until there is something new about the next game.
+async fn turn(over: Option<&mut Over>) {
+    match over {
+        Some(over) => over.turn().await,
+        None => future::pending().await,
     }
 }

@@ -60,11 +60,6 @@ impl Session {
         self.client.end()
     }
 
-    /// How many datagrams came.
-    pub(crate) const fn heard(&self) -> u64 {
-        self.heard
-    }
-
     /// Whether nothing came but the word that nobody listens there.
     pub(crate) const fn is_refused(&self) -> bool {
         self.heard == 0 && self.refusals > 0

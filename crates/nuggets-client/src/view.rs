@@ -16,6 +16,7 @@ use termkit::{Camera, GridView, Overlay, Palette, StatusLine, TooSmall};
 
 use crate::{
     keys::{self, Context, Shown, Steered},
+    result::Verdict,
     seen::Seen,
 };
 
@@ -23,15 +24,25 @@ use crate::{
 const SMALLEST: Size = Size::new(16, 4);
 /// How many columns and rows an arrow key of a spectator moves the map.
 const SCROLL: (i32, i32) = (8, 4);
+/// With so many columns or rows beyond its map, a window has the map in its middle. With fewer the map begins at the left
+/// edge, and in line 2, where the rule wants it.
+const ROOMY: u16 = 12;
+/// Keys that the status line names where it has room.
+const HINT: &str = "? keys  Q leave";
 
 /// What the user looks at, which is more than what the server said: the part of the map, the help.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is shown or not")]
 pub struct View {
     palette: Palette,
     camera: Camera,
     seen: Seen,
     help: bool,
+    hint: bool,
     bot: bool,
+    verdict: Option<Verdict>,
+    // Whether the last board is looked at without the result.
+    board: bool,
     window: Size,
 }
 
@@ -39,7 +50,15 @@ impl View {
     /// The view of a client that is steered by hand or by a bot.
     pub fn new(palette: Palette, bot: bool) -> Self {
         let (camera, seen) = (Camera::default(), Seen::default());
-        Self { palette, camera, seen, help: false, bot, window: Size::ZERO }
+        let window = Size::ZERO;
+        Self { palette, camera, seen, help: false, hint: false, bot, verdict: None, board: false, window }
+    }
+
+    /// The view with a hint in its status line at the keys that show all keys and that leave.
+    #[must_use]
+    pub const fn with_hint(mut self) -> Self {
+        self.hint = true;
+        self
     }
 
     /// Follows what `client` knows now, for a window of this size. To be called before [`View::picture`].
@@ -55,6 +74,18 @@ impl View {
         self.help = !self.help;
     }
 
+    /// Shows a result over the board, or none.
+    pub fn set_verdict(&mut self, verdict: Option<Verdict>) {
+        self.board &= verdict.is_some();
+        self.help &= verdict.is_none();
+        self.verdict = verdict;
+    }
+
+    /// Shows the board without the result, or with it again.
+    pub const fn toggle_result(&mut self) {
+        self.board = !self.board;
+    }
+
     /// Moves the part of the map that is shown.
     pub fn scroll(&mut self, client: &Client, direction: Direction) {
         let (rows, columns) = direction.delta();
@@ -63,10 +94,11 @@ impl View {
 
     /// In which context a key is typed now.
     pub fn context(&self, client: &Client) -> Context {
-        let shown = match (self.missing(client), self.help) {
-            (Some(_), _) => Shown::TooSmall,
-            (None, true) => Shown::Help,
-            (None, false) => Shown::Game,
+        let shown = match self.missing(client) {
+            _ if self.verdict.is_some() => Shown::Result,
+            Some(_) => Shown::TooSmall,
+            None if self.help => Shown::Help,
+            None => Shown::Game,
         };
         Context { shown, steered: self.steered(client) }
     }
@@ -121,8 +153,12 @@ pub struct Picture<'a> {
 impl Widget for &Picture<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let Picture { view, client, now } = *self;
+        let verdict = view.verdict.as_ref().filter(|_| !view.board);
         if let Some(needed) = view.missing(client) {
-            TooSmall::new(needed, view.window).render(area, buffer);
+            match verdict {
+                Some(verdict) => verdict.render(area, buffer),
+                None => TooSmall::new(needed, view.window).render(area, buffer),
+            }
             return;
         }
         let (grid, window) = (grid(client), map_window(area.as_size()));
@@ -133,14 +169,40 @@ impl Widget for &Picture<'_> {
             let visible = u16::try_from(offset).is_ok_and(|offset| view.seen.is_visible(Cell(offset), shown));
             [(shown, view.style(shown, visible))]
         };
-        let map_area = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
+        let below = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
+        let map_area = in_the_middle(below, grid);
         GridView::new(grid, view.camera, cell).render(map_area, buffer);
+        let status = client.status_within(now, usize::from(area.width));
         let marks = view.camera.marks(grid, window);
-        StatusLine::new(&client.status(now)).right(&marks).render(area, buffer);
-        if view.help {
+        StatusLine::new(&status).right(&view.right(&marks, &status, area.width)).render(area, buffer);
+        if let Some(verdict) = verdict {
+            let beside = map_area.x.saturating_add(grid.width.min(map_area.width));
+            let free = Rect { x: beside, width: area.right().saturating_sub(beside), ..below };
+            verdict.render(if verdict.width() < free.width { free } else { below }, buffer);
+        } else if view.help {
             Overlay::new("Nuggets", &keys::help(view.steered(client))).render(area, buffer);
         }
     }
+}
+
+impl View {
+    // What stands at the right edge: where the map goes on, and the keys if there is room for them.
+    fn right(&self, marks: &str, status: &str, width: u16) -> String {
+        let gap = if marks.is_empty() { "" } else { "  " };
+        let both = format!("{HINT}{gap}{marks}");
+        let fits = status.chars().count() + 2 + both.chars().count() <= usize::from(width);
+        if self.hint && self.verdict.is_none() && fits { both } else { marks.to_owned() }
+    }
+}
+
+// The part of `area` that shows a map of this size.
+fn in_the_middle(area: Rect, grid: Size) -> Rect {
+    let margin = |room: u16, needed: u16| match room.saturating_sub(needed) {
+        spare @ ROOMY.. => spare / 2,
+        _ => 0,
+    };
+    let (x, y) = (margin(area.width, grid.width), margin(area.height, grid.height));
+    Rect::new(area.x + x, area.y + y, area.width - x, area.height - y)
 }
 
 // The size of the map, none before the server has told.
@@ -209,16 +271,17 @@ mod tests {
 
     #[test]
     fn the_status_is_in_line_1_and_the_map_begins_in_line_2() {
-        let shown = screen(&mut view(), &player(), 60, 9);
-        assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+        let shown = screen(&mut view(), &player(), 34, 9);
+        assert_eq!(shown[0], "A 0 gold, 250 left");
         assert_eq!(shown[1..7], MAP);
         assert_eq!(shown[7..], ["", ""]);
+        assert_eq!(screen(&mut view(), &player(), 60, 7)[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
     }
 
     #[test]
     fn a_window_as_narrow_as_its_map_cuts_the_status_at_the_right_edge() {
         let narrow = client(Part::Spectator, &["+---+", "|A.*|", "+---+"]);
-        assert_eq!(screen(&mut view(), &narrow, 5, 4), ["Spect", "+---+", "|A.*|", "+---+"]);
+        assert_eq!(screen(&mut view(), &narrow, 5, 4), ["250 l", "+---+", "|A.*|", "+---+"]);
     }
 
     #[test]
@@ -234,17 +297,17 @@ mod tests {
         let mut view = view();
         assert_eq!(
             screen(&mut view, &client, 16, 4),
-            ["Player A has 0 n", "+---------------", "|@..........*...", "|..............."]
+            ["A 0, 250 left", "+---------------", "|@..........*...", "|..............."]
         );
         let rows = MAP.map(|row| format!("{:23}\n", row.replace('@', "."))).concat();
         let moved = rows.replace('C', "@");
         client.receive(Time::ZERO, format!("DISPLAY\n{moved}").as_bytes()).unwrap();
         assert_eq!(
             screen(&mut view, &client, 16, 4),
-            ["Player A has 0 n", "............|", "...........@|", "------------+"]
+            ["A 0, 250 left", "............|", "...........@|", "------------+"]
         );
-        let wide = screen(&mut view, &client, 60, 4);
-        assert_eq!(wide[0], "Player A has 0 nuggets (250 nuggets unclaimed).            ^");
+        let wide = screen(&mut view, &client, 34, 4);
+        assert_eq!(wide[0], "A 0 gold, 250 left               ^");
         assert_eq!(wide[1..], MAP[3..].iter().map(|row| row.replace('C', "@")).collect::<Vec<_>>());
     }
 
@@ -257,11 +320,53 @@ mod tests {
         );
         assert_eq!(view.context(&client).shown, Shown::TooSmall);
         assert_eq!(screen(&mut view, &client, 15, 6)[0], "Needs 4 rows,");
-        assert_eq!(screen(&mut view, &client, 40, 7)[1..], MAP);
+        assert_eq!(screen(&mut view, &client, 30, 7)[1..], MAP);
         assert_eq!(view.context(&client).shown, Shown::Game);
         for (width, height) in [(1, 1), (2, 1), (1, 9)] {
             screen(&mut view, &client, width, height);
         }
+    }
+
+    #[test]
+    fn a_large_window_has_the_map_in_its_middle() {
+        let shown = screen(&mut view(), &player(), 123, 31);
+        assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+        let middle = MAP.map(|row| " ".repeat(50) + row);
+        assert_eq!(shown[13..19], middle);
+        assert!(shown[1..13].iter().chain(&shown[19..]).all(String::is_empty));
+    }
+
+    #[test]
+    fn the_keys_are_hinted_at_where_there_is_room() {
+        let (client, mut view) = (player(), view().with_hint());
+        assert_eq!(
+            screen(&mut view, &client, 80, 24)[0],
+            "Player A has 0 nuggets (250 nuggets unclaimed).                  ? keys  Q leave"
+        );
+        assert_eq!(screen(&mut view, &client, 60, 24)[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+        assert_eq!(screen(&mut view, &client, 38, 4)[0], "A 0 gold, 250 left  ? keys  Q leave  v");
+    }
+
+    #[test]
+    fn a_result_stands_over_the_board_or_beside_it() {
+        let mut client = player();
+        client.receive(Time::ZERO, b"QUIT GAME OVER:\nA         50 Ann\nB        200 Bob").unwrap();
+        let mut view = view();
+        let mut verdict = Verdict::of(&client);
+        verdict.keys = vec!["Q leave".into()];
+        view.set_verdict(Some(verdict));
+        let shown = screen(&mut view, &client, 80, 24);
+        let row = |text: &str| shown.iter().position(|line| line.contains(text)).unwrap();
+        assert!(row("┌ Game over") < row("  1. B Bob  200 ★") && row("200 ★") < row("> 2. A Ann   50"), "{shown:#?}");
+        assert!(row("Q leave") > row("> 2."));
+        assert!(shown.iter().any(|line| line.contains("|..................####")), "beside it: {shown:#?}");
+        assert_eq!(view.context(&client).shown, Shown::Result);
+        assert!(screen(&mut view, &client, 34, 8).iter().any(|line| line.contains("200 ★")));
+        view.toggle_result();
+        assert_eq!(screen(&mut view, &client, 34, 8)[1..7], MAP);
+        // A window that is too small for the map still shows how one did.
+        view.toggle_result();
+        assert_eq!(screen(&mut view, &client, 34, 3), ["      > 2. A Ann   50", "", "      Q leave"]);
     }
 
     #[test]
@@ -274,7 +379,7 @@ mod tests {
         assert!(shown.iter().any(|row| row.contains("Any key goes back to the game.")), "{shown:#?}");
         assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
         view.toggle_help();
-        assert_eq!(screen(&mut view, &client, 80, 24)[1..7], MAP);
+        assert_eq!(screen(&mut view, &client, 34, 12)[1..7], MAP);
     }
 
     #[test]

@@ -5,13 +5,16 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use clap::Parser;
 use cmdkit::{JournalArgs, LogArgs, UsageError, ip_address, whole_number};
 use nuggets::{
-    game::{MAX_GOLD, Rules},
+    game::{MAX_GOLD, MAX_PLAYERS, Rules},
     server::Config,
     visibility::Vision,
 };
 use rand::{TryRng, rngs::SysRng};
 
 const EXTRAS: &str = "Extras (all off by default)";
+
+/// Nobody looks on for more than an hour before a game begins.
+const LONGEST_COUNTDOWN: u64 = 60 * 60;
 
 /// A silence of more than a year is none that anybody waits for.
 const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
@@ -24,6 +27,8 @@ Examples:
       a map and a seed
   nuggets-server --port 2000 --rematch
       one game after the other at a known port
+  nuggets-server --wait-for 4 --countdown 10
+      a party that begins together
   nuggets-server --journal games --port 2000
       a game that can be resumed after a crash: nuggets-server --resume games
   nuggets-server --check-map maps/brawl.txt
@@ -59,6 +64,16 @@ pub(crate) struct Args {
     /// After game over begin a new game at the same port, until told to stop
     #[arg(long, conflicts_with = "resume")]
     rematch: bool,
+
+    /// The game begins when this many play; until then they look around and cannot move
+    #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = whole_number(1..=most_players(), 4),
+          allow_negative_numbers = true)]
+    wait_for: Option<u32>,
+
+    /// The game begins this many seconds after its first player has come, or after the last of --wait-for
+    #[arg(long, value_name = "SECONDS", conflicts_with = "resume", value_parser = whole_number(1..=LONGEST_COUNTDOWN, 10),
+          allow_negative_numbers = true)]
+    countdown: Option<u64>,
 
     /// Report every breach of the rules for maps in MAP, with row and column, and end
     #[arg(long, conflicts_with_all = ["resume", "directory"])]
@@ -137,8 +152,13 @@ impl Args {
             // Short enough to be typed again, and never the 0 that the option refuses.
             None => u64::from(SysRng.try_next_u32()?).max(1),
         };
-        Ok(Config { rules, idle_timeout, rematch: self.rematch, seed })
+        let (wait_for, countdown) = (self.wait_for.unwrap_or(1), self.countdown.map(Duration::from_secs));
+        Ok(Config { rules, idle_timeout, rematch: self.rematch, wait_for, countdown, seed })
     }
+}
+
+fn most_players() -> u32 {
+    u32::try_from(MAX_PLAYERS).unwrap_or(u32::MAX)
 }
 
 // What each option allows may still not go together, and the other one may not even have been typed.
@@ -197,6 +217,7 @@ mod tests {
     fn without_options_it_is_the_course_s_game() {
         let config = config("nuggets-server");
         assert_eq!((config.rules, config.idle_timeout, config.rematch), (Rules::default(), None, false));
+        assert_eq!((config.wait_for, config.countdown), (1, None));
         assert_ne!(config.seed, 0);
     }
 

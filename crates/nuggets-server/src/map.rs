@@ -3,11 +3,8 @@
 use std::{fs::File, io::Read, path::Path};
 
 use anyhow::Context;
-use nuggets::{Grid, MAX_MAP_FILE};
+use nuggets::{BUILT_IN_MAP, Grid, MAX_MAP_FILE};
 use tracing::warn;
-
-/// The map of a server that is given none.
-const BUILT_IN: &[u8] = include_bytes!("../../../maps/main.txt");
 
 /// How people call the map at `path`.
 pub(crate) fn name(path: Option<&Path>) -> String {
@@ -37,7 +34,7 @@ pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
 /// # Errors
 /// When the file cannot be read or is far too large.
 pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
-    let Some(path) = path else { return Ok(BUILT_IN.to_vec()) };
+    let Some(path) = path else { return Ok(BUILT_IN_MAP.to_vec()) };
     let name = name(Some(path));
     let most = u64::try_from(MAX_MAP_FILE)?;
     let mut text = vec![];

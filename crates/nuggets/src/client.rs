@@ -4,22 +4,31 @@
 //! time go in, messages, a wake-up and an end come out.
 
 mod display;
+mod purses;
+mod scores;
+mod status;
 #[cfg(test)]
 mod tests;
 
 use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
 use bytes::{Bytes, BytesMut};
-use core::{fmt::Write, time::Duration};
+use core::time::Duration;
 use netcore::{DecodeError, Framing, Gone, Link, Time};
 
-use self::display::{is_exact, tidy};
+use self::{
+    display::{is_exact, tidy},
+    purses::Purses,
+};
 use crate::{
     game::PILE,
     grid::{Direction, PASSAGE, Position, ROCK, ROOM},
     protocol::{ClientMessage, Letter, Name, ServerMessage, printable, stream_decoder},
 };
 
-pub use self::display::map_below;
+pub use self::{
+    display::map_below,
+    scores::{Score, Scores},
+};
 
 /// How long after the first PLAY or SPECTATE it is sent again over datagrams, each time counted from the one before.
 pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
@@ -35,6 +44,13 @@ pub const SILENCE: Duration = Duration::from_secs(3);
 /// How long a client that wants to leave waits for the server's goodbye; over datagrams its `KEY Q` is sent again half
 /// way.
 pub const GOODBYE: Duration = Duration::from_secs(2);
+/// How long after a key to a port that was closed a client says that the port is open again, if nobody says otherwise.
+pub const REOPENED: Duration = Duration::from_secs(1);
+/// How often a spectator who hears nothing over datagrams finds out whether the server's port is still open. It sends a
+/// KEY that means nothing, since a socket that only listens is never told that a port is closed.
+pub const PROBE: Duration = Duration::from_secs(10);
+/// The key of a [`PROBE`]: a server ignores it, or answers with an ERROR that is not shown.
+const PROBE_KEY: u8 = b'?';
 
 /// As what a client takes part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +81,8 @@ pub enum End {
     LeftEarly,
     /// The user left and the server said no goodbye within [`GOODBYE`].
     NoGoodbye,
+    /// The user left while the server's port was closed.
+    Gone,
     /// The connection ended, and the server had said nothing about it.
     Disconnected(Gone),
 }
@@ -77,6 +95,14 @@ enum Phase {
     // Says Q once more at `again`, then leaves at `until`.
     Leaving { again: Option<Time>, until: Time },
     Over,
+}
+
+/// A port that the system reported as closed, with nothing heard from it since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Closed {
+    since: Time,
+    // The first message after the last report. If the port is still closed, the next report comes at once.
+    tried: Option<Time>,
 }
 
 /// One client's knowledge of the game.
@@ -102,7 +128,11 @@ pub struct Client {
     last_heard: Option<Time>,
     // The first key that was sent after the server was last heard.
     unanswered_since: Option<Time>,
-    refused: bool,
+    closed: Option<Closed>,
+    purses: Purses,
+    // When a spectator last found out whether the port is open, and whether that may still be answered.
+    probed: Option<Time>,
+    probing: bool,
 }
 
 impl Client {
@@ -131,7 +161,10 @@ impl Client {
             outgoing: VecDeque::new(),
             last_heard: None,
             unanswered_since: None,
-            refused: false,
+            closed: None,
+            purses: Purses::default(),
+            probed: None,
+            probing: false,
         };
         client.send_first_message();
         client
@@ -198,33 +231,23 @@ impl Client {
         (self.phase == Phase::Playing && silence >= SILENCE).then_some(silence)
     }
 
-    /// The status line, to the letter of the rule, with its note behind it.
-    pub fn status(&self, now: Time) -> String {
-        let Self { purse, remaining, .. } = self;
-        let mut line = match (&self.phase, &self.part, self.letter) {
-            (Phase::Joining { attempt, .. }, ..) => {
-                let note = if self.refused { Some("The port is closed so far.") } else { self.note.as_deref() };
-                let (gap, note) = note.map_or(("", ""), |note| ("  ", note));
-                return format!("Waiting for the server to answer (attempt {attempt}).{gap}{note}");
-            }
-            (Phase::Leaving { .. }, ..) => return "Leaving: waiting for the server's goodbye.".into(),
-            (_, Part::Spectator, _) => format!("Spectator: {remaining} nuggets unclaimed."),
-            (_, Part::Player(_), letter) => {
-                let letter = letter.map_or('?', |letter| char::from(letter.byte()));
-                format!("Player {letter} has {purse} nuggets ({remaining} nuggets unclaimed).")
-            }
-        };
-        // Short enough for a terminal of 80 columns.
-        if self.refused && self.phase == Phase::Playing {
-            line += "  Server gone: port closed";
-        } else if let Some(silence) = self.silent_for(now) {
-            // Writing to a string cannot fail.
-            let _ = write!(line, "  No answer for {} s", silence.as_secs());
-        } else if let Some(note) = &self.note {
-            line += "  ";
-            line += note;
+    /// How long the server's port has been closed, as far as the system has told and nothing was heard since.
+    pub fn closed_for(&self, now: Time) -> Option<Duration> {
+        self.closed.map(|closed| now.since(closed.since))
+    }
+
+    /// What each player has collected while a spectator looked on, as far as that shows: letters and nuggets. A GOLD tells
+    /// a spectator only what is left, so gold is counted for whoever stands where it lay.
+    pub fn purses(&self) -> impl Iterator<Item = (Letter, u32)> {
+        self.purses.known()
+    }
+
+    /// The table of the server's last words, if they hold one.
+    pub fn scores(&self) -> Option<Scores> {
+        match &self.end {
+            Some(End::Quit(text)) => Scores::read(text),
+            _ => None,
         }
-        line
     }
 
     /// The message that asks to be let in, which goes out as often as is needed.
@@ -240,6 +263,7 @@ impl Client {
             return;
         }
         self.note = None;
+        self.tries(now);
         if key == b'Q' {
             self.leave(now);
             return;
@@ -256,6 +280,11 @@ impl Client {
                 // The server may have let us in while its answer was lost: take the seat back.
                 self.outgoing.push_back(ClientMessage::Key(b'Q'));
                 self.finish(End::LeftEarly);
+            }
+            Phase::Playing if self.closed.is_some() => {
+                // It may be open again.
+                self.outgoing.push_back(ClientMessage::Key(b'Q'));
+                self.finish(End::Gone);
             }
             Phase::Playing => {
                 self.outgoing.push_back(ClientMessage::Key(b'Q'));
@@ -287,7 +316,8 @@ impl Client {
         }
         self.last_heard = Some(now);
         self.unanswered_since = None;
-        self.refused = false;
+        self.closed = None;
+        let probing = core::mem::take(&mut self.probing);
         match ServerMessage::parse(message) {
             Ok(ServerMessage::Ok(letter)) => {
                 self.letter = Some(letter);
@@ -301,11 +331,16 @@ impl Client {
                 }
             }
             Ok(ServerMessage::Gold { collected, purse, remaining }) => {
+                if self.gold_known {
+                    self.purses.left(self.remaining, remaining);
+                }
                 (self.purse, self.remaining, self.gold_known) = (purse, remaining, true);
                 self.note = (collected > 0).then(|| format!("GOLD received: {collected}"));
             }
             Ok(ServerMessage::Display(text)) => self.take_display(text),
-            Ok(ServerMessage::Quit(text)) => self.finish(End::Quit(printable(text, b"\n\t"))),
+            Ok(ServerMessage::Quit(text)) => self.quit(printable(text, b"\n\t")),
+            // The answer to a key that nobody has pressed.
+            Ok(ServerMessage::Error(_)) if probing => {}
             Ok(ServerMessage::Error(text)) => self.note = Some(printable(text, b"")),
             Err(_) => self.note = Some(format!("malformed: '{}'", excerpt(message))),
         }
@@ -335,9 +370,34 @@ impl Client {
             self.note = Some("malformed display from the server".into());
             return;
         }
+        if self.part == Part::Spectator {
+            self.purses.compare(&self.display, display, usize::from(cols) + 1);
+        }
         self.display.clear();
         self.display.extend_from_slice(display);
         self.displays += 1;
+    }
+
+    // The table knows better than the last GOLD, which may be lost.
+    fn quit(&mut self, text: String) {
+        if let Some(own) = self.letter.and_then(|letter| Scores::read(&text)?.of(letter).map(|row| row.purse)) {
+            self.purse = own;
+        }
+        self.finish(End::Quit(text));
+    }
+
+    // A message goes out: if the port is still closed, the system will say so.
+    fn tries(&mut self, now: Time) {
+        if let Some(Closed { tried, .. }) = &mut self.closed {
+            tried.get_or_insert(now);
+        }
+    }
+
+    // When a spectator finds out next whether the port is open.
+    fn next_probe(&self) -> Option<Time> {
+        let looks_on = self.phase == Phase::Playing && self.part == Part::Spectator && self.link == Link::Datagram;
+        let last = self.last_heard.max(self.probed).filter(|_| looks_on)?;
+        Some(last.plus(PROBE))
     }
 
     // Without a GRID, a DISPLAY whose rows are equally long tells the size as well.
@@ -437,10 +497,15 @@ impl netcore::Client for Client {
         match self.phase {
             Phase::Joining { again, give_up, .. } => Some(again.map_or(give_up, |again| again.min(give_up))),
             // The status line counts the seconds of silence.
-            Phase::Playing => self.unanswered_since.map(|since| {
-                let next = Duration::from_secs(now.since(since).as_secs() + 1);
-                since.plus(next.max(SILENCE))
-            }),
+            Phase::Playing => {
+                let silence = self.unanswered_since.map(|since| {
+                    let next = Duration::from_secs(now.since(since).as_secs() + 1);
+                    since.plus(next.max(SILENCE))
+                });
+                let reopened = self.closed.and_then(|closed| Some(closed.tried?.plus(REOPENED)));
+                let reopened = reopened.filter(|&reopened| reopened > now);
+                silence.into_iter().chain(reopened).chain(self.next_probe()).min()
+            }
             Phase::Leaving { again, until } => Some(again.unwrap_or(until)),
             Phase::Over => None,
         }
@@ -458,7 +523,7 @@ impl netcore::Client for Client {
                         self.finish(End::NoAnswer);
                     }
                 } else if again.is_some_and(|again| now >= again) {
-                    self.refused = false;
+                    self.closed = None;
                     let next = RETRIES.get(attempt).map(|&delay| now.plus(delay));
                     self.phase = Phase::Joining { attempt: attempt + 1, again: next, give_up };
                     self.send_first_message();
@@ -466,24 +531,32 @@ impl netcore::Client for Client {
             }
             Phase::Leaving { again, until } => {
                 if now >= until {
-                    self.finish(End::NoGoodbye);
+                    self.finish(if self.closed.is_some() { End::Gone } else { End::NoGoodbye });
                 } else if again.is_some_and(|again| now >= again) {
                     self.phase = Phase::Leaving { again: None, until };
                     self.outgoing.push_back(ClientMessage::Key(b'Q'));
                 }
             }
-            Phase::Playing | Phase::Over => {}
+            Phase::Playing => {
+                if self.next_probe().is_some_and(|next| now >= next) {
+                    (self.probed, self.probing) = (Some(now), true);
+                    self.tries(now);
+                    self.outgoing.push_back(ClientMessage::Key(PROBE_KEY));
+                }
+            }
+            Phase::Over => {}
         }
     }
 
     /// Takes in that the connection is gone, or over datagrams, that the system reports the server's port as closed: it
     /// may open again.
-    fn disconnected(&mut self, _: Time, why: Gone) {
+    fn disconnected(&mut self, now: Time, why: Gone) {
         if self.phase == Phase::Over {
             return;
         }
         if self.link == Link::Datagram {
-            self.refused = true;
+            let since = self.closed.map_or(now, |closed| closed.since);
+            self.closed = Some(Closed { since, tried: None });
         } else {
             self.outgoing.clear();
             self.finish(End::Disconnected(why));

@@ -7,6 +7,7 @@ mod tests;
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
+pub(crate) use self::search::Habits;
 use self::{
     memory::Memory,
     search::{Move, Search},
@@ -40,6 +41,7 @@ const WAYS: u8 = 3;
 /// ```
 #[derive(Debug, Default)]
 pub struct Explorer {
+    habits: Habits,
     size: Option<(u16, u16)>,
     memory: Memory,
     search: Search,
@@ -67,13 +69,25 @@ impl Explorer {
         Self::default()
     }
 
+    /// One that thinks ahead as `habits` say.
+    pub(crate) fn with_habits(habits: Habits) -> Self {
+        Self { habits, ..Self::default() }
+    }
+
+    /// Takes in that another key was pressed than the one that [`Explorer::next_key`] chose last.
+    pub(crate) fn slip(&mut self) {
+        self.sent = None;
+        self.way.clear();
+    }
+
     /// The key to send next, given what the client has been told so far. `None` while it is not in the game, or if it
     /// is walled in.
     pub fn next_key(&mut self, client: &Client) -> Option<u8> {
         let (rows, cols) = client.size().filter(|_| client.is_joined())?;
         let position = client.position()?;
         if self.size != Some((rows, cols)) {
-            *self = Self { size: Some((rows, cols)), memory: Memory::new((rows, cols)), ..Self::default() };
+            let (size, memory) = (Some((rows, cols)), Memory::new((rows, cols)));
+            *self = Self { size, memory, ..Self::with_habits(self.habits) };
         }
         if client.display().len() != self.memory.picture_len() {
             return None;
@@ -164,7 +178,7 @@ impl Explorer {
     }
 
     fn find_way(&mut self, here: usize) -> bool {
-        let goal = self.search.find_way(&self.memory, here, &self.banned, &mut self.way);
+        let goal = self.search.find_way(&self.memory, here, (self.habits, &self.banned), &mut self.way);
         self.goal = goal.unwrap_or(here);
         goal.is_some()
     }

@@ -334,6 +334,11 @@ impl Game {
         if self.piles.contains_key(&cell) { PILE } else { self.grid.at(cell) }
     }
 
+    /// Whether there is a room spot without player and pile.
+    pub fn has_free_spot(&self) -> bool {
+        self.grid.room_spots().iter().any(|&spot| self.content(spot) == ROOM)
+    }
+
     /// Lets a player in, on a random room spot without player and pile.
     ///
     /// # Errors

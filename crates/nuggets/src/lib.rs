@@ -6,8 +6,8 @@
 //! - [`Grid`] is the map, [`check_map`] finds what is wrong with one.
 //! - [`visibility`] says who sees what; [`game`] has the rules; [`view`] keeps what each player may know.
 //! - [`protocol`] is what goes over the wire.
-//! - [`Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] a client that plays by
-//!   itself.
+//! - [`Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] finds a
+//!   player's way, and a [`Bot`] plays as well as a [`Level`] says.
 //!
 //! A whole game in a few lines:
 //!
@@ -28,11 +28,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod bot;
 mod check;
 pub mod client;
 pub mod explorer;
@@ -45,9 +47,13 @@ pub mod sights;
 pub mod view;
 pub mod visibility;
 
+pub use bot::{Bot, Level};
 pub use check::{Breach, Report, UNFRAGMENTED, check_map};
-pub use client::{Client, End, Intent, Part};
+pub use client::{Client, End, Intent, Part, Score, Scores};
 pub use explorer::Explorer;
 pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Repair};
 pub use protocol::{ClientMessage, Letter, Name, Nuggets, ServerMessage};
 pub use server::Server;
+
+/// The map of a server that is given none.
+pub const BUILT_IN_MAP: &[u8] = include_bytes!("../../../maps/main.txt");

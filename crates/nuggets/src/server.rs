@@ -8,6 +8,7 @@ mod ending;
 mod pacing;
 mod recorded;
 mod seat;
+mod starting;
 mod telling;
 
 use alloc::{
@@ -27,6 +28,7 @@ use self::{
     chance::Chance,
     pacing::Allowance,
     seat::{Role, Seat, Stranger},
+    starting::Start,
 };
 use crate::{
     fingerprint::{self, fold, hash},
@@ -58,6 +60,10 @@ pub struct Config {
     pub idle_timeout: Option<Duration>,
     /// Whether a game that is over is followed by another.
     pub rematch: bool,
+    /// A game begins when so many play; with fewer than two of them it begins with its first player.
+    pub wait_for: u32,
+    /// How long after that it begins. Until then players look around, and keys that move are ignored.
+    pub countdown: Option<Duration>,
     /// Where the random numbers come from: same seed, same piles and places.
     pub seed: u64,
 }
@@ -69,9 +75,9 @@ pub struct Server {
     config: Config,
     rng: Chance,
     game: Game,
-    // From 1, and whether somebody has joined it.
+    // From 1, and whether it has begun.
     number: u32,
-    begun: bool,
+    start: Start,
     views: Views,
     seats: BTreeMap<PeerId, Seat>,
     // Peers that are connected and have no seat; on datagrams only while they are answered.
@@ -105,7 +111,7 @@ impl Server {
             rng,
             game,
             number: 1,
-            begun: false,
+            start: Start::Waiting,
             views,
             seats: BTreeMap::new(),
             strangers: BTreeMap::new(),
@@ -161,8 +167,6 @@ impl Server {
         }
         self.toggle_game();
         let joined = self.game.join(name, &mut self.rng);
-        let begins = !self.begun && joined.is_ok();
-        self.begun |= begins;
         self.toggle_game();
         let (player, event) = match joined {
             Ok(joined) => joined,
@@ -170,11 +174,9 @@ impl Server {
         };
         self.views.update(&self.game, &[event]);
         self.take_seat(now, peer, Role::Player(player), out);
-        if begins {
-            out.event(GameEvent::Started { game: self.number, players: self.status().taken });
-        }
         self.welcome(now, peer, out);
         self.displays(now, None, Some(peer), out);
+        self.players_changed(now, out);
     }
 
     // A PLAY from somebody who plays: an answer to the first was lost, unless a key shows that it arrived.
@@ -218,6 +220,10 @@ impl Server {
             Role::Player(player) => match Action::from_key(key) {
                 None => self.error(now, peer, UNKNOWN_KEY, out),
                 Some(Action::Quit) => self.quit(now, peer, player, Some(GOODBYE), Departure::Quit, out),
+                Some(_) if !self.has_begun() => {
+                    let text = self.start_text(now);
+                    self.error(now, peer, text.as_bytes(), out);
+                }
                 Some(action) => {
                     let Ok(events) = self.game.apply(player, action) else { return };
                     if !events.is_empty() {
@@ -255,6 +261,8 @@ impl Server {
         let full = self.game.players().len() >= MAX_PLAYERS;
         if self.config.rematch && full && !self.game.is_over() && self.game.active().next().is_none() {
             self.finish(out);
+        } else if self.outcome.is_none() {
+            self.players_changed(now, out);
         }
     }
 
@@ -287,7 +295,10 @@ impl Server {
 
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
         self.set_wake(None);
-        if let Some(limit) = self.config.idle_timeout {
+        self.tick(now, out);
+        // Nobody loses a seat by waiting for the others.
+        let idle_timeout = self.config.idle_timeout.filter(|_| self.has_begun());
+        if let Some(limit) = idle_timeout {
             let idle = |seat: &Seat| match seat.role {
                 Role::Player(player) if now.since(seat.last_key()) >= limit => Some((seat.peer, player)),
                 _ => None,
@@ -301,7 +312,8 @@ impl Server {
         }
         self.set_catch_up(self.catch_up.filter(|&due| now < due));
         self.wake_at(self.catch_up);
-        if let Some(limit) = self.config.idle_timeout {
+        self.wake_at(self.start.due());
+        if let Some(limit) = idle_timeout {
             let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
             let next = players.map(|seat| seat.last_key().plus(limit)).min();
             self.wake_at(next);
@@ -388,7 +400,7 @@ impl Server {
     fn toggle_game(&mut self) {
         let mut next = self.rng.clone();
         self.digest.toggle(fingerprint::CHANCE, 0, fold(next.random(), next.random()));
-        self.digest.toggle(fingerprint::GAME, self.number, self.begun.into());
+        self.toggle_start();
     }
 }
 
@@ -466,7 +478,7 @@ impl Engine for Server {
     fn status(&self) -> Status {
         let phase = match self.outcome {
             Some(_) => Phase::Over,
-            None if self.begun => Phase::Playing,
+            None if self.has_begun() => Phase::Playing,
             None => Phase::Lobby,
         };
         Status { phase, taken: count(self.game.active().count()), seats: count(MAX_PLAYERS) }

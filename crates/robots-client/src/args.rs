@@ -3,13 +3,17 @@
 use std::{env, ffi::OsString, net::IpAddr};
 
 use clap::Parser;
-use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, ip_address, whole_number};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
 use netcore::wire::ShortText;
+use robots::Level;
 
 /// More bots than any game has players, for those who want to try a server's patience.
 const MAX_BOTS: u16 = 1_000;
 /// More games than anybody waits for.
 const MAX_GAMES: u32 = 1_000_000_000;
+/// The port of a server, if nobody says otherwise.
+const SERVER_PORT: u16 = 2022;
 /// The port at which the GUI is listened to.
 const PORT: u16 = 2023;
 /// The name of a bot, unless it is given another.
@@ -19,13 +23,15 @@ const PERSON: &str = "player";
 
 const AFTER_HELP: &str = "\
 Examples:
-  robots-client -s localhost:2022 --gui
-      play in this terminal
+  robots-client --demo
+      play against three bots in this terminal, without a server of your own
+  robots-client -s localhost --gui
+      play in this terminal on the server at port 2022
   robots-client -s localhost:2022 -d localhost:2024 -n Ann
       play as Ann with a GUI of your own, which listens at port 2024 and sends its keys to port 2023
   robots-client -s localhost:2022 --gui --observe
       look on
-  robots-client -s localhost:2022 --headless 4 --games 1
+  robots-client -s localhost:2022 --headless 4 --games 1 --level hard
       four bots play a game: bot1 to bot4
 
 Exit status: 0 after a signal, when you leave the terminal's window or the bots have played their games; 1 when the server \
@@ -37,19 +43,21 @@ cannot be reached or goes away (unless --retry), or says what is no message, whe
 /// the lobby, any key joins the coming game.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "robots-client", version, after_help = AFTER_HELP,
-          override_usage = "robots-client -s SERVER:PORT -d GUI:PORT [OPTIONS]\n       \
-                            robots-client -s SERVER:PORT --gui [OPTIONS]\n       \
-                            robots-client -s SERVER:PORT --bot|--headless COUNT [OPTIONS]")]
+          override_usage = "robots-client -s SERVER[:PORT] -d GUI:PORT [OPTIONS]\n       \
+                            robots-client -s SERVER[:PORT] --gui [OPTIONS]\n       \
+                            robots-client -s SERVER[:PORT] --bot|--headless COUNT [OPTIONS]\n       \
+                            robots-client --demo [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Args {
     /// Where the GUI listens, over UDP
     #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
-          required_unless_present_any = ["gui", "bot", "headless"], conflicts_with_all = ["gui", "headless"])]
+          required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]
     pub gui_address: Option<HostPort>,
 
-    /// Where the server listens, over TCP
-    #[arg(short = 's', long, value_name = "HOST:PORT", value_parser = host_port)]
-    pub server_address: HostPort,
+    /// Where the server listens, over TCP; without a port that is 2022
+    #[arg(short = 's', long, value_name = "HOST[:PORT]", value_parser = host_port_or(SERVER_PORT),
+          required_unless_present = "demo")]
+    pub server_address: Option<HostPort>,
 
     /// What you are called, at most 255 bytes of UTF-8, or nothing; without it your login name, or 'bot' for bots
     #[arg(short = 'n', long, value_name = "NAME", value_parser = name)]
@@ -69,6 +77,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "headless")]
     pub gui: bool,
 
+    /// Play at once in this terminal, against three bots on a server in this program that nobody else can reach
+    #[arg(long, conflicts_with_all = ["server_address", "gui_address", "port", "bind", "gui", "observe", "retry", "headless", "games"])]
+    pub demo: bool,
+
     /// Never join, and tell the server nothing
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
     pub observe: bool,
@@ -86,6 +98,10 @@ pub struct Args {
           value_parser = whole_number(1..=MAX_BOTS, 4), allow_negative_numbers = true)]
     pub headless: Option<u16>,
 
+    /// How well bots play; a person beats normal ones about half of the time [default: normal]
+    #[arg(long, value_name = "LEVEL", help_heading = "Bots", value_parser = level())]
+    pub level: Option<Level>,
+
     /// Leave when each bot has played that many games to their end; without it they go on
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
           value_parser = whole_number(1..=MAX_GAMES, 1), allow_negative_numbers = true)]
@@ -94,6 +110,18 @@ pub struct Args {
     /// What is logged, and how and where.
     #[command(flatten)]
     pub logs: ScreenLogArgs,
+
+    // Nothing belongs here. Whoever leaves out the names of options is told which they are.
+    #[arg(hide = true, value_name = "WORD")]
+    words: Vec<String>,
+}
+
+fn level() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(["easy", "normal", "hard"]).map(|typed| match &*typed {
+        "easy" => Level::Easy,
+        "hard" => Level::Hard,
+        _ => Level::Normal,
+    })
 }
 
 fn name(typed: &str) -> Result<ShortText, String> {
@@ -103,14 +131,16 @@ fn name(typed: &str) -> Result<ShortText, String> {
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Where the server is.
-    pub server: HostPort,
+    /// Where the server is; none is one in this program.
+    pub server: Option<HostPort>,
     /// Whether to connect again and again.
     pub retry: bool,
     /// Where the game is shown.
     pub screen: Screen,
     /// Who takes part.
     pub part: Part,
+    /// How well bots play.
+    pub level: Level,
 }
 
 /// Where a game is shown.
@@ -154,14 +184,20 @@ impl Plan {
     /// [`UsageError`] when they do not fit each other.
     pub fn of(args: &Args) -> Result<Self, UsageError> {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
+        if let Some(word) = args.words.first() {
+            return Err(misplaced(word));
+        }
         let screen = match gui_address {
             Some(address) => Screen::Gui { address: address.clone(), port: port.unwrap_or(PORT), bind: bind.clone() },
-            None if args.gui => Screen::Terminal,
+            None if args.gui || args.demo => Screen::Terminal,
             None => Screen::None,
         };
         let bots = args.bot || args.headless.is_some();
         if args.games.is_some() && !bots {
             return Err(UsageError("--games is for bots; add --bot or --headless COUNT".to_owned()));
+        }
+        if args.level.is_some() && !bots && !args.demo {
+            return Err(UsageError("--level is for bots; add --bot, --headless COUNT or --demo".to_owned()));
         }
         let base = || player_name.clone().unwrap_or_else(|| text(BOT));
         let part = match args.headless {
@@ -173,8 +209,19 @@ impl Plan {
             None if args.observe => Part::Observer,
             None => Part::Player(player_name.clone().unwrap_or_else(login_name)),
         };
-        Ok(Self { server: server_address.clone(), retry: args.retry, screen, part })
+        let level = args.level.unwrap_or_default();
+        Ok(Self { server: server_address.clone(), retry: args.retry, screen, part, level })
     }
+}
+
+// For whoever knows programs that take host, port and name in a row.
+fn misplaced(word: &str) -> UsageError {
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    UsageError(if digits && !word.is_empty() {
+        format!("'{word}' stands alone; a port belongs behind its host: -s localhost:{word}")
+    } else {
+        format!("'{word}' stands alone; the server goes behind -s and your name behind -n: -s localhost:2022 -n Ann")
+    })
 }
 
 // As much of it as a name can hold.
@@ -247,7 +294,7 @@ mod tests {
     fn options_are_short_and_long_and_what_is_left_out_has_a_default() {
         let screen = Screen::Gui { address: there("gui:7"), port: 9, bind: vec![] };
         let part = Part::Player(text("Ann"));
-        let expected = Plan { server: there("[::1]:5"), retry: false, screen, part };
+        let expected = Plan { server: Some(there("[::1]:5")), retry: false, screen, part, level: Level::Normal };
         for line in [
             "-d gui:7 -s ::1:5 -n Ann -p 9",
             "--gui-address gui:7 --server-address [::1]:5 --player-name Ann --port 9",
@@ -304,6 +351,26 @@ mod tests {
     }
 
     #[test]
+    fn a_server_without_a_port_is_at_the_usual_one_and_a_demonstration_needs_none() {
+        assert_eq!(plan("-s localhost --gui").server, Some(there("localhost:2022")));
+        let Plan { server, screen, part, level, .. } = plan("--demo -n Ann");
+        assert_eq!((server, screen, part, level), (None, Screen::Terminal, Part::Player(text("Ann")), Level::Normal));
+        assert_eq!(plan("--demo --level hard").level, Level::Hard);
+        assert_eq!(plan("-s h --headless 3 --level easy").level, Level::Easy);
+        for line in ["--demo -s h:1", "--demo -d h:1", "--demo --gui", "--demo --observe", "--demo --headless 2"] {
+            assert_eq!(parse(line).unwrap_err().kind(), ErrorKind::ArgumentConflict, "{line}");
+        }
+    }
+
+    #[test]
+    fn words_without_an_option_are_explained() {
+        let refused = |line: &str| Plan::of(&parse(line).unwrap()).unwrap_err().0;
+        assert!(refused("-s localhost 2023 --gui").contains("-s localhost:2023"));
+        assert!(refused("-s localhost --gui Ann").contains("your name behind -n"));
+        assert!(refused("-s h:1 --gui --level easy").contains("--level is for bots"));
+    }
+
+    #[test]
     fn what_is_missing_or_not_known_is_refused() {
         for (line, kind) in [
             ("", ErrorKind::MissingRequiredArgument),
@@ -311,7 +378,6 @@ mod tests {
             ("-d h:1", ErrorKind::MissingRequiredArgument),
             ("--bot", ErrorKind::MissingRequiredArgument),
             ("-s h:1 --observe", ErrorKind::MissingRequiredArgument),
-            ("-s h:1 -d h:1 word", ErrorKind::UnknownArgument),
             ("-s h:1 -d h:1 --no-such", ErrorKind::UnknownArgument),
             ("-s h:1 -d h:1 -x 3", ErrorKind::UnknownArgument),
             ("-s h:1 -s h:1 -d h:1", ErrorKind::ArgumentConflict),
@@ -354,9 +420,12 @@ mod tests {
             ("-p", "1.5", "0 to 65535, as in 2023"),
             ("-p", "80x", "0 to 65535, as in 2023"),
             ("-p", "", "0 to 65535, as in 2023"),
-            ("-s", "h", "the port is missing"),
+            ("-d", "h", "the port is missing"),
             ("-s", "h:", "the port is missing"),
-            ("-s", "", "the port is missing"),
+            ("-s", "", "the host is missing"),
+            ("-s", "2022", "the host is missing"),
+            ("-s", "2022:localhost", "the host comes first"),
+            ("--level", "best", "easy, normal, hard"),
             ("-s", "h:65536", "no port from 1 to 65535"),
             ("-d", "h:http", "no port from 1 to 65535"),
             ("-d", ":5", "the host is missing"),

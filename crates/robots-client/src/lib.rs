@@ -13,6 +13,7 @@
 //! for gives way to the next.
 
 mod args;
+mod demo;
 mod gui;
 mod outgoing;
 mod player;
@@ -22,6 +23,7 @@ mod retry;
 use std::{
     io::{self, Write},
     net::{self, Ipv4Addr},
+    pin::pin,
     process::ExitCode,
 };
 
@@ -30,8 +32,8 @@ use cmdkit::HostPort;
 use netcore::wire::ShortText;
 use netshell::{Clock, LogLimit, bind_udp, raise_open_files, shutdown};
 use rand::{TryRng, rngs::SysRng};
-use robots::{Bot, PlayerId};
-use robots_gui::{Follow, Window};
+use robots::{Bot, Level, PlayerId};
+use robots_gui::{Follow, Server, Window};
 use tokio::{
     runtime, select,
     sync::watch,
@@ -75,17 +77,49 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn take_part(plan: Plan) -> anyhow::Result<()> {
-    let Plan { server, retry, screen, part } = plan;
+    match plan.server.clone() {
+        Some(server) => play(plan, &server).await,
+        None => demonstrate(plan).await,
+    }
+}
+
+// A server and bots beside the player, all in this thread. Ctrl-Z stops the game for everybody.
+async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
+    let (address, hosting) = demo::server()?;
+    let mut others = JoinSet::new();
+    let level = plan.level;
+    let playing = play(plan, &address);
+    others.spawn(hosting);
+    for name in demo::BOTS {
+        let steering = bot(level, None)?;
+        let (server, name) = (address.clone(), ShortText::try_from(name).unwrap_or_default());
+        let player = Player::unseen(name, steering, None);
+        others.spawn(async move {
+            // What ends a bot has ended the server, which the user is told.
+            let _ = player.run(&server, false).await;
+        });
+    }
+    playing.await
+}
+
+async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
+    let Plan { retry, screen, part, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
-    let (lost, lost_told) = watch::channel(false);
+    let (link, link_told) = watch::channel(Server::There);
     let (gui, window) = match screen {
         Screen::Gui { address, port, bind } => {
-            let sockets = bind_udp(&bind, port).context("cannot listen to the GUI")?;
+            let sockets = bind_udp(&bind, port).map_err(|taken| taken.naming("--port"));
+            let sockets = sockets.context("cannot listen to the GUI")?;
             announce(&sockets, port)?;
             (Some(find_gui(sockets, address).await?), None)
         }
         Screen::Terminal => {
-            let (gui, window) = in_terminal(own_told, lost_told)?;
+            let shown_as = match &part {
+                Part::Player(_) => robots_gui::Part::Player,
+                Part::Observer => robots_gui::Part::Observer,
+                Part::Bots { .. } => robots_gui::Part::Bot,
+            };
+            let (gui, window) = in_terminal(shown_as, own_told, link_told)?;
             (Some(gui), Some(window))
         }
         Screen::None => (None, None),
@@ -96,32 +130,52 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
         Part::Bots { names, games } => {
             let mut names = names.into_iter();
             match (names.next(), names.len()) {
-                (Some(name), 0) => (name, bot(games)?),
-                (first, _) => return headless(&server, retry, first.into_iter().chain(names), games).await,
+                (Some(name), 0) => (name, bot(level, games)?),
+                (first, _) => return headless(server, retry, first.into_iter().chain(names), level, games).await,
             }
         }
     };
-    let playing = Player { name, steering, gui, own, lost, log: Some(log()) }.run(&server, retry);
+    let mut greeted = link.subscribe();
+    greeted.mark_unchanged();
+    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(log()) }.run(server, retry);
     let Some(window) = window else { return playing.await };
-    // Whichever ends first ends the other, and the terminal is given back before anything is said.
-    select! {
-        ended = playing => ended,
-        left = window.run() => {
-            info!(why = ?left?, "left");
-            Ok(())
+    let mut window = pin!(window.run());
+    // The terminal is given back before anything is said.
+    let (left, ended) = select! {
+        ended = playing => match ended {
+            // Whoever has seen a game wants to see how it stands. The screen says that the server is gone.
+            Err(error) if greeted.has_changed().unwrap_or(false) => {
+                link.send_replace(Server::Gone);
+                (Some(window.await), Err(error))
+            }
+            ended => (None, ended),
+        },
+        left = &mut window => (Some(left), Ok(())),
+    };
+    if let Some(left) = left {
+        let (why, result) = left?;
+        info!(?why, "left");
+        if let Some(result) = result {
+            // A reader that closed the pipe has seen what it wanted.
+            let _ = writeln!(io::stdout(), "{result}");
         }
     }
+    ended
 }
 
 // A GUI in this terminal, and the way to it. To be called before any thread is started.
-fn in_terminal(own: watch::Receiver<Option<PlayerId>>, lost: watch::Receiver<bool>) -> anyhow::Result<(Gui, Window)> {
+fn in_terminal(
+    part: robots_gui::Part,
+    own: watch::Receiver<Option<PlayerId>>,
+    server: watch::Receiver<Server>,
+) -> anyhow::Result<(Gui, Window)> {
     let open = || bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0);
     let (ours, theirs) = (open()?, open()?);
     let addresses =
         |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
     let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
     let gui = Gui::new(ours, &window)?;
-    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_server_lost(lost)))
+    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(part, server)))
 }
 
 fn log() -> (Clock, LogLimit) {
@@ -145,8 +199,8 @@ fn announce(sockets: &[net::UdpSocket], port: u16) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn bot(games: Option<u32>) -> anyhow::Result<Steering> {
-    Ok(Steering::Bot { bot: Bot::new(SysRng.try_next_u32()?), games })
+fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
+    Ok(Steering::Bot { bot: Bot::with_level(SysRng.try_next_u32()?, level), games })
 }
 
 // Bots that nobody watches, until they have played or one cannot go on.
@@ -154,6 +208,7 @@ async fn headless(
     server: &HostPort,
     retry: bool,
     names: impl Iterator<Item = ShortText>,
+    level: Level,
     games: Option<u32>,
 ) -> anyhow::Result<()> {
     raise_open_files();
@@ -161,9 +216,8 @@ async fn headless(
     // All see the same games, so one tells of them.
     let mut log = Some(log());
     for name in names {
-        let (server, steering) = (server.clone(), bot(games)?);
-        let (own, lost) = (watch::Sender::default(), watch::Sender::default());
-        let player = Player { name, steering, gui: None, own, lost, log: log.take() };
+        let (server, steering) = (server.clone(), bot(level, games)?);
+        let player = Player::unseen(name, steering, log.take());
         bots.spawn(async move { player.run(&server, retry).await });
     }
     let all = bots.len();

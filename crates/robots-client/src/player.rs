@@ -6,6 +6,7 @@ use cmdkit::HostPort;
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::{Clock, LogLimit};
 use robots::{Bot, Client, InputMessage, Parameters, PlayerId, ServerMessage};
+use robots_gui::Server;
 use tokio::{
     net::TcpStream,
     select,
@@ -51,8 +52,8 @@ pub(crate) struct Player {
     pub(crate) gui: Option<Gui>,
     /// Told which of the players this client is.
     pub(crate) own: watch::Sender<Option<PlayerId>>,
-    /// Told whether there is no server and it is looked for again.
-    pub(crate) lost: watch::Sender<bool>,
+    /// Told how things stand with the server, from its first Hello on.
+    pub(crate) link: watch::Sender<Server>,
     /// For what happens in games, if anybody wants to know.
     pub(crate) log: Option<(Clock, LogLimit)>,
 }
@@ -86,6 +87,11 @@ struct Link {
 }
 
 impl Player {
+    /// One without a GUI.
+    pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<(Clock, LogLimit)>) -> Self {
+        Self { name, steering, gui: None, own: watch::Sender::default(), link: watch::Sender::default(), log }
+    }
+
     /// Takes part until all games are played, which only bots ever have done.
     ///
     /// # Errors
@@ -102,7 +108,6 @@ impl Player {
                     if self.log.is_some() {
                         info!(server = %address, "connected");
                     }
-                    self.lost.send_replace(false);
                     let mut link = Link::new(&self.name, stream, address, returns);
                     let end = self.converse(&mut link).await;
                     self.own.send_replace(None);
@@ -121,7 +126,7 @@ impl Player {
             if !retry {
                 return Err(why);
             }
-            self.lost.send_replace(true);
+            self.link.send_replace(Server::Lost);
             let (wait, attempts) = backoff.next();
             self.tell_loss(news, attempts, wait, &why);
             let again = async {
@@ -189,7 +194,10 @@ impl Player {
             match link.client.next_message() {
                 Ok(Some(message)) => {
                     link.news |= self.message(&mut link.client, message)?;
-                    link.greeted = link.greeted.or_else(|| link.client.parameters().map(|_| link.clock.now()));
+                    if link.greeted.is_none() && link.client.parameters().is_some() {
+                        link.greeted = Some(link.clock.now());
+                        self.link.send_replace(Server::There);
+                    }
                 }
                 Ok(None) => break,
                 Err(wrong) => {
@@ -210,11 +218,17 @@ impl Player {
     // Takes in one message; `true` if something new is to be seen.
     fn message(&mut self, client: &mut Client, message: ServerMessage) -> Result<bool, End> {
         let before = client.own_player();
-        let played = before.is_some() && client.game().is_some() && matches!(message, ServerMessage::GameEnded { .. });
+        let game_over = client.game().is_some() && matches!(message, ServerMessage::GameEnded { .. });
+        if let (true, Some(gui)) = (game_over, &mut self.gui) {
+            // What came before the GUI is told that the game is over was meant for the game. It would join the next one.
+            gui.turn(|_| {});
+        }
+        let played = before.is_some() && game_over;
         self.narrate(client, &message);
         let due = client.message(message);
         let own = client.own_player();
-        if own != before {
+        // Whoever shows the last pictures still asks who that was, so what comes after the game tells that it is nobody.
+        if !game_over && own != *self.own.borrow() {
             debug!(name = %self.name.escape_debug(), id = own.map(|id| id.0), "own number");
             self.own.send_replace(own);
         }

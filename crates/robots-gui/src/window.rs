@@ -9,21 +9,21 @@ use std::{
 
 use anyhow::{Context, ensure};
 use netcore::{Time, wire::read_datagram};
-use robots::{DrawMessage, PlayerId, messages::MAX_PICTURE_ITEMS};
+use robots::{DrawMessage, InputMessage, PlayerId, messages::MAX_PICTURE_ITEMS};
 use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::{
     net::UdpSocket,
     select,
     sync::watch,
-    time::{Instant, MissedTickBehavior, interval, sleep_until},
+    time::{Instant, sleep, sleep_until},
 };
 use tracing::{debug, warn};
 
 use crate::{
-    contact::Pulse,
+    contact::{Contact, Pulse, Server},
     keys::{self, Action},
     sender::{Sender, readable},
-    view::{Contact, Follow, View},
+    view::{Follow, Part, View},
 };
 
 /// More than a datagram can hold, so that none is ever cut.
@@ -36,6 +36,12 @@ const LOGGED: u64 = 20;
 const TROUBLE: Duration = Duration::from_millis(20);
 /// How often what the screen says about time is looked at again.
 const TICK: Duration = Duration::from_secs(1);
+/// The same while something blinks.
+const BLINK: Duration = Duration::from_millis(50);
+/// How long keys are ignored after a game: those that were meant for it are still being pressed.
+const QUIET: Duration = Duration::from_secs(1);
+/// What is sent to join: in a lobby a client takes any key as the wish to play.
+const JOIN: InputMessage = InputMessage::PlaceBomb;
 
 /// Why a window was closed.
 #[derive(Debug)]
@@ -55,7 +61,7 @@ pub struct Window {
     sockets: Vec<UdpSocket>,
     sender: Sender,
     told: Option<watch::Receiver<Option<PlayerId>>>,
-    server_lost: Option<watch::Receiver<bool>>,
+    server: Option<watch::Receiver<Server>>,
     pulse: Pulse,
     started: Instant,
     // Until when the sockets are left alone.
@@ -91,12 +97,12 @@ impl Window {
         let source = if io::stdin().is_terminal() { Source::Terminal } else { Source::Nothing };
         let now = Instant::now();
         Ok(Self {
-            view: View::new(Palette::from_environment(), follow),
+            view: View::new(Palette::from_environment(), follow).taking_part(Part::Remote),
             contact: Contact { client: name, port, ..Contact::default() },
             sockets,
             sender,
             told,
-            server_lost: None,
+            server: None,
             pulse: Pulse::new(Time::ZERO),
             started: now,
             rest: now,
@@ -113,20 +119,20 @@ impl Window {
         self
     }
 
-    /// Told by a client in the same program whether it has lost its server and looks for it again.
+    /// Is in one program with the client, which takes part so and tells how things stand with its server.
     #[must_use]
-    pub fn with_server_lost(mut self, lost: watch::Receiver<bool>) -> Self {
-        self.server_lost = Some(lost);
+    pub fn with_client(mut self, part: Part, server: watch::Receiver<Server>) -> Self {
+        self.view = self.view.taking_part(part);
+        self.server = Some(server);
         self
     }
 
-    /// Shows pictures and sends keys until the user leaves, then gives the terminal back.
+    /// Shows pictures and sends keys until the user leaves, then gives the terminal back. With how it ended comes the result of
+    /// the last game as text, if one has ended.
     ///
     /// # Errors
     /// None so far: a terminal that is gone is an [`End`].
-    pub async fn run(mut self) -> anyhow::Result<End> {
-        let mut tick = interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pub async fn run(mut self) -> anyhow::Result<(End, Option<String>)> {
         loop {
             self.draw();
             let rest = self.rest;
@@ -134,10 +140,11 @@ impl Window {
                 sleep_until(rest).await;
                 readable(&self.sockets).await;
             };
+            let tick = sleep(if self.view.is_moving(self.now()) { BLINK } else { TICK });
             select! {
                 event = self.stage.next(true) => {
                     if let Some(end) = self.happen(event) {
-                        return Ok(end);
+                        return Ok((end, self.view.result_text()));
                     }
                 }
                 () = arrival => self.receive(),
@@ -146,10 +153,22 @@ impl Window {
                     self.stage.change();
                 }
                 () = told(&mut self.told) => self.stage.change(),
-                () = told(&mut self.server_lost) => self.stage.change(),
-                _ = tick.tick() => self.stage.change(),
+                () = told(&mut self.server) => self.hear_of_server(),
+                () = tick => self.stage.change(),
             }
         }
+    }
+
+    fn hear_of_server(&mut self) {
+        self.contact.server = self.server.as_ref().map_or(Server::There, |server| *server.borrow());
+        if self.contact.server == Server::Gone {
+            // The last pictures may still be on their way.
+            self.receive();
+            if self.view.server_gone(self.now()) {
+                self.stage.ignore_keys(QUIET);
+            }
+        }
+        self.stage.change();
     }
 
     fn now(&self) -> Time {
@@ -159,10 +178,12 @@ impl Window {
     fn draw(&mut self) {
         self.contact.silence = self.pulse.silence(self.now());
         self.contact.refused = self.sender.is_refused();
-        self.contact.server_lost = self.server_lost.as_ref().is_some_and(|lost| *lost.borrow());
+        self.contact.turn_duration = self.pulse.turn_duration();
+        self.contact.keys_ignored = self.stage.ignores_keys();
+        let now = self.now();
         let (view, contact) = (&mut self.view, &self.contact);
         self.stage.draw(|frame| {
-            view.prepare(frame.area().as_size());
+            view.prepare(now, frame.area().as_size());
             frame.render_widget(&view.picture(contact), frame.area());
         });
     }
@@ -190,9 +211,16 @@ impl Window {
         self.stage.change();
         match read_datagram::<DrawMessage>(&self.buffer[..bytes], MAX_PICTURE_ITEMS) {
             Ok(picture) => {
-                self.pulse.heard(self.now(), matches!(picture, DrawMessage::Game(_)));
+                let turn = match &picture {
+                    DrawMessage::Game(game) => Some(game.turn),
+                    DrawMessage::Lobby { .. } => None,
+                };
+                let now = self.now();
+                self.pulse.heard(now, turn);
                 self.sender.heard();
-                self.view.show(picture);
+                if self.view.show(now, picture) {
+                    self.stage.ignore_keys(QUIET);
+                }
             }
             Err(error) => {
                 self.contact.unreadable += 1;
@@ -206,9 +234,12 @@ impl Window {
 
     fn happen(&mut self, event: StageEvent) -> Option<End> {
         match event {
-            StageEvent::Key(typed) => {
-                let action = keys::action(typed, self.view.shown());
-                debug!(?typed, ?action, "key");
+            StageEvent::Key(key) => {
+                // A key is meant for what the screen shows, and this one may wait behind the picture that ends a game.
+                self.receive();
+                let ignored = self.stage.ignores_keys() && !key.is_command();
+                let action = if ignored { Action::Ignore } else { keys::action(key, self.view.shown()) };
+                debug!(?key, ?action, "key");
                 return self.act(action);
             }
             StageEvent::Leave => return Some(End::Left),
@@ -221,17 +252,38 @@ impl Window {
 
     fn act(&mut self, action: Action) -> Option<End> {
         match action {
-            Action::Send(message) => self.sender.send(message),
+            Action::Send(message) if self.can_steer() => self.send(message),
+            Action::Send(_) => return None,
             Action::Leave => return Some(End::Left),
             Action::ToggleHelp => self.view.toggle_help(),
             Action::Scroll(direction) => self.view.scroll(direction),
             Action::FollowNext => self.view.follow_next(),
+            Action::ToggleDanger => self.view.toggle_danger(),
+            Action::ToggleTable => self.view.toggle_table(),
+            Action::Again | Action::Proceed if self.contact.server != Server::There => return None,
+            Action::Again => {
+                if self.view.proceed() && self.can_steer() {
+                    self.send(JOIN);
+                }
+            }
+            Action::Proceed => {
+                self.view.proceed();
+            }
             Action::Redraw => self.stage.forget(),
             Action::Suspend => self.stage.suspend(),
             Action::Ignore => return None,
         }
         self.stage.change();
         None
+    }
+
+    fn can_steer(&self) -> bool {
+        self.view.steers() && self.contact.server != Server::Gone
+    }
+
+    fn send(&mut self, message: InputMessage) {
+        self.sender.send(message);
+        self.view.sent();
     }
 }
 

@@ -127,7 +127,16 @@ fn name(typed: &str) -> Result<ShortText, String> {
 }
 
 fn machine_name() -> ShortText {
-    let uname = rustix::system::uname();
-    let name = uname.nodename().to_string_lossy();
-    ShortText::try_from(&*name).unwrap_or_default()
+    ShortText::try_from(&*node_name()).unwrap_or_default()
+}
+
+#[cfg(unix)]
+fn node_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+// Windows tells its programs by a variable.
+#[cfg(not(unix))]
+fn node_name() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
 }

@@ -5,18 +5,14 @@ mod args;
 use std::process::ExitCode;
 
 use cmdkit::{Announce, EXIT_FAILURE, Hosting, Match, Reach, Usage, UsageError, Wire, command_of};
-use netcore::Rate;
-use robots::{Config, Parameters, Server};
+use netshell::BindError;
+use robots::{Config, Parameters, READ_RATE, Server};
 use tracing::{info, warn};
 
 use crate::args::Args;
 
 /// The port, if nobody says otherwise.
 const PORT: u16 = 2022;
-
-/// Bytes that are read from one connection: thousands of actions at once, and then as many a second, of which only the last
-/// before each turn counts.
-const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 
 /// The course's check starts the programs without arguments and wants 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-c 2 -x 10 -y 10" };
@@ -43,8 +39,13 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         quiet: false,
     };
     let announcement = Announcement(game.engine().config().clone());
-    cmdkit::host(hosting, game, &announcement)?;
+    cmdkit::host(hosting, game, &announcement).map_err(naming_option)?;
     Ok(ExitCode::SUCCESS)
+}
+
+// A port that is in use is an error that names the option for another one.
+fn naming_option(error: anyhow::Error) -> anyhow::Error {
+    error.downcast::<BindError>().map_or_else(|other| other, |taken| taken.naming("--port").into())
 }
 
 // Whoever comes late is told the whole game so far, which is kept for that within a bound.

@@ -17,13 +17,48 @@ const MAX_BOMBS: usize = 4_096;
 // How many fields it searches for a way to another robot.
 const MAX_SEARCH: usize = 2_048;
 
+/// How well a [`Bot`] plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// Slow, sees a bomb when it is nearly too late, and makes many mistakes.
+    Easy,
+    /// A person beats it about half of the time.
+    #[default]
+    Normal,
+    /// Acts in every turn, sees all bombs and makes no mistakes.
+    Hard,
+}
+
+/// What a level is made of. Shares are of a hundred turns.
+#[derive(Debug, Clone, Copy)]
+struct Skill {
+    /// Turns in which it does nothing.
+    idle: usize,
+    /// Turns in which it does not look at bombs.
+    careless: usize,
+    /// It sees only bombs that explode within so many turns.
+    foresight: usize,
+    /// Of the bombs that could reach somebody, so many are put down.
+    eager: usize,
+}
+
+impl Level {
+    const fn skill(self) -> Skill {
+        match self {
+            Self::Easy => Skill { idle: 30, careless: 20, foresight: 3, eager: 40 },
+            Self::Normal => Skill { idle: 15, careless: 5, foresight: 4, eager: 50 },
+            Self::Hard => Skill { idle: 0, careless: 0, foresight: HORIZON + 1, eager: 100 },
+        }
+    }
+}
+
 /// Chooses what a robot does that plays by itself.
 ///
 /// It never goes, and never puts down a bomb, where it sees no way out of the blasts to come, unless there is none at
 /// all. Within that it walks towards the nearest robot, and puts down a bomb when its blast would reach one, or when
-/// blocks are all around.
+/// blocks are all around. Below [`Level::Hard`] it now and then does nothing, does not look, or sees bombs late.
 ///
-/// The same pictures and the same seed lead to the same actions.
+/// The same pictures, the same seed and the same level lead to the same actions.
 ///
 /// ```
 /// use netcore::{Client as _, Time, wire::ShortText};
@@ -45,13 +80,19 @@ const MAX_SEARCH: usize = 2_048;
 #[derive(Debug, Clone)]
 pub struct Bot {
     dice: MinStd,
+    skill: Skill,
 }
 
 impl Bot {
-    /// One that draws its whims from `seed`.
+    /// One that draws its whims from `seed` and plays as well as it can.
     pub fn new(seed: u32) -> Self {
+        Self::with_level(seed, Level::Hard)
+    }
+
+    /// One that draws its whims and its mistakes from `seed`.
+    pub fn with_level(seed: u32, level: Level) -> Self {
         // Not one of the seeds that give nothing but zeros.
-        Self { dice: MinStd::new(1 + seed % 2_147_483_646) }
+        Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: level.skill() }
     }
 
     /// What to give to [`act`](netcore::Client::act) after a picture was due; `None` for doing nothing.
@@ -67,10 +108,14 @@ impl Bot {
     }
 
     fn act(&mut self, game: &GameState, own: PlayerId, here: Position) -> Option<Action> {
+        if self.happens(self.skill.idle) {
+            return None;
+        }
         let board = game.board();
         let others: Vec<Position> =
             game.positions().iter().filter(|&(&id, _)| id != own).map(|(_, &position)| position).collect();
-        let danger = Danger::new(game, here);
+        let foresight = if self.happens(self.skill.careless) { 0 } else { self.skill.foresight };
+        let danger = Danger::new(game, here, foresight);
         let first = self.roll(Direction::ALL.len());
         let ways = || Direction::ALL.into_iter().cycle().skip(first).take(Direction::ALL.len());
 
@@ -88,7 +133,7 @@ impl Bot {
         let fuse = usize::from(game.bomb_timer()) + 1;
         let may_bomb = longest == HORIZON && danger.survival(board, here, Some((fuse, bomb))) == HORIZON;
         let prey = others.iter().any(|&other| bomb.contains(other));
-        if may_bomb && prey && self.roll(4) > 0 {
+        if may_bomb && prey && self.roll(4) > 0 && !self.happens(100 - self.skill.eager) {
             return Some(Action::PlaceBomb);
         }
         // Somebody who stands here as well is in the bomb's reach already, so the way leads to somebody else.
@@ -104,6 +149,11 @@ impl Bot {
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
     }
 
+    // Whether something happens that happens in so many of a hundred cases. What never happens draws no number.
+    fn happens(&mut self, percent: usize) -> bool {
+        percent > 0 && self.roll(100) < percent
+    }
+
     fn roll(&mut self, sides: usize) -> usize {
         usize::try_from(self.dice.draw()).unwrap_or_default() / 64 % sides
     }
@@ -115,14 +165,15 @@ struct Danger {
 }
 
 impl Danger {
-    // Looks at those bombs whose blasts can reach a field that can be walked to in time.
-    fn new(game: &GameState, here: Position) -> Self {
+    // Looks at those bombs that explode within `foresight` turns and whose blasts can reach a field that can be walked to in
+    // time.
+    fn new(game: &GameState, here: Position, foresight: usize) -> Self {
         let mut bombs: Vec<_> = game
             .bombs()
             .map(|bomb| (usize::from(bomb.timer), bomb.position))
             .filter(|&(timer, position)| {
                 let near = position.x.abs_diff(here.x).min(position.y.abs_diff(here.y));
-                timer < HORIZON + 2 && usize::from(near) <= HORIZON
+                timer <= foresight && usize::from(near) <= HORIZON
             })
             .take(MAX_BOMBS)
             .collect();

@@ -1,6 +1,7 @@
 //! How a server's games are set up.
 
 use core::time::Duration;
+use netcore::Rate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -8,6 +9,10 @@ use crate::messages::Parameters;
 
 /// The longest history of a game that newcomers are told, in bytes, unless a server is set up otherwise.
 pub const MAX_HISTORY: u64 = 256 << 20;
+
+/// Bytes that a server reads from one connection: thousands of actions at once, and then as many a second, of which only the
+/// last before each turn counts.
+pub const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 
 /// How a server and its games are set up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
 #[cfg(test)]
@@ -54,9 +55,9 @@ pub mod server;
 mod standings;
 
 pub use board::{Board, Direction, Position};
-pub use bot::Bot;
+pub use bot::{Bot, Level};
 pub use client::{Client, PictureTooLarge};
-pub use config::{Config, ConfigError, MAX_HISTORY};
+pub use config::{Config, ConfigError, MAX_HISTORY, READ_RATE};
 pub use explosion::Blast;
 pub use game::Game;
 pub use incoming::{Incoming, Malformed};

@@ -7,7 +7,10 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Block, Clear, Paragraph, Widget},
 };
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::overlay::wrap;
 
 /// Columns of a row beside name and score: the mark of one's own row and a blank, the full stop and the blank behind the rank,
 /// the gap before the score, and the mark of a winner with its blank.
@@ -58,9 +61,10 @@ impl<'a> Ranking<'a> {
         Size::new(narrow(width).saturating_add(FRAME.width), narrow(height).saturating_add(FRAME.height))
     }
 
-    // With a blank line above it.
+    // With a blank line above it that sets it apart from the table.
     const fn footer_height(&self) -> usize {
-        if self.footer.is_empty() { 0 } else { self.footer.len() + 1 }
+        let blank = !self.footer.is_empty() && !self.ranks.is_empty();
+        self.footer.len() + if blank { 1 } else { 0 }
     }
 
     fn columns(&self) -> Columns {
@@ -91,7 +95,8 @@ impl<'a> Ranking<'a> {
         // Where there is no room for both, the keys are more than a second row.
         let mut lines = self.rows(width, room.max(1.min(height)));
         let footer = self.footer.iter().map(|&line| Line::raw(line));
-        let blank = (lines.len() + self.footer.len() < height && !self.footer.is_empty()).then(Line::default);
+        let room_for_blank = lines.len() + self.footer.len() < height;
+        let blank = (room_for_blank && !self.footer.is_empty() && !lines.is_empty()).then(Line::default);
         lines.extend(blank.into_iter().chain(footer));
         lines.truncate(height);
         lines
@@ -101,6 +106,15 @@ impl<'a> Ranking<'a> {
 impl Widget for &Ranking<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
+        // Long lines at the bottom are cut at blanks rather than at the edge.
+        let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
+        let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
+        Ranking { footer: &wrapped, ..*self }.draw(area, buffer);
+    }
+}
+
+impl Ranking<'_> {
+    fn draw(&self, area: Rect, buffer: &mut Buffer) {
         let wanted = self.size();
         let (width, height) = (wanted.width.min(area.width), wanted.height.min(area.height));
         let place = area.centered(Constraint::Length(width), Constraint::Length(height));
@@ -157,12 +171,12 @@ pub fn fit(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let (mut fitting, mut used) = (String::new(), 1);
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
+    for grapheme in text.graphemes(true) {
+        used += grapheme.width();
         if used > width {
             break;
         }
-        fitting.push(character);
+        fitting.push_str(grapheme);
     }
     if width > 0 {
         fitting.push('…');
@@ -251,11 +265,29 @@ mod tests {
     }
 
     #[test]
+    fn lines_at_the_bottom_are_wrapped_at_words() {
+        let ranking = Ranking::new("The end", &[], &["You have been replaced by a new spectator.", "Q leave"]);
+        assert_eq!(
+            drawn(ranking, 30, 7).0,
+            [
+                "",
+                "┌ The end ───────────────────┐",
+                "│ You have been replaced by  │",
+                "│ a new spectator.           │",
+                "│ Q leave                    │",
+                "└────────────────────────────┘",
+                "",
+            ]
+        );
+    }
+
+    #[test]
     fn what_is_cut_is_measured_in_columns() {
         assert_eq!(fit("Bob", 3), "Bob");
         assert_eq!(fit("Bobby", 3), "Bo…");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("日本語", 3), "日…");
+        assert_eq!(fit("👨‍👩‍👧🚀", 3), "👨‍👩‍👧…", "between characters as one sees them");
         assert_eq!(fit("Bob", 0), "");
     }
 }

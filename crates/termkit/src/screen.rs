@@ -107,6 +107,16 @@ impl Screen {
         self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, self.size)))
     }
 
+    /// Rings the terminal's bell.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn ring(&mut self) -> io::Result<()> {
+        let output = self.terminal.backend_mut();
+        Write::write_all(output, b"\x07")?;
+        Write::flush(output)
+    }
+
     /// Takes control of the terminal again after the shell had it.
     ///
     /// # Errors

@@ -129,6 +129,11 @@ impl Stage {
         self.went_on = Some(Instant::now());
     }
 
+    /// Rings the terminal's bell, if there is a terminal.
+    pub fn ring(&mut self) {
+        self.with_screen(Screen::ring);
+    }
+
     /// Ignores keys and mouse for this time, including those that are already queued: a key that was meant for a game that has
     /// just ended must not choose what comes next. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at the end.
     pub fn ignore_keys(&mut self, time: Duration) {

@@ -4,6 +4,8 @@
 
 // Without a terminal: keys from a pipe, last words to a pipe, bots, wrong usage.
 mod pipes;
+// In a terminal: what is shown when a game is over, and what can be done then.
+mod results;
 // In a terminal: what is on the screen after which keys, and that the terminal is given back.
 mod screen;
 mod support;

@@ -132,7 +132,7 @@ fn bots_without_a_screen_play_and_each_table_is_printed_once() {
     accounts.sort_unstable();
     assert_eq!(
         accounts,
-        ["bot A (zed1): 1 keys, 0 nuggets", "bot A (zed2): 1 keys, 0 nuggets", "bot A (zed3): 1 keys, 0 nuggets"]
+        ["bot A (zed1): 1 keys, 250 nuggets", "bot A (zed2): 1 keys, 250 nuggets", "bot A (zed3): 1 keys, 250 nuggets"]
     );
     assert!(output.status.success());
     for name in ["zed1", "zed2", "zed3"] {
@@ -141,15 +141,52 @@ fn bots_without_a_screen_play_and_each_table_is_printed_once() {
 }
 
 #[test]
+fn bots_that_want_a_rematch_play_one_game_after_the_other() {
+    let (sender, receiver) = mpsc::channel();
+    (0..2).for_each(|_| sender.send(()).unwrap());
+    let server = Server::start(move |message| match message {
+        [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
+        _ if receiver.try_recv().is_ok() => vec![b"QUIT GAME OVER:\nA        250 zed".to_vec()],
+        _ => vec![b"QUIT Closing time.".to_vec()],
+    });
+    let output = run(&["--headless", "--rematch", "127.0.0.1", &server.port(), "zed"], b"");
+    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 zed\nClosing time.\n");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    server.wait_for(&["PLAY zed", "KEY L", "PLAY zed", "KEY L", "PLAY zed", "KEY L"]);
+}
+
+#[test]
+fn a_bot_whose_server_is_gone_says_so_and_fails() {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(testkit::PATIENCE)).unwrap();
+    let port = socket.local_addr().unwrap().port().to_string();
+    let mut command = Command::new(PROGRAM);
+    let bot = Process::start(command.args(["--headless", "127.0.0.1", &port, "zed"]));
+    let mut buffer = [0; 100];
+    let (_, client) = socket.recv_from(&mut buffer).unwrap();
+    for message in welcome(MAP, true) {
+        socket.send_to(&message, client).unwrap();
+    }
+    socket.recv_from(&mut buffer).unwrap();
+    // As after a kill: nothing is said, and the port is closed.
+    drop(socket);
+    let finished = bot.wait_for_end();
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
+    assert!(finished.stderr.contains("the server's port is closed; waiting 15 s"), "{}", finished.stderr);
+    let last = finished.stderr.lines().last().unwrap_or_default();
+    assert_eq!(last, "nuggets-client: 1 of 1 bots lost the server: its port is closed");
+}
+
+#[test]
 fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 19] = [
         (&[], "required arguments"),
         (&["localhost"], "<PORT>"),
         (&["localhost", "0"], "'0'"),
         (&["localhost", "65536", "Ann"], "'65536'"),
-        (&["localhost", "12x", "Ann"], "'12x' for '<PORT>': give a whole number from 1 to 65535, as in 2000"),
-        (&["localhost", "-1", "Ann"], "'-1' for '<PORT>'"),
-        (&["", "5000"], "'' for '<HOST>': give a name or an address, as in localhost"),
+        (&["localhost", "12x", "Ann"], "'12x' for '[PORT]': give a whole number from 1 to 65535, as in 2000"),
+        (&["localhost", "-1", "Ann"], "'-1' for '[PORT]'"),
+        (&["", "5000"], "'' for '[HOST]': give a name or an address, as in localhost"),
         (&["localhost:5000", "5000"], "give a host without a port"),
         (&["localhost", "5000", "--bots", "0"], "'0' for '--bots <COUNT>': give a whole number from 1 to 1000"),
         (&["localhost", "5000", "--bots", "-1"], "'-1' for '--bots <COUNT>'"),
@@ -158,6 +195,13 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
         (&["localhost", "5000", " "], "not blank"),
         (&["localhost", "5000", "Ann", "Lee"], "'Lee'"),
         (&["localhost", "5000", "--delay-ms", "5"], "--bot"),
+        (&["localhost", "5000", "Ann", "--level", "easy"], "--level is for bots"),
+        (&["5000", "localhost", "Ann"], "the order is host, port, name, as in localhost 2000 Ann"),
+        (
+            &["Ann", "localhost", "5000"],
+            "'localhost' for '[PORT]': give a whole number from 1 to 65535, as in 2000; the order",
+        ),
+        (&["--demo", "localhost", "5000"], "--demo"),
     ];
     for (arguments, said) in cases {
         let output = run(arguments, b"");

@@ -14,6 +14,23 @@ const MAP: &str = "\
 +------------------+
 ";
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
+const HINT: &str = "? keys  Q leave";
+
+// The status line in a window of 80 columns.
+fn status(text: &str) -> String {
+    if text.len() + 2 + HINT.len() <= 80 { format!("{text:0$}{HINT}", 80 - HINT.len()) } else { text.to_owned() }
+}
+
+// The map in the middle of a window of 80 columns.
+fn centred(map: &str) -> Vec<String> {
+    map.lines().map(|line| format!("{:30}{line}", "")).collect()
+}
+
+// Waits until the first lines of a window of 80 columns are this status and this part of a map.
+fn wait_for_game(terminal: &Terminal, text: &str, map: &str) {
+    let lines: Vec<String> = [status(text)].into_iter().chain(centred(map)).collect();
+    terminal.wait_for_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+}
 
 fn play(server: &Server, columns: u16, rows: u16) -> Terminal {
     let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], columns, rows);
@@ -30,23 +47,18 @@ fn leave(mut terminal: Terminal) {
 fn a_game_from_welcome_to_goodbye() {
     let server = Server::with_map(MAP);
     let mut terminal = play(&server, 80, 10);
-    let mut lines = vec![STATUS];
-    lines.extend(MAP.lines());
-    terminal.wait_for_lines(&lines);
+    wait_for_game(&terminal, STATUS, MAP);
     assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
 
     server.say(b"GOLD 39 39 211");
-    terminal.wait_for_lines(&["Player A has 39 nuggets (211 nuggets unclaimed).  GOLD received: 39"]);
+    wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).  GOLD received: 39", "");
     server.say(b"ERROR unknown keystroke");
-    terminal.wait_for_lines(&["Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke"]);
+    wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke", "");
     terminal.press(b"h");
-    terminal.wait_for_lines(&["Player A has 39 nuggets (211 nuggets unclaimed)."]);
+    wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).", "");
     server.say(format!("DISPLAY\n{}", MAP.replace('@', ".").replace('C', "@")).as_bytes());
-    terminal.wait_for_lines(&[
-        "Player A has 39 nuggets (211 nuggets unclaimed).",
-        "+------------------+",
-        "|...........*....B.|",
-    ]);
+    let moved = "+------------------+\n|...........*....B.|";
+    wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).", moved);
 
     terminal.press(b"Q");
     server.wait_for(&["PLAY Ann", "KEY h", "KEY Q"]);
@@ -57,9 +69,11 @@ fn a_game_from_welcome_to_goodbye() {
 #[test]
 fn a_spectator_looks_on_and_is_told_the_table() {
     let server = Server::with_map(MAP);
-    let terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port()], 80, 10);
-    terminal.wait_for_lines(&["Spectator: 250 nuggets unclaimed."]);
+    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port()], 80, 10);
+    wait_for_game(&terminal, "Spectator: 250 nuggets unclaimed.", "");
     server.say(b"QUIT GAME OVER:\nA          4 Alice\nB        246 Bob");
+    terminal.wait_for("1. B Bob    246 ★");
+    terminal.press(b"\x03");
     terminal.wait_for_lines(&["GAME OVER:", "A          4 Alice", "B        246 Bob"]);
     server.wait_for(&["SPECTATE"]);
     assert_eq!(terminal.end(), 0);
@@ -118,16 +132,17 @@ fn a_window_that_shrinks_scrolls_then_says_so_and_goes_on_when_enlarged() {
     let server = Server::with_map(MAP);
     let mut terminal = play(&server, 80, 10);
     terminal.resize(18, 4);
-    terminal.wait_for_lines(&["Player A has 0 nug", "+-----------------", "|@..........*....B", "|................."]);
+    let narrow = "A 0 gold, 250 left";
+    terminal.wait_for_lines(&[narrow, "+-----------------", "|@..........*....B", "|................."]);
     server.say(format!("DISPLAY\n{}", MAP.replace('@', ".").replace('C', "@")).as_bytes());
-    terminal.wait_for_lines(&["Player A has 0 nug", ".................|", "...............@.|", "-----------------+"]);
+    terminal.wait_for_lines(&[narrow, ".................|", "...............@.|", "-----------------+"]);
 
     terminal.resize(40, 2);
     terminal.wait_for("Needs 4 rows, 16 cols; has 2, 40");
     // What is typed at such a window is not sent.
     terminal.press(b"h\r");
     terminal.resize(80, 10);
-    terminal.wait_for_lines(&[STATUS, "+------------------+"]);
+    wait_for_game(&terminal, STATUS, "+------------------+");
     terminal.press(b"l");
     server.wait_for(&["PLAY Ann", "KEY l"]);
     leave(terminal);
@@ -158,14 +173,14 @@ fn whoever_stops_the_program_gets_the_terminal_back_and_the_game_goes_on_in_the_
     for stop in stops {
         let server = Server::with_map(MAP);
         let mut terminal = Terminal::start_in_shell(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], 80, 10);
-        terminal.wait_for_lines(&[STATUS, "+------------------+"]);
+        wait_for_game(&terminal, STATUS, "+------------------+");
         stop(&mut terminal);
         terminal.wait_for("It stopped.");
         terminal.wait_for_own_screen();
         // The shell has the terminal, so the program hears nothing of this.
         terminal.resize(18, 10);
         terminal.press(b"\n");
-        terminal.wait_for_lines(&["Player A has 0 nug", "+-----------------"]);
+        terminal.wait_for_lines(&["A 0 gold, 250 left", "+-----------------"]);
         assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
         terminal.press(b"l");
         server.wait_for(&["PLAY Ann", "KEY l"]);
@@ -181,7 +196,7 @@ fn where_nobody_could_wake_it_the_program_does_not_stop() {
     terminal.signal(Signal::TSTP);
     terminal.press(b"\x1al");
     server.wait_for(&["PLAY Ann", "KEY l"]);
-    terminal.wait_for_lines(&[STATUS, "+------------------+"]);
+    wait_for_game(&terminal, STATUS, "+------------------+");
     leave(terminal);
 }
 
@@ -293,10 +308,10 @@ fn a_lost_play_is_sent_again() {
         _ => vec![b"QUIT Bye".to_vec()],
     });
     let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port(), "Ann"], 80, 10);
-    terminal.wait_for_lines(&["Waiting for the server to answer (attempt 1)."]);
+    terminal.wait_for("Waiting for the server to answer (attempt 1).");
     // A key before the welcome is neither sent nor the end.
     terminal.press(b"h");
-    terminal.wait_for_lines(&[STATUS]);
+    wait_for_game(&terminal, STATUS, "");
     server.wait_for(&["PLAY Ann", "PLAY Ann"]);
     leave(terminal);
 }
@@ -315,9 +330,9 @@ fn a_server_that_falls_silent_is_shown_and_not_waited_for() {
     let server = Server::start(|message| if message == b"PLAY Ann" { welcome(MAP, true) } else { vec![] });
     let mut terminal = play(&server, 100, 10);
     terminal.press(b"l");
-    terminal.wait_for_lines(&[&format!("{STATUS}  No answer for 3 s")]);
+    terminal.wait_for(&format!("{STATUS}  No answer for 3 s"));
     terminal.press(b"Q");
-    terminal.wait_for_lines(&["Leaving: waiting for the server's goodbye."]);
+    terminal.wait_for("Leaving: waiting for the server's goodbye.");
     terminal.wait_for("said no goodbye within 2 s");
     assert_eq!(terminal.end(), 1);
 }
@@ -329,7 +344,7 @@ fn strangers_are_not_listened_to() {
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     stranger.send_to(b"QUIT You lose.", server.client()).unwrap();
     server.say(b"GOLD 1 1 249");
-    terminal.wait_for_lines(&["Player A has 1 nuggets (249 nuggets unclaimed).  GOLD received: 1"]);
+    wait_for_game(&terminal, "Player A has 1 nuggets (249 nuggets unclaimed).  GOLD received: 1", "");
     leave(terminal);
 }
 
@@ -354,7 +369,7 @@ fn colours_are_used_unless_no_color_is_set_and_never_alone() {
         let terminal = Terminal::start_with(PROGRAM, &["127.0.0.1", &port, "Ann"], &[("NO_COLOR", value)], 80, 10);
         terminal.wait_for("*");
         terminal.look(|screen| {
-            let [me, gold, other] = [(2, 1), (2, 12), (2, 17)].map(|(row, col)| screen.cell(row, col).unwrap());
+            let [me, gold, other] = [(2, 31), (2, 42), (2, 47)].map(|(row, col)| screen.cell(row, col).unwrap());
             assert_eq!((me.contents(), gold.contents(), other.contents()), ("@", "*", "B"));
             for cell in [me, gold, other] {
                 assert_eq!(cell.fgcolor() != vt100::Color::Default, coloured);

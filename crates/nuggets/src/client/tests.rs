@@ -248,3 +248,102 @@ fn displays_with_the_slips_of_other_servers_are_taken() {
     client.receive(START, b"DISPLAY\n@\x1b.\n  #\n").unwrap();
     assert_eq!(client.display(), b"@?.\n  #\n", "control bytes never reach the screen");
 }
+
+#[test]
+fn the_purse_of_the_table_is_the_last_word() {
+    let mut client = joined();
+    client.receive(START, b"GOLD 3 3 247").unwrap();
+    client.receive(START, b"QUIT GAME OVER:\nA         10 Ann\nB        240 Bob").unwrap();
+    assert_eq!((client.purse(), client.scores().unwrap().rows.len()), (10, 2));
+}
+
+#[test]
+fn whoever_leaves_a_server_that_is_gone_waits_for_nothing() {
+    let mut client = joined();
+    client.disconnected(at(1), Gone::Broken);
+    assert_eq!(client.closed_for(at(4)), Some(Duration::from_secs(3)));
+    client.act(at(4), Intent::Leave);
+    assert_eq!(sent(&mut client), ["KEY Q"]);
+    assert_eq!(client.end(), Some(&End::Gone));
+
+    // The KEY Q finds out.
+    let mut client = joined();
+    client.act(at(1), Intent::Leave);
+    client.disconnected(at(1), Gone::Broken);
+    client.elapsed(at(3));
+    assert_eq!(client.end(), Some(&End::Gone));
+}
+
+#[test]
+fn a_port_that_is_open_again_is_no_longer_called_closed() {
+    let mut client = joined();
+    client.act(at(1), Intent::Key(b'h'));
+    client.disconnected(at(1), Gone::Broken);
+    let plain = "Player A has 0 nuggets (250 nuggets unclaimed).";
+    assert_eq!(client.status(at(60)), format!("{plain}  Server gone: port closed"), "nothing was tried since");
+    client.act(at(60), Intent::Key(b'h'));
+    client.disconnected(at(60), Gone::Broken);
+    assert_eq!(client.status(at(70)), format!("{plain}  Server gone: port closed"));
+    // Another server has the port, which does not know us: it says nothing, and nor does the system.
+    client.act(at(70), Intent::Key(b'h'));
+    assert_eq!(client.deadline(at(70)), Some(at(71)));
+    assert_eq!(client.status(at(71)), format!("{plain}  Port open, no answer for 70 s"));
+    assert!(client.status(at(100)).len() <= 80);
+    client.receive(at(71), b"DISPLAY\n@..\n  #\n").unwrap();
+    assert_eq!((client.status(at(71)).as_str(), client.closed_for(at(71))), (plain, None));
+}
+
+fn spectator() -> Client {
+    let mut client = Client::new(Part::Spectator, START);
+    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 250", b"DISPLAY\nA*.\nB #\n"] {
+        client.receive(START, datagram).unwrap();
+    }
+    sent(&mut client);
+    client
+}
+
+#[test]
+fn a_spectator_finds_out_that_the_port_is_closed() {
+    let mut client = spectator();
+    assert_eq!(client.deadline(START), Some(at(10)));
+    client.elapsed(at(10));
+    assert_eq!(sent(&mut client), ["KEY ?"]);
+    // Some servers say what they think of that key.
+    client.receive(at(10), b"ERROR unknown keystroke").unwrap();
+    assert_eq!(client.status(at(10)), "Spectator: 250 nuggets unclaimed.");
+    client.receive(at(10), b"ERROR the game begins in 3 s").unwrap();
+    assert_eq!(client.status(at(10)), "Spectator: 250 nuggets unclaimed.  the game begins in 3 s");
+    client.elapsed(client.deadline(at(10)).unwrap());
+    assert_eq!(sent(&mut client), ["KEY ?"]);
+    client.disconnected(at(20), Gone::Broken);
+    assert_eq!(client.status(at(20)), "Spectator: 250 nuggets unclaimed.  Server gone: port closed");
+    // A stream would have ended.
+    let stream = Client::over(Link::Message, Part::Spectator, START);
+    assert_ne!(stream.deadline(START), Some(at(10)));
+}
+
+#[test]
+fn a_spectator_sees_who_has_collected_what() {
+    let mut client = spectator();
+    client.receive(START, b"GOLD 0 0 243").unwrap();
+    client.receive(START, b"DISPLAY\n.A.\nB #\n").unwrap();
+    assert_eq!(client.purses().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
+    assert_eq!(client.status(START), "Spectator: 243 nuggets unclaimed.  Seen: A 7");
+}
+
+#[test]
+fn a_narrow_window_has_shorter_words() {
+    let mut client = joined();
+    client.receive(START, b"GOLD 0 150 100").unwrap();
+    let lines = [
+        (80, "Player A has 150 nuggets (100 nuggets unclaimed)."),
+        (30, "A 150 gold, 100 left"),
+        (20, "A 150 gold, 100 left"),
+        (16, "A 150, 100 left"),
+        (5, "A 150, 100 left"),
+    ];
+    for (columns, line) in lines {
+        assert_eq!(client.status_within(START, columns), line, "{columns}");
+    }
+    assert_eq!(spectator().status_within(START, 20), "250 unclaimed");
+}

@@ -5,8 +5,25 @@ use alloc::vec::Vec;
 use super::memory::{Lure, Memory};
 use crate::grid::Direction;
 
-// How many keys farther away than the next thing to explore gold may lie and still be fetched first.
-const GOLD_PATIENCE: usize = 8;
+/// How far an explorer thinks ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Habits {
+    /// How many keys farther away than the next thing to explore gold may lie and still be fetched first.
+    pub(crate) patience: usize,
+    /// Whether it runs.
+    pub(crate) runs: bool,
+}
+
+impl Habits {
+    /// Those that need the fewest keys.
+    pub(crate) const BEST: Self = Self { patience: 8, runs: true };
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self::BEST
+    }
+}
 
 /// One key of a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +87,7 @@ impl Search {
         &mut self,
         memory: &Memory,
         start: usize,
-        banned: &[(usize, u8)],
+        (habits, banned): (Habits, &[(usize, u8)]),
         way: &mut Vec<Move>,
     ) -> Option<usize> {
         way.clear();
@@ -83,7 +100,7 @@ impl Search {
         self.queue.push(start);
         // Any key will do: the start must not be reached again.
         self.keys[start] = b'.';
-        let patience = if memory.has_gold() { GOLD_PATIENCE } else { 0 };
+        let patience = if memory.has_gold() { habits.patience } else { 0 };
         let mut best: Option<Find> = None;
         let (mut level, mut length) = (0..1, 1);
         while !level.is_empty() && best.is_none_or(|best| length <= best.rank + patience) {
@@ -101,12 +118,12 @@ impl Search {
                         let mut haul = Haul::default();
                         haul.pass(memory, next);
                         let last = Move { from, step, key, lands: Some(next) };
-                        self.take(last, haul, length, &mut best);
+                        self.take(last, haul, (length, habits.patience), &mut best);
                     }
                     let key = key.to_ascii_uppercase();
-                    if self.swept[next] & 1 << bit == 0 && is_allowed(key) {
+                    if habits.runs && self.swept[next] & 1 << bit == 0 && is_allowed(key) {
                         let (haul, lands) = self.run(memory, from, step, 1 << bit);
-                        self.take(Move { from, step, key, lands }, haul, length, &mut best);
+                        self.take(Move { from, step, key, lands }, haul, (length, habits.patience), &mut best);
                     }
                 }
             }
@@ -147,14 +164,14 @@ impl Search {
         }
     }
 
-    fn take(&mut self, last: Move, haul: Haul, length: usize, best: &mut Option<Find>) {
+    fn take(&mut self, last: Move, haul: Haul, (length, patience): (usize, usize), best: &mut Option<Find>) {
         if let Some(end) = last.lands.filter(|&end| self.keys[end] == 0) {
             self.keys[end] = last.key;
             self.before[end] = last.from;
             self.queue.push(end);
         }
         if haul.worth > 0 {
-            let rank = if haul.gold { length.saturating_sub(GOLD_PATIENCE) } else { length };
+            let rank = if haul.gold { length.saturating_sub(patience) } else { length };
             let find = Find { rank, worth: haul.worth, goal: haul.goal, last };
             if best.is_none_or(|best| (rank, best.worth) < (best.rank, find.worth)) {
                 *best = Some(find);

@@ -4,7 +4,7 @@ use alloc::{format, string::String, string::ToString, sync::Arc, vec::Vec};
 use core::{cmp::Reverse, mem};
 use netcore::{Departure, GameEvent, Leave, Outbox, Outcome, Standing};
 
-use super::Server;
+use super::{Server, starting::Start};
 use crate::{
     fingerprint::{self, hash},
     game::{Game, Player},
@@ -24,7 +24,7 @@ impl Server {
         if let Some(Ok(game)) = next {
             self.views = Views::new(&game);
             self.game = game;
-            (self.number, self.begun) = (self.number.saturating_add(1), false);
+            (self.number, self.start) = (self.number.saturating_add(1), Start::Waiting);
             for address in mem::take(&mut self.quitters) {
                 self.digest.toggle(fingerprint::QUITTER, 0, hash(address.as_bytes()));
             }
@@ -42,7 +42,7 @@ impl Server {
             if !self.game.players().is_empty() {
                 text = format!("{text}\n{}", self.game.table());
             }
-            if self.begun {
+            if self.has_begun() {
                 self.tell_end(out);
             }
             self.dismiss(text.as_bytes(), out);

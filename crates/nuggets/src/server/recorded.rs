@@ -14,6 +14,7 @@ use super::{
     chance::Chance,
     pacing::Allowance,
     seat::{Role, Seat, Stranger},
+    starting::Start,
 };
 use crate::{
     fingerprint::{self, hash},
@@ -37,6 +38,7 @@ pub struct Setup {
 pub struct State {
     drawn: u64,
     number: u32,
+    start: Start,
     game: GameState,
     visited: Vec<Spots>,
     // In the order of their peers.
@@ -51,7 +53,7 @@ pub struct State {
 
 impl Recorded for Server {
     const GAME: &'static str = "nuggets";
-    const RULES: u32 = 1;
+    const RULES: u32 = 2;
     type Setup = Setup;
     type State = State;
 
@@ -75,6 +77,7 @@ impl Recorded for Server {
         State {
             drawn: self.rng.drawn(),
             number: self.number,
+            start: self.start,
             game: self.game.state(),
             visited: self.views.state(),
             seats: self.seats.values().cloned().collect(),
@@ -89,7 +92,7 @@ impl Recorded for Server {
 
     fn restore(setup: Setup, state: State) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.restore_game(state.drawn, state.number, state.game, state.visited)?;
+        server.restore_game((state.drawn, state.number, state.start), state.game, state.visited)?;
         server.restore_peers(state.seats, state.strangers, state.quitters)?;
         if !state.spectates.is(fingerprint::SPECTATES, SPECTATES) {
             return Err("the budget for SPECTATEs is not that of a server".into());
@@ -109,8 +112,7 @@ impl Recorded for Server {
 impl Server {
     fn restore_game(
         &mut self,
-        drawn: u64,
-        number: u32,
+        (drawn, number, start): (u64, u32, Start),
         game: GameState,
         visited: Vec<Spots>,
     ) -> Result<(), StateError> {
@@ -122,7 +124,7 @@ impl Server {
         self.views = Views::restore(&self.game, visited)?;
         self.rng = Chance::after(self.config.seed, drawn);
         self.number = number;
-        self.begun = !self.game.players().is_empty();
+        self.start = start;
         self.toggle_game();
         Ok(())
     }
@@ -188,17 +190,35 @@ impl Server {
         if roles.iter().filter(plays).count() < active {
             return Err("somebody plays and has no seat".into());
         }
+        self.check_start()?;
         // Whatever is due has somebody who wakes the server for it.
-        let idle = self.config.idle_timeout.into_iter().flat_map(|limit| {
+        let idle = self.config.idle_timeout.filter(|_| self.has_begun()).into_iter().flat_map(|limit| {
             let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
             players.map(move |seat| seat.last_key().plus(limit))
         });
-        let due = self.catch_up.into_iter().chain(idle).min();
+        let due = self.catch_up.into_iter().chain(self.start.due()).chain(idle).min();
         let owes = self.seats.values().any(|seat| seat.owed().is_some());
         match (self.wake, due) {
             (None, due) if owes || due.is_some() => Err("something is due and nothing wakes the server".into()),
             (Some(wake), Some(due)) if due < wake => Err("the server is woken too late".into()),
             _ => Ok(()),
         }
+    }
+
+    // A game waits exactly as long as players are missing or a countdown goes on.
+    fn check_start(&self) -> Result<(), StateError> {
+        let waits_for_nobody = match self.start {
+            Start::Waiting => self.is_ready(),
+            Start::Counting { begins, tick } => self.config.countdown.is_none() || tick > begins || !self.is_ready(),
+            Start::Begun => self.game.players().is_empty(),
+        };
+        if waits_for_nobody {
+            return Err("the game has begun without players, or waits for nobody".into());
+        }
+        let moved = self.game.remaining() < self.config.rules.gold;
+        if moved && !self.has_begun() {
+            return Err("gold was collected before the game began".into());
+        }
+        Ok(())
     }
 }

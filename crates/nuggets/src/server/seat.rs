@@ -139,6 +139,12 @@ impl Seat {
         }
     }
 
+    /// Takes in that the game begins: a silence is counted from now on.
+    pub(super) fn begin(&mut self, now: Time, digest: &mut Digest) {
+        change(digest, fingerprint::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
+        self.last_key = now;
+    }
+
     /// Whether `bytes` may be sent, and if so, that they are.
     pub(super) fn pay(&mut self, now: Time, cause: Cause, bytes: u32, digest: &mut Digest) -> bool {
         let peer = self.peer;

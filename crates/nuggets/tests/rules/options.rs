@@ -24,7 +24,8 @@ const PLAIN: Rules = Rules {
 #[test]
 fn all_extras_are_off_by_default() {
     assert_eq!(Rules::default(), PLAIN);
-    assert_eq!(Config::default(), Config { rules: PLAIN, idle_timeout: None, rematch: false, seed: 0 });
+    let plain = Config { rules: PLAIN, idle_timeout: None, rematch: false, wait_for: 0, countdown: None, seed: 0 };
+    assert_eq!(Config::default(), plain);
 }
 
 #[test]

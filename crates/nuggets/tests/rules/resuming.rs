@@ -28,12 +28,14 @@ fn resumed(hall: &Hall) -> Hall {
 }
 
 /// The kinds of rooms whose states are tried.
-pub(crate) fn halls(seed: u64) -> [Hall; 3] {
+pub(crate) fn halls(seed: u64) -> [Hall; 4] {
     let plain = Rules { gold: 60, ..Rules::default() };
+    let countdown = Some(Duration::from_millis(2_500));
     [
         Hall::new(MAP, config(seed)),
-        Hall::new(MAIN, Config { seed, idle_timeout: None, rematch: false, rules: plain }),
+        Hall::new(MAIN, Config { seed, rules: plain, ..Config::default() }),
         Hall::new(&large(), Config { seed, ..config(seed) }),
+        Hall::new(MAP, Config { wait_for: 2, countdown, ..config(seed) }),
     ]
 }
 
@@ -41,7 +43,7 @@ pub(crate) fn halls(seed: u64) -> [Hall; 3] {
 fn whoever_goes_on_from_a_written_state_goes_on_the_same() {
     for seed in 1..=4 {
         for (kind, start) in halls(seed).into_iter().enumerate() {
-            let (log, went) = record_in(start.clone(), seed, [1_200, 1_200, 150][kind]);
+            let (log, went) = record_in(start.clone(), seed, [1_200, 1_200, 150, 1_200][kind]);
             let mut chance = Pcg64::seed_from_u64(seed);
             let mut hall = resumed(&start);
             for (number, ((time, came), (outputs, digest))) in log.iter().zip(&went).enumerate() {
@@ -61,7 +63,7 @@ fn whoever_goes_on_from_a_written_state_goes_on_the_same() {
 #[test]
 fn players_know_after_it_what_they_knew_before_it() {
     for (kind, start) in halls(5).into_iter().enumerate() {
-        let (log, _) = record_in(start.clone(), 5, [400, 1_500, 100][kind]);
+        let (log, _) = record_in(start.clone(), 5, [400, 1_500, 100, 400][kind]);
         let mut hall = start;
         for (time, came) in &log[..log.len() - 1] {
             hall.now = *time;

@@ -1,0 +1,105 @@
+//! What is shown when a game is over: who has won, or why it ended otherwise.
+
+use nuggets::{Client, End, Score, Scores};
+use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+use termkit::{Rank, Ranking};
+
+/// The result of a game, shown over its last board or beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    title: String,
+    ranks: Vec<Rank>,
+    text: Vec<String>,
+    /// Lines at the bottom about what can be done now.
+    pub keys: Vec<String>,
+}
+
+impl Verdict {
+    /// The result that `client` was told, in its own row marked if it has played; without one, that its server is gone.
+    pub fn of(client: &Client) -> Self {
+        let scores = client.scores();
+        let (title, text) = match (client.end(), &scores) {
+            (Some(End::Quit(_)), Some(scores)) if scores.heading.starts_with("GAME OVER") => ("Game over", vec![]),
+            (Some(End::Quit(_)), Some(scores)) => ("The end", vec![scores.heading.clone()]),
+            (Some(End::Quit(text)), None) => ("The end", text.lines().map(str::to_owned).collect()),
+            _ => ("Server gone", vec!["The server's port is closed.".to_owned(), left(client)]),
+        };
+        let ranks = scores.map_or_else(Vec::new, |scores| ranks(&scores, client));
+        Self { title: title.to_owned(), ranks, text, keys: vec![] }
+    }
+}
+
+// What was won when the server went.
+fn left(client: &Client) -> String {
+    let remaining = client.remaining();
+    match client.letter() {
+        Some(_) => format!("You had {} nuggets, {remaining} were unclaimed.", client.purse()),
+        None => format!("{remaining} nuggets were unclaimed."),
+    }
+}
+
+// Best first; who has as much as another has the same rank.
+fn ranks(scores: &Scores, client: &Client) -> Vec<Rank> {
+    let mut order: Vec<&Score> = scores.rows.iter().collect();
+    order.sort_by_key(|row| std::cmp::Reverse(row.purse));
+    let rank = |row: &&Score| Rank {
+        rank: order.iter().filter(|other| other.purse > row.purse).count() + 1,
+        name: format!("{} {}", row.letter, row.name),
+        score: row.purse.to_string(),
+        own: client.letter() == Some(row.letter),
+    };
+    order.iter().map(rank).collect()
+}
+
+impl Widget for &Verdict {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let lines: Vec<&str> = self.text.iter().chain(&self.keys).map(String::as_str).collect();
+        Ranking::new(&self.title, &self.ranks, &lines).render(area, buffer);
+    }
+}
+
+impl Verdict {
+    /// How many columns it takes to show all of it.
+    pub(crate) fn width(&self) -> u16 {
+        let lines: Vec<&str> = self.text.iter().chain(&self.keys).map(String::as_str).collect();
+        Ranking::new(&self.title, &self.ranks, &lines).size().width
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netcore::{Client as _, Gone, Time};
+    use nuggets::{Name, Part};
+
+    fn client(quit: Option<&str>) -> Client {
+        let mut client = Client::new(Part::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
+        for datagram in ["OK B", "GRID 1 8", "GOLD 0 3 247", "DISPLAY\n@....B.*\n"] {
+            client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
+        }
+        if let Some(quit) = quit {
+            client.receive(Time::ZERO, format!("QUIT {quit}").as_bytes()).unwrap();
+        }
+        client
+    }
+
+    #[test]
+    fn ranks_are_by_purse_and_equal_purses_share_one() {
+        let verdict = Verdict::of(&client(Some("GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo")));
+        let rows: Vec<_> = verdict.ranks.iter().map(|rank| (rank.rank, &*rank.name, &*rank.score, rank.own)).collect();
+        assert_eq!(rows, [(1, "B Bob", "150", true), (2, "A Ann", "50", false), (2, "C Cleo", "50", false)]);
+        assert_eq!((verdict.title.as_str(), verdict.text.len()), ("Game over", 0));
+    }
+
+    #[test]
+    fn other_ends_are_told_in_the_words_of_the_server() {
+        let stopped = Verdict::of(&client(Some("The server was stopped.\nB          3 Bob")));
+        assert_eq!((stopped.ranks.len(), stopped.text), (1, vec!["The server was stopped.".to_owned()]));
+        let idle = Verdict::of(&client(Some("You sent no key for 60 seconds and have lost your seat.")));
+        assert_eq!((idle.title.as_str(), idle.ranks.len(), idle.text.len()), ("The end", 0, 1));
+        let mut gone = client(None);
+        gone.disconnected(Time::ZERO, Gone::Broken);
+        let gone = Verdict::of(&gone);
+        assert_eq!((gone.title.as_str(), &*gone.text[1]), ("Server gone", "You had 3 nuggets, 247 were unclaimed."));
+    }
+}

@@ -1,0 +1,102 @@
+//! Opponents: players that play by themselves, as well and as fast as their level says.
+
+use core::time::Duration;
+use rand::{Rng, RngExt};
+
+use crate::{
+    client::Client,
+    explorer::{Explorer, Habits},
+    grid::Direction,
+};
+
+/// How well a [`Bot`] plays, and how fast.
+///
+/// `docs/nuggets.md` says how often each level beats somebody who plays at a human pace, and how that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// Presses a key every 0.3 to 0.5 seconds, never runs, and one key of eight is a wrong one.
+    Easy,
+    /// Runs, but presses a key only every 0.5 to 0.8 seconds, and one key of twelve is a wrong one.
+    #[default]
+    Normal,
+    /// Presses a key every 0.2 to 0.3 seconds, never stops to think, fetches gold from afar and makes no mistakes.
+    Hard,
+}
+
+impl Level {
+    // The shortest and the longest time between two keys, in milliseconds.
+    const fn pace(self) -> (u64, u64) {
+        match self {
+            Self::Easy => (300, 500),
+            Self::Normal => (500, 780),
+            Self::Hard => (220, 320),
+        }
+    }
+
+    // Of so many keys one is a wrong one; 0 for none.
+    const fn slips(self) -> u32 {
+        match self {
+            Self::Easy => 8,
+            Self::Normal => 12,
+            Self::Hard => 0,
+        }
+    }
+
+    const fn habits(self) -> Habits {
+        match self {
+            Self::Easy => Habits { patience: 0, runs: false },
+            Self::Normal => Habits { patience: 4, runs: true },
+            Self::Hard => Habits::BEST,
+        }
+    }
+}
+
+/// A player that plays by itself: an [`Explorer`] with the habits, the pace and the mistakes of a [`Level`].
+///
+/// It draws its mistakes and its pauses from a generator that it is lent, so the same generator and the same pictures
+/// lead to the same keys at the same times.
+///
+/// ```
+/// use netcore::{Client as _, Time};
+/// use nuggets::{Bot, Client, Level, Name, Part};
+/// use rand::SeedableRng;
+///
+/// let mut client = Client::new(Part::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
+/// for datagram in ["OK A", "GRID 3 6", "GOLD 0 0 250", "DISPLAY\n+----+\n|@..*|\n+----+\n"] {
+///     client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
+/// }
+/// let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
+/// let mut bot = Bot::new(Level::Hard);
+/// assert_eq!(bot.next_key(&client, &mut rng), Some(b'L'));
+/// assert!(bot.pause(&mut rng).as_millis() < 500);
+/// ```
+#[derive(Debug)]
+pub struct Bot {
+    level: Level,
+    explorer: Explorer,
+}
+
+impl Bot {
+    /// A bot of this level that knows nothing yet.
+    pub fn new(level: Level) -> Self {
+        Self { level, explorer: Explorer::with_habits(level.habits()) }
+    }
+
+    /// The key to press next, given what the client has been told so far. `None` while it is not in the game, or if it
+    /// is walled in.
+    pub fn next_key(&mut self, client: &Client, rng: &mut impl Rng) -> Option<u8> {
+        let key = self.explorer.next_key(client)?;
+        let slips = self.level.slips();
+        if slips == 0 || rng.random_range(0..slips) > 0 {
+            return Some(key);
+        }
+        self.explorer.slip();
+        Some(Direction::ALL[rng.random_range(0..Direction::ALL.len())].key())
+    }
+
+    /// How long it takes to press the next key.
+    pub fn pause(&self, rng: &mut impl Rng) -> Duration {
+        let (shortest, longest) = self.level.pace();
+        Duration::from_millis(rng.random_range(shortest..=longest))
+    }
+}

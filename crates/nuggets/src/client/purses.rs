@@ -1,0 +1,116 @@
+//! What a spectator can tell of the players' purses.
+//!
+//! The server tells a spectator only how much gold is left. But a GOLD comes before the DISPLAY that shows who stands
+//! where the gold was, so who took it shows as long as only one player can have done so.
+
+use alloc::{collections::BTreeMap, vec::Vec};
+
+use crate::{game::PILE, protocol::Letter};
+
+/// Gold that was collected while somebody looked on, by whom as far as that shows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Purses {
+    known: BTreeMap<Letter, u32>,
+    unknown: u32,
+    // Collected since the last DISPLAY.
+    fresh: u32,
+}
+
+impl Purses {
+    /// Takes in what a GOLD says is left, after `before` was left.
+    pub(super) fn left(&mut self, before: u32, now: u32) {
+        self.fresh = self.fresh.saturating_add(before.saturating_sub(now));
+    }
+
+    /// Takes in a DISPLAY that follows another, both with rows of `width` bytes.
+    pub(super) fn compare(&mut self, before: &[u8], now: &[u8], width: usize) {
+        let fresh = core::mem::take(&mut self.fresh);
+        if fresh == 0 {
+            return;
+        }
+        let purse = match collector(before, now, width) {
+            Some(letter) => self.known.entry(letter).or_default(),
+            None => &mut self.unknown,
+        };
+        *purse = purse.saturating_add(fresh);
+    }
+
+    /// Letters and what they have collected.
+    pub(super) fn known(&self) -> impl Iterator<Item = (Letter, u32)> {
+        self.known.iter().map(|(&letter, &purse)| (letter, purse))
+    }
+
+    /// What was collected by nobody knows whom.
+    pub(super) const fn unknown(&self) -> u32 {
+        self.unknown
+    }
+}
+
+// The one player whose way led over all piles that are gone.
+fn collector(before: &[u8], now: &[u8], width: usize) -> Option<Letter> {
+    if before.len() != now.len() || width == 0 {
+        return None;
+    }
+    let gone: Vec<usize> = (0..now.len()).filter(|&at| before[at] == PILE && now[at] != PILE).collect();
+    let mut movers = (0..now.len()).filter_map(|to| {
+        let letter = Letter::from_byte(now[to]).filter(|_| before[to] != now[to])?;
+        let from = before.iter().position(|&byte| byte == now[to])?;
+        let on_the_way = gone.iter().all(|&pile| is_between(from, pile, to, width));
+        (on_the_way && !gone.is_empty()).then_some(letter)
+    });
+    let first = movers.next()?;
+    movers.next().is_none().then_some(first)
+}
+
+// Whether a run from one cell to another leads over a third.
+fn is_between(from: usize, by: usize, to: usize, width: usize) -> bool {
+    let steps = |one: usize, other: usize| {
+        let part = |cell: usize| (i64::try_from(cell / width), i64::try_from(cell % width));
+        match (part(one), part(other)) {
+            ((Ok(row), Ok(col)), (Ok(to_row), Ok(to_col))) => Some((to_row - row, to_col - col)),
+            _ => None,
+        }
+    };
+    let (Some((rows, cols)), Some((by_rows, by_cols))) = (steps(from, to), steps(from, by)) else { return false };
+    let straight = rows == 0 || cols == 0 || rows.abs() == cols.abs();
+    let length = rows.abs().max(cols.abs());
+    let by_length = by_rows.abs().max(by_cols.abs());
+    straight
+        && (1..=length).contains(&by_length)
+        && (by_rows, by_cols) == (rows.signum() * by_length, cols.signum() * by_length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    const WIDTH: usize = 7;
+
+    fn told(before: &str, now: &str, collected: u32) -> (Vec<(u8, u32)>, u32) {
+        let mut purses = Purses::default();
+        purses.left(250, 250 - collected);
+        purses.compare(before.as_bytes(), now.as_bytes(), WIDTH);
+        (purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect(), purses.unknown())
+    }
+
+    #[test]
+    fn whoever_ran_over_the_gold_has_it() {
+        assert_eq!(told("A.**..\nB.....\n", ".....A\nB.....\n", 9), (vec![(b'A', 9)], 0));
+        assert_eq!(told("A.....\n.*B...\n", "......\n.AB...\n", 3), (vec![(b'A', 3)], 0));
+    }
+
+    #[test]
+    fn somebody_who_is_only_swapped_with_has_nothing() {
+        assert_eq!(told("AB*...\n......\n", "BA....\n......\n", 0), (vec![], 0));
+        assert_eq!(told("AB*...\n......\n", "B.A...\n......\n", 4), (vec![(b'A', 4)], 0));
+    }
+
+    #[test]
+    fn what_nobody_can_be_seen_to_take_is_taken_by_nobody_knows_whom() {
+        // Both may have come past, and this display follows on several keys.
+        assert_eq!(told("A.*..B\n......\n", "B....A\n......\n", 4), (vec![], 4));
+        assert_eq!(told("A.*...\n......\n", "A.....\n......\n", 4), (vec![], 4));
+        assert_eq!(told("A.*...\n......\n", "....\n....\n", 4), (vec![], 4));
+    }
+}

@@ -1,0 +1,91 @@
+//! The table in the last words of a server.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use crate::protocol::Letter;
+
+/// The table that ends a game, as a server tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scores {
+    /// What stands above the table, such as `GAME OVER:`.
+    pub heading: String,
+    /// The players, in the order in which the server names them.
+    pub rows: Vec<Score>,
+}
+
+/// How one player did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Score {
+    /// The player's letter.
+    pub letter: Letter,
+    /// Nuggets in its purse.
+    pub purse: u32,
+    /// Its name.
+    pub name: String,
+}
+
+impl Scores {
+    /// Reads the text of a QUIT: some lines, then a row for each player. `None` if there is no row.
+    ///
+    /// Servers differ in the blanks between letter, purse and name, so any number of them will do.
+    ///
+    /// ```
+    /// use nuggets::Scores;
+    /// let scores = Scores::read("GAME OVER:\nA          4 Alice\nB        246 Bob").unwrap();
+    /// assert_eq!((scores.rows[1].purse, scores.rows[1].name.as_str()), (246, "Bob"));
+    /// assert_eq!(Scores::read("Thanks for playing!"), None);
+    /// ```
+    pub fn read(text: &str) -> Option<Self> {
+        let above = text.lines().take_while(|line| row(line).is_none()).collect::<Vec<_>>();
+        let rows: Vec<Score> = text.lines().skip(above.len()).map_while(row).collect();
+        (!rows.is_empty()).then(|| Self { heading: above.join(" ").trim().to_string(), rows })
+    }
+
+    /// The row of the player with this letter.
+    pub fn of(&self, letter: Letter) -> Option<&Score> {
+        self.rows.iter().find(|row| row.letter == letter)
+    }
+}
+
+fn row(line: &str) -> Option<Score> {
+    let (letter, rest) = line.split_at_checked(1)?;
+    let letter = Letter::from_byte(*letter.as_bytes().first()?)?;
+    let rest = rest.strip_prefix([' ', '\t', ':'])?.trim_start();
+    let (purse, name) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+    let digits = !purse.is_empty() && purse.bytes().all(|byte| byte.is_ascii_digit());
+    let purse = purse.parse().ok().filter(|_| digits)?;
+    Some(Score { letter, purse, name: name.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn rows(text: &str) -> Vec<(char, u32, String)> {
+        let rows = Scores::read(text).map_or_else(Vec::new, |scores| scores.rows);
+        rows.into_iter().map(|row| (char::from(row.letter.byte()), row.purse, row.name)).collect()
+    }
+
+    #[test]
+    fn the_tables_of_our_server_and_of_others_are_read() {
+        let both = vec![('A', 4, "Alice Liddell".to_string()), ('C', 230, "Carol".to_string())];
+        assert_eq!(rows("GAME OVER:\nA          4 Alice Liddell\nC        230 Carol"), both);
+        assert_eq!(rows("GAME OVER:\n\nA\t4\tAlice Liddell\nC: 230 Carol\n"), both);
+        let stopped = Scores::read("The server was stopped.\nB         12  Bob").unwrap();
+        assert_eq!((stopped.heading.as_str(), stopped.rows[0].name.as_str()), ("The server was stopped.", " Bob"));
+        assert_eq!(stopped.of(Letter::from_byte(b'A').unwrap()), None);
+    }
+
+    #[test]
+    fn other_texts_are_no_tables() {
+        for text in
+            ["", "Thanks for playing!", "GAME OVER:", "A", "A ", "A x Bob", "A -1 Bob", "A 99999999999 Bob", "é"]
+        {
+            assert_eq!(Scores::read(text), None, "{text:?}");
+        }
+    }
+}

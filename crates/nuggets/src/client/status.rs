@@ -1,0 +1,91 @@
+//! The line that says how things stand.
+
+use alloc::{
+    borrow::Cow,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use netcore::Time;
+
+use super::{Client, Part, Phase, REOPENED};
+
+impl Client {
+    /// The status line, to the letter of the rule, with its note behind it.
+    pub fn status(&self, now: Time) -> String {
+        self.status_within(now, usize::MAX)
+    }
+
+    /// The status line for a window of so many columns. Where the words of the rule do not fit, shorter ones say the
+    /// same; what is still too long is for the window to cut.
+    pub fn status_within(&self, now: Time, columns: usize) -> String {
+        let note = self.note(now);
+        let lines = self.lines();
+        let fits = |line: &&String| line.chars().count() <= columns;
+        let line = lines.iter().find(fits).or(lines.last()).cloned().unwrap_or_default();
+        match note {
+            Some(note) => format!("{line}  {note}"),
+            None => line,
+        }
+    }
+
+    // The line without its note, the longest first.
+    fn lines(&self) -> Vec<String> {
+        let Self { purse, remaining, .. } = self;
+        match (&self.phase, &self.part) {
+            (Phase::Joining { attempt, .. }, _) => {
+                [format!("Waiting for the server to answer (attempt {attempt})."), "No answer so far.".into()].into()
+            }
+            (Phase::Leaving { .. }, _) => {
+                ["Leaving: waiting for the server's goodbye.".into(), "Leaving.".to_string()].into()
+            }
+            (_, Part::Spectator) => [
+                format!("Spectator: {remaining} nuggets unclaimed."),
+                format!("{remaining} unclaimed"),
+                format!("{remaining} left"),
+            ]
+            .into(),
+            (_, Part::Player(_)) => {
+                let letter = self.letter.map_or('?', |letter| char::from(letter.byte()));
+                [
+                    format!("Player {letter} has {purse} nuggets ({remaining} nuggets unclaimed)."),
+                    format!("{letter} {purse} gold, {remaining} left"),
+                    format!("{letter} {purse}, {remaining} left"),
+                ]
+                .into()
+            }
+        }
+    }
+
+    // Short enough to stand behind the line in a terminal of 80 columns.
+    fn note(&self, now: Time) -> Option<Cow<'_, str>> {
+        match self.phase {
+            Phase::Joining { .. } if self.closed.is_some() => return Some("The port is closed so far.".into()),
+            Phase::Leaving { .. } => return None,
+            Phase::Playing => {
+                let silence = self.silent_for(now).map(|silence| silence.as_secs());
+                if let Some(closed) = self.closed {
+                    let reopened = closed.tried.is_some_and(|tried| now.since(tried) >= REOPENED);
+                    return Some(match silence {
+                        _ if !reopened => "Server gone: port closed".into(),
+                        Some(seconds) => format!("Port open, no answer for {seconds} s").into(),
+                        None => "Port open again, no answer".into(),
+                    });
+                }
+                if let Some(seconds) = silence {
+                    return Some(format!("No answer for {seconds} s").into());
+                }
+            }
+            Phase::Joining { .. } | Phase::Over => {}
+        }
+        self.note.as_deref().map(Cow::Borrowed).or_else(|| self.purses_note().map(Cow::Owned))
+    }
+
+    // What a spectator can tell of the purses.
+    fn purses_note(&self) -> Option<String> {
+        let unknown = Some(self.purses.unknown()).filter(|&unknown| unknown > 0);
+        let purses = self.purses.known().map(|(letter, purse)| format!("{letter} {purse}"));
+        let all: Vec<String> = purses.chain(unknown.map(|unknown| format!("? {unknown}"))).collect();
+        (self.part == Part::Spectator && !all.is_empty()).then(|| format!("Seen: {}", all.join(", ")))
+    }
+}

@@ -1,0 +1,158 @@
+//! When a game begins: with its first player, or when enough are there and a countdown is over.
+//!
+//! The protocol has no message for it. So whoever has a seat is told by an ERROR, the one kind whose text every client
+//! shows, though nobody has pressed a wrong key.
+
+use alloc::{format, string::String};
+use core::time::Duration;
+use netcore::{GameEvent, Outbox, Severity, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Server,
+    seat::{Cause, Role, length},
+};
+use crate::{
+    fingerprint::{self, fold},
+    game::MAX_PLAYERS,
+    protocol::ServerMessage,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Whether the game that is played has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Start {
+    /// Players are missing.
+    Waiting,
+    /// It begins at `begins`. The next second of the countdown is told at `tick`.
+    Counting { begins: Time, tick: Time },
+    /// It has begun.
+    Begun,
+}
+
+impl Start {
+    /// When something is due.
+    pub(super) const fn due(self) -> Option<Time> {
+        match self {
+            Self::Counting { tick, .. } => Some(tick),
+            Self::Waiting | Self::Begun => None,
+        }
+    }
+
+    /// A number for the fingerprint.
+    pub(super) const fn number(self) -> u64 {
+        match self {
+            Self::Waiting => 0,
+            Self::Begun => 1,
+            Self::Counting { begins, tick } => fold(fold(2, begins.as_nanos()), tick.as_nanos()),
+        }
+    }
+}
+
+impl Server {
+    /// Whether the players move.
+    pub(super) fn has_begun(&self) -> bool {
+        self.start == Start::Begun
+    }
+
+    /// Whether the game may begin: enough play, or nobody else can join.
+    pub(super) fn is_ready(&self) -> bool {
+        let active = self.game.active().count();
+        let wanted = usize::try_from(self.config.wait_for).unwrap_or(usize::MAX);
+        let is_full = self.game.players().len() >= MAX_PLAYERS || !self.game.has_free_spot();
+        active > 0 && (active >= wanted || is_full)
+    }
+
+    /// Begins the game, its countdown, or the wait for more players, as players have come and gone.
+    pub(super) fn players_changed(&mut self, now: Time, out: &mut Outbox) {
+        match (self.start, self.is_ready()) {
+            (Start::Begun, _) | (Start::Counting { .. }, true) => {}
+            (Start::Waiting, true) => match self.config.countdown {
+                None => self.begin(now, out),
+                Some(countdown) => self.count_down(now, now.plus(countdown), out),
+            },
+            (Start::Waiting | Start::Counting { .. }, false) => {
+                self.set_start(Start::Waiting);
+                self.tell_start(now, out);
+            }
+        }
+    }
+
+    /// Goes on with the countdown.
+    pub(super) fn tick(&mut self, now: Time, out: &mut Outbox) {
+        match self.start {
+            Start::Counting { begins, .. } if now >= begins => self.begin(now, out),
+            Start::Counting { begins, tick } if now >= tick => self.count_down(now, begins, out),
+            Start::Waiting | Start::Counting { .. } | Start::Begun => {}
+        }
+    }
+
+    /// What somebody who wants to move is told before the game has begun.
+    pub(super) fn start_text(&self, now: Time) -> String {
+        match self.start {
+            Start::Waiting => {
+                let active = u32::try_from(self.game.active().count()).unwrap_or(u32::MAX);
+                match self.config.wait_for.saturating_sub(active) {
+                    1 => "waiting for 1 more player".into(),
+                    missing => format!("waiting for {missing} more players"),
+                }
+            }
+            Start::Counting { begins, .. } => format!("the game begins in {} s", seconds(begins.since(now))),
+            Start::Begun => "the game has begun".into(),
+        }
+    }
+
+    pub(super) fn set_start(&mut self, start: Start) {
+        self.toggle_start();
+        self.start = start;
+        self.toggle_start();
+    }
+
+    fn begin(&mut self, now: Time, out: &mut Outbox) {
+        self.set_start(Start::Begun);
+        out.event(GameEvent::Started { game: self.number, players: super::count(self.game.active().count()) });
+        if let Some(limit) = self.config.idle_timeout {
+            for seat in self.seats.values_mut().filter(|seat| matches!(seat.role, Role::Player(_))) {
+                seat.begin(now, &mut self.digest);
+            }
+            self.wake_at(Some(now.plus(limit)));
+        }
+        // In the course's game nobody has waited.
+        if self.config.wait_for > 1 || self.config.countdown.is_some() {
+            self.tell_start(now, out);
+        }
+    }
+
+    fn count_down(&mut self, now: Time, begins: Time, out: &mut Outbox) {
+        let left = seconds(begins.since(now));
+        let tick =
+            Time::from_nanos(begins.as_nanos().saturating_sub(left.saturating_sub(1).saturating_mul(1_000_000_000)));
+        self.set_start(Start::Counting { begins, tick });
+        self.wake_at(Some(tick));
+        self.tell_start(now, out);
+    }
+
+    fn tell_start(&mut self, now: Time, out: &mut Outbox) {
+        let text = self.start_text(now);
+        for seat in self.seats.values_mut() {
+            let frame = ServerMessage::Error(text.as_bytes()).to_frame(seat.framing());
+            if seat.pay(now, Cause::Others, length(&frame), &mut self.digest) {
+                out.send(seat.peer, frame);
+            }
+        }
+        if !self.has_begun() {
+            out.event(GameEvent::Notice { severity: Severity::Info, peer: None, text });
+        }
+    }
+
+    /// Adds the number of the game and whether it has begun to the digest, or takes them away.
+    pub(super) fn toggle_start(&mut self) {
+        self.digest.toggle(fingerprint::GAME, self.number, self.start.number());
+    }
+}
+
+// Seconds, a part of one counted as one.
+fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time > SECOND * u32::try_from(time.as_secs()).unwrap_or(u32::MAX))
+}

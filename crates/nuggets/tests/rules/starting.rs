@@ -1,0 +1,143 @@
+//! Games that wait for players, and countdowns.
+
+use std::time::Duration;
+
+use netcore::{Engine, Phase};
+use nuggets::{game::Rules, server::Config};
+
+use crate::table::{Said, Table};
+
+const HALL: &str = "..........\n..........\n";
+
+fn party(wait_for: u32, countdown: Option<u64>) -> Table {
+    let config = Config { wait_for, countdown: countdown.map(Duration::from_secs), seed: 5, ..Config::default() };
+    Table::new(HALL, Config { rules: Rules { min_piles: 1, max_piles: 1, ..Rules::default() }, ..config })
+}
+
+// The texts of the ERRORs that somebody was told.
+fn told(said: &[Said], name: &str) -> Vec<String> {
+    let text = |said: &Said| match said {
+        Said::Told { who, frame } if who == name => {
+            let text = String::from_utf8_lossy(frame).into_owned();
+            text.strip_prefix("ERROR ").map(str::to_owned)
+        }
+        _ => None,
+    };
+    said.iter().filter_map(text).collect()
+}
+
+fn is_waiting(table: &Table) -> bool {
+    table.server().status().phase == Phase::Lobby
+}
+
+fn places(table: &Table) -> Vec<Option<nuggets::Cell>> {
+    table.game().players().iter().map(|player| player.cell).collect()
+}
+
+#[test]
+fn keys_that_move_are_ignored_until_enough_play() {
+    let mut table = party(3, None);
+    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 2 more players"]);
+    table.send("Sam", "SPECTATE");
+    let said = table.send("Bob", "PLAY Bob");
+    for who in ["Alice", "Bob", "Sam"] {
+        assert_eq!(told(&said, who), ["waiting for 1 more player"], "{who}");
+    }
+    let before = (places(&table), table.game().remaining(), table.game().digest());
+    for key in "hljkyubnHLJKYUBN".chars() {
+        let said = table.send("Alice", format!("KEY {key}"));
+        assert_eq!(told(&said, "Alice"), ["waiting for 1 more player"]);
+        assert_eq!(said.len(), 1, "nobody else hears of it");
+    }
+    assert_eq!((places(&table), table.game().remaining(), table.game().digest()), before);
+    // What is no key is told so as ever.
+    assert_eq!(told(&table.send("Bob", "KEY x"), "Bob"), ["unknown keystroke"]);
+    assert!(is_waiting(&table));
+
+    let said = table.send("Carol", "PLAY Carol");
+    for who in ["Alice", "Bob", "Carol", "Sam"] {
+        assert_eq!(told(&said, who), ["the game has begun"], "{who}");
+    }
+    assert!(!is_waiting(&table));
+    table.keys("Alice", "HL");
+    assert_ne!(places(&table), before.0);
+}
+
+#[test]
+fn a_countdown_tells_every_second_and_begins_the_game() {
+    let mut table = party(0, Some(3));
+    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["the game begins in 3 s"]);
+    table.wait(Duration::from_millis(400));
+    // Somebody who comes later waits no longer than the others.
+    assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Alice"), [""; 0]);
+    assert_eq!(told(&table.send("Bob", "KEY l"), "Bob"), ["the game begins in 3 s"]);
+    let said = table.wait(Duration::from_millis(2_599));
+    assert_eq!(told(&said, "Bob"), ["the game begins in 2 s", "the game begins in 1 s"]);
+    assert!(is_waiting(&table));
+    assert_eq!(told(&table.wait(Duration::from_millis(1)), "Alice"), ["the game has begun"]);
+    assert!(!is_waiting(&table) && table.server().deadline().is_none());
+}
+
+#[test]
+fn whoever_leaves_stops_the_countdown_if_too_few_are_left() {
+    let mut table = party(2, Some(10));
+    table.send("Alice", "PLAY Alice");
+    assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Alice"), ["the game begins in 10 s"]);
+    table.wait(Duration::from_secs(5));
+    assert_eq!(told(&table.send("Bob", "KEY Q"), "Alice"), ["waiting for 1 more player"]);
+    assert!(table.wait(Duration::from_secs(60)).is_empty(), "nothing goes on");
+    assert_eq!(told(&table.send("Carol", "PLAY Carol"), "Alice"), ["the game begins in 10 s"]);
+    table.wait(Duration::from_secs(10));
+    assert!(!is_waiting(&table));
+    // Once it has begun, it goes on with whoever is left.
+    table.send("Carol", "KEY Q");
+    assert!(!is_waiting(&table));
+}
+
+#[test]
+fn a_game_that_nobody_else_can_join_begins_with_those_who_are_there() {
+    // Four room spots, of which one has the gold.
+    let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
+    let mut table = Table::new("....\n", Config { rules, wait_for: 20, seed: 1, ..Config::default() });
+    table.send("Alice", "PLAY Alice");
+    table.send("Bob", "PLAY Bob");
+    assert!(is_waiting(&table));
+    table.send("Carol", "PLAY Carol");
+    assert!(!is_waiting(&table));
+}
+
+#[test]
+fn nobody_loses_a_seat_by_waiting() {
+    let config = Config { wait_for: 2, idle_timeout: Some(Duration::from_secs(5)), seed: 5, ..Config::default() };
+    let mut table = Table::new(&HALL.repeat(20), config);
+    table.send("Alice", "PLAY Alice");
+    assert!(table.wait(Duration::from_secs(60)).is_empty());
+    table.send("Bob", "PLAY Bob");
+    assert!(!is_waiting(&table));
+    // From here on silence counts, for both alike.
+    let quits = |said: &[Said]| {
+        said.iter().filter(|said| matches!(said, Said::Told { frame, .. } if frame.starts_with(b"QUIT"))).count()
+    };
+    assert_eq!(quits(&table.wait(Duration::from_millis(4_999))), 0);
+    assert_eq!(quits(&table.wait(Duration::from_millis(1))), 2);
+}
+
+#[test]
+fn the_next_game_waits_as_well() {
+    let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
+    let mut table = Table::new("....\n", Config { rules, rematch: true, wait_for: 2, seed: 2, ..Config::default() });
+    table.send("Alice", "PLAY Alice");
+    table.send("Bob", "PLAY Bob");
+    table.keys("Alice", "HL");
+    assert!(is_waiting(&table) && table.game().players().is_empty());
+    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 1 more player"]);
+}
+
+#[test]
+fn the_course_s_game_says_nothing_of_it() {
+    for wait_for in [0, 1] {
+        let mut table = party(wait_for, None);
+        assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), [""; 0]);
+        assert!(!is_waiting(&table));
+    }
+}
