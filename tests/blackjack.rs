@@ -4,7 +4,9 @@
 mod games;
 /// Dealers that are killed in the middle of a round.
 mod kills;
-/// The player as users run it: with a table, learning, and played by a person.
+/// The player with a person: on a screen and by lines, at a dealer and in practice.
+mod person;
+/// The player without a person: with a table, and learning.
 mod player;
 /// The dealer: accepted and rejected command lines, addresses, output and end.
 mod start;

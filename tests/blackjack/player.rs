@@ -11,27 +11,26 @@ use blackjack::{QTable, StateSpace};
 use testkit::{
     PATIENCE, TempDir,
     process::{Finished, Process},
-    terminal::Terminal,
 };
 
 use super::Dealer;
 use crate::programs::program;
 
-fn player(port: u16, arguments: &[&str]) -> Command {
+pub(super) fn player(port: u16, arguments: &[&str]) -> Command {
     let mut command = program("player");
     command.args(["Ann", "127.0.0.1", &port.to_string()]).args(arguments);
     command
 }
 
 /// A dealer that says what a test wants it to say, and then hears the player out.
-struct Fake {
-    port: u16,
+pub(super) struct Fake {
+    pub(super) port: u16,
     heard: JoinHandle<Vec<u8>>,
 }
 
 impl Fake {
     /// `script` gets the connection once JOIN has come.
-    fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
+    pub(super) fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let heard = thread::spawn(move || {
@@ -50,13 +49,13 @@ impl Fake {
     }
 
     /// Says these bytes whatever comes.
-    fn saying(bytes: &'static [u8]) -> Self {
+    pub(super) fn saying(bytes: &'static [u8]) -> Self {
         Self::start(move |stream| {
             let _ = stream.write_all(bytes);
         })
     }
 
-    fn run(self, arguments: &[&str]) -> (Finished, String) {
+    pub(super) fn run(self, arguments: &[&str]) -> (Finished, String) {
         let finished = Process::run(&mut player(self.port, arguments));
         (finished, self.heard.join().unwrap().escape_ascii().to_string())
     }
@@ -65,7 +64,7 @@ impl Fake {
 /// Plays without a file.
 const BEST: &[&str] = &["--best"];
 
-const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
+pub(super) const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
 
 #[test]
 fn merged_messages_are_told_apart_and_answered() {
@@ -404,105 +403,4 @@ fn a_full_disk_is_said_and_leaves_the_old_table() {
     assert!(finished.stdout.starts_with("Ann: 3000 rounds, "), "it goes on without: {}", finished.stdout);
     assert_eq!(fs::read(&path).unwrap(), old);
     assert_eq!(fs::read_dir(Path::new(&path).parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
-}
-
-#[test]
-fn a_person_plays_by_lines() {
-    let dealer = Dealer::start("4 --delay-ms 0 --seed 17 --quiet");
-    let mut person = Process::start_with_stdin(&mut dealer.player(&["--human"]));
-    person.write(
-        "advice\nwhat?\nADVICE\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\nadvice\n",
-    );
-    let finished = person.wait_for_end();
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-    for said in [
-        "Round 1: the dealer shows ",
-        "  stand  win ",
-        "hit, stand, advice or quit?",
-        "Type hit, stand, advice or quit.",
-        "Round 4: ",
-        "The dealer says goodbye.",
-        "Ann: 4 rounds, ",
-    ] {
-        assert!(finished.stdout.contains(said), "{said} is not in\n{}", finished.stdout);
-    }
-    assert_eq!(dealer.process.wait().code, Some(0));
-}
-
-#[test]
-fn the_end_of_the_lines_leaves_the_table() {
-    for lines in ["stand\nquit\n", "stand\n", "stand\nquit"] {
-        let dealer = Dealer::start("1000 --delay-ms 0 --seed 17 --binary".trim_end_matches(" --binary"));
-        let mut person = Process::start_with_stdin(&mut dealer.player(&["--human", "--binary"]));
-        person.write(lines);
-        let finished = person.wait();
-        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
-        assert!(finished.stdout.contains("Ann: 1 rounds, "), "{}", finished.stdout);
-        // The hand that was not played to its end is lost.
-        let dealer = dealer.process.wait();
-        assert_eq!(dealer.code, Some(1));
-        let row = dealer.stdout.lines().last().unwrap().split_whitespace().nth(8).unwrap().to_owned();
-        assert_eq!(row, "1", "{}", dealer.stdout);
-    }
-}
-
-fn at_a_terminal(dealer: &Dealer, columns: u16, rows: u16) -> Terminal {
-    let command = dealer.player(&["--human"]);
-    let arguments: Vec<&str> = command.get_args().map(|argument| argument.to_str().unwrap()).collect();
-    Terminal::start(command.get_program().to_str().unwrap(), &arguments, columns, rows)
-}
-
-#[test]
-fn a_person_plays_in_the_terminal() {
-    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
-    let mut terminal = at_a_terminal(&dealer, 80, 24);
-    terminal.wait_for("Round 1. The dealer shows");
-    terminal.wait_for("<- the table");
-    terminal.wait_for("Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000");
-    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
-    terminal.press(b"?");
-    terminal.wait_for("do as the table would");
-    terminal.press(b"x");
-    terminal.wait(|screen| !screen.contents().contains("do as the table would"));
-    terminal.press(b"s");
-    terminal.wait_for("Round 2. The dealer shows");
-    terminal.wait_for("Round 1: ");
-    terminal.resize(40, 5);
-    terminal.wait_for("too small");
-    // Nobody decides about a hand that cannot be seen. Control-L draws anew, so that the keys before it were read.
-    terminal.wipe();
-    terminal.press(b"sha\x0c");
-    terminal.wait_for("too small");
-    terminal.resize(70, 10);
-    terminal.wait_for("Round 2. The dealer shows");
-    terminal.press(b"s");
-    terminal.wait_for("Round 3. The dealer shows");
-    terminal.press(b"s");
-    terminal.wait_for("Ann: 3 rounds, ");
-    assert!(terminal.look(|screen| !screen.alternate_screen() && screen.contents().contains("Round 3: ")));
-    assert_eq!(terminal.end(), 0);
-    assert_eq!(dealer.process.wait().code, Some(0));
-}
-
-#[test]
-fn a_person_leaves_the_terminal_as_it_was() {
-    for keys in [&b"q"[..], b"\x03", b"\x04"] {
-        let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
-        let mut terminal = at_a_terminal(&dealer, 80, 24);
-        terminal.wait_for("<- the table");
-        terminal.press(keys);
-        terminal.wait_for("Ann: 0 rounds, ");
-        assert_eq!(terminal.end(), 0);
-        assert_eq!(dealer.process.wait().code, Some(1));
-    }
-}
-
-#[test]
-fn a_dealer_that_vanishes_gives_the_terminal_back_and_says_so() {
-    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
-    let terminal = at_a_terminal(&dealer, 80, 24);
-    terminal.wait_for("<- the table");
-    dealer.process.kill();
-    terminal.wait_for("player: the dealer is gone without QUIT");
-    assert_eq!(terminal.end(), 1);
 }

@@ -38,7 +38,7 @@ fn main() {
         ("random, coarse", Explore::Random, StateSpace::Coarse, Bare::Coin),
         ("epsilon 0.1, coarse", epsilon, StateSpace::Coarse, Bare::Below17),
         ("epsilon 0.1, soft", epsilon, StateSpace::Soft, Bare::Below17),
-        ("doubt, soft", Explore::Doubt, StateSpace::Soft, Bare::Below17),
+        ("until confident, soft", Explore::UntilConfident, StateSpace::Soft, Bare::Below17),
     ] {
         let mut learner = trainer(explore, space, 1);
         let mut loops = BareLoop::new();

@@ -1,4 +1,4 @@
-//! Those who look on, and when they are shown how it stands.
+//! Watchers, and when they are sent a picture of the tables.
 
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{config::MAX_WATCHERS, fingerprint::Fingerprint, shares::Shares};
 
-/// The least time between two pictures: a table may play some tens of thousands of rounds in it, and nobody's eyes can follow that.
+/// The least time between two pictures. A table can play thousands of rounds in that time; nobody could follow them all.
 pub const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Watchers, and what they have seen.
@@ -27,7 +27,7 @@ impl Audience {
         Self { watchers: Shares::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
     }
 
-    /// Somebody looks on from now on, unless there is no place for it, and is shown how it stands.
+    /// Adds a watcher, unless all places are taken, and sends it a first picture.
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -40,7 +40,7 @@ impl Audience {
         }
         let picture = picture();
         if self.free_at <= now && fingerprint_of(&picture) != self.shown {
-            // News to the others as well.
+            // The picture is new to the others as well.
             self.show(now, &picture, out);
         } else {
             out.send(peer, picture);
@@ -48,7 +48,7 @@ impl Audience {
         true
     }
 
-    /// Somebody looks on no more; `false` if it never did.
+    /// Removes a watcher; `false` if it was none.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         self.watchers.leave(peer)
     }
@@ -61,18 +61,18 @@ impl Audience {
         self.watchers.host(peer).is_some()
     }
 
-    /// Something may have changed. Says whether a picture is to be made now; if not, at the [`deadline`](Self::deadline).
+    /// Records that something may have changed. Says whether a picture is due now; otherwise it is due at the [`deadline`](Self::deadline).
     pub(crate) fn changed(&mut self, now: Time) -> bool {
         self.stale = !self.watchers.is_empty();
         self.stale && self.free_at <= now
     }
 
-    /// When the next picture is wanted.
+    /// When the next picture is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         (self.stale && !self.watchers.is_empty()).then_some(self.free_at)
     }
 
-    /// Shows everybody a picture, unless they know it.
+    /// Sends a picture to all watchers, unless it equals the last one.
     pub(crate) fn show(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
         self.stale = false;
         let fingerprint = fingerprint_of(picture);
@@ -86,7 +86,7 @@ impl Audience {
         self.free_at = now.plus(PICTURE_PAUSE);
     }
 
-    /// Lets everybody go, after one more picture if it is news.
+    /// Disconnects all watchers, after a last picture if it differs from the one before.
     pub(crate) fn dismiss(&mut self, now: Time, picture: &Bytes, out: &mut Outbox) {
         self.show(now, picture, out);
         for peer in self.watchers.peers() {
@@ -128,7 +128,7 @@ pub(crate) struct AudienceState {
     stale: bool,
 }
 
-// Pictures are told apart by it: to show one again, or to leave one out once in 2^64 times, does no harm.
+// Two pictures are taken for equal when their fingerprints are: a collision, one in 2^64, leaves one picture out and does no harm.
 fn fingerprint_of(picture: &Bytes) -> u64 {
     let mut fingerprint = Fingerprint::new();
     fingerprint.add_bytes(picture);

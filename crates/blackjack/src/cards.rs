@@ -176,11 +176,10 @@ impl FromStr for Card {
 #[error("all 52 cards are dealt, there is none left to draw")]
 pub struct DeckEmpty;
 
-/// A deck of 52 cards, of which some are dealt and some of the others are mixed.
+/// A deck of 52 cards, of which some are dealt.
 ///
-/// Mixing is the shuffle of Fisher and Yates from the front, and it can stop early: after `n` places are mixed, the first
-/// `n` cards are a uniform draw without replacement, whatever order the deck was in before. Each random word gives
-/// several places at once; their bias is removed by rejection, so every order is exactly equally likely.
+/// [`Deck::shuffle`] is the shuffle of Fisher and Yates. Each random word places several cards; the bias of that is removed by
+/// rejection, so every order is exactly equally likely.
 ///
 /// Source of drawing several bounded numbers from one word: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer
 /// Generation", 2024.
@@ -205,7 +204,7 @@ impl Deck {
         Self(Pile::new(cards))
     }
 
-    /// Takes all cards back and mixes all of them, so that the rest of a round needs no more randomness.
+    /// Takes all cards back and shuffles all of them, so that the rest of a round needs no more randomness.
     pub fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.0.shuffle(rng);
     }
@@ -218,23 +217,8 @@ impl Deck {
         self.0.deal()
     }
 
-    /// Takes all cards back; they have to be mixed again, by [`Deck::shuffle`] or one by one by [`Deck::draw`].
-    pub const fn gather(&mut self) {
-        self.0.gather();
-    }
-
-    /// Deals the next card, and mixes no more of the deck than that takes: what a simulation wants, which has no use for
-    /// the cards that stay in the deck.
-    ///
-    /// # Errors
-    /// [`DeckEmpty`] when all are dealt.
-    #[inline]
-    pub fn draw<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<Card, DeckEmpty> {
-        self.0.draw(rng)
-    }
-
     /// Cards that are not dealt.
-    pub const fn remaining(&self) -> usize {
+    pub(crate) const fn remaining(&self) -> usize {
         self.0.remaining()
     }
 
@@ -243,13 +227,13 @@ impl Deck {
         self.0.order()
     }
 
-    /// A deck in this order, none dealt and all mixed; `None` unless it is every card once.
+    /// A deck in this order, none dealt, as after a shuffle; `None` unless it is every card once.
     pub(crate) fn in_order(order: &[Card]) -> Option<Self> {
         let order: [Card; DECK] = order.try_into().ok()?;
         let mut sorted: Vec<Card> = order.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
-        (sorted.len() == DECK).then(|| Self(Pile::mixed(order)))
+        (sorted.len() == DECK).then(|| Self(Pile::shuffled(order)))
     }
 
     /// A fingerprint of the order of all cards, dealt or not.
@@ -318,38 +302,7 @@ mod tests {
         for _ in 0..3 {
             deck.shuffle(&mut rng);
             let dealt: BTreeSet<Card> = core::iter::from_fn(|| deck.deal().ok()).collect();
-            assert_eq!((dealt.len(), deck.deal(), deck.remaining()), (DECK, Err(DeckEmpty), 0));
-            deck.gather();
-            let drawn: BTreeSet<Card> = core::iter::from_fn(|| deck.draw(&mut rng).ok()).collect();
-            assert_eq!((drawn.len(), deck.draw(&mut rng)), (DECK, Err(DeckEmpty)));
+            assert_eq!((dealt.len(), deck.deal()), (DECK, Err(DeckEmpty)));
         }
-    }
-
-    // A generator that gives the words of a list.
-    struct Listed(Vec<u64>);
-
-    impl rand::TryRng for Listed {
-        type Error = core::convert::Infallible;
-        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-            unreachable!("a deck takes whole words")
-        }
-        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-            Ok(self.0.remove(0))
-        }
-        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-            unreachable!("a deck takes whole words")
-        }
-    }
-
-    #[test]
-    fn the_words_that_are_too_many_are_drawn_again() {
-        // 2^64 mod (52 * 51 * 50 * 49 * 48 * 47) is above 0, so the word 0, which leaves a rest of 0, is one too many.
-        let ways: u64 = (47..=52).product();
-        assert!(!ways.wrapping_neg().is_multiple_of(ways));
-        let mut deck = Deck::new();
-        let mut words = Listed(std::vec![0, u64::MAX]);
-        // The largest word picks the last card for every place.
-        assert_eq!(deck.draw(&mut words), Ok(Card(52)));
-        assert!(words.0.is_empty());
     }
 }

@@ -3,8 +3,8 @@
 //! Whoever drives it hands over bytes as they come, looks at what they mean with [`Client::next_heard`], decides when that is
 //! [`Event::Asked`], and sends the answer at once: some dealers wait no longer than 26 ms.
 //!
-//! A dealer may begin a round anew at any time, and may leave at any time; both are taken as they come. What no dealer of
-//! one deck would do, but can be lived with, is an [`Anomaly`]. What leaves no sense in a game is a [`ClientError`].
+//! BEGIN and QUIT are valid at any time. A message that is wrong but can be ignored or repaired, such as the same card twice,
+//! is an [`Anomaly`]. One after which the game cannot go on is a [`ClientError`].
 
 mod incoming;
 mod knowledge;
@@ -136,15 +136,15 @@ impl Client {
         self.incoming.start()
     }
 
-    /// What the next message of the last piece means. What is not looked at before the next piece comes is forgotten.
+    /// What the next message of the last piece means. Messages that were not taken when the next piece arrives are dropped.
     pub fn next_heard(&mut self) -> Option<Heard> {
         self.heard.pop_front()
     }
 
-    /// Takes in one message, however it came.
+    /// Takes in one decoded message.
     ///
     /// # Errors
-    /// [`OutOfPlace`] if it makes no sense where it came; the player is as it was then.
+    /// [`OutOfPlace`] if it is not valid in this phase; the player is unchanged then.
     pub fn hear(&mut self, message: DealerMessage) -> Result<Heard, OutOfPlace> {
         self.knowledge.hear(message)
     }
@@ -166,7 +166,7 @@ impl Client {
             return Ok(());
         }
         self.incoming.push(bytes);
-        // What lies behind QUIT is nobody's.
+        // Bytes behind QUIT are ignored.
         while !self.knowledge.is_over()
             && let Some(message) = self.incoming.next_message()?
         {
@@ -191,7 +191,7 @@ impl netcore::Client for Client {
     }
 
     fn act(&mut self, _: Time, choice: Choice) {
-        // Without a question it has no meaning.
+        // A decision without a question is ignored.
         let _ = self.decide(choice);
     }
 

@@ -9,28 +9,28 @@ use crate::{
     round::MAX_SEATS,
 };
 
-/// The most clients that a dealer has to do with at a time, seated, waiting and not yet joined.
+/// The most clients at a time: seated, waiting, or not yet joined.
 pub const MAX_CLIENTS: usize = 4_096;
-/// The most of them that one host can have. A host gets another place only while more are free than it has, so it comes to
-/// this if it is alone, and there is always room for somebody from elsewhere.
+/// The most clients of one host. A host gets another place only while more places are free than it has, so a single host reaches
+/// half of them and leaves room for others.
 pub const MAX_CLIENTS_OF_HOST: usize = MAX_CLIENTS / 2;
-/// The most who look on at a time. They are shared out over hosts in the same way.
+/// The most watchers at a time, shared among hosts by the same rule.
 pub const MAX_WATCHERS: usize = 256;
-/// The pause between two messages to a text client, if nobody says otherwise.
+/// The pause between two messages to a text client, by default.
 pub const DELAY: Duration = Duration::from_millis(50);
-/// How long a client has for JOIN and for an answer, if nobody says otherwise.
+/// How long a client has for JOIN and for an answer, by default.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How a dealer is set up. A table by itself makes nothing of `tables`, `forever` and `accounts`.
+/// How a dealer is set up. A table by itself ignores `tables`, `forever` and `accounts`.
 ///
-/// What it is written down as holds the seed, so whoever reads that knows the cards to come.
+/// The serialized form contains the seed, so whoever reads it knows the cards to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Seats at a table, 1 to 6; a table begins when all are taken.
     pub players: usize,
     /// Tables at the same time, and in all unless `forever`.
     pub tables: u32,
-    /// Whether a table that is over is followed by another.
+    /// Whether another table is opened when one is over.
     pub forever: bool,
     /// Rounds at each table, 1 to [`MAX_ROUNDS`].
     pub rounds: u32,
@@ -40,16 +40,16 @@ pub struct Config {
     pub timeout: Duration,
     /// Where the cards come from.
     pub seed: Seed,
-    /// Whether standings are put out as JSON.
+    /// Whether standings are printed as JSON.
     pub json: bool,
     /// Whether the log is told every message and every dealer's hand.
     pub trace: bool,
-    /// How often the log is told how it goes at the tables; never, if there is nothing.
+    /// How often the standings so far are logged; never without a value.
     pub accounts: Option<Duration>,
 }
 
 impl Config {
-    /// One table for one player, and everything else as if nobody said otherwise.
+    /// One table for one player, everything else at its default.
     pub const fn new(rounds: u32, seed: Seed) -> Self {
         Self {
             players: 1,
@@ -84,7 +84,7 @@ impl Config {
     }
 }
 
-/// Why no dealer can be set up so.
+/// Why a configuration is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// The number of seats.

@@ -8,7 +8,7 @@ use netcore::{PeerId, StateError, Time};
 
 use crate::fingerprint::{Fingerprint, SetFingerprint};
 
-/// Strangers, and until when each of them has to have joined.
+/// Clients that have not joined, and their deadlines to join.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Door {
     strangers: BTreeMap<PeerId, Time>,
@@ -29,7 +29,7 @@ impl Door {
         self.strangers.iter().map(|(&peer, &due)| (peer, due)).collect()
     }
 
-    /// The strangers that these are.
+    /// Restores the clients from their recorded deadlines.
     ///
     /// # Errors
     /// [`StateError`] when somebody is among them twice.
@@ -44,7 +44,7 @@ impl Door {
         Ok(door)
     }
 
-    /// A stranger is none any more; `false` if it was none.
+    /// Removes a client that has joined or left; `false` if it was not here.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         let Some(due) = self.strangers.remove(&peer) else { return false };
         self.dues.remove(&(due, peer));

@@ -1,4 +1,4 @@
-//! Letting in those who have connected: the same for the lobby and for a table by itself.
+//! Admission of new connections: the same for the lobby and for a table by itself.
 
 use bytes::Bytes;
 use netcore::{HostId, Outbox, PeerId, Role, Severity, Time};
@@ -15,8 +15,8 @@ pub(crate) struct Entrance<'a> {
 }
 
 impl Entrance<'_> {
-    /// Lets somebody in whose host has not its share yet, and closes everybody else. A player has until `due` to join, a
-    /// watcher is shown `picture`.
+    /// Admits a connection if its host has not used up its share, and closes it otherwise. A player has until `due` to join; a
+    /// watcher is sent `picture`.
     pub(crate) fn enter(
         self,
         (now, due): (Time, Time),

@@ -1,4 +1,4 @@
-//! What playing is worth, exactly: no simulation, every hand and every draw of the dealer weighed with its probability.
+//! Exact values of policies. Nothing is simulated: every hand and every draw of the dealer is weighted by its probability.
 //!
 //! One deck, fresh for each round, one player. A hand is the counts of its values, whatever the order in which they came;
 //! about three thousand hands are not bust. For each of them and each upcard the chances of the dealer follow from the
@@ -32,7 +32,7 @@ use crate::{
 pub struct Odds {
     /// To win.
     pub win: f64,
-    /// To get neither more nor less than the dealer.
+    /// To have the same total as the dealer.
     pub push: f64,
     /// To lose, by going bust or otherwise.
     pub lose: f64,
@@ -57,7 +57,7 @@ impl Odds {
 /// Mean rewards of the two actions of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ActionValues {
-    /// How often a round comes by the state.
+    /// The expected number of visits of the state in a round.
     pub visits: f64,
     /// The mean reward of rounds in which it hits there.
     pub hit: f64,
@@ -73,7 +73,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// What makes its states.
+    /// The space of its states.
     pub const fn space(&self) -> StateSpace {
         self.space
     }
@@ -89,9 +89,9 @@ impl Limit {
     }
 }
 
-/// Every hand, and the odds of standing with it: what all exact values are made of.
+/// Every hand and the odds of standing with it, from which all exact values are computed.
 ///
-/// Made once and then asked often; making it takes a fraction of a second.
+/// Build it once and reuse it; building it takes a fraction of a second.
 #[derive(Debug, Clone)]
 pub struct Solver {
     hands: Hands,

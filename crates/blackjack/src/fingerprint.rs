@@ -1,13 +1,13 @@
-//! Fingerprints of sets, beside those of numbers in their order.
+//! Fingerprints of sets, in addition to those of sequences.
 
 pub(crate) use netcore::Fingerprint;
 
-/// A fingerprint of a set, kept while things come and go: exclusive or of theirs.
+/// A fingerprint of a set, updated as elements are added and removed: the exclusive or of the fingerprints of all elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct SetFingerprint(pub(crate) u64);
 
 impl SetFingerprint {
-    /// Puts a thing in, or takes it out when it is there.
+    /// Adds an element, or removes one that is in the set.
     pub(crate) const fn toggle(&mut self, thing: Fingerprint) {
         self.0 ^= thing.value();
     }

@@ -2,14 +2,16 @@
 //!
 //! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
 
+mod seed;
 mod standings;
 mod state;
 
 use alloc::vec::Vec;
 use core::fmt;
-use rand::{SeedableRng, rngs::ChaCha12Rng};
-use serde::{Deserialize, Serialize};
+use rand::rngs::ChaCha12Rng;
 
+use seed::Generator;
+pub use seed::Seed;
 pub use standings::{Row, Standings};
 pub(crate) use state::GameState;
 
@@ -24,51 +26,6 @@ use crate::{
 
 /// The most rounds that a game has.
 pub const MAX_ROUNDS: u32 = 1_000_000_000;
-
-/// Where the cards of a dealer come from: the key of a `ChaCha` generator, so that cards that were seen do not give away
-/// those that come.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seed([u8; 32]);
-
-impl Seed {
-    /// A key from the operating system's entropy: what to play with.
-    pub const fn new(key: [u8; 32]) -> Self {
-        Self(key)
-    }
-
-    /// The key for a number, which makes games that can be repeated, and guessed by trying numbers: for tests.
-    pub fn from_number(number: u64) -> Self {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&number.to_le_bytes());
-        Self(key)
-    }
-
-    /// The generator of a table. Each has a stream of its own, so that its cards do not depend on what goes on at others.
-    pub fn generator(self, table: u32) -> ChaCha12Rng {
-        let mut rng = ChaCha12Rng::from_seed(self.0);
-        rng.set_stream(u64::from(table));
-        rng
-    }
-}
-
-// A key that is printed is no secret any more.
-impl fmt::Debug for Seed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seed(..)")
-    }
-}
-
-// A generator that can be copied: its state is its key, its stream and its position.
-struct Generator(ChaCha12Rng);
-
-impl Clone for Generator {
-    fn clone(&self) -> Self {
-        let mut rng = ChaCha12Rng::from_seed(self.0.get_seed());
-        rng.set_stream(self.0.get_stream());
-        rng.set_word_pos(self.0.get_word_pos());
-        Self(rng)
-    }
-}
 
 // One player of the game and how it did.
 #[derive(Debug, Clone)]
@@ -91,8 +48,8 @@ impl Record {
 
 /// A number of rounds with the same players, of whom some may leave.
 ///
-/// A round can be called off; then it counts for nobody, but for hands that were forfeited. So each seat has a count of its
-/// own, and cards are dealt to it until it has played all of its rounds.
+/// A round that is called off does not count, except for hands that were forfeited in it. So each seat has its own count of rounds
+/// and is dealt cards until it has played all of them.
 #[derive(Clone)]
 pub struct Game {
     records: Vec<Record>,
@@ -110,7 +67,7 @@ pub struct Game {
     scored: u64,
 }
 
-// Neither the cards that are hidden nor what they come from belong into a log.
+// Hidden cards and the generator's state must not get into a log.
 impl fmt::Debug for Game {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Game").field("records", &self.records).field("rounds", &self.rounds).finish_non_exhaustive()
@@ -165,7 +122,7 @@ impl Game {
             && !self.records.iter().any(|record| record.wants_cards(self.rounds))
     }
 
-    /// Whether somebody has played all rounds.
+    /// Whether at least one seat has played all rounds.
     pub fn is_complete(&self) -> bool {
         self.records.iter().any(|record| record.is_done(self.rounds))
     }
@@ -185,7 +142,7 @@ impl Game {
         self.records.get(seat).map(|record| &record.name)
     }
 
-    /// Whether nobody sits there any more.
+    /// Whether all players have left.
     pub fn is_deserted(&self) -> bool {
         !self.records.iter().any(|record| record.present)
     }
@@ -270,7 +227,7 @@ impl Game {
         Standings::new(table, records.collect())
     }
 
-    /// A fingerprint of everything that the rest of the game follows from, hidden or not.
+    /// A fingerprint of all state that determines the rest of the game, hidden cards included.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(self.dealt);
@@ -388,7 +345,7 @@ mod tests {
         let game = game(2, 9, 1);
         let before = game.fingerprint();
         assert_eq!(game.clone().fingerprint(), before);
-        // A card more was drawn from the generator: other rounds will come.
+        // One word more was drawn from the generator, so later rounds differ.
         let mut other = game.clone();
         other.rng.0.set_word_pos(other.rng.0.get_word_pos() + 1);
         other.dealt = other.fingerprint_of_deck();

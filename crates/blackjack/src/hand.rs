@@ -59,7 +59,7 @@ impl Points {
     }
 }
 
-/// The most cards that a hand can hold: even of aces alone no more fit under 21, and the last one makes it bust.
+/// The most cards that a hand can hold: 21 aces, and one more that makes it bust.
 ///
 /// With one deck 12 is the most; other dealers may play with more.
 pub const MAX_HAND: usize = 22;
@@ -75,7 +75,7 @@ pub struct Hand {
 impl Hand {
     /// A hand without cards.
     pub const fn new() -> Self {
-        // What lies behind `count` is never looked at.
+        // Places from `count` on are not used.
         let Some(filler) = Card::new(1) else { unreachable!() };
         Self { cards: [filler; MAX_HAND], count: 0, points: Points::EMPTY }
     }
@@ -108,7 +108,7 @@ impl Hand {
         self.cards().iter().fold(1, |packed: u64, card| packed.rotate_left(6) ^ u64::from(card.number()))
     }
 
-    /// What they count.
+    /// The points of the cards.
     pub const fn points(&self) -> Points {
         self.points
     }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn points_agree_with_counting_aces_down_one_by_one() {
-        // As the rule is told: add all, then take 10 off for an ace as long as the sum is above 21.
+        // The rule as it is written: add up all values, then subtract 10 for an ace as long as the sum is above 21.
         fn told(values: &[u8]) -> (u8, bool) {
             let mut sum: u8 = values.iter().sum();
             let mut aces = values.iter().filter(|&value| *value == 11).map(|_| ());

@@ -4,12 +4,12 @@
 //! |------------------------|------------------|
 //! | [`Explore::Random`]: hit or stand with equal chance, with 21 as well | the course's way. The table approaches the values of *random play*, and playing by it never gets good, see below |
 //! | [`Explore::Epsilon`]: at random with a small chance, else by the table so far | approaches good play, at the price of the random moves it keeps making |
-//! | [`Explore::Doubt`]: at random only while a state's two means cannot be told apart, and credit only for what came after the last random move | the best table in the fewest rounds |
+//! | [`Explore::UntilConfident`]: at random until the better action of a state is known with confidence; only the decisions from the last random one on are learned from | the best table in the fewest rounds |
 //!
 //! Exact value of what is played after so many rounds, mean of several seeds; the best is -0.051474 coarse, -0.042806 soft:
 //!
-//! | rounds | epsilon 0.1, coarse | doubt, coarse | epsilon 0.1, soft | doubt, soft |
-//! |--------|---------------------|---------------|-------------------|-------------|
+//! | rounds | epsilon 0.1, coarse | until confident, coarse | epsilon 0.1, soft | until confident, soft |
+//! |--------|---------------------|-------------------------|-------------------|-----------------------|
 //! | 10^4   | -0.0800 | -0.0773 | -0.0758 | -0.0786 |
 //! | 10^5   | -0.0578 | -0.0543 | -0.0522 | -0.0487 |
 //! | 10^6   | -0.0521 | -0.0517 | -0.0439 | -0.0433 |
@@ -82,10 +82,10 @@ pub enum Explore {
     Random,
     /// At random with this chance, else by the table so far; never HIT with 21.
     Epsilon(Chance),
-    /// At random with a chance of one half while the better action of the state is in doubt and with a small chance later,
-    /// else by the table so far; never HIT with 21. Of a round only the last random decision and those after it are
-    /// counted: the decisions before it had a random one among their consequences.
-    Doubt,
+    /// At random with a chance of one half until the better action of the state is known with confidence, and with a small
+    /// chance from then on; else by the table so far; never HIT with 21. Only the last random decision of a round and those
+    /// after it are learned from: the decisions before it had a random one among their consequences.
+    UntilConfident,
 }
 
 impl Explore {
@@ -100,8 +100,8 @@ impl Explore {
     fn plan(self, entry: &Entry, total: u8) -> Plan {
         match self {
             Self::Random => Plan::default(),
-            Self::Epsilon(_) => Plan { hits: entry.best(total) == Action::Hit, in_doubt: false },
-            Self::Doubt => Plan { hits: entry.best(total) == Action::Hit, in_doubt: in_doubt(entry) },
+            Self::Epsilon(_) => Plan { hits: entry.best(total) == Action::Hit, confident: true },
+            Self::UntilConfident => Plan { hits: entry.best(total) == Action::Hit, confident: is_confident(entry) },
         }
     }
 
@@ -110,13 +110,13 @@ impl Explore {
         let best = if plan.hits { Action::Hit } else { Action::Stand };
         match self {
             Self::Random => Choice::sure(coin(rng.next_u64())),
-            Self::Epsilon(_) | Self::Doubt if total >= BEST => Choice::sure(Action::Stand),
+            Self::Epsilon(_) | Self::UntilConfident if total >= BEST => Choice::sure(Action::Stand),
             Self::Epsilon(chance) => {
                 let explores = chance.falls(rng.next_u64());
                 Choice::sure(if explores { coin(rng.next_u64()) } else { best })
             }
-            Self::Doubt => {
-                let chance = if plan.in_doubt { IN_DOUBT } else { SETTLED };
+            Self::UntilConfident => {
+                let chance = if plan.confident { CONFIDENT } else { NOT_CONFIDENT };
                 if chance.falls(rng.next_u64()) {
                     Choice { action: coin(rng.next_u64()), counts_before: false }
                 } else {
@@ -132,7 +132,7 @@ impl Explore {
 struct Plan {
     // By the table so far.
     hits: bool,
-    in_doubt: bool,
+    confident: bool,
 }
 
 /// A decision of a learner.
@@ -151,22 +151,22 @@ impl Choice {
     }
 }
 
-// How often a state explores while its better action is in doubt, and after.
-const IN_DOUBT: Chance = Chance(u64::MAX / 2);
-const SETTLED: Chance = Chance(u64::MAX / 50);
+// How often a state explores until its better action is known with confidence, and after.
+const NOT_CONFIDENT: Chance = Chance(u64::MAX / 2);
+const CONFIDENT: Chance = Chance(u64::MAX / 50);
 
 #[inline]
 const fn coin(bits: u64) -> Action {
     if bits >> 63 == 0 { Action::Hit } else { Action::Stand }
 }
 
-// Whether the two means are within two standard errors of each other.
+// Whether the two means are further apart than two standard errors.
 #[expect(clippy::cast_precision_loss, reason = "a rule of thumb; which action is better is decided in whole numbers")]
-fn in_doubt(Entry { hit, stand }: &Entry) -> bool {
+fn is_confident(Entry { hit, stand }: &Entry) -> bool {
     // A reward varies by 1 at most, so the squared standard error of a mean is at most 1/n.
     let (m, n) = (hit.n as f64, stand.n as f64);
     let difference = hit.sum as f64 * n - stand.sum as f64 * m;
-    hit.n == 0 || stand.n == 0 || difference * difference < 4.0 * (m + n) * m * n
+    hit.n > 0 && stand.n > 0 && difference * difference >= 4.0 * (m + n) * m * n
 }
 
 /// How many rounds ended how.
@@ -208,6 +208,13 @@ impl Score {
     /// All rounds.
     pub const fn rounds(&self) -> u64 {
         self.wins + self.pushes + self.losses + self.busts
+    }
+
+    /// The sum of all rewards: what was won or lost with a stake of 1 in each round.
+    pub fn bankroll(&self) -> i64 {
+        let lost = self.losses.saturating_add(self.busts);
+        let difference = i64::try_from(self.wins.abs_diff(lost)).unwrap_or(i64::MAX);
+        if self.wins < lost { -difference } else { difference }
     }
 
     /// Mean reward of a round; 0 for no rounds.

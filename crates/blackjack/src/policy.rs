@@ -155,7 +155,7 @@ impl Policy {
         Self::new(StateSpace::Coarse, |_| false)
     }
 
-    /// What makes its states.
+    /// The space of its states.
     pub const fn space(&self) -> StateSpace {
         self.space
     }

@@ -310,7 +310,7 @@ impl DealerMessage {
         out.put_slice(frames::of(self, dialect));
     }
 
-    /// The wire form; it takes no memory, since there are only so many.
+    /// The wire form, which is static: there are only a few dozen messages.
     pub fn to_bytes(self, dialect: Dialect) -> Bytes {
         Bytes::from_static(frames::of(self, dialect))
     }
@@ -335,7 +335,7 @@ fn put_text(words: [&str; 2], out: &mut BytesMut) {
     out.put_u8(0);
 }
 
-// Reads a binary message to its last byte. It is whole, so that nothing can follow which makes it longer.
+// Reads a whole binary message. Running out of bytes is an error here, since none follow.
 fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
     let mut reader = Reader::new(message, 0);
     match read(&mut reader) {
@@ -354,7 +354,7 @@ pub struct Request {
     pub message: PlayerMessage,
 }
 
-/// The protocol of the game of 21, for whoever drives a dealer.
+/// The protocol of the game of 21 as an engine uses it.
 #[derive(Debug, Clone, Copy)]
 pub struct Blackjack;
 

@@ -40,7 +40,7 @@ impl Tally {
     // Compares the means of two actions that were both taken, without rounding.
     #[inline]
     fn cmp_mean(self, other: Self) -> Ordering {
-        // Below this the products fit 64 bits, which is most of the time and several times as fast.
+        // Below this bound, which holds nearly always, the products fit 64 bits, which is several times as fast.
         if (self.n | other.n) >> 31 == 0 {
             #[expect(clippy::cast_possible_wrap, reason = "both counts are below 2^31 here")]
             let (ours, theirs) = (self.sum * other.n as i64, other.sum * self.n as i64);
@@ -74,7 +74,7 @@ impl Entry {
         self.hit.n.saturating_add(self.stand.n)
     }
 
-    // Both actions are added to, one of them nothing: which one it is, no processor foresees in a branch.
+    // Zero is added to the other action: a branch on the action would often be mispredicted.
     #[inline]
     fn add(&mut self, action: Action, reward: i8) {
         for (tally, of) in [(&mut self.hit, Action::Hit), (&mut self.stand, Action::Stand)] {
@@ -123,8 +123,8 @@ pub struct QTable {
 }
 
 impl QTable {
-    /// The largest count of an action; what a file or a merge brings in is held to it, so that training can go on for
-    /// centuries before a count overflows.
+    /// The largest count of an action that a file or a merge may bring in. It is so far below the largest `u64` that training cannot
+    /// make a count overflow.
     pub const MAX_COUNT: u64 = 1 << 62;
 
     /// A table that knows nothing yet.
@@ -132,7 +132,7 @@ impl QTable {
         Self { space, entries: Box::new([Entry::default(); STATES]) }
     }
 
-    /// What makes its states.
+    /// The space of its states.
     pub const fn space(&self) -> StateSpace {
         self.space
     }
@@ -280,7 +280,7 @@ mod tests {
             (12, (4, -1), (3, -1), Hit),
             (21, (4, 4), (4, -4), Stand),
             (21, (0, 0), (0, 0), Stand),
-            // Equal but for the last of 18 digits, which floating point does not see.
+            // The means differ in the 18th digit only, which floating point cannot represent.
             (12, (999_999_999_999_999_999, 1), (1_000_000_000_000_000_000, 1), Hit),
             (12, (1_000_000_000_000_000_000, 1), (999_999_999_999_999_999, 1), Stand),
         ] {

@@ -65,7 +65,7 @@ impl Verdict {
     /// What it is worth: 1, 0 or -1.
     #[inline]
     pub const fn reward(self) -> i8 {
-        // A look-up rather than a match, for the sake of the millions of rounds in training.
+        // A look-up is faster than a match, which matters in training.
         [1, -1, -1, 0][self as usize]
     }
 
@@ -108,13 +108,13 @@ pub enum RoundError {
 pub enum Stage {
     /// Nobody sits there.
     Absent,
-    /// It has its turn or will have it.
+    /// Its turn is now or later.
     Playing,
     /// It takes no more cards.
     Stood,
     /// Its total is above 21.
     Bust,
-    /// It was taken away.
+    /// The player broke the rules or left, so the hand is lost.
     Forfeited,
 }
 

@@ -11,10 +11,12 @@
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
 
 mod accounts;
+mod engine;
 mod held;
 mod printer;
 mod queue;
 mod state;
+mod tables;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -23,14 +25,13 @@ use alloc::{
     vec::Vec,
 };
 use bytes::Bytes;
-use netcore::{
-    Departure, Engine, GameEvent, Gone, Input, Leave, Outbox, Outcome, PeerId, Phase, Role, Severity, Status, Time,
-};
+use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Role, Severity, Time};
 
 use accounts::Accounts;
 use held::Held;
 use printer::Printer;
 use queue::Queue;
+use tables::Entry;
 
 pub use self::{printer::DESERTED_RATE, state::State};
 use crate::{
@@ -38,7 +39,7 @@ use crate::{
     door::Door,
     entrance::Entrance,
     fingerprint::{Fingerprint, SetFingerprint},
-    protocol::{Blackjack, DealerMessage, Dialect, Name, PlayerMessage, Request},
+    protocol::{DealerMessage, Dialect, Name, PlayerMessage, Request},
     shares::Shares,
     table::{Fault, Table, note},
     view::{LobbyView, MAX_SHOWN},
@@ -48,24 +49,14 @@ pub use crate::{
     config::{Config, ConfigError, DELAY, MAX_CLIENTS, MAX_CLIENTS_OF_HOST, MAX_WATCHERS, TIMEOUT},
 };
 
-// Where somebody is who has joined.
+// Where a joined client is.
 #[derive(Debug, Clone)]
 enum Guest {
     Waiting { name: Name, dialect: Dialect },
     Seated { table: u32 },
 }
 
-// A table, and when it wants to be looked after. That is set only when it is earlier than what is set already, so that an
-// answer in time, which puts the limit off, costs nothing.
-#[derive(Debug, Clone)]
-struct Entry {
-    table: Table,
-    alarm: Option<Time>,
-    // As it is among the others' fingerprints.
-    fingerprint: Fingerprint,
-}
-
-/// A dealer: its tables and those who play at them, want to, or look on.
+/// A dealer: its tables, players, waiting clients and watchers.
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
@@ -73,7 +64,7 @@ pub struct Server {
     door: Door,
     guests: BTreeMap<PeerId, Guest>,
     queue: Queue,
-    // Those that are played, and those that are over whose players have not heard everything yet.
+    // Tables in play, and those that are over and still have messages to send.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
     // Seats at tables that are held for those who had them.
@@ -87,13 +78,13 @@ pub struct Server {
     accounts: Option<Accounts>,
     printer: Printer,
     ended: Option<Outcome>,
-    // Stopped in a way that it can be gone on with.
+    // Stopped, to be resumed later.
     suspended: bool,
     fingerprint: SetFingerprint,
 }
 
 impl Server {
-    /// A dealer to whom nobody has come yet.
+    /// A dealer without clients.
     ///
     /// # Errors
     /// [`ConfigError`] when a number is out of its range.
@@ -150,7 +141,7 @@ impl Server {
 
     fn connected(&mut self, now: Time, who: (PeerId, Role), address: &str, out: &mut Outbox) {
         let due = now.plus(self.config.timeout);
-        // Only watchers are shown it, and players come by the thousand.
+        // Built for watchers only: thousands of players may connect.
         let view = (who.1 == Role::Watcher).then(|| self.view());
         let Self { door, shares, audience, ended, .. } = self;
         let entrance = Entrance { door, shares, audience, closed: ended.is_some() };
@@ -170,7 +161,7 @@ impl Server {
             }
             None => {}
         }
-        // Nothing that a watcher says means anything.
+        // Messages of watchers are ignored.
         if !self.door.has(peer) {
             return;
         }
@@ -191,12 +182,16 @@ impl Server {
         self.queue.push(host, peer);
         self.fill_tables(now, out);
         if let Some(before) = self.queue.before(host, peer) {
-            let before = u32::try_from(before).unwrap_or(u32::MAX);
-            out.event(GameEvent::Waiting { peer, name: name.to_string(), before });
+            let places = u32::try_from(before).unwrap_or(u32::MAX);
+            if self.seats_to_come().is_some_and(|seats| before >= seats) {
+                let text = format!("no seat is left for {name}: all tables are taken and none will follow");
+                note(out, Severity::Info, Some(peer), text);
+            }
+            out.event(GameEvent::Waiting { peer, name: name.to_string(), before: places });
         }
     }
 
-    // Somebody did what it must not and has to go.
+    // Sends away a client that violated the protocol.
     fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         match self.guests.get(&peer) {
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.fault(now, peer, fault, out)),
@@ -205,7 +200,7 @@ impl Server {
                 out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }
-            // What a stranger speaks is not known, so it is told nothing.
+            // The dialect of a client that has not joined may be unknown, so it gets no message.
             None if self.door.has(peer) => {
                 fault.tell(peer, None, out);
                 self.close(peer, out);
@@ -256,99 +251,14 @@ impl Server {
         }
     }
 
-    // Lets somebody go who has no seat.
+    // Disconnects a client without a seat.
     fn close(&mut self, peer: PeerId, out: &mut Outbox) {
         self.door.leave(peer);
         self.shares.leave(peer);
         out.close(peer);
     }
 
-    // Lets tables begin as long as there are players for them.
-    fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
-        let Config { players, tables, forever, .. } = self.config;
-        while self.queue.len() >= players
-            && self.playing < tables
-            && (forever || self.begun < tables)
-            && self.ended.is_none()
-        {
-            let Some(number) = self.begun.checked_add(1) else { return };
-            let Ok(mut table) = Table::new(self.config, number) else { return };
-            self.begun = number;
-            self.playing += 1;
-            for _ in 0..players {
-                let Some(peer) = self.queue.pop() else { break };
-                let Some(Guest::Waiting { name, dialect }) = self.guests.insert(peer, Guest::Seated { table: number })
-                else {
-                    continue;
-                };
-                self.toggle_waiting(peer, &name, dialect);
-                table.seat(now, peer, (name, dialect), out);
-            }
-            table.take_fingerprint();
-            let fingerprint = entry_fingerprint(&table);
-            self.fingerprint.toggle(fingerprint);
-            self.tables.insert(number, Entry { table, alarm: None, fingerprint });
-            self.settle(now, number, out);
-        }
-    }
-
-    // Has something done at a table, and sees to what follows from it.
-    fn at(&mut self, now: Time, number: u32, out: &mut Outbox, act: impl FnOnce(&mut Table, &mut Outbox)) {
-        if let Some(entry) = self.tables.get_mut(&number) {
-            act(&mut entry.table, out);
-            self.settle(now, number, out);
-        }
-    }
-
-    // What follows from what has happened at a table.
-    fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
-        let Some(entry) = self.tables.get_mut(&number) else { return };
-        for peer in entry.table.take_closed() {
-            self.guests.remove(&peer);
-            self.shares.leave(peer);
-        }
-        self.fingerprint.toggle(entry.fingerprint);
-        entry.table.take_fingerprint();
-        entry.fingerprint = entry_fingerprint(&entry.table);
-        self.fingerprint.toggle(entry.fingerprint);
-        let result = entry.table.take_result();
-        if let Some(standings) = &result {
-            self.playing -= 1;
-            self.rounds += entry.table.game().map_or(0, |game| u64::from(game.played()));
-            self.complete += u32::from(entry.table.ended() == Some(Outcome::Finished));
-            self.printer.print(now, standings, entry.table.is_deserted(), out);
-        }
-        let wanted = entry.table.due();
-        if let Some(wanted) = wanted
-            && entry.alarm.is_none_or(|alarm| wanted < alarm)
-        {
-            if let Some(alarm) = entry.alarm.replace(wanted) {
-                self.alarms.remove(&(alarm, number));
-            }
-            self.alarms.insert((wanted, number));
-        }
-        if entry.table.is_empty() {
-            if let Some(alarm) = entry.alarm {
-                self.alarms.remove(&(alarm, number));
-            }
-            self.fingerprint.toggle(entry.fingerprint);
-            self.tables.remove(&number);
-        }
-        if result.is_some() {
-            self.fill_tables(now, out);
-            self.end_if_done(out);
-        }
-    }
-
-    // When the last table is over, whoever still waits for one waits for nothing.
-    fn end_if_done(&mut self, out: &mut Outbox) {
-        if self.ended.is_none() && !self.config.forever && self.begun >= self.config.tables && self.playing == 0 {
-            self.ended = Some(if self.complete > 0 { Outcome::Finished } else { Outcome::Deserted });
-            self.dismiss(out);
-        }
-    }
-
-    // Lets everybody go who has no seat.
+    // Disconnects all clients without a seat.
     fn dismiss(&mut self, out: &mut Outbox) {
         for peer in self.door.peers() {
             self.close(peer, out);
@@ -373,124 +283,11 @@ impl Server {
         self.printer.finish(out);
     }
 
-    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        while let Some(peer) = self.door.late(now) {
-            self.fault(now, peer, &Fault::NoJoin, out);
-        }
-        while let Some((table, seat)) = self.held.late(now) {
-            self.at(now, table, out, |table, out| table.give_up(now, seat, out));
-        }
-        while let Some(&(at, number)) = self.alarms.first()
-            && at <= now
-        {
-            self.alarms.pop_first();
-            if let Some(entry) = self.tables.get_mut(&number) {
-                entry.alarm = None;
-            }
-            self.at(now, number, out, |table, out| table.elapse(now, out));
-        }
-    }
-
-    // What follows once everything else has happened.
-    fn conclude(&mut self, now: Time, out: &mut Outbox) {
-        if let Some(mut accounts) = self.accounts.take() {
-            accounts.give(now, self, out);
-            self.accounts = Some(accounts);
-        }
-        if self.audience.is_empty() {
-            return;
-        }
-        if self.ended.is_some() {
-            self.audience.dismiss(now, &self.view().to_bytes(), out);
-        } else if self.audience.changed(now) {
-            self.audience.show(now, &self.view().to_bytes(), out);
-        }
-    }
-
     fn toggle_waiting(&mut self, peer: PeerId, name: &Name, dialect: Dialect) {
         let mut fact = Fingerprint::new();
         fact.add(peer.0);
         fact.add_bytes(name.as_str().as_bytes());
         fact.add(u64::from(dialect == Dialect::Text));
         self.fingerprint.toggle(fact);
-    }
-}
-
-fn entry_fingerprint(table: &Table) -> Fingerprint {
-    let mut fact = Fingerprint::new();
-    fact.add(table.fingerprint());
-    fact
-}
-
-impl Engine for Server {
-    type Protocol = Blackjack;
-
-    fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
-        match input {
-            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), address, out),
-            Input::Request { peer, request } => self.request(now, peer, request, out),
-            Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
-            Input::Refresh { peer } => self.refresh(now, peer, out),
-            Input::Disconnected { peer, why } => {
-                self.disconnected(now, peer, why, out);
-                if why == Gone::Interrupted {
-                    // The others are gone as well, and their turn comes next: there is nobody to be shown anything.
-                    return;
-                }
-            }
-            Input::Elapsed => self.elapsed(now, out),
-            Input::Stop(Leave::Over) => self.stop(now, out),
-            Input::Stop(Leave::Resumable) => {
-                // Nobody hears of it, and everything stays as it is.
-                self.suspended = true;
-                return;
-            }
-        }
-        self.conclude(now, out);
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        let tables = self.alarms.first().map(|&(at, _)| at);
-        let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
-        [tables, self.door.deadline(), self.held.deadline(), self.audience.deadline(), accounts]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.shares.is_empty()) }
-    }
-
-    fn digest(&self) -> u64 {
-        let mut fingerprint = Fingerprint::new();
-        for part in [
-            self.fingerprint.value(),
-            self.shares.fingerprint(),
-            self.door.fingerprint(),
-            self.held.fingerprint(),
-            self.queue.fingerprint(),
-            self.audience.fingerprint(),
-            self.printer.fingerprint(),
-            self.accounts.as_ref().map_or(0, Accounts::fingerprint),
-            self.rounds,
-            u64::from(self.begun) << 32 | u64::from(self.playing),
-            u64::from(self.complete) << 32 | self.ended.map_or(0, |ended| ended as u64 + 1),
-            u64::from(self.suspended),
-        ] {
-            fingerprint.add(part);
-        }
-        fingerprint.value()
-    }
-
-    fn status(&self) -> Status {
-        let phase = match (self.ended, self.playing) {
-            (Some(_), _) => Phase::Over,
-            (None, 0) => Phase::Lobby,
-            (None, _) => Phase::Playing,
-        };
-        let players = u32::try_from(self.config.players).unwrap_or(u32::MAX);
-        let taken = self.tables().map(|table| table.status().taken).sum();
-        Status { phase, taken, seats: self.config.tables.saturating_mul(players) }
     }
 }

@@ -22,6 +22,7 @@
 mod engine;
 mod fault;
 mod interruption;
+mod leaving;
 mod seat;
 mod state;
 
@@ -34,6 +35,7 @@ use core::mem;
 use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Severity, Standing, Time};
 
 pub(crate) use fault::Fault;
+use leaving::left;
 use seat::{Pace, Seat, label};
 pub(crate) use state::TableState;
 
@@ -49,6 +51,9 @@ use crate::{
     view::{SeatView, TableView},
 };
 
+/// How many times the progress of a game is told at most.
+const PROGRESS_STEPS: u32 = 1_000;
+
 /// A table, those who sit at it, and those who look on.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -61,20 +66,20 @@ pub struct Table {
     // None before all seats are taken.
     game: Option<Game>,
     ended: Option<Outcome>,
-    // Stopped in a way that it can be gone on with.
+    // Stopped, to be resumed later.
     suspended: bool,
     // What only a table by itself has: a lobby does this for all of its tables.
     shares: Shares,
     door: Door,
     audience: Audience,
-    // Who was let go and what it came to, for whoever has this table.
+    // Closed peers and the result, for the lobby that owns this table.
     closed: Vec<PeerId>,
     result: Option<Standings>,
     fingerprint: u64,
 }
 
 impl Table {
-    /// A table to which nobody has come yet; the number chooses its cards, and is what it is called.
+    /// An empty table. The number selects its cards and is its name.
     ///
     /// # Errors
     /// [`ConfigError`] when a number is out of its range.
@@ -150,12 +155,12 @@ impl Table {
         self.ended.is_some() && self.seats.iter().all(Option::is_none)
     }
 
-    /// Who was let go since the last look.
+    /// Takes the peers whose connections were closed since the last call.
     pub(crate) fn take_closed(&mut self) -> Vec<PeerId> {
         mem::take(&mut self.closed)
     }
 
-    /// What it came to, once.
+    /// Takes the standings, once, when the table is over.
     pub(crate) const fn take_result(&mut self) -> Option<Standings> {
         self.result.take()
     }
@@ -165,7 +170,7 @@ impl Table {
         self.ended
     }
 
-    /// Whether nobody was there any more when it ended, played to its end or not.
+    /// Whether all players had left when it ended, played to its end or not.
     pub(crate) fn is_deserted(&self) -> bool {
         self.game.as_ref().is_some_and(Game::is_deserted)
     }
@@ -198,7 +203,7 @@ impl Table {
         self.go_on(now, out);
     }
 
-    /// Somebody who sits there says something.
+    /// Takes in a message of a player.
     pub(crate) fn hear(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
@@ -212,7 +217,7 @@ impl Table {
             message => return self.send_away(now, number, &Fault::OutOfTurn(message), out),
         };
         seat.answered(now);
-        // Whoever was asked may answer, and a deck does not run out.
+        // This cannot fail: the seat was asked, and a deck does not run out.
         if self.game.as_mut().is_some_and(|game| game.apply(number, action).is_ok()) {
             self.go_on(now, out);
         } else {
@@ -220,53 +225,7 @@ impl Table {
         }
     }
 
-    /// Somebody who sits there has done what it must not: its hand is lost and it has to go.
-    pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
-        let Some(number) = self.find(peer) else { return };
-        // One that is leaving has its results. What it sends now changes nothing, but nothing more can be read from it either.
-        if self.seats[number].as_ref().is_some_and(|seat| !seat.leaving) {
-            self.send_away(now, number, fault, out);
-        }
-    }
-
-    fn send_away(&mut self, now: Time, number: usize, fault: &Fault, out: &mut Outbox) {
-        let Some(mut seat) = self.seats[number].take() else { return };
-        fault.tell(seat.peer, Some(&seat.name), out);
-        out.event(left(&seat, self.number, number, Departure::Dismissed(fault.to_string())));
-        seat.leave_now(now);
-        self.seats[number] = Some(seat);
-        self.flush(now, number, out);
-        self.vacate(now, number, true, out);
-    }
-
-    /// Somebody who sits there is gone.
-    pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
-        let Some(number) = self.find(peer) else { return };
-        let Some(seat) = self.seats[number].as_mut() else { return };
-        let round = self.game.as_ref().and_then(Game::round);
-        let in_hand = round.is_some_and(|round| round.is_playing(number));
-        if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
-            // Half-closed after its last answer: it may still hear how that ended.
-            seat.mute = true;
-            return;
-        }
-        if !seat.leaving {
-            out.event(left(seat, self.number, number, Departure::Disconnected(why)));
-        }
-        if why == Gone::Left && self.game.is_some() {
-            seat.leave_now(now);
-            self.flush(now, number, out);
-        } else {
-            let leaving = seat.leaving;
-            self.close(number, out);
-            if leaving {
-                return;
-            }
-        }
-        self.vacate(now, number, in_hand, out);
-    }
-
-    /// Tells somebody who sits there its round again.
+    /// Sends a player its round again from the beginning.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let (Some(number), pace) = (self.find(peer), self.pace()) else { return };
         if let (Some(seat), Some(view)) =
@@ -288,7 +247,7 @@ impl Table {
         }
     }
 
-    /// When somebody who sits there wants to be looked after.
+    /// The earliest deadline of a seat.
     pub(crate) fn due(&self) -> Option<Time> {
         self.seats.iter().flatten().filter_map(Seat::deadline).min()
     }
@@ -306,18 +265,7 @@ impl Table {
         }
     }
 
-    // The game goes on without a seat.
-    fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
-        let Some(game) = &mut self.game else { return };
-        if forfeits {
-            game.forfeit(number);
-        } else {
-            game.leave(number);
-        }
-        self.go_on(now, out);
-    }
-
-    // Tells everybody what is new, deals the next round when one is over, and sends out what may leave.
+    // Queues what is new for each seat, deals the next round when one is over, and sends what is due.
     fn go_on(&mut self, now: Time, out: &mut Outbox) {
         let Some(game) = self.game.as_mut().filter(|_| self.ended.is_none()) else { return };
         let ended = loop {
@@ -347,7 +295,7 @@ impl Table {
         }
     }
 
-    // Says what it came to and takes leave of everybody.
+    // Reports the result and queues QUIT for everybody.
     fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
         self.ended = Some(outcome);
         if let Some(game) = &self.game {
@@ -373,7 +321,7 @@ impl Table {
         }
     }
 
-    // Sends a seat what may leave by now; lets it go behind QUIT.
+    // Sends a seat what is due, and closes it after QUIT.
     fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
         let pace = self.pace();
         let Some(seat) = &mut self.seats[number] else { return };
@@ -387,19 +335,12 @@ impl Table {
         }
     }
 
-    fn close(&mut self, number: usize, out: &mut Outbox) {
-        if let Some(seat) = self.seats[number].take() {
-            out.close(seat.peer);
-            self.closed.push(seat.peer);
-        }
-    }
-
-    /// A fingerprint of all that goes on follows from, as of the last [`take_fingerprint`](Self::take_fingerprint).
+    /// The fingerprint, as of the last [`take_fingerprint`](Self::take_fingerprint).
     pub(crate) const fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Takes the fingerprint of what it has come to.
+    /// Recomputes the fingerprint.
     pub(crate) fn take_fingerprint(&mut self) {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(u64::from(self.number));
@@ -422,8 +363,12 @@ impl Table {
     }
 }
 
-// What follows for the seats from a round that is over.
+// Resets the seats after a round, and dismisses those that play no more.
 fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
+    let (done, whole) = (game.played(), game.rounds());
+    if done.is_multiple_of(whole.div_ceil(PROGRESS_STEPS).max(1)) {
+        out.event(GameEvent::Progress { game: table, done: done.into(), whole: whole.into() });
+    }
     if trace && let Some(dealer) = game.revealed() {
         let cards: Vec<&str> = dealer.cards().iter().map(|card| card.name()).collect();
         let (round, cards) = (game.played(), cards.join(", "));
@@ -450,8 +395,4 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
 /// A line for the log.
 pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, text: String) {
     out.event(GameEvent::Notice { severity, peer, text });
-}
-
-fn left(seat: &Seat, table: u32, number: usize, why: Departure) -> GameEvent {
-    GameEvent::Left { peer: seat.peer, name: seat.name.to_string(), seat: label(table, number), why }
 }

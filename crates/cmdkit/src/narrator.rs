@@ -1,12 +1,15 @@
 //! Reports the events of a room to the log and to standard output.
 
-use std::{io, time::Duration};
+use std::{collections::BTreeMap, io, time::Duration};
 
 use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Time};
 use netshell::{LogLimit, Observer};
 use tracing::{debug, info, warn};
 
-use crate::queued::Queue;
+use crate::{
+    progress::{clock_time, time_left},
+    queued::Queue,
+};
 
 /// How many lines of one kind the log shows before it holds them back: enough for a full room that joins and leaves at once,
 /// and far fewer than a flooding peer can cause.
@@ -29,6 +32,32 @@ impl Stdout {
     }
 }
 
+/// How often the log tells how far a game is.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// When games began and how far they were then, for the time that they still take.
+#[derive(Debug)]
+struct Pace {
+    begun: BTreeMap<u32, (Time, u64)>,
+    told: Time,
+}
+
+impl Pace {
+    /// How many rounds a second a game plays, and how long its rest takes; none while it is too early to tell, or was told just now.
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+    fn admit(&mut self, now: Time, game: u32, done: u64, whole: u64) -> Option<(f64, Option<Duration>)> {
+        let (begun, before) = *self.begun.entry(game).or_insert((now, done));
+        if done >= whole || now.since(begun.max(self.told)) < PROGRESS {
+            return None;
+        }
+        self.told = now;
+        // Results may be taken back.
+        let (elapsed, played) = (now.since(begun), done.saturating_sub(before));
+        let rate = played as f64 / elapsed.as_secs_f64();
+        Some((rate, time_left(played, whole.saturating_sub(before), elapsed)))
+    }
+}
+
 /// Reports events. Peers cause them, so the lines of each kind are limited.
 #[derive(Debug)]
 pub(crate) struct Narrator {
@@ -38,6 +67,7 @@ pub(crate) struct Narrator {
     joined: LogLimit,
     left: LogLimit,
     started: LogLimit,
+    pace: Pace,
     ended: LogLimit,
     notices: LogLimit,
     malformed: LogLimit,
@@ -58,6 +88,7 @@ impl Narrator {
             joined: limit(),
             left: limit(),
             started: limit(),
+            pace: Pace { begun: BTreeMap::new(), told: Time::ZERO },
             ended: limit(),
             notices: limit(),
             malformed: LogLimit::new(Time::ZERO),
@@ -111,11 +142,23 @@ impl Observer for Narrator {
                 }
             }
             GameEvent::Started { game, players } => {
+                self.pace.begun.insert(*game, (now, 0));
                 if let Some(held_back) = self.started.admit(now) {
                     info!(game, players, held_back = some(held_back), "the game starts");
                 }
             }
+            GameEvent::Progress { game, done, whole } => {
+                if let Some((rate, left)) = self.pace.admit(now, *game, *done, *whole) {
+                    let left = left.map(clock_time);
+                    info!(
+                        game,
+                        "{done} of {whole} rounds, {rate:.1} a second{}",
+                        left.map_or_else(String::new, |left| format!(", {left} left"))
+                    );
+                }
+            }
             GameEvent::Ended { game, complete, standings } => {
+                self.pace.begun.remove(game);
                 if let Some(held_back) = self.ended.admit(now) {
                     let how = if *complete { "played" } else { "broken off" };
                     let scores: Vec<String> = standings
@@ -146,5 +189,24 @@ impl Observer for Narrator {
         if let Some(held_back) = self.gone.admit(now) {
             debug!(%peer, address, ?why, held_back = some(held_back), "gone");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_every_ten_seconds_with_the_time_left() {
+        let at = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
+        let mut pace = Pace { begun: BTreeMap::from([(1, (at(5), 0))]), told: Time::ZERO };
+        assert_eq!(pace.admit(at(14), 1, 30, 1000), None);
+        assert_eq!(pace.admit(at(15), 1, 40, 1000), Some((4.0, Some(Duration::from_secs(240)))));
+        assert_eq!(pace.admit(at(24), 1, 80, 1000), None);
+        assert_eq!(pace.admit(at(25), 1, 80, 1000), Some((4.0, Some(Duration::from_secs(230)))));
+        assert_eq!(pace.admit(at(265), 1, 1000, 1000), None);
+        // A game that is gone on with is judged by what it plays from here on.
+        assert_eq!(pace.admit(at(300), 2, 500, 600), None);
+        assert_eq!(pace.admit(at(310), 2, 550, 600), Some((5.0, Some(Duration::from_secs(10)))));
     }
 }

@@ -23,6 +23,8 @@ const USUAL_ROWS: u16 = 24;
 pub struct Progress {
     start: Instant,
     quiet: Duration,
+    // Between two lines where standard error is no terminal.
+    pause: Duration,
     drawn: Option<Instant>,
     // Rows of the last drawing, from the first to the one with the cursor.
     rows: usize,
@@ -40,7 +42,15 @@ impl Progress {
     /// Work that starts now.
     pub fn new() -> Self {
         let terminal = io::stderr().is_terminal();
-        Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, rows: 1, shown: terminal, terminal }
+        Self {
+            start: Instant::now(),
+            quiet: Duration::ZERO,
+            pause: ELSEWHERE,
+            drawn: None,
+            rows: 1,
+            shown: terminal,
+            terminal,
+        }
     }
 
     /// With `always`, the progress is also written where standard error is no terminal: a line of its own every few seconds.
@@ -54,6 +64,16 @@ impl Progress {
     #[must_use]
     pub fn quiet_for(mut self, quiet: Duration) -> Self {
         self.quiet = quiet;
+        self
+    }
+
+    /// Where standard error is no terminal, writes a line each `pause`, the first one after that time.
+    #[must_use]
+    pub fn every(mut self, pause: Duration) -> Self {
+        self.pause = pause;
+        if !self.terminal {
+            self.quiet = self.quiet.max(pause);
+        }
         self
     }
 
@@ -71,7 +91,7 @@ impl Progress {
     ///
     /// On a terminal there may be several lines. A line that is too long is cut; one with escape sequences has to fit.
     pub fn draw(&mut self, line: impl FnOnce(Duration) -> String) {
-        let (pause, elapsed) = (if self.terminal { ON_TERMINAL } else { ELSEWHERE }, self.elapsed());
+        let (pause, elapsed) = (if self.terminal { ON_TERMINAL } else { self.pause }, self.elapsed());
         if self.shown && elapsed >= self.quiet && self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause) {
             self.draw_now(line(elapsed));
         }
@@ -130,6 +150,26 @@ impl Drop for Progress {
     }
 }
 
+/// How long the rest of some work takes if it goes on as it did; none before there is anything to judge by, and at the end.
+pub fn time_left(done: u64, whole: u64, elapsed: Duration) -> Option<Duration> {
+    if done == 0 || done >= whole {
+        return None;
+    }
+    let nanos = elapsed.as_nanos().saturating_mul(u128::from(whole - done)) / u128::from(done);
+    Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+}
+
+/// A time as hours, minutes and seconds: `0:06`, `4:38`, `1:02:03`.
+///
+/// ```
+/// # use std::time::Duration;
+/// assert_eq!(cmdkit::clock_time(Duration::from_secs(278)), "4:38");
+/// ```
+pub fn clock_time(time: Duration) -> String {
+    let (hours, minutes, seconds) = (time.as_secs() / 3600, time.as_secs() / 60 % 60, time.as_secs() % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
 /// A bar of `columns` characters between brackets, filled in proportion to `done` of `whole`.
 ///
 /// ```
@@ -175,6 +215,17 @@ fn cut(line: &str, columns: u16) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_left_follows_from_what_is_done() {
+        let second = Duration::from_secs(1);
+        assert_eq!(time_left(25, 100, second), Some(3 * second));
+        assert_eq!([time_left(0, 9, second), time_left(9, 9, second), time_left(10, 9, second)], [None; 3]);
+        assert_eq!(time_left(1, u64::MAX, 9_999 * second), Some(Duration::from_nanos(u64::MAX)));
+        for (seconds, text) in [(0, "0:00"), (6, "0:06"), (278, "4:38"), (3723, "1:02:03")] {
+            assert_eq!(clock_time(Duration::from_secs(seconds)), text);
+        }
+    }
 
     #[test]
     fn a_bar_is_full_when_all_is_done_and_not_longer() {

@@ -176,7 +176,7 @@ impl Names {
                 }
                 text
             }
-            GameEvent::Notice { .. } | GameEvent::Summary(_) => return None,
+            GameEvent::Progress { .. } | GameEvent::Notice { .. } | GameEvent::Summary(_) => return None,
         })
     }
 }

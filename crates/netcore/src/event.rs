@@ -55,6 +55,15 @@ pub enum GameEvent {
         /// The result of each player, best first.
         standings: Vec<Standing>,
     },
+    /// How far a game is; not told more often than a thousand times in a game.
+    Progress {
+        /// Its number, as it was when it began.
+        game: u32,
+        /// How many rounds are over.
+        done: u64,
+        /// How many it has.
+        whole: u64,
+    },
     /// A line for the log.
     Notice {
         /// How important it is.

@@ -1,13 +1,18 @@
-//! The command line: what was typed, and what is meant by it.
+//! The command line, and the plan that follows from it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{anyhow, bail};
 use blackjack::{
-    Policy, QTable, StateSpace,
+    Policy, QTable, Seed, StateSpace,
     exact::Solver,
+    game::MAX_ROUNDS,
     learn::{Chance, Explore},
     protocol::Name,
+    server::TIMEOUT,
 };
 use clap::{
     Parser, ValueEnum,
@@ -26,8 +31,10 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
+  player --practice
+      play yourself against a dealer in this program, at your own pace
   player Ann localhost 12345 --human
-      play yourself, with the odds and the best table's advice
+      play yourself at that dealer; a shows the odds and the best table's advice
   player Ann localhost 12345 --best
       play by the best table that there is
   player Ann localhost 12345 --train --explore epsilon --table ann.qtable
@@ -38,10 +45,11 @@ Examples:
       a line for each question
 
 Random training, which is the course's way, never plays well: it learns what an action is worth if everything after it is \
-random too. Use --explore epsilon or doubt to learn to play.
+random too. Use --explore epsilon or until-confident to learn to play.
 
 Exit status: 0 when the dealer has said QUIT, you left or a signal came; 1 when the dealer cannot be reached, goes away \
-without QUIT or says what makes no sense, or a table cannot be read, or not be saved at the end; 2 for wrong usage.";
+without QUIT, did not wait for your answer or says what makes no sense, or a table cannot be read, or not be saved at the end; \
+2 for wrong usage.";
 
 /// Play the game of 21 by a table, learn one, or let a person play
 #[derive(Debug, Clone, Parser)]
@@ -49,24 +57,40 @@ without QUIT or says what makes no sense, or a table cannot be read, or not be s
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Args {
     /// Your name: 1 to 64 printable ASCII characters without a space
-    #[arg(value_parser = OsStringValueParser::new().try_map(|typed| Name::new(typed.as_encoded_bytes())))]
-    pub name: Name,
+    #[arg(required_unless_present = "practice", value_parser = OsStringValueParser::new().try_map(|typed| Name::new(typed.as_encoded_bytes())))]
+    pub name: Option<Name>,
 
     /// Name or address of the dealer
-    #[arg(value_parser = parse_host)]
-    pub host: String,
+    #[arg(required_unless_present = "practice", value_parser = parse_host)]
+    pub host: Option<String>,
 
     /// TCP port of the dealer
-    #[arg(value_parser = whole_number(1..=u16::MAX, 12345), allow_negative_numbers = true)]
-    pub port: u16,
+    #[arg(required_unless_present = "practice", value_parser = whole_number(1..=u16::MAX, 12345), allow_negative_numbers = true)]
+    pub port: Option<u16>,
 
     /// Learn while playing, and save the table
-    #[arg(long, conflicts_with = "human")]
+    #[arg(long, conflicts_with_all = ["human", "practice"])]
     pub train: bool,
 
     /// Play yourself: in the terminal, or by lines if standard input or output is none
     #[arg(long)]
     pub human: bool,
+
+    /// Play yourself against a dealer in this program, whose hand is shown at the end of each round and who waits as long as
+    /// it takes
+    #[arg(long, conflicts_with_all = ["host", "port", "binary", "think", "rounds"])]
+    pub practice: bool,
+
+    /// How many seconds the dealer waits for your answer, for the time that is shown: the wire does not tell it. 0 shows none
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT.as_secs(), value_parser = whole_number(0..=86_400_u64, 30),
+          requires = "human", allow_negative_numbers = true)]
+    pub think: u64,
+
+    /// How many rounds the dealer deals, for the time left that is shown while a table plays or learns: the wire does not
+    /// tell it
+    #[arg(long, value_name = "ROUNDS", value_parser = whole_number(1..=u64::from(MAX_ROUNDS), 1000), conflicts_with = "human",
+          allow_negative_numbers = true)]
+    pub rounds: Option<u64>,
 
     /// The table to play by, to train or to be advised by [default: 'qtable'; if that is not there, training makes it, and
     /// advice is the best table's]
@@ -95,9 +119,8 @@ pub struct Args {
           help_heading = "Training", allow_negative_numbers = true)]
     pub epsilon: Option<Chance>,
 
-    /// Make random moves by this number [default: the system's entropy]
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), requires = "train",
-          help_heading = "Training", allow_negative_numbers = true)]
+    /// Make the learner's random moves by this number, or deal the cards of --practice by it [default: the system's entropy]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 17), allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Save the table after so many rounds, and at the end
@@ -117,8 +140,9 @@ pub enum Exploring {
     Random,
     /// By the table, and by a coin now and then
     Epsilon,
-    /// By a coin while the better action is in doubt, else by the table
-    Doubt,
+    /// By a coin until the better action is known with confidence, then by the table
+    #[value(alias = "doubt")]
+    UntilConfident,
 }
 
 fn parse_host(typed: &str) -> Result<String, &'static str> {
@@ -151,16 +175,43 @@ impl Args {
     /// # Errors
     /// When the table is damaged, is not there though it was named, or has other states than were asked for.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+        if self.seed.is_some() && !self.train && !self.practice {
+            let wrong = "--seed is for --train and --practice; otherwise nothing here is random";
+            return Err(UsageError(wrong.to_owned()).into());
+        }
         if self.train {
             return Ok(Plan::Learn { learner: Box::new(self.learner()?) });
         }
         let solver = Solver::new();
         let policy = self.policy(&solver)?;
-        if self.human {
+        if self.is_for_person() {
             Ok(Plan::Human { advisor: Box::new(Advisor::new(solver, policy)) })
         } else {
             Ok(Plan::Play { policy: Box::new(policy) })
         }
+    }
+
+    /// Whether a person plays.
+    pub(crate) const fn is_for_person(&self) -> bool {
+        self.human || self.practice
+    }
+
+    /// How long the dealer waits for an answer; none shows no time.
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        (self.think > 0 && !self.practice).then(|| Duration::from_secs(self.think))
+    }
+
+    /// The cards of a practice table.
+    ///
+    /// # Errors
+    /// When the system gives no entropy.
+    pub(crate) fn cards(&self) -> anyhow::Result<Seed> {
+        if let Some(number) = self.seed {
+            return Ok(Seed::from_number(number));
+        }
+        let mut key = [0; 32];
+        SysRng.try_fill_bytes(&mut key)?;
+        Ok(Seed::new(key))
     }
 
     fn path(&self) -> &Path {
@@ -192,7 +243,7 @@ impl Args {
                     Some(epsilon) => epsilon,
                     None => "0.1".parse()?,
                 }),
-                Exploring::Doubt => Explore::Doubt,
+                Exploring::UntilConfident => Explore::UntilConfident,
             },
             rng: Pcg64Mcg::seed_from_u64(seed),
             saves: Autosave::new(self.save_every),
@@ -209,7 +260,7 @@ impl Args {
             return Ok(table.policy());
         }
         // A person decides for themselves, so advice from the best is at hand; whoever plays by a table needs one.
-        let advised = self.human && self.table.is_none();
+        let advised = self.is_for_person() && self.table.is_none();
         if !self.best && !advised {
             let qtable = command_of("qtable");
             bail!(
@@ -252,6 +303,11 @@ mod tests {
             ("player Ann localhost 80 --train --epsilon +0.1", ErrorKind::ValueValidation),
             ("player Ann localhost 80 --train --best", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --table x --best", ErrorKind::ArgumentConflict),
+            ("player Ann localhost 80 --practice", ErrorKind::ArgumentConflict),
+            ("player --practice --train", ErrorKind::ArgumentConflict),
+            ("player --practice --think 5", ErrorKind::ArgumentConflict),
+            ("player Ann localhost 80 --think 5", ErrorKind::MissingRequiredArgument),
+            ("player Ann localhost 80 --human --rounds 5", ErrorKind::ArgumentConflict),
             ("player Ann localhost 80 --state fine", ErrorKind::ValueValidation),
         ] {
             let error = Args::try_parse_from(line.split(' ')).unwrap_err();
@@ -265,9 +321,18 @@ mod tests {
     }
 
     #[test]
+    fn practice_needs_nothing_else() {
+        let args = Args::try_parse_from(["player", "--practice"]).unwrap();
+        assert!(args.is_for_person() && args.name.is_none() && args.limit().is_none());
+        assert!(Args::try_parse_from(["player", "Ann", "--practice", "--seed", "3"]).unwrap().name.is_some());
+        let args = Args::try_parse_from(["player", "Ann", "localhost", "80", "--human"]).unwrap();
+        assert_eq!(args.limit(), Some(TIMEOUT));
+    }
+
+    #[test]
     fn a_host_may_be_an_address_in_brackets() {
         for (typed, host) in [("[::1]", "::1"), ("::1", "::1"), ("localhost", "localhost")] {
-            assert_eq!(Args::try_parse_from(["player", "Ann", typed, "80"]).unwrap().host, host);
+            assert_eq!(Args::try_parse_from(["player", "Ann", typed, "80"]).unwrap().host.as_deref(), Some(host));
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::{
     io::{ErrorKind, Read, Write},
+    mem,
     net::{Shutdown, TcpStream},
     path::PathBuf,
     sync::{
@@ -22,16 +23,18 @@ use blackjack::{
     learn::{Choice, Episode, Explore, Score},
 };
 use bytes::BytesMut;
-use cmdkit::{Autosave, file_name};
+use cmdkit::{Autosave, Progress, clock_time, file_name, time_left};
 use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
 use tokio::runtime;
-use tracing::{debug, info, trace, warn};
+use tracing::{Level, debug, info, trace, warn};
 
 use crate::{connection, session::Session, tables};
 
 /// Bytes read at a time: far more than a round has.
 const CHUNK: usize = 4096;
+/// How often progress is written where standard error is no terminal.
+const PROGRESS: Duration = Duration::from_secs(10);
 /// How long, and how much, of what a dealer may send behind its QUIT is read so that it can close in peace.
 const PARTING: Duration = Duration::from_secs(1);
 const PARTING_BYTES: usize = 64 << 10;
@@ -39,9 +42,9 @@ const PARTING_BYTES: usize = 64 << 10;
 /// Who decides.
 #[derive(Debug)]
 pub(crate) enum Pilot {
-    /// A table that does not change.
+    /// A fixed table.
     Table(Box<Policy>),
-    /// One that does.
+    /// A table that is trained.
     Learner(Box<Learner>),
 }
 
@@ -57,14 +60,19 @@ pub(crate) struct Learner {
 }
 
 impl Learner {
-    /// What makes its states.
+    /// The space of its states.
     pub(crate) const fn space(&self) -> StateSpace {
         self.table.space()
     }
 
-    /// Saves the table if it is time for that. If it cannot be saved, that is told and the learning goes on.
-    fn save_meanwhile(&mut self, score: Score) {
-        match self.saves.meanwhile(score.rounds(), || tables::save(&self.path, &self.table)) {
+    /// Saves the table if it is time for that, and tells of it below the progress. If it cannot be saved, that is told and the
+    /// learning goes on.
+    fn save_meanwhile(&mut self, score: Score, progress: &mut Progress) {
+        let save = || {
+            progress.end();
+            tables::save(&self.path, &self.table)
+        };
+        match self.saves.meanwhile(score.rounds(), save) {
             Ok(true) => self.account(score),
             Ok(false) => {}
             Err(error) => warn!("{error:#}"),
@@ -101,16 +109,17 @@ impl Pilot {
         })
     }
 
-    fn learn(&mut self, score: Score, verdict: Verdict, lesson: Option<Episode>) {
+    fn learn(&mut self, score: Score, verdict: Verdict, lesson: Option<Episode>, progress: &mut Progress) {
         let Self::Learner(learner) = self else { return };
         if let Some(lesson) = lesson {
             lesson.teach(&mut learner.table, verdict);
         }
-        learner.save_meanwhile(score);
+        learner.save_meanwhile(score, progress);
     }
 }
 
-/// Plays until the dealer takes leave or a signal comes. Gives the score, and what went wrong if anything did.
+/// Plays until the dealer takes leave or a signal comes. Gives the score, and what went wrong if anything did. `rounds` is how
+/// many the dealer deals, if the person knows.
 ///
 /// # Errors
 /// When the system does not let the program listen for signals.
@@ -118,9 +127,10 @@ pub(crate) fn play(
     stream: &TcpStream,
     mut session: Session,
     pilot: &mut Pilot,
+    rounds: Option<u64>,
 ) -> anyhow::Result<(Score, anyhow::Result<()>)> {
     let stopped = stop_on_signal(stream)?;
-    let ended = converse(stream, &mut session, pilot);
+    let ended = converse(stream, &mut session, pilot, rounds);
     let ended = if stopped.load(Ordering::SeqCst) {
         info!("stopped");
         Ok(())
@@ -130,7 +140,15 @@ pub(crate) fn play(
     Ok((session.score, ended))
 }
 
-fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot) -> anyhow::Result<()> {
+fn converse(
+    mut stream: &TcpStream,
+    session: &mut Session,
+    pilot: &mut Pilot,
+    rounds: Option<u64>,
+) -> anyhow::Result<()> {
+    info!("joins; the dealer deals when a table is full, and tells players nothing until then");
+    let mut begun = false;
+    let mut progress = Progress::new().always(tracing::enabled!(Level::INFO)).every(PROGRESS);
     let mut answers = BytesMut::new();
     let mut chunk = [0; CHUNK];
     loop {
@@ -163,16 +181,39 @@ fn converse(mut stream: &TcpStream, session: &mut Session, pilot: &mut Pilot) ->
                         trace!("> {message}");
                     }
                 }
-                Event::Ended { verdict, lesson, .. } => pilot.learn(session.score, verdict, lesson),
+                Event::Ended { verdict, lesson, .. } => {
+                    pilot.learn(session.score, verdict, lesson, &mut progress);
+                    progress.draw(|elapsed| how_far(session.score, rounds, elapsed));
+                }
                 Event::Quit => {
+                    progress.end();
+                    if !begun {
+                        warn!("the dealer said QUIT before the first round: it has no seat left");
+                    }
                     part(stream, &mut chunk);
                     return Ok(());
                 }
-                Event::Began | Event::Dealt | Event::Ignored => {}
+                Event::Began => {
+                    // The time spent waiting for a seat is no time of play.
+                    if !mem::replace(&mut begun, true) {
+                        progress = Progress::new().always(tracing::enabled!(Level::INFO)).every(PROGRESS);
+                    }
+                }
+                Event::Dealt | Event::Ignored => {}
             }
         }
         received?;
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
+    let played = score.rounds();
+    let rate = played as f64 / elapsed.as_secs_f64().max(1e-9);
+    let all = rounds.map_or_else(String::new, |rounds| format!(" of {rounds}"));
+    let left = rounds.and_then(|rounds| time_left(played, rounds, elapsed));
+    let left = left.map_or_else(String::new, |left| format!(", {} left", clock_time(left)));
+    format!("{played}{all} rounds, {rate:.1} a second, mean reward {:+.4}{left}", score.mean())
 }
 
 // Reads to the end of the stream, within reason: a connection that is closed with something unread is reset, and the
@@ -209,4 +250,17 @@ fn stop_on_signal(stream: &TcpStream) -> anyhow::Result<Arc<AtomicBool>> {
         let _ = stream.shutdown(Shutdown::Both);
     })?;
     Ok(stopped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_has_a_time_left_if_the_rounds_are_known() {
+        let score = Score { wins: 20, losses: 30, ..Score::default() };
+        let (rounds, elapsed) = (Some(1000), Duration::from_secs(10));
+        assert_eq!(how_far(score, rounds, elapsed), "50 of 1000 rounds, 5.0 a second, mean reward -0.2000, 3:10 left");
+        assert_eq!(how_far(score, None, elapsed), "50 rounds, 5.0 a second, mean reward -0.2000");
+    }
 }

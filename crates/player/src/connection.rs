@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, ErrorKind},
-    net::TcpStream,
+    net::{SocketAddr, TcpStream},
     time::Duration,
 };
 
@@ -14,18 +14,28 @@ const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// Connects to the first address of `host` where somebody listens.
 pub(crate) fn open(host: &str, port: u16) -> anyhow::Result<TcpStream> {
-    let addresses = cmdkit::resolve(host, port)?;
-    let stream = TcpStream::connect(&addresses[..]).with_context(|| format!("cannot reach {host} port {port}"));
+    open_any(&cmdkit::resolve(host, port)?, host, port)
+}
+
+/// Connects to the first of the addresses of `host` where somebody listens.
+pub(crate) fn open_any(addresses: &[SocketAddr], host: &str, port: u16) -> anyhow::Result<TcpStream> {
+    let stream = TcpStream::connect(addresses).with_context(|| format!("cannot reach {host} port {port}"));
     let stream = stream.map_err(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         Some(ErrorKind::ConnectionRefused) => {
             anyhow::anyhow!("nobody listens at {host} port {port}; is that the dealer's port?")
         }
         _ => error,
     })?;
-    // A connection that is slower or outlives its machine is still a connection.
-    let _ = stream.set_nodelay(true);
-    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
+    tune(&stream);
     Ok(stream)
+}
+
+/// Sends answers at once, and notices a dealer whose machine is gone.
+pub(crate) fn tune<'a>(stream: impl Into<SockRef<'a>>) {
+    let socket = stream.into();
+    // A connection that is slower or outlives its machine is still a connection.
+    let _ = socket.set_tcp_nodelay(true);
+    let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
 }
 
 /// Acknowledges what has come so far, now and not some 40 ms later as systems do to save packets.

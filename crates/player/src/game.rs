@@ -1,5 +1,7 @@
 //! The game as a person sees it.
 
+use std::collections::VecDeque;
+
 use blackjack::{
     Action, Client, DealerMessage, Dialect, Hand, PlayerMessage, Verdict,
     client::Event,
@@ -10,8 +12,12 @@ use blackjack::{
 
 use crate::{
     advice::{Advice, Advisor},
+    coach::{Coach, Grade},
     session::Session,
 };
+
+/// How many rounds the line of the bankroll goes back: more than the widest window shows.
+const HISTORY: usize = 1024;
 
 /// What a person knows, and is told in words.
 #[derive(Debug)]
@@ -22,13 +28,34 @@ pub struct Game {
     // Rounds that have begun, and how the last one ended: the total and the verdict.
     begun: u64,
     last: Option<(u8, Verdict)>,
+    // Whether no round has begun since the last one ended.
+    just_ended: bool,
+    // Whether the person takes no more cards in this round.
+    stood: bool,
+    coach: Coach,
+    grade: Option<Grade>,
+    // The bankroll after each of the last rounds, the newest last.
+    bankroll: VecDeque<i64>,
+    revealed: Option<Hand>,
 }
 
 impl Game {
     /// The game of somebody who wants to join.
     pub fn new(name: Name, dialect: Dialect, advisor: Advisor) -> Self {
         let session = Session::new(name, dialect, advisor.policy().space());
-        Self { session, advisor, advice: None, begun: 0, last: None }
+        Self {
+            session,
+            advisor,
+            advice: None,
+            begun: 0,
+            last: None,
+            just_ended: false,
+            stood: false,
+            coach: Coach::default(),
+            grade: None,
+            bankroll: VecDeque::from([0]),
+            revealed: None,
+        }
     }
 
     /// Takes up a game that somebody else has followed, such as a replay: the client as it is now, how its rounds ended so far, how
@@ -36,6 +63,8 @@ impl Game {
     pub fn take_up(&mut self, client: Client, score: Score, begun: u64, last: Option<(u8, Verdict)>) {
         self.advice = client.state().zip(client.upcard()).map(|(_, upcard)| self.advisor.advise(client.hand(), upcard));
         (self.session.client, self.session.score, self.begun, self.last) = (client, score, begun, last);
+        self.just_ended = last.is_some() && !self.in_round();
+        self.bankroll = VecDeque::from([score.bankroll()]);
     }
 
     const fn client(&self) -> &Client {
@@ -71,21 +100,68 @@ impl Game {
     fn take_in(&mut self, event: &Event) {
         self.advice = None;
         match *event {
-            Event::Began => self.begun += 1,
+            Event::Began => {
+                self.begun += 1;
+                self.just_ended = false;
+                (self.stood, self.grade, self.revealed) = (false, None, None);
+            }
             Event::Asked => {
                 let upcard = self.upcard().filter(|_| self.client().state().is_some());
                 self.advice = upcard.map(|upcard| self.advisor.advise(self.hand(), upcard));
             }
-            Event::Ended { verdict, total, .. } => self.last = Some((total, verdict)),
+            Event::Ended { verdict, total, .. } => {
+                self.last = Some((total, verdict));
+                self.just_ended = true;
+                self.count();
+            }
             Event::Dealt | Event::Ignored | Event::Quit => {}
         }
+    }
+
+    fn count(&mut self) {
+        if self.bankroll.len() == HISTORY {
+            self.bankroll.pop_front();
+        }
+        self.bankroll.push_back(self.score().bankroll());
+        self.coach.end_round();
+    }
+
+    /// Begins a new game under the same name. How the person decided so far is kept.
+    pub(crate) fn join_again(&mut self) {
+        let (name, dialect) = (self.client().name().clone(), self.client().dialect());
+        let coach = std::mem::take(&mut self.coach);
+        *self = Self { coach, ..Self::new(name, dialect, self.advisor.clone()) };
     }
 
     /// Decides, and gives the message to send; none unless the dealer has asked.
     pub fn decide(&mut self, action: Action) -> Option<PlayerMessage> {
         let message = self.session.client.decide(Choice::sure(action)).ok()?;
-        self.advice = None;
+        self.grade = self.advice.take().and_then(|advice| self.coach.grade(&advice, action));
+        self.stood = action == Action::Stand;
         Some(message)
+    }
+
+    /// Takes the hand that is played for lost, as a dealer does when its player is too slow or leaves.
+    pub(crate) fn forfeit(&mut self) {
+        self.session.forfeit();
+        self.advice = None;
+        self.stood = true;
+        self.count();
+    }
+
+    /// Takes in what the dealer had in the round that has just ended.
+    pub(crate) const fn reveal(&mut self, hand: Option<Hand>) {
+        self.revealed = hand;
+    }
+
+    /// Whether a decision is due.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.advice.is_some()
+    }
+
+    /// Whether a hand is played in which the person may still have to decide.
+    pub(crate) fn has_open_hand(&self) -> bool {
+        self.in_round() && !self.stood && !self.client().points().is_bust()
     }
 
     /// Whether the dealer has taken leave.
@@ -96,6 +172,31 @@ impl Game {
     /// What to do; none unless the dealer has asked.
     pub const fn advice(&self) -> Option<&Advice> {
         self.advice.as_ref()
+    }
+
+    /// The grade of the last decision of this round, if it has odds.
+    pub const fn grade(&self) -> Option<Grade> {
+        self.grade
+    }
+
+    /// How the person decided so far; none before the first decision.
+    pub(crate) fn judgement(&self) -> Option<String> {
+        self.coach.summary()
+    }
+
+    /// What was won and lost so far, after each of the last rounds, the newest last. Never empty.
+    pub(crate) const fn bankroll(&self) -> &VecDeque<i64> {
+        &self.bankroll
+    }
+
+    /// The verdict of a round that has just ended.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        self.last.map(|(_, verdict)| verdict).filter(|_| self.just_ended)
+    }
+
+    /// The dealer's hand of the round that has just ended, if it is known.
+    pub(crate) const fn revealed(&self) -> Option<&Hand> {
+        self.revealed.as_ref()
     }
 
     /// The own hand.
@@ -116,6 +217,16 @@ impl Game {
     /// Rounds that have begun.
     pub const fn round(&self) -> u64 {
         self.begun
+    }
+
+    /// Who plays.
+    pub(crate) fn name(&self) -> &str {
+        self.client().name().as_str()
+    }
+
+    /// Hands that were lost because they were not played to their end.
+    pub(crate) const fn forfeits(&self) -> u64 {
+        self.session.forfeits
     }
 
     /// Who plays, and how it went so far.
@@ -139,10 +250,15 @@ impl Game {
 
     /// What the hand counts, in words.
     pub fn total(&self) -> String {
-        let points = self.client().points();
-        let soft = if points.is_soft() { "soft " } else { "" };
-        format!("{soft}{}", points.total())
+        total_in_words(self.hand())
     }
+}
+
+/// What a hand counts, in words.
+pub(crate) fn total_in_words(hand: &Hand) -> String {
+    let points = hand.points();
+    let soft = if points.is_soft() { "soft " } else { "" };
+    format!("{soft}{}", points.total())
 }
 
 /// The odds of an action, in columns of a fixed width.

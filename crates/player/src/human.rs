@@ -1,56 +1,134 @@
 //! A person at the table: on a screen, or by lines where standard input or output is no terminal.
 
-use std::{
-    io::{self, Write},
-    mem,
-    net::{self, Shutdown},
-};
+mod ending;
+mod inbox;
+mod keys;
+mod lines;
+mod parting;
+mod wish;
 
-use blackjack::{Action, client::Event, learn::Score};
+use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
+
+use blackjack::{client::Event, learn::Score};
 use bytes::BytesMut;
-use socket2::SockRef;
-use termkit::{Key, Palette, Source, Stage, StageEvent};
+use termkit::{Palette, Source, Stage};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     runtime, select,
+    time::{Instant, sleep_until},
 };
-use tracing::{debug, trace};
+use tracing::debug;
 
+use self::{ending::CutOff, inbox::Inbox, parting::Before};
 use crate::{
-    game::{Game, odds_in_words},
-    view::View,
+    clock::Clock,
+    game::Game,
+    link::{Link, Practice},
+    view::{Again, Closing, Hold, Scene, View},
 };
 
-/// The longest line that is read; nothing that can be said is longer.
-const LINE: usize = 64;
 /// Bytes read at a time.
 const CHUNK: usize = 4096;
+/// How long the result of a round is shown before the game goes on.
+const PAUSE: Duration = Duration::from_millis(1_500);
+/// How long keys are ignored when a game has ended: they were meant for the game.
+const DRAIN: Duration = Duration::from_secs(1);
+/// How often a waiting time is drawn anew.
+const TICK: Duration = Duration::from_secs(1);
 
-/// What a person wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
-    Do(Action),
-    Advised,
-    Leave,
+/// Where a person plays.
+pub(crate) enum Place {
+    /// At a dealer, connected already, who may be joined again at these addresses.
+    Dealer { stream: std::net::TcpStream, addresses: Vec<SocketAddr>, name: String },
+    /// At a table in this process.
+    Practice(Box<Practice>),
 }
 
-impl Wish {
-    fn of_key(key: u8) -> Option<Self> {
-        Some(match key.to_ascii_lowercase() {
-            b'h' => Self::Do(Action::Hit),
-            b's' => Self::Do(Action::Stand),
-            b'a' => Self::Advised,
-            b'q' => Self::Leave,
-            _ => return None,
-        })
-    }
+/// What a person has played.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) score: Score,
+    pub(crate) forfeits: u64,
+    pub(crate) games: u64,
+    /// What went wrong, if anything did.
+    pub(crate) ended: anyhow::Result<()>,
+}
 
-    fn of_line(line: &[u8]) -> Option<Self> {
-        let word = line.trim_ascii().to_ascii_lowercase();
-        let whole = [&b"hit"[..], b"stand", b"advice", b"quit"].contains(&&*word);
-        if whole || word.len() == 1 { Self::of_key(word[0]) } else { None }
+/// Plays until the person leaves, the terminal is gone or, without a screen, the dealer takes leave. `think` is how long the
+/// dealer waits for an answer.
+///
+/// # Errors
+/// When the terminal or the system refuses.
+pub(crate) fn play(place: Place, game: Game, draws: bool, think: Option<Duration>) -> anyhow::Result<Played> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let (link, again) = match place {
+            Place::Dealer { stream, addresses, name } => (Link::wire(stream)?, Some((addresses, name))),
+            Place::Practice(practice) => (Link::Practice(practice), None),
+        };
+        let stage = Stage::enter(draws, if draws { Source::Terminal } else { Source::Pipe })?;
+        let now = Instant::now();
+        let mut person = Person {
+            game,
+            stage,
+            view: draws.then(|| View::new(Palette::from_environment())),
+            seen: !draws,
+            line: vec![],
+            link,
+            again,
+            inbox: Inbox::new(now),
+            answers: BytesMut::new(),
+            joined: now,
+            clock: Clock::new(think),
+            hold: None,
+            advised: false,
+            answered: None,
+            rushed: None,
+            state: State::Playing,
+            leaving: false,
+            before: Before::default(),
+        };
+        person.run().await?;
+        person.finish()
+    })
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// The person's: the dealer has asked.
+    Asked,
+    /// The dealer's, who was answered after this time.
+    Answered(Duration),
+    /// The dealer's, who deals.
+    Dealing,
+}
+
+impl Turn {
+    fn of(game: &Game, answered: Option<Duration>) -> Self {
+        match answered {
+            _ if game.is_asked() => Self::Asked,
+            Some(after) if game.in_round() => Self::Answered(after),
+            _ => Self::Dealing,
+        }
     }
+}
+
+type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
+
+enum State {
+    Playing,
+    Over(Over),
+    /// The game is over, and another one is wanted.
+    Joining(Over, Connecting),
+}
+
+/// How a game ended.
+struct Over {
+    reason: Option<String>,
+    failed: bool,
+    // Whether the table of ranks is shown, and not the cards behind it.
+    ranked: bool,
 }
 
 struct Person {
@@ -61,184 +139,220 @@ struct Person {
     // Whether the hand could be seen when it was last drawn.
     seen: bool,
     line: Vec<u8>,
+    link: Link,
+    // Where the dealer can be joined again, and how it is called.
+    again: Option<(Vec<SocketAddr>, String)>,
+    inbox: Inbox,
     answers: BytesMut,
+    joined: Instant,
+    clock: Clock,
+    hold: Option<Hold>,
+    // Whether the person has asked for advice on this hand.
+    advised: bool,
+    // How long the person took for the last answer.
+    answered: Option<Duration>,
+    // How many rounds the dealer ended without waiting for an answer, and how long it has waited at most.
+    rushed: Option<(u64, Duration)>,
+    state: State,
     leaving: bool,
-}
-
-/// Plays until the dealer takes leave, the person leaves or the terminal is gone. Gives the score, and what went wrong if
-/// anything did.
-///
-/// # Errors
-/// When the terminal or the system refuses.
-pub(crate) fn play(stream: net::TcpStream, game: Game, draws: bool) -> anyhow::Result<(Score, anyhow::Result<()>)> {
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        stream.set_nonblocking(true)?;
-        let mut stream = TcpStream::from_std(stream)?;
-        let stage = Stage::enter(draws, if draws { Source::Terminal } else { Source::Pipe })?;
-        let view = draws.then(|| View::new(Palette::from_environment()));
-        let mut person =
-            Person { game, stage, view, seen: !draws, line: vec![], answers: BytesMut::new(), leaving: false };
-        let ended = person.converse(&mut stream).await;
-        let _ = SockRef::from(&stream).shutdown(Shutdown::Both);
-        let Person { game, stage, .. } = person;
-        drop(stage);
-        // How the last round ended stood on a screen that is gone.
-        if let Some(outcome) = game.outcome().filter(|_| draws && game.is_over()) {
-            let _ = writeln!(io::stdout(), "{outcome}");
-        }
-        anyhow::Ok((game.score(), ended))
-    })
+    before: Before,
 }
 
 impl Person {
-    async fn converse(&mut self, stream: &mut TcpStream) -> anyhow::Result<()> {
+    async fn run(&mut self) -> anyhow::Result<()> {
         let mut chunk = BytesMut::new();
         loop {
-            self.game.session().take_answers(&mut self.answers);
-            if !self.answers.is_empty() {
-                // A dealer that is gone may have said why: what is left to be read says more than this.
-                if let Err(error) = stream.write_all(&mem::take(&mut self.answers)).await {
-                    debug!(%error, "the dealer takes no answer");
-                }
-            }
+            self.take_in()?;
+            self.send().await;
             self.draw();
-            let asked = self.game.advice().is_some();
-            chunk.reserve(CHUNK);
-            select! {
-                read = stream.read_buf(&mut chunk) => {
-                    if !matches!(read, Ok(1..)) {
-                        if let Err(error) = read {
-                            debug!(%error, "the connection is broken");
-                        }
-                        return self.game.session().ended();
-                    }
-                    self.stage.change();
-                    self.listen(&chunk.split())?;
-                }
-                event = self.stage.next(asked) => self.happen(event)?,
-            }
-            if self.leaving || self.game.is_over() {
+            if self.leaving {
                 return Ok(());
             }
+            chunk.reserve(CHUNK);
+            let reads = self.inbox.wants_more() && matches!(self.state, State::Playing);
+            let (asked, wake) = (self.game.is_asked(), self.wake());
+            let Self { link, stage, state, .. } = self;
+            select! {
+                read = link.read(&mut chunk), if reads => self.inbox.take(read, chunk.split().freeze()),
+                event = stage.next(asked) => self.happen(event)?,
+                connected = connected(state) => self.joined(connected),
+                () = until(wake) => self.awake(),
+            }
         }
     }
 
-    fn listen(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        let received = self.game.session().receive(bytes);
-        while let Some(event) = self.game.next_event() {
-            if self.view.is_none() {
-                self.tell(&event)?;
+    async fn send(&mut self) {
+        self.game.session().take_answers(&mut self.answers);
+        if !self.answers.is_empty() {
+            // A dealer that is gone may have said why: what is left to be read says more than this.
+            if let Err(error) = self.link.write(&mem::take(&mut self.answers)).await {
+                debug!(%error, "the dealer takes no answer");
             }
-        }
-        Ok(received?)
-    }
-
-    fn draw(&mut self) {
-        if let Some(view) = &self.view {
-            let game = &self.game;
-            let seen = &mut self.seen;
-            self.stage.draw(|frame| {
-                *seen = View::fits(frame.area());
-                view.render(game, frame.area(), frame.buffer_mut());
-            });
         }
     }
 
-    fn happen(&mut self, event: StageEvent) -> io::Result<()> {
-        match event {
-            StageEvent::Key(typed) => self.key(typed),
-            StageEvent::Byte(b'\n') => {
-                let line = mem::take(&mut self.line);
-                match Wish::of_line(&line) {
-                    Some(wish) => self.fulfil(wish),
-                    None => writeln!(io::stdout(), "Type hit, stand, advice or quit.")?,
-                }
+    // Looks at what has come, up to a result that is to be seen first. Byte by byte, since the client takes in all messages of
+    // a piece at once and would be in the next round already.
+    fn take_in(&mut self) -> io::Result<()> {
+        while self.hold.is_none()
+            && matches!(self.state, State::Playing)
+            && let Some(byte) = self.inbox.next_byte()
+        {
+            let was = Turn::of(&self.game, self.answered);
+            let received = self.game.session().receive(&[byte]);
+            while let Some(event) = self.game.next_event() {
+                self.hear(&event, was)?;
             }
-            StageEvent::Byte(byte) => {
-                if self.line.len() <= LINE {
-                    self.line.push(byte);
-                }
+            if let Err(error) = received {
+                self.end(Some(format!("{:#}", anyhow::Error::from(error))), true);
             }
-            // The last line may have no end.
-            StageEvent::End => {
-                match Wish::of_line(&self.line) {
-                    Some(wish) => self.fulfil(wish),
-                    None => self.leaving = true,
-                }
-                self.line.clear();
+        }
+        if self.inbox.is_over() && self.hold.is_none() && matches!(self.state, State::Playing) {
+            let waited = self.game.is_asked().then(|| self.clock.stop(self.inbox.arrived()));
+            let Err(error) = self.game.session().ended() else { return Ok(()) };
+            self.end(Some(error.to_string()), true);
+            if let Some(waited) = waited {
+                self.clock.learn(waited);
             }
-            StageEvent::Leave => self.leaving = true,
-            StageEvent::Gone(error) => {
-                debug!(%error, "the terminal is gone");
-                self.leaving = true;
-            }
-            StageEvent::Frame | StageEvent::Mouse(_) => {}
         }
         Ok(())
     }
 
-    fn key(&mut self, typed: Key) {
+    fn hear(&mut self, event: &Event, was: Turn) -> io::Result<()> {
         self.stage.change();
-        let Some(view) = &mut self.view else { return };
-        match typed {
-            Key::Interrupt | Key::EndOfInput => self.leaving = true,
-            Key::Redraw => self.stage.forget(),
-            Key::Suspend => self.stage.suspend(),
-            _ if view.shows_help() => view.toggle_help(),
-            Key::Byte(b'?') | Key::Function(1) => view.toggle_help(),
-            Key::Byte(key) => {
-                // Nobody decides about a hand that cannot be seen.
-                if let Some(wish) = Wish::of_key(key).filter(|wish| self.seen || *wish == Wish::Leave) {
-                    self.fulfil(wish);
-                }
-            }
-            Key::Pad { .. } | Key::Function(_) => {}
-        }
-    }
-
-    fn fulfil(&mut self, wish: Wish) {
-        let action = match wish {
-            Wish::Do(action) => Some(action),
-            Wish::Advised => self.game.advice().map(|advice| advice.action),
-            Wish::Leave => {
-                self.leaving = true;
-                None
-            }
-        };
-        if let Some(message) = action.and_then(|action| self.game.decide(action)) {
-            trace!("> {message}");
-        }
-    }
-
-    // What is new, in lines.
-    fn tell(&self, event: &Event) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        let game = &self.game;
+        let over = matches!(event, Event::Began | Event::Ended { .. } | Event::Quit);
+        let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived()));
         match event {
             Event::Asked => {
-                let cards: Vec<&str> = game.hand().cards().iter().map(|card| card.name()).collect();
-                if let Some(upcard) = game.upcard() {
-                    writeln!(out, "Round {}: the dealer shows {upcard}.", game.round())?;
-                }
-                writeln!(out, "You have {}: {}.", game.total(), cards.join(", "))?;
-                if let Some(advice) = game.advice() {
-                    if let Some((stand, hit)) = advice.odds {
-                        writeln!(out, "  hit    {}", odds_in_words(hit))?;
-                        writeln!(out, "  stand  {}", odds_in_words(stand))?;
-                    }
-                    let advised = if advice.action == Action::Hit { "hits" } else { "stands" };
-                    writeln!(out, "The table {advised}. hit, stand, advice or quit?")?;
-                }
+                self.clock.start(self.inbox.arrived());
+                self.advised = false;
             }
+            Event::Began | Event::Dealt => self.answered = None,
             Event::Ended { .. } => {
-                if let Some(outcome) = game.outcome() {
-                    writeln!(out, "{outcome}")?;
+                self.game.reveal(self.link.revealed());
+                if self.view.is_some() {
+                    let practices = matches!(self.link, Link::Practice(_));
+                    self.hold = Some(if practices { Hold::Key } else { Hold::Until(Instant::now() + PAUSE) });
                 }
             }
-            Event::Quit => writeln!(out, "The dealer says goodbye.")?,
-            Event::Began | Event::Dealt | Event::Ignored => return Ok(()),
+            Event::Ignored | Event::Quit => {}
         }
-        out.flush()
+        if self.view.is_none() {
+            lines::tell(&self.game, event, self.clock.left(Instant::now()))?;
+        }
+        match (event, waited) {
+            (Event::Quit, waited) => self.take_leave(waited, was),
+            (_, Some(waited)) => {
+                let (rounds, longest) = self.rushed.unwrap_or_default();
+                self.rushed = Some((rounds + 1, longest.max(waited)));
+                self.clock.learn(waited);
+            }
+            (_, None) => {}
+        }
+        Ok(())
     }
+
+    // The dealer has taken leave, with a question open for so long if one was.
+    fn take_leave(&mut self, waited: Option<Duration>, was: Turn) {
+        let (reason, failed) = match (waited, self.rushed, was) {
+            (Some(waited), _, _) => {
+                let cut = CutOff::after(waited, self.clock.limit());
+                self.clock.learn(waited);
+                if cut.costs_the_hand() {
+                    self.game.forfeit();
+                }
+                (Some(cut.in_words()), cut.costs_the_hand())
+            }
+            (None, Some((unanswered, waited)), _) => {
+                (Some(ending::rushed(unanswered, self.game.round(), waited)), true)
+            }
+            (None, None, Turn::Answered(after)) => (Some(ending::no_result(after)), true),
+            (None, None, _) if self.game.round() == 0 => (Some(ending::NO_SEAT.to_owned()), false),
+            (None, None, _) => (None, false),
+        };
+        self.end(reason, failed);
+    }
+
+    fn end(&mut self, reason: Option<String>, failed: bool) {
+        self.state = State::Over(Over { reason, failed, ranked: true });
+        self.stage.change();
+        if self.view.is_some() {
+            self.stage.ignore_keys(DRAIN);
+        } else {
+            self.leaving = true;
+        }
+    }
+
+    fn wake(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let hold = match self.hold {
+            Some(Hold::Until(end)) => Some(end),
+            Some(Hold::Key) | None => None,
+        };
+        let playing = self.view.is_some() && matches!(self.state, State::Playing);
+        let clock = self.clock.next_change(now).filter(|_| playing);
+        let waits = playing && self.game.round() == 0;
+        let waiting = waits.then(|| now + TICK - sub_second(now.saturating_duration_since(self.joined)));
+        [hold, clock, waiting].into_iter().flatten().min()
+    }
+
+    fn awake(&mut self) {
+        if let Some(Hold::Until(end)) = self.hold
+            && end <= Instant::now()
+        {
+            self.hold = None;
+        }
+        self.stage.change();
+    }
+
+    fn draw(&mut self) {
+        let Some(view) = &self.view else { return };
+        let now = Instant::now();
+        let closing = match &self.state {
+            State::Over(over) | State::Joining(over, _) => Some(Closing {
+                reason: over.reason.as_deref(),
+                ranked: over.ranked,
+                again: match (&self.state, &self.again) {
+                    (State::Joining(..), _) => Again::Joining,
+                    (_, Some(_)) => Again::Possible,
+                    (_, None) => Again::Never,
+                },
+                ignores_keys: self.stage.ignores_keys(),
+            }),
+            State::Playing => None,
+        };
+        let scene = Scene {
+            keys: true,
+            advised: self.advised,
+            left: self.clock.left(now),
+            waited: (self.game.round() == 0).then(|| now.saturating_duration_since(self.joined).as_secs()),
+            rushed: self.rushed.map(|(_, waited)| waited),
+            hold: self.hold,
+            closing,
+        };
+        let (game, seen) = (&self.game, &mut self.seen);
+        self.stage.draw(|frame| {
+            *seen = View::fits(frame.area());
+            view.render_scene(game, &scene, frame.area(), frame.buffer_mut());
+        });
+    }
+}
+
+async fn connected(state: &mut State) -> io::Result<TcpStream> {
+    match state {
+        State::Joining(_, connecting) => connecting.await,
+        State::Playing | State::Over(_) => future::pending().await,
+    }
+}
+
+// For ever without a moment.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => future::pending().await,
+    }
+}
+
+fn sub_second(time: Duration) -> Duration {
+    Duration::from_nanos(time.subsec_nanos().into())
 }

@@ -7,6 +7,7 @@
 //! ```text
 //! dealer -> Session: Client, score -> bot: by the table, or learning     (waits for the dealer and nothing else)
 //!                                  -> human: Game -> View or lines        (waits for the dealer, keys and signals)
+//! Table in this process (--practice) -> human
 //! ```
 //!
 //! ```
@@ -27,9 +28,12 @@
 mod advice;
 mod args;
 mod bot;
+mod clock;
+mod coach;
 mod connection;
 mod game;
 mod human;
+mod link;
 mod session;
 mod tables;
 mod view;
@@ -39,15 +43,25 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::anyhow;
-use blackjack::{Dialect, game::Row, learn::Score};
+use anyhow::{anyhow, bail};
+use blackjack::{Dialect, Name, game::Row, learn::Score};
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;
+pub use coach::Grade;
 pub use game::Game;
 pub use view::View;
 
-use crate::{args::Plan, bot::Pilot, session::Session};
+use crate::{
+    args::Plan,
+    bot::Pilot,
+    human::{Place, Played},
+    link::Practice,
+    session::Session,
+};
+
+/// The name of whoever practises and says none.
+const NOBODY: &[u8] = b"You";
 
 /// Runs the program.
 ///
@@ -56,36 +70,59 @@ use crate::{args::Plan, bot::Pilot, session::Session};
 /// refuses.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let draws = args.human && io::stdin().is_terminal() && io::stdout().is_terminal();
-    args.logs.start(if args.human { "warn" } else { "info" }, draws)?;
+    let draws = args.is_for_person() && io::stdin().is_terminal() && io::stdout().is_terminal();
+    args.logs.start(if args.is_for_person() { "warn" } else { "info" }, draws)?;
     let dialect = if args.binary { Dialect::Binary } else { Dialect::Text };
     // What is played by is known before the dealer asks: it may not wait long for an answer.
-    let (score, ended) = match args.plan()? {
+    let plan = args.plan()?;
+    let (Some(name), Some(host), Some(port)) = (args.name.clone(), &args.host, args.port) else {
+        return practise(&args, plan, draws);
+    };
+    let (played, ended) = match plan {
         Plan::Human { advisor } => {
-            let stream = connection::open(&args.host, args.port)?;
-            human::play(stream, Game::new(args.name.clone(), dialect, *advisor), draws)?
+            let addresses = cmdkit::resolve(host, port)?;
+            let stream = connection::open_any(&addresses, host, port)?;
+            let dealer = format!("{host} port {port}");
+            let place = Place::Dealer { stream, addresses, name: dealer };
+            let Played { score, forfeits, games, ended } =
+                human::play(place, Game::new(name.clone(), dialect, *advisor), draws, args.limit())?;
+            (Summary { score, forfeits, games }, ended)
         }
         Plan::Play { policy } => {
-            let stream = connection::open(&args.host, args.port)?;
-            let session = Session::new(args.name.clone(), dialect, policy.space());
-            bot::play(&stream, session, &mut Pilot::Table(policy))?
+            let stream = connection::open(host, port)?;
+            let session = Session::new(name.clone(), dialect, policy.space());
+            let (score, ended) = bot::play(&stream, session, &mut Pilot::Table(policy), args.rounds)?;
+            (Summary::of(score), ended)
         }
         Plan::Learn { learner } => {
             let space = learner.space();
-            let stream = connection::open(&args.host, args.port)?;
+            let stream = connection::open(host, port)?;
             let mut pilot = Pilot::Learner(learner);
-            let (score, ended) = bot::play(&stream, Session::new(args.name.clone(), dialect, space), &mut pilot)?;
+            let session = Session::new(name.clone(), dialect, space);
+            let (score, ended) = bot::play(&stream, session, &mut pilot, args.rounds)?;
             // Also when the dealer is gone: what was learned was learned.
             let saved = match &mut pilot {
                 Pilot::Learner(learner) => learner.finish(score),
                 Pilot::Table(_) => Ok(()),
             };
-            (score, both(ended, saved))
+            (Summary::of(score), both(ended, saved))
         }
     };
-    let told = tell(&args, score);
+    let told = tell(&name, played);
     ended?;
     told?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
+    // The parser lets nobody else come here without a name, a host or a port.
+    let Plan::Human { advisor } = plan else { bail!("--practice is for people") };
+    let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
+    let place = Place::Practice(Box::new(Practice::new(args.cards()?)?));
+    let game = Game::new(name.clone(), Dialect::Text, *advisor);
+    let Played { score, forfeits, games, ended } = human::play(place, game, draws, None)?;
+    tell(&name, Summary { score, forfeits, games })?;
+    ended?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -97,15 +134,29 @@ fn both(one: anyhow::Result<()>, other: anyhow::Result<()>) -> anyhow::Result<()
     }
 }
 
-fn tell(args: &Args, score: Score) -> io::Result<()> {
+// How it went, in all games.
+struct Summary {
+    score: Score,
+    forfeits: u64,
+    games: u64,
+}
+
+impl Summary {
+    const fn of(score: Score) -> Self {
+        Self { score, forfeits: 0, games: 1 }
+    }
+}
+
+fn tell(name: &Name, Summary { score, forfeits, games }: Summary) -> io::Result<()> {
     let Score { wins, pushes, losses, busts } = score;
-    let row = Row { seat: 1, name: args.name.clone(), score, forfeits: 0 };
+    let row = Row { seat: 1, name: name.clone(), score, forfeits };
     let width = row.half_width().map_or_else(String::new, |width| format!(" +/- {width:.4}"));
+    let forfeited = if forfeits > 0 { format!(" ({forfeits} forfeited)") } else { String::new() };
+    let games = if games > 1 { format!(" in {games} games") } else { String::new() };
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{}: {} rounds, {wins} won, {pushes} pushed, {losses} lost, {busts} bust, mean reward {:+.4}{width}",
-        args.name,
+        "{name}: {} rounds{games}, {wins} won, {pushes} pushed, {losses} lost{forfeited}, {busts} bust, mean reward {:+.4}{width}",
         score.rounds(),
         score.mean()
     )?;

@@ -1,8 +1,8 @@
-//! One player at one dealer: what comes, what it means, and how it went so far.
+//! A session at a dealer: the client and its score.
 
 use anyhow::bail;
 use blackjack::{
-    Client, Dialect, Name, StateSpace,
+    Client, Dialect, Name, StateSpace, Verdict,
     client::{ClientError, Event, Heard, OutOfPlace},
     learn::Score,
 };
@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use netcore::{Client as _, Framing, Gone, Time};
 use tracing::{trace, warn};
 
-/// Strange things that are told; a dealer that does nothing else must not fill a disk.
+/// How many anomalies are logged, so that a faulty dealer cannot fill a disk.
 const TOLD: u32 = 20;
 
 /// The client and how it went so far.
@@ -18,17 +18,18 @@ const TOLD: u32 = 20;
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) score: Score,
+    /// Hands that were lost because they were not played to their end; the score counts them too.
+    pub(crate) forfeits: u64,
     anomalies: u32,
 }
 
 impl Session {
     pub(crate) fn new(name: Name, dialect: Dialect, space: StateSpace) -> Self {
         let client = Client::new(name, dialect, Framing::Stream, space);
-        Self { client, score: Score::default(), anomalies: 0 }
+        Self { client, score: Score::default(), forfeits: 0, anomalies: 0 }
     }
 
-    /// Takes in what came. What it means is asked for with [`next_event`](Self::next_event), also when there is something wrong
-    /// behind it.
+    /// Takes in bytes. [`next_event`](Self::next_event) gives their meaning, also of valid messages in front of an error.
     ///
     /// # Errors
     /// When the bytes are no message, or one that makes no sense there.
@@ -37,7 +38,7 @@ impl Session {
         self.client.receive(Time::ZERO, bytes)
     }
 
-    /// What the next message means; none when all that came was looked at.
+    /// The event of the next message; none when all were taken.
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         let heard = self.client.next_heard()?;
         Some(self.note(heard))
@@ -60,7 +61,7 @@ impl Session {
                 warn!("{anomaly}");
             }
             if self.anomalies == TOLD {
-                warn!("what else is strange about this dealer is not told any more");
+                warn!("further anomalies of this dealer are not logged");
             }
         }
         if let Event::Ended { verdict, .. } = event {
@@ -69,14 +70,20 @@ impl Session {
         event
     }
 
-    /// Appends what there is to say.
+    /// Counts the hand that is played as lost, as the dealer does.
+    pub(crate) fn forfeit(&mut self) {
+        self.score.add(Verdict::Lose);
+        self.forfeits += 1;
+    }
+
+    /// Appends the outgoing messages.
     pub(crate) fn take_answers(&mut self, answers: &mut BytesMut) {
         while let Some(message) = self.client.take_outgoing() {
             answers.extend_from_slice(&message);
         }
     }
 
-    /// What it means that nothing more comes, and QUIT has not come.
+    /// The error of a stream that ends without QUIT.
     ///
     /// # Errors
     /// Always, with the place where the stream ended.

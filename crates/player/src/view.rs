@@ -1,6 +1,12 @@
 //! What the screen shows: how it went so far, the cards, the odds and the table's advice.
 
-use blackjack::{Action, Card, cards::Suit};
+mod bankroll;
+mod cards;
+mod closing;
+
+use std::time::Duration;
+
+use blackjack::{Action, Verdict};
 use ratatui::{
     buffer::Buffer,
     layout::{Rect, Size},
@@ -8,23 +14,39 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Paragraph, Widget},
 };
-use termkit::{Overlay, Palette, StatusLine, TooSmall};
+use termkit::{Overlay, Palette, StatusLine, TooSmall, wrap};
+use tokio::time::Instant;
 
-use crate::game::{Game, odds_in_words};
+pub(crate) use self::closing::{Again, Closing, sentence};
+use crate::{
+    clock::in_words,
+    game::{Game, odds_in_words, total_in_words},
+};
 
-/// The least columns and rows; with fewer rows than [`ROOMY`] cards have no frames.
-const SMALLEST: Size = Size::new(68, 9);
-const ROOMY: u16 = 15;
-/// Columns of a card with its frame, and of the longest hand without one.
-const CARD: u16 = 6;
+/// The least columns and rows.
+const SMALLEST: Size = Size::new(68, 10);
+/// From how many rows on cards have frames, and are large.
+const FRAMED: u16 = 16;
+const LARGE: u16 = 34;
+/// Columns of what is shown, which stands in the middle of a wider window.
+const WIDTH: u16 = 76;
+const LARGE_WIDTH: u16 = 100;
+/// Rows of the bankroll's line, and how many it needs with its heading to be shown.
+const CHART: u16 = 5;
+const LARGE_CHART: u16 = 10;
+const LEAST_CHART: u16 = 3;
+/// Lines below the cards: the odds of both actions, or what takes their place.
+const BELOW_CARDS: u16 = 2;
+/// Seconds that are left when the clock begins to stand out.
+const SOON: u64 = 10;
 
 const KEYS: &[(&str, &str)] = &[
     ("h", "hit: take a card"),
     ("s", "stand: take no more"),
-    ("a", "do as the table would"),
+    ("a", "show the odds and what the table would do"),
     ("q", "leave; a hand that is not played to its end is lost"),
     ("Ctrl-L", "draw everything again"),
-    ("Ctrl-Z", "stop until the shell goes on"),
+    ("Ctrl-Z", "stop until the shell goes on; the dealer's clock does not stop"),
     ("", ""),
     ("", "Any key goes on."),
 ];
@@ -36,6 +58,59 @@ pub struct View {
     help: bool,
 }
 
+/// Until when a result is shown and nothing that has come behind it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// Until then, or until a key is pressed.
+    Until(Instant),
+    /// Until a key is pressed.
+    Key,
+}
+
+/// What is shown besides the game.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    /// Whether there is somebody to press keys.
+    pub(crate) keys: bool,
+    /// Whether the odds and the advice are shown.
+    pub(crate) advised: bool,
+    /// Seconds that are left to answer.
+    pub(crate) left: Option<u64>,
+    /// Seconds since the person has joined, as long as no round has begun.
+    pub(crate) waited: Option<u64>,
+    /// How long a dealer waits for an answer that waits too short a time for people.
+    pub(crate) rushed: Option<Duration>,
+    /// How long a result is shown, if one is.
+    pub(crate) hold: Option<Hold>,
+    /// How the game ended, if it has.
+    pub(crate) closing: Option<Closing<'a>>,
+}
+
+impl Scene<'_> {
+    /// A game to look at.
+    const LOOK: Self =
+        Self { keys: false, advised: true, left: None, waited: None, rushed: None, hold: None, closing: None };
+
+    // The keys that do something now.
+    fn footer(&self, game: &Game) -> Vec<(&'static str, &'static str)> {
+        let Some(closing) = &self.closing else {
+            return match (self.hold, game.is_asked()) {
+                (Some(Hold::Key), _) => vec![("Enter", "next hand"), ("Q", "leave")],
+                (Some(Hold::Until(_)), _) => vec![("Enter", "go on"), ("Q", "leave")],
+                (None, true) if self.advised => vec![("H", "hit"), ("S", "stand"), ("Q", "leave")],
+                (None, true) => vec![("H", "hit"), ("S", "stand"), ("A", "advice"), ("Q", "leave")],
+                (None, false) => vec![("Q", "leave")],
+            };
+        };
+        if closing.ignores_keys {
+            return vec![];
+        }
+        let other = if closing.ranked { "cards" } else { "result" };
+        let enter = (closing.again == Again::Possible).then_some(("Enter", "play again"));
+        enter.into_iter().chain([("Tab", other), ("Q", "leave")]).collect()
+    }
+}
+
 impl View {
     /// A view in these colours.
     pub const fn new(palette: Palette) -> Self {
@@ -43,87 +118,166 @@ impl View {
     }
 
     /// Shows the keys, or the game again.
-    pub const fn toggle_help(&mut self) {
+    pub(crate) const fn toggle_help(&mut self) {
         self.help = !self.help;
     }
 
     /// Whether the keys are shown.
-    pub const fn shows_help(&self) -> bool {
+    pub(crate) const fn shows_help(&self) -> bool {
         self.help
     }
 
     /// Whether a window of this size shows the game.
-    pub const fn fits(area: Rect) -> bool {
+    pub(crate) const fn fits(area: Rect) -> bool {
         area.width >= SMALLEST.width && area.height >= SMALLEST.height
     }
 
-    /// Draws the game. Changes nothing.
+    /// Draws the game for somebody who looks on: with the odds and without keys. Changes nothing.
     pub fn render(&self, game: &Game, area: Rect, buffer: &mut Buffer) {
+        self.render_scene(game, &Scene::LOOK, area, buffer);
+    }
+
+    /// Draws the game and what is shown besides it. Changes nothing.
+    pub(crate) fn render_scene(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
         if !Self::fits(area) {
             return TooSmall::new(SMALLEST, area.as_size()).render(area, buffer);
         }
-        StatusLine::new(&game.status()).right("? keys").render(area, buffer);
-        let framed = area.height >= ROOMY && game.hand().cards().len() * usize::from(CARD) <= usize::from(area.width);
-        let mut lines = vec![Line::from(game.outcome().unwrap_or_default())];
-        if game.in_round() {
-            lines.push(Line::from(format!("Round {}. The dealer shows", game.round())));
-            let hole = usize::from(game.upcard().is_some());
-            lines.extend(self.cards(game.upcard().as_slice(), hole, framed));
-            lines.push(Line::from(format!("You have {}", game.total())));
-            lines.extend(self.cards(game.hand().cards(), 0, framed));
-            lines.extend(advice(game));
-        } else {
-            lines.push(Line::from("Waiting for the dealer."));
+        StatusLine::new(&game.status()).right(if scene.keys { "? keys" } else { "" }).render(area, buffer);
+        let footer = u16::from(scene.keys);
+        let body = Rect { y: area.y + 1, height: area.height - 1 - footer, ..area };
+        let cards_end = self.table(game, scene, body, buffer);
+        if let Some(closing) = scene.closing.filter(|closing| closing.ranked) {
+            let below = Rect { y: cards_end, height: body.bottom() - cards_end, ..body };
+            closing::draw(game, &closing, [below, body], buffer);
         }
-        let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
-        Paragraph::new(lines).render(below, buffer);
+        if scene.keys {
+            let place = Rect { y: area.bottom() - 1, height: 1, ..area };
+            self.footer(game, scene, place, buffer);
+        }
         if self.help {
             Overlay::new("Game of 21", KEYS).render(area, buffer);
         }
     }
 
-    fn cards(&self, cards: &[Card], hidden: usize, framed: bool) -> Vec<Line<'static>> {
-        let faces = || {
-            let shown = cards.iter().map(|&card| (face(card), self.style(card)));
-            shown.chain(std::iter::repeat_n(("??".to_owned(), Style::new().add_modifier(Modifier::DIM)), hidden))
+    fn footer(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let spans = scene
+            .footer(game)
+            .into_iter()
+            .flat_map(|(key, does)| [Span::styled(key, bold), Span::raw(format!(" {does}   "))]);
+        spans.collect::<Line<'_>>().render(area, buffer);
+        let joining = scene.closing.is_some_and(|closing| closing.again == Again::Joining);
+        let right = match scene.left {
+            _ if joining => Line::from("joining"),
+            Some(left) if scene.closing.is_none() => {
+                let style =
+                    if left <= SOON { self.palette.style(Color::LightRed, Modifier::BOLD) } else { Style::new() };
+                Line::styled(format!("{left} s left to answer"), style)
+            }
+            _ => Line::default(),
         };
-        if !framed {
-            let spans = faces().flat_map(|(face, style)| [Span::styled(face, style), Span::raw("  ")]);
-            return vec![std::iter::once(Span::raw("  ")).chain(spans).collect()];
-        }
-        let row = |edge: &str| Line::from(edge.repeat(faces().count()));
-        let middle = faces().flat_map(|(face, style)| {
-            // The suits are one column wide, though not one byte long.
-            let blanks = " ".repeat(4_usize.saturating_sub(face.chars().count()));
-            [Span::raw(format!("│{blanks}")), Span::styled(face, style), Span::raw("│")]
-        });
-        vec![row("┌────┐"), middle.collect(), row("└────┘")]
+        right.right_aligned().render(area, buffer);
     }
 
-    fn style(&self, card: Card) -> Style {
-        match card.suit() {
-            Suit::Diamonds | Suit::Hearts => self.palette.style(Color::LightRed, Modifier::BOLD),
-            Suit::Clubs | Suit::Spades => Style::new().add_modifier(Modifier::BOLD),
+    // The table in the middle of its area. Gives the row below the cards.
+    fn table(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) -> u16 {
+        let large = area.height + 2 >= LARGE && area.width >= LARGE_WIDTH;
+        let width = area.width.min(if large { LARGE_WIDTH } else { WIDTH });
+        let lines = self.lines(game, scene, width, area.height, large);
+        let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.height);
+        let room = area.height - rows;
+        let chart =
+            if scene.keys && room > LEAST_CHART { (room - 1).min(if large { LARGE_CHART } else { CHART }) } else { 0 };
+        let judgement = game.judgement().filter(|_| scene.keys && room > chart + 1);
+        let whole = rows + if chart > 0 { chart + 1 } else { 0 } + u16::from(judgement.is_some());
+        let top = area.y + if large { (area.height - whole) / 2 } else { 0 };
+        let place = Rect { x: area.x + (area.width - width) / 2, y: top, width, height: rows };
+        Paragraph::new(lines).render(place, buffer);
+        let place = Rect { y: place.bottom() + 1, height: chart, ..place };
+        if chart > 0 {
+            bankroll::draw(game.bankroll(), self.palette, place, buffer);
         }
+        if let Some(judgement) = judgement {
+            Line::from(format!("{judgement}.")).render(Rect { y: top + whole - 1, height: 1, ..place }, buffer);
+        }
+        top + rows.saturating_sub(BELOW_CARDS)
+    }
+
+    fn lines(&self, game: &Game, scene: &Scene<'_>, width: u16, height: u16, large: bool) -> Vec<Line<'static>> {
+        let text = |text: &str| -> Vec<Line<'static>> {
+            wrap(text, usize::from(width)).into_iter().map(|line| Line::from(line.to_owned())).collect()
+        };
+        let verdict = game.verdict();
+        let mut lines = vec![Line::styled(game.outcome().unwrap_or_default(), self.style(verdict))];
+        let playing = verdict.is_some() || game.in_round();
+        if game.round() == 0 || (!playing && scene.closing.is_none()) {
+            let waits = scene.waited.map_or_else(|| "Waiting for the dealer.".to_owned(), waiting);
+            lines.extend(if scene.closing.is_some() { vec![] } else { text(&waits) });
+            return lines;
+        }
+        let size = match height {
+            _ if large => cards::Size::Large,
+            FRAMED.. => cards::Size::Framed,
+            _ => cards::Size::Plain,
+        };
+        let size = size.fitting(game.hand().cards().len(), width);
+        let row = |cards: &[blackjack::Card], hidden| cards::picture(cards, hidden, size, self.palette);
+        if let Some(dealer) = game.revealed() {
+            lines.push(Line::from(format!("Round {}. The dealer has {}", game.round(), total_in_words(dealer))));
+            lines.extend(row(dealer.cards(), 0));
+        } else {
+            lines.push(Line::from(format!("Round {}. The dealer shows", game.round())));
+            lines.extend(row(game.upcard().as_slice(), usize::from(game.upcard().is_some())));
+        }
+        lines.push(Line::from(format!("You have {}", game.total())));
+        lines.extend(row(game.hand().cards(), 0));
+        if size != cards::Size::Plain || !scene.keys {
+            lines.push(Line::default());
+        }
+        // As many lines in any case, so that nothing below moves.
+        let mut below = match (game.advice(), scene.rushed) {
+            (_, Some(waited)) => text(&rushed(waited)),
+            (Some(_), None) if scene.advised => advice(game),
+            _ => game
+                .grade()
+                .map(|grade| Line::styled(grade.in_words(), self.graded(grade.is_right())))
+                .into_iter()
+                .collect(),
+        };
+        below.resize(usize::from(BELOW_CARDS), Line::default());
+        lines.extend(below);
+        lines
+    }
+
+    fn style(&self, verdict: Option<Verdict>) -> Style {
+        match verdict {
+            None => Style::new(),
+            Some(Verdict::Win) => self.palette.style(Color::LightGreen, Modifier::BOLD),
+            Some(Verdict::Push) => self.palette.style(Color::LightYellow, Modifier::BOLD),
+            Some(Verdict::Lose | Verdict::Bust) => self.palette.style(Color::LightRed, Modifier::BOLD),
+        }
+    }
+
+    fn graded(&self, right: bool) -> Style {
+        let colour = if right { Color::LightGreen } else { Color::LightRed };
+        self.palette.style(colour, Modifier::empty())
     }
 }
 
-fn face(card: Card) -> String {
-    let rank = match card.rank() {
-        1 => "A".to_owned(),
-        11 => "J".to_owned(),
-        12 => "Q".to_owned(),
-        13 => "K".to_owned(),
-        number => number.to_string(),
-    };
-    let suit = match card.suit() {
-        Suit::Clubs => '♣',
-        Suit::Diamonds => '♦',
-        Suit::Hearts => '♥',
-        Suit::Spades => '♠',
-    };
-    format!("{rank}{suit}")
+fn waiting(seconds: u64) -> String {
+    format!(
+        "You have joined and wait for the first round, {seconds} s so far. Who finds no free seat waits for the next table. The \
+         dealer does not tell players their place, but its log does: \"waits for a seat\". If no table is left, it says goodbye."
+    )
+}
+
+fn rushed(waited: Duration) -> String {
+    format!(
+        "The dealer does not wait for your answer: it goes on after {}. Such dealers are made for programs; leave with Q \
+         and let --best play.",
+        in_words(waited)
+    )
 }
 
 fn advice(game: &Game) -> Vec<Line<'static>> {
@@ -136,79 +290,8 @@ fn advice(game: &Game) -> Vec<Line<'static>> {
         let style = if advised { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
         Line::styled(format!("{key:<6} {words}  {mark}"), style)
     };
-    vec![Line::default(), line(Action::Hit, "Hit"), line(Action::Stand, "Stand")]
+    vec![line(Action::Hit, "Hit"), line(Action::Stand, "Stand")]
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::advice::Advisor;
-    use blackjack::{DealerMessage, Dialect, Name};
-
-    fn game(script: &str) -> Game {
-        let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
-        for text in script.split(", ") {
-            game.hear(DealerMessage::parse_text(text.as_bytes()).unwrap()).unwrap();
-        }
-        game
-    }
-
-    fn drawn(view: &View, game: &Game, width: u16, height: u16) -> Vec<String> {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        view.render(game, buffer.area, &mut buffer);
-        let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
-        buffer.content.chunks(usize::from(width.max(1))).map(|cells| row(cells).trim_end().to_owned()).collect()
-    }
-
-    const DEAL: &str = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, DECISION";
-
-    #[test]
-    fn cards_odds_and_advice_are_shown() {
-        assert_eq!(
-            drawn(&View::new(Palette::MONO), &game(DEAL), 76, 15),
-            [
-                "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000                     ? keys",
-                "",
-                "Round 1. The dealer shows",
-                "┌────┐┌────┐",
-                "│  3♦││  ??│",
-                "└────┘└────┘",
-                "You have 16",
-                "┌────┐┌────┐",
-                "│ 10♣││  6♥│",
-                "└────┘└────┘",
-                "",
-                "Hit    win  24.5 %  push   4.8 %  lose  70.6 %  reward -0.461",
-                "Stand  win  37.5 %  push   0.0 %  lose  62.5 %  reward -0.250  <- the table",
-                "",
-                ""
-            ]
-        );
-    }
-
-    #[test]
-    fn a_small_window_has_no_frames_and_a_smaller_one_says_so() {
-        let view = View::new(Palette::MONO);
-        let lines = drawn(&view, &game(DEAL), 76, 9);
-        assert_eq!([&lines[3], &lines[5]], ["  3♦  ??", "  10♣  6♥"]);
-        assert!(lines[8].ends_with("<- the table"), "{lines:#?}");
-        assert!(drawn(&view, &game(DEAL), 40, 9).concat().contains("needs 9"));
-        for (width, height) in [(0, 0), (1, 1), (68, 9), (300, 100)] {
-            drawn(&view, &game("BEGIN, CARD Ten of Clubs"), width, height);
-        }
-    }
-
-    #[test]
-    fn between_rounds_the_outcome_is_shown() {
-        let game = game("BEGIN, CARD Ten of Clubs, RESULT WIN");
-        let lines = drawn(&View::new(Palette::MONO), &game, 76, 9);
-        assert_eq!(lines[1..3], ["Round 1: you win with 10.", "Waiting for the dealer."]);
-    }
-
-    #[test]
-    fn red_suits_are_red_and_bold_without_colour() {
-        let card = |number| View::new(Palette::COLOUR).style(Card::new(number).unwrap());
-        assert_eq!((card(14).fg, card(1).fg), (Some(Color::LightRed), None));
-        assert_eq!(View::new(Palette::MONO).style(Card::new(14).unwrap()).fg, None);
-    }
-}
+mod tests;

@@ -78,7 +78,8 @@ pub enum Way {
     /// By the table, and now and then by a coin
     Epsilon,
     /// By a coin only where the better action is in doubt: needs the fewest rounds
-    Doubt,
+    #[value(alias = "doubt")]
+    UntilConfident,
 }
 
 impl Way {
@@ -87,7 +88,7 @@ impl Way {
         match self {
             Self::Random => Explore::Random,
             Self::Epsilon => Explore::Epsilon(chance),
-            Self::Doubt => Explore::Doubt,
+            Self::UntilConfident => Explore::UntilConfident,
         }
     }
 
@@ -96,7 +97,7 @@ impl Way {
         match self {
             Self::Random => "random",
             Self::Epsilon => "epsilon",
-            Self::Doubt => "doubt",
+            Self::UntilConfident => "until-confident",
         }
     }
 }

@@ -1,24 +1,27 @@
-//! Mixing, whatever it is that lies in the pile.
+//! Incremental Fisher-Yates over 52 values.
+//!
+//! The shuffle runs from the front and can stop early: after `n` steps the first `n` values are a uniform draw without
+//! replacement, whatever the order was before.
 
 use rand::Rng;
 
 use super::{DECK, DeckEmpty};
 
-// The pile lies in as many places, so that a place is found by its lower bits and never needs a check.
+// A power of two, so that masking an index replaces the bounds check.
 const PLACES: usize = 64;
 const _: () = assert!(DECK <= PLACES && PLACES.is_power_of_two());
 
-// Places that one random word mixes. 52 * 51 * .. * 47 is below 2^34, so a word is rejected once in 2^30 times.
+// Places that one random word shuffles. 52 * 51 * .. * 47 is below 2^34, so a word is rejected once in 2^30 times.
 const BATCH: usize = 6;
 
-/// [`DECK`] things of which some are dealt and some of the others are mixed: what is said at [`Deck`](super::Deck).
+/// [`DECK`] values of which some are dealt and some of the others are in their final, random place.
 #[derive(Debug, Clone)]
 pub(crate) struct Pile<T> {
-    // Nothing lies behind the first `DECK` places.
+    // Places from `DECK` on are not used.
     places: [T; PLACES],
     dealt: usize,
     // At least as many as are dealt.
-    mixed: usize,
+    shuffled: usize,
 }
 
 impl<T: Copy> Pile<T> {
@@ -30,41 +33,41 @@ impl<T: Copy> Pile<T> {
             places[place] = order[place];
             place += 1;
         }
-        Self { places, dealt: 0, mixed: 0 }
+        Self { places, dealt: 0, shuffled: 0 }
     }
 
-    /// A pile in this order, nothing dealt and all of it mixed.
-    pub(crate) const fn mixed(order: [T; DECK]) -> Self {
+    /// A pile in this order, nothing dealt, as after a whole shuffle.
+    pub(crate) const fn shuffled(order: [T; DECK]) -> Self {
         let mut pile = Self::new(order);
-        pile.mixed = DECK;
+        pile.shuffled = DECK;
         pile
     }
 
-    /// What is not dealt.
+    /// How many are not dealt.
     pub(crate) const fn remaining(&self) -> usize {
         DECK - self.dealt
     }
 
-    /// Everything in its order, dealt or not.
+    /// All values in their order, dealt or not.
     pub(crate) fn order(&self) -> &[T] {
         &self.places[..DECK]
     }
 
-    /// Takes everything back.
-    pub(crate) const fn gather(&mut self) {
+    /// Takes everything back, in its present order.
+    pub(crate) const fn reset(&mut self) {
         self.dealt = 0;
-        self.mixed = 0;
+        self.shuffled = 0;
     }
 
-    /// Takes everything back and mixes all of it.
+    /// Takes everything back and shuffles all of it.
     pub(crate) fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        self.gather();
-        while self.mixed < DECK {
-            self.mix(rng);
+        self.reset();
+        while self.shuffled < DECK {
+            self.shuffle_more(rng);
         }
     }
 
-    /// Deals the next one, mixed or not; [`DeckEmpty`] when all are dealt.
+    /// Deals the next value, shuffled or not; [`DeckEmpty`] when all are dealt.
     #[inline]
     pub(crate) fn deal(&mut self) -> Result<T, DeckEmpty> {
         if self.dealt >= DECK {
@@ -74,11 +77,11 @@ impl<T: Copy> Pile<T> {
         Ok(self.places[(self.dealt - 1) % PLACES])
     }
 
-    /// Deals the next one and mixes no more than that takes; [`DeckEmpty`] when all are dealt.
+    /// Deals the next value and shuffles no further than that takes; [`DeckEmpty`] when all are dealt.
     #[inline]
     pub(crate) fn draw<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<T, DeckEmpty> {
-        if self.dealt == self.mixed {
-            self.mix(rng);
+        if self.dealt == self.shuffled {
+            self.shuffle_more(rng);
         }
         self.deal()
     }
@@ -86,26 +89,26 @@ impl<T: Copy> Pile<T> {
     /// Takes everything back and draws the first four.
     #[inline]
     pub(crate) fn draw_four<R: Rng + ?Sized>(&mut self, rng: &mut R) -> [T; 4] {
-        self.gather();
-        self.mix_places::<{ BATCH }, R>(rng);
+        self.reset();
+        self.shuffle_places::<{ BATCH }, R>(rng);
         self.dealt = 4;
         [self.places[0], self.places[1], self.places[2], self.places[3]]
     }
 
-    // Mixes the next places, as many as one random word is good for.
+    // Shuffles the next places, as many as one random word is good for.
     #[inline]
-    fn mix<R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        if self.mixed + BATCH <= DECK {
-            self.mix_places::<{ BATCH }, R>(rng);
-        } else if self.mixed < DECK {
-            self.mix_places::<{ DECK % BATCH }, R>(rng);
+    fn shuffle_more<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        if self.shuffled + BATCH <= DECK {
+            self.shuffle_places::<{ BATCH }, R>(rng);
+        } else if self.shuffled < DECK {
+            self.shuffle_places::<{ DECK % BATCH }, R>(rng);
         }
     }
 
-    // Mixes the next `N` places by one random word. `N` is known to the compiler, which halves the time.
+    // Shuffles the next `N` places with one random word. A constant `N` lets the compiler unroll the loops, which halves the time.
     #[inline]
-    fn mix_places<const N: usize, R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        let start = self.mixed;
+    fn shuffle_places<const N: usize, R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        let start = self.shuffled;
         let left = DECK - start;
         let mut picks = [0; N];
         loop {
@@ -120,11 +123,11 @@ impl<T: Copy> Pile<T> {
                 *pick = start + place + upper;
                 rest = lower;
             }
-            // Nearly always, and without knowing how many ways there are to fill the places: they are fewer than 2^35.
+            // The number of ways to fill the places is below 2^35, so most words are accepted without computing it.
             if rest >> 35 != 0 {
                 break;
             }
-            // 2^64 is no multiple of the ways: the few words that are too many are drawn again.
+            // 2^64 is no multiple of the ways, so the excess words are rejected.
             let ways: u64 = (0..N).map(|place| (left - place) as u64).product();
             if rest >= ways.wrapping_neg() % ways {
                 break;
@@ -134,6 +137,59 @@ impl<T: Copy> Pile<T> {
             let (place, pick) = (place % PLACES, pick % PLACES);
             (self.places[place], self.places[pick]) = (self.places[pick], self.places[place]);
         }
-        self.mixed = start + N;
+        self.shuffled = start + N;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+    use std::{collections::BTreeSet, vec::Vec};
+
+    fn numbers() -> Pile<u8> {
+        Pile::new(core::array::from_fn(|place| u8::try_from(place + 1).unwrap()))
+    }
+
+    #[test]
+    fn values_that_are_drawn_come_in_the_order_of_a_whole_shuffle() {
+        let (mut drawn, mut shuffled) = (numbers(), numbers());
+        let (mut one, mut same) = (Pcg64::seed_from_u64(1), Pcg64::seed_from_u64(1));
+        for _ in 0..1_000 {
+            drawn.reset();
+            let order: Vec<u8> = core::iter::from_fn(|| drawn.draw(&mut one).ok()).collect();
+            shuffled.shuffle(&mut same);
+            assert_eq!(order, shuffled.order());
+            assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), DECK);
+            assert_eq!(drawn.draw(&mut one), Err(DeckEmpty));
+        }
+    }
+
+    // A generator that gives the words of a list.
+    struct Listed(Vec<u64>);
+
+    impl rand::TryRng for Listed {
+        type Error = core::convert::Infallible;
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            unreachable!("a deck takes whole words")
+        }
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            Ok(self.0.remove(0))
+        }
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+            unreachable!("a deck takes whole words")
+        }
+    }
+
+    #[test]
+    fn words_that_would_bias_the_shuffle_are_rejected() {
+        // 2^64 mod (52 * 51 * 50 * 49 * 48 * 47) is above 0, so the word 0, which leaves a rest of 0, is one too many.
+        let ways: u64 = (47..=52).product();
+        assert!(!ways.wrapping_neg().is_multiple_of(ways));
+        let mut words = Listed(std::vec![0, u64::MAX]);
+        // The largest word picks the last value for every place.
+        assert_eq!(numbers().draw(&mut words), Ok(52));
+        assert!(words.0.is_empty());
     }
 }

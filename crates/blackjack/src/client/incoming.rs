@@ -1,4 +1,4 @@
-//! A dealer's stream, cut into messages; whatever is wrong with it is said with its place.
+//! A dealer's stream, cut into messages. Errors carry the position in the stream.
 
 use bytes::BytesMut;
 use netcore::DecodeError;
@@ -6,12 +6,12 @@ use thiserror::Error;
 
 use crate::protocol::{DealerDecoder, DealerMessage, Dialect};
 
-/// What a dealer has sent and nobody has read yet, however it was cut or put together on the way.
+/// The unread bytes of a dealer's stream.
 #[derive(Debug, Clone)]
 pub(super) struct Incoming {
     decoder: DealerDecoder,
     buffer: BytesMut,
-    // Whole messages, and the bytes of them.
+    // The number of whole messages read, and of their bytes.
     whole: u64,
     start: u64,
 }
@@ -29,7 +29,7 @@ pub struct Malformed {
 }
 
 impl Incoming {
-    /// A stream in the dialect that the player has chosen, of which nothing has come.
+    /// An empty stream in this dialect.
     pub(super) fn new(dialect: Dialect) -> Self {
         Self { decoder: DealerDecoder::new(dialect), buffer: BytesMut::new(), whole: 0, start: 0 }
     }

@@ -1,4 +1,4 @@
-//! What a dealer's messages come to: a hand, and whether a decision is due.
+//! The state of a player's game, folded from the dealer's messages: the hand, and whether a decision is due.
 
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ use crate::{
 pub enum Event {
     /// A round has begun.
     Began,
-    /// A card came; the next message says more.
+    /// A card was dealt; nothing is to be decided yet.
     Dealt,
     /// The player is asked: [`Client::decide`](crate::Client::decide).
     Asked,
@@ -29,7 +29,7 @@ pub enum Event {
         /// The decisions of the round and which of them count, to be learned from; none if its course makes no sense.
         lesson: Option<Episode>,
     },
-    /// What came is strange and changes nothing.
+    /// The message was ignored as an anomaly.
     Ignored,
     /// The dealer has taken leave; nothing more comes.
     Quit,
@@ -63,7 +63,7 @@ pub enum Anomaly {
     },
 }
 
-/// What came of a message.
+/// The meaning of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Heard {
@@ -75,7 +75,7 @@ pub struct Heard {
     pub anomaly: Option<Anomaly>,
 }
 
-/// A message that makes no sense where it came.
+/// A message that is not valid in this phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the dealer sent {got} where {expected} was due")]
 pub struct OutOfPlace {
@@ -132,12 +132,12 @@ pub(super) struct Knowledge {
     // One bit for each card of the round, by number.
     seen: u64,
     episode: Episode,
-    // Decisions of this round were made by somebody else, so nothing can be learned from it.
+    // Some decisions of this round were made before this player took over, so nothing can be learned from it.
     resumed: bool,
 }
 
 impl Knowledge {
-    /// Of somebody who has joined, and tells states apart as `space` does.
+    /// The knowledge of a player who has just joined, with states of this space.
     pub(super) const fn new(space: StateSpace) -> Self {
         Self {
             space,
@@ -236,7 +236,7 @@ impl Knowledge {
         repeated.then_some(Anomaly::Repeated(card))
     }
 
-    // What is strange about a result. A bust hand may be told BUST or LOOSE, which dealers differ in.
+    // The anomaly of a result, if any. For a bust hand some dealers send BUST and others LOOSE.
     fn judge(&self, was: Phase, verdict: Verdict) -> Option<Anomaly> {
         let bust = self.hand.points().is_bust();
         if was != Phase::Done {

@@ -38,7 +38,7 @@ impl Standings {
     pub(super) fn new(table: u32, seats: Vec<(Name, Score, u64)>) -> Self {
         let row = |(at, (name, score, forfeits))| Row { seat: at + 1, name, score, forfeits };
         let mut rows: Vec<Row> = seats.into_iter().enumerate().map(row).collect();
-        // Sorting keeps the order of seats where nothing else decides.
+        // The sort is stable, so ties keep the order of seats.
         rows.sort_by(|one, other| {
             other.score.wins.cmp(&one.score.wins).then(other.score.mean().total_cmp(&one.score.mean()))
         });
@@ -54,7 +54,7 @@ impl Standings {
 
 fn json(rank: usize, row: &Row) -> String {
     let Row { seat, name, score, forfeits } = row;
-    // Names are printable ASCII, so these two are all that JSON cannot take as it is.
+    // Names are printable ASCII, so only quotation marks and backslashes need escapes.
     let name = name.as_str().replace('\\', "\\\\").replace('"', "\\\"");
     let Score { wins, pushes, losses, busts } = score;
     let (rounds, mean) = (score.rounds(), score.mean());

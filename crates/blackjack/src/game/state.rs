@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct GameState {
     records: Vec<RecordState>,
     deck: Vec<Card>,
-    // Random words that were drawn.
+    // How many random words were drawn.
     drawn: u64,
     round: Option<RoundState>,
     revealed: Option<Vec<Card>>,
@@ -42,7 +42,7 @@ impl Game {
         GameState {
             records: self.records.iter().map(record).collect(),
             deck: self.deck.order().to_vec(),
-            // A billion rounds take some 2^35 words.
+            // The most rounds, 10^9, take about 2^35 words.
             drawn: u64::try_from(self.rng.0.get_word_pos()).unwrap_or(u64::MAX),
             round: self.round.as_ref().map(Round::state),
             revealed: self.revealed.map(|hand| hand.cards().to_vec()),

@@ -1,4 +1,4 @@
-//! Cutting what arrives into messages.
+//! Decoders that cut a stream into messages.
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
@@ -85,7 +85,7 @@ impl Cutter {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PlayerDecoder {
     cutter: Option<Cutter>,
-    // Bytes lay behind the last message when it was read.
+    // Bytes were left behind the last message.
     ahead: bool,
 }
 
@@ -115,7 +115,7 @@ impl PlayerDecoder {
     /// Reads bytes that are one message, neither more nor less. A text may lack its zero byte.
     ///
     /// # Errors
-    /// [`DecodeError`] when they are no message of a player; then nothing of them is remembered.
+    /// [`DecodeError`] when they are no message of a player; the decoder is unchanged then.
     pub fn decode_whole(&mut self, bytes: &[u8]) -> Result<Request, DecodeError> {
         let dialect = match &self.cutter {
             Some(cutter) => cutter.dialect(),

@@ -160,8 +160,7 @@ impl QTable {
     /// Reads a file; what is read is written again to the same bytes.
     ///
     /// # Errors
-    /// [`ParseTableError`] says in which line what is wrong. There is no damage that goes unnoticed but one that the
-    /// checksum misses, one in four thousand million.
+    /// [`ParseTableError`] with the line and the reason. Damage goes unnoticed only if the checksum misses it, one time in 2^32.
     pub fn from_file(bytes: &[u8]) -> Result<Self, ParseTableError> {
         if bytes.len() > MAX_FILE {
             return Err(ParseTableError { line: 1, trouble: Trouble::TooLong { length: bytes.len() } });

@@ -1,4 +1,4 @@
-//! How it goes at the tables, told to the log every so often.
+//! The standings so far, logged at intervals.
 
 use alloc::{
     format,
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Server;
 use crate::{fingerprint::Fingerprint, table::note};
 
-/// When accounts are given, and what the last one was about.
+/// When the next account is due, and what the last one reported.
 #[derive(Debug, Clone)]
 pub(super) struct Accounts {
     every: Duration,
@@ -53,10 +53,10 @@ impl Accounts {
         }
         let mut tell = |line: String| note(out, Severity::Requested, None, line);
         let rounds = server.rounds();
-        // Fewer than before if results were taken back.
+        // The number shrinks when results are taken back.
         let gained = rounds.saturating_sub(mem::replace(&mut self.rounds, rounds));
         let seconds = now.since(mem::replace(&mut self.last, now)).as_secs_f64();
-        // From now on and not from when it was due: a machine that stood still owes no accounts.
+        // Counted from now, not from when it was due, so that a machine that was suspended does not catch up on missed accounts.
         self.due = now.plus(self.every);
         #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
         let rate = gained as f64 / seconds;

@@ -14,7 +14,7 @@ type Place = (u32, usize);
 /// Seats for whom they are held and until when. No more than there are seats at tables.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    // By who may have it, so that whoever comes is found among thousands.
+    // Indexed by host and name, for the look-up when somebody joins.
     places: BTreeSet<(HostId, Name, Place)>,
     dues: BTreeMap<(Time, Place), (HostId, Name)>,
     by_place: BTreeMap<Place, (HostId, Time)>,

@@ -1,4 +1,4 @@
-//! What goes to standard output: the standings of each table, within reason.
+//! The standings on standard output, rate-limited for deserted tables.
 
 use alloc::{
     format,
@@ -18,9 +18,9 @@ pub const DESERTED_RATE: Rate = Rate { per_second: 1, burst: 10 };
 #[derive(Debug, Clone)]
 pub(super) struct Printer {
     json: bool,
-    // None where the number of tables is limited anyway.
+    // None where the number of tables is bounded.
     deserted: Option<TokenBucket>,
-    // When it was looked into.
+    // The time of the last look.
     looked: Time,
     left_out: u64,
 }
@@ -53,7 +53,7 @@ impl Printer {
         self.left_out = 0;
     }
 
-    /// Nothing more comes.
+    /// Prints what is left at the end.
     pub(super) fn finish(&mut self, out: &mut Outbox) {
         let left_out = core::mem::take(&mut self.left_out);
         if left_out > 0 {
@@ -100,7 +100,7 @@ impl Printer {
     }
 }
 
-// Whether a bucket holds as much as ours and fills as fast, found out by using it.
+// Whether a bucket has our capacity and rate, determined by using it.
 fn has_rate(bucket: &TokenBucket) -> bool {
     let Rate { per_second, burst } = DESERTED_RATE;
     let (mut bucket, later) = (bucket.clone(), Time::from_nanos(u64::MAX / 2));

@@ -1,4 +1,4 @@
-//! Who waits for a seat, and whose turn it is.
+//! The queue for seats, fair among hosts.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -35,7 +35,7 @@ pub(super) struct Queue {
     hosts: BTreeSet<(bool, u64, HostId)>,
     // The hosts that have had this turn, waiting or not; all of them have places, so they are no more than those.
     served: BTreeSet<HostId>,
-    // Numbers peers and lines as they come.
+    // The source of numbers for peers and lines.
     next: u64,
     waiting: usize,
     fingerprint: SetFingerprint,

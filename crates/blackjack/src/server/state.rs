@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     Config, Entry, Guest, Server,
     accounts::{Accounts, AccountsState},
-    entry_fingerprint,
     held::Held,
     printer::{Printer, PrinterState},
     queue::{Queue, QueueState},
+    tables::entry_fingerprint,
 };
 use crate::{
     audience::{Audience, AudienceState},

@@ -14,7 +14,7 @@ use crate::{
 impl Table {
     fn connected(&mut self, now: Time, who: (PeerId, Role), address: &str, out: &mut Outbox) {
         let due = now.plus(self.config.timeout);
-        // Only watchers are shown it, and players come by the thousand.
+        // Built for watchers only: thousands of players may connect.
         let view = (who.1 == Role::Watcher).then(|| self.view());
         let Self { door, shares, audience, ended, .. } = self;
         let entrance = Entrance { door, shares, audience, closed: ended.is_some() };
@@ -41,7 +41,7 @@ impl Table {
         }
     }
 
-    // A stranger has to go; what it speaks is not known.
+    // Disconnects a client that has not joined; its dialect may be unknown, so it gets no message.
     fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         fault.tell(peer, None, out);
         self.let_go(peer, out);
@@ -53,7 +53,7 @@ impl Table {
         out.close(peer);
     }
 
-    // What follows once everything else has happened.
+    // What is done after each input.
     fn settle(&mut self, now: Time, out: &mut Outbox) {
         for peer in self.take_closed() {
             self.shares.leave(peer);
@@ -81,7 +81,7 @@ impl Engine for Table {
     fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
         match input {
             Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), address, out),
-            // Nothing that a watcher says means anything.
+            // Messages of watchers are ignored.
             Input::Request { peer, .. } | Input::Malformed { peer, .. } if self.audience.has(peer) => {}
             Input::Request { peer, request } => self.request(now, peer, request, out),
             Input::Malformed { peer, why } if self.door.has(peer) => self.turn_away(peer, &Fault::Malformed(why), out),
@@ -99,7 +99,7 @@ impl Engine for Table {
             }
             Input::Stop(Leave::Over) => self.stop(now, out),
             Input::Stop(Leave::Resumable) => {
-                // Nobody hears of it, and everything stays as it is.
+                // No peer is told, and the state does not change.
                 self.suspended = true;
                 return;
             }

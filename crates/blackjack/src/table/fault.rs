@@ -1,4 +1,4 @@
-//! What a client may be sent away for.
+//! Why a client is sent away.
 
 use alloc::{format, string::String};
 use core::fmt;
@@ -7,12 +7,12 @@ use netcore::{DecodeError, Outbox, PeerId, Severity};
 use super::note;
 use crate::protocol::{Name, PlayerMessage};
 
-/// What a client should not do.
+/// A violation of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It sent something that is no message, or not in time for anything.
+    /// Bytes that are no message.
     Malformed(DecodeError),
-    /// It sent a message that nothing had asked for.
+    /// A message that was not asked for.
     OutOfTurn(PlayerMessage),
     /// It did not join in time.
     NoJoin,
@@ -21,7 +21,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Tells the log that somebody is sent away for this.
+    /// Logs that a client is sent away, and why.
     pub(crate) fn tell(&self, peer: PeerId, name: Option<&Name>, out: &mut Outbox) {
         let who = name.map_or_else(String::new, |name| format!("{name} "));
         note(out, Severity::Warning, Some(peer), format!("{who}is sent away: {self}"));

@@ -1,6 +1,6 @@
-//! What becomes of a table when the server was killed and goes on.
+//! A table after its server was killed and resumed.
 //!
-//! All connections are lost then, through nobody's fault. So nobody loses a hand or a seat by it:
+//! All connections are lost, which is not the players' fault, so no one loses a hand or a seat:
 //!
 //! - The round that was played is called off. Its cards are not dealt again. It counts for nobody but those whose hands were
 //!   forfeited before.

@@ -1,4 +1,4 @@
-//! One seat of a table: who sits there, what it was told, and what it is to be told when.
+//! One seat of a table: its player, what it was sent, and what is queued for it.
 
 use alloc::{collections::VecDeque, format, string::String};
 use core::{mem, time::Duration};
@@ -97,7 +97,7 @@ impl Seat {
         }
     }
 
-    /// The next round is another one.
+    /// Forgets what was sent of the round that is over.
     pub(super) fn forget_round(&mut self) {
         self.told = Told::default();
     }
@@ -118,7 +118,7 @@ impl Seat {
         self.tell(view);
     }
 
-    /// It has answered; what follows goes at once.
+    /// The player has answered: the next message leaves at once.
     pub(super) const fn answered(&mut self, now: Time) {
         self.asked = false;
         self.due = None;
@@ -186,13 +186,13 @@ impl Seat {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// When it wants to be looked after.
+    /// When the next message is due, or the time limit of the question.
     pub(super) fn deadline(&self) -> Option<Time> {
         let free = (!self.queue.is_empty()).then_some(self.free_at);
         free.into_iter().chain(self.due).min()
     }
 
-    /// A fingerprint of everything that what it is told follows from.
+    /// A fingerprint of all state that determines what it is sent.
     pub(super) fn fingerprint(&self) -> u64 {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(self.peer.0);

@@ -14,7 +14,7 @@ use crate::{
     round::{MAX_SEATS, Round},
 };
 
-/// What a table that has begun has come to.
+/// The state of a table that has begun.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct TableState {
     number: u32,

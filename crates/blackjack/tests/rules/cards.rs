@@ -26,36 +26,29 @@ fn assert_plausible(what: &str, counts: &[u32]) {
     assert!(value > bound(-3.89) && value < bound(3.89), "{what}: {value} with {freedom} degrees of freedom");
 }
 
-fn order(deck: &mut Deck, rng: &mut impl Rng, drawn: bool) -> Vec<u8> {
-    if drawn {
-        deck.gather();
-        std::iter::from_fn(|| deck.draw(rng).ok()).map(Card::number).collect()
-    } else {
-        deck.shuffle(rng);
-        std::iter::from_fn(|| deck.deal().ok()).map(Card::number).collect()
-    }
+fn order(deck: &mut Deck, rng: &mut impl Rng) -> Vec<u8> {
+    deck.shuffle(rng);
+    std::iter::from_fn(|| deck.deal().ok()).map(Card::number).collect()
 }
 
 #[test]
 fn every_card_is_as_likely_in_every_place() {
-    for drawn in [false, true] {
-        let mut rng = Seed::from_number(7).generator(1);
-        let mut deck = Deck::new();
-        let mut places = vec![[0_u32; 52]; 52];
-        // How far two cards that follow each other lie apart in a new deck, going round.
-        let mut distances = [0_u32; 51];
-        for _ in 0..52_000 {
-            let order = order(&mut deck, &mut rng, drawn);
-            for (place, &card) in places.iter_mut().zip(&order) {
-                place[usize::from(card) - 1] += 1;
-            }
-            distances[usize::from((order[1] + 52 - order[0]) % 52) - 1] += 1;
+    let mut rng = Seed::from_number(7).generator(1);
+    let mut deck = Deck::new();
+    let mut places = vec![[0_u32; 52]; 52];
+    // How far two cards that follow each other lie apart in a new deck, going round.
+    let mut distances = [0_u32; 51];
+    for _ in 0..52_000 {
+        let order = order(&mut deck, &mut rng);
+        for (place, &card) in places.iter_mut().zip(&order) {
+            place[usize::from(card) - 1] += 1;
         }
-        for (place, counts) in places.iter().enumerate() {
-            assert_plausible(&format!("place {place}, drawn {drawn}"), counts);
-        }
-        assert_plausible("distances", &distances);
+        distances[usize::from((order[1] + 52 - order[0]) % 52) - 1] += 1;
     }
+    for (place, counts) in places.iter().enumerate() {
+        assert_plausible(&format!("place {place}"), counts);
+    }
+    assert_plausible("distances", &distances);
 }
 
 #[test]
@@ -78,7 +71,7 @@ fn first_card_second_card_and_upcard_of_rounds_are_fair() {
 
 #[test]
 fn dealers_with_other_seeds_deal_other_cards() {
-    let cards = |seed: Seed| order(&mut Deck::new(), &mut seed.generator(1), false);
+    let cards = |seed: Seed| order(&mut Deck::new(), &mut seed.generator(1));
     assert_ne!(cards(Seed::from_number(1)), cards(Seed::from_number(2)));
     assert_ne!(cards(Seed::new([1; 32])), cards(Seed::new([2; 32])));
     assert_eq!(cards(Seed::from_number(1)), cards(Seed::from_number(1)));

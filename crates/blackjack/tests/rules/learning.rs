@@ -40,20 +40,20 @@ fn tables_of_a_hundred_million_rounds_are_at_their_marks() {
     assert!(coarse >= -0.051_474 - 0.0005, "{coarse}");
     let soft = value(StateSpace::Soft, epsilon());
     assert!(soft >= -0.0435, "{soft}");
-    let doubt = value(StateSpace::Soft, Explore::Doubt);
-    assert!(doubt >= soft, "{doubt} by doubt, {soft} by epsilon");
+    let confident = value(StateSpace::Soft, Explore::UntilConfident);
+    assert!(confident >= soft, "{confident} until confident, {soft} by epsilon");
 }
 
 #[test]
-fn learning_by_doubt_needs_fewer_rounds_for_the_same() {
+fn learning_until_confident_needs_fewer_rounds_for_the_same() {
     let solver = Solver::new();
     let mean = |explore, rounds| {
         let value = |seed| solver.value(&train(StateSpace::Soft, explore, seed, rounds).policy());
         (1..=5).map(value).sum::<f64>() / 5.0
     };
-    let (doubt, epsilon) = (mean(Explore::Doubt, 300_000), mean(epsilon(), 300_000));
-    assert!(doubt > epsilon, "{doubt} by doubt, {epsilon} by epsilon");
-    assert!(doubt > -0.046, "{doubt}");
+    let (confident, epsilon) = (mean(Explore::UntilConfident, 300_000), mean(epsilon(), 300_000));
+    assert!(confident > epsilon, "{confident} until confident, {epsilon} by epsilon");
+    assert!(confident > -0.046, "{confident}");
 }
 
 #[test]

@@ -101,10 +101,12 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
     // There is no third table, but Cyd is not left without a word in the log.
     assert_eq!(room.heard("Cyd"), []);
     assert!(room.log().iter().any(|line| line == "Cyd waits behind 0"));
+    assert!(room.log().iter().any(|line| line == "no seat is left for Cyd: all tables are taken and none will follow"));
     for who in ["Bob", "Bob", "Ann", "Ann"] {
         room.send(who, b"STAND\0");
     }
     assert_eq!(room.heard("Cyd"), [DealerMessage::Quit]);
+    assert_eq!(room.progress, [(2, 1, 2), (2, 2, 2), (1, 1, 2), (1, 2, 2)]);
     assert_eq!(room.printed().iter().map(|text| &text[..7]).collect::<Vec<_>>(), ["Table 2", "Table 1"]);
     assert_eq!(room.server().outcome(), Some(Outcome::Finished));
 }

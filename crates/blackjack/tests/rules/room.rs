@@ -30,6 +30,8 @@ pub(crate) struct Room<E: Engine<Protocol = Blackjack> = Server> {
     names: BTreeMap<PeerId, String>,
     next_peer: u64,
     log: Vec<String>,
+    /// Of each `Progress`: the table, the rounds that are over and those that it has.
+    pub(crate) progress: Vec<(u32, u64, u64)>,
     printed: Vec<String>,
     events: Vec<GameEvent>,
 }
@@ -140,6 +142,7 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
             names: BTreeMap::new(),
             next_peer: 0,
             log: vec![],
+            progress: vec![],
             printed: vec![],
             events: vec![],
         }
@@ -265,6 +268,8 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
                 Output::Replay { .. } => panic!("a dealer tells nobody of rounds that are over"),
                 Output::Close { peer } => self.wires.get_mut(&self.names[&peer]).unwrap().closed = true,
                 Output::Event(GameEvent::Summary(text)) => self.printed.push(text),
+                // Each round has one.
+                Output::Event(GameEvent::Progress { game, done, whole }) => self.progress.push((game, done, whole)),
                 Output::Event(event) => {
                     self.log.push(line(&event));
                     self.events.push(event);
@@ -310,7 +315,7 @@ fn line(event: &GameEvent) -> String {
         GameEvent::Ended { game, complete: true, .. } => format!("table {game} is over"),
         GameEvent::Ended { game, complete: false, .. } => format!("table {game} was not played to its end"),
         GameEvent::Notice { text, .. } => text.clone(),
-        GameEvent::Summary(_) => unreachable!("printed"),
+        GameEvent::Progress { .. } | GameEvent::Summary(_) => unreachable!("kept apart"),
     }
 }
 

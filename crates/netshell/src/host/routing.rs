@@ -97,6 +97,8 @@ fn about(event: &GameEvent) -> Option<PeerId> {
     match *event {
         GameEvent::Waiting { peer, .. } | GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => Some(peer),
         GameEvent::Notice { peer, .. } => peer,
-        GameEvent::Started { .. } | GameEvent::Ended { .. } | GameEvent::Summary(_) => None,
+        GameEvent::Started { .. } | GameEvent::Progress { .. } | GameEvent::Ended { .. } | GameEvent::Summary(_) => {
+            None
+        }
     }
 }

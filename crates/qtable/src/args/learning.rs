@@ -13,7 +13,7 @@ stopped with Ctrl-C and continued; the program then prints the command for that.
 meanwhile.
 
 Examples:
-  qtable train --rounds 1e7 --state soft --explore doubt -o soft.table
+  qtable train --rounds 1e7 --state soft --explore until-confident -o soft.table
   qtable train --rounds 1e8 --threads 2 --seed 7 -o long.table";
 
 const PLAY_HELP: &str = "\

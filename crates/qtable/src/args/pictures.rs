@@ -20,7 +20,7 @@ Without a file to write, the curves are drawn in the terminal; through a pipe th
 
 Examples:
   qtable curve --rounds 1e6 --runs 5 -o curve.svg -o curve.png
-  qtable curve --rounds 1e5 --explore epsilon --explore doubt --state soft -o curve.csv";
+  qtable curve --rounds 1e5 --explore epsilon --explore until-confident --state soft -o curve.csv";
 
 /// A policy that needs no training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -202,7 +202,7 @@ impl CurveArgs {
     /// # Errors
     /// [`UsageError`] when there is a chance for learners that have none.
     pub fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
-        let all = [Way::Random, Way::Epsilon, Way::Doubt];
+        let all = [Way::Random, Way::Epsilon, Way::UntilConfident];
         let asked: Vec<Way> =
             all.into_iter().filter(|way| self.explore.is_empty() || self.explore.contains(way)).collect();
         let epsilon = chance(self.epsilon.as_ref(), &asked)?;

@@ -164,7 +164,7 @@ const fn colour(way: Way) -> Rgb {
     match way {
         Way::Random => Rgb(213, 94, 0),
         Way::Epsilon => Rgb(0, 114, 178),
-        Way::Doubt => Rgb(0, 128, 96),
+        Way::UntilConfident => Rgb(0, 128, 96),
     }
 }
 
@@ -202,7 +202,7 @@ fn mark(way: Way, x: f32, y: f32) -> Vec<Shape> {
             Shape::Circle { at: (x, y), radius: 6.0, fill: WHITE },
             Shape::Circle { at: (x, y), radius: 5.0, fill: colour(way) },
         ],
-        Way::Doubt => {
+        Way::UntilConfident => {
             vec![Shape::Rectangle { place: [x - 5.0, y - 5.0, 10.0, 10.0], radius: 0.0, fill, pen: edge }]
         }
     }

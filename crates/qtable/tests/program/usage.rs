@@ -19,7 +19,7 @@ fn wrong_usage_says_what_would_be_right() {
         ("train --threads 0", "give a whole number from 1 to 256, as in 2"),
         ("train --threads 257", "give a whole number from 1 to 256"),
         ("train --seed +1", "give a whole number from 0 to 18446744073709551615, as in 7"),
-        ("train --explore softmax", "[possible values: random, epsilon, doubt]"),
+        ("train --explore softmax", "[possible values: random, epsilon, until-confident]"),
         ("train --state fine", "[possible values: coarse, soft]"),
         ("train --epsilon 1.5", "give a chance from 0 to 1, as in 0.1"),
         ("train --epsilon -0.1", "give a chance from 0 to 1"),

@@ -235,7 +235,7 @@ fn whole(table: &QTable, file: &[u8]) {
         assert_eq!(twice.since(table), *table);
     }
     // Training can continue, however full the table is.
-    let mut trainer = Trainer::seeded(table.clone(), Explore::Doubt, 1, 0);
+    let mut trainer = Trainer::seeded(table.clone(), Explore::UntilConfident, 1, 0);
     trainer.play(10).expect("no round takes all cards");
     assert!(trainer.table().visited().count() >= table.visited().count());
 }

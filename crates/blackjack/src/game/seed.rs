@@ -1,0 +1,50 @@
+//! The seed of the cards and their generator.
+
+use core::fmt;
+
+use rand::{SeedableRng, rngs::ChaCha12Rng};
+use serde::{Deserialize, Serialize};
+
+/// The key of a `ChaCha` generator, from which the cards of a dealer come. Cards that were seen do not reveal later ones.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// A key from the operating system's entropy: what to play with.
+    pub const fn new(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    /// The key for a number. The game can be repeated, and guessed by trying numbers, so this is for tests.
+    pub fn from_number(number: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&number.to_le_bytes());
+        Self(key)
+    }
+
+    /// The generator of a table. Each has a stream of its own, so that its cards do not depend on what goes on at others.
+    pub fn generator(self, table: u32) -> ChaCha12Rng {
+        let mut rng = ChaCha12Rng::from_seed(self.0);
+        rng.set_stream(u64::from(table));
+        rng
+    }
+}
+
+// The key must not get into a log.
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(..)")
+    }
+}
+
+// A generator that can be copied: its state is its key, its stream and its position.
+pub(super) struct Generator(pub(super) ChaCha12Rng);
+
+impl Clone for Generator {
+    fn clone(&self) -> Self {
+        let mut rng = ChaCha12Rng::from_seed(self.0.get_seed());
+        rng.set_stream(self.0.get_stream());
+        rng.set_word_pos(self.0.get_word_pos());
+        Self(rng)
+    }
+}

@@ -1,0 +1,119 @@
+//! A dealer as an engine: what comes in, what follows from it, and when it wants to be called.
+
+use netcore::{Engine, Gone, Input, Leave, Outbox, Outcome, Phase, Status, Time};
+
+use super::{Accounts, Server};
+use crate::{
+    fingerprint::Fingerprint,
+    protocol::{Blackjack, Request},
+    table::Fault,
+};
+
+impl Server {
+    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
+        while let Some(peer) = self.door.late(now) {
+            self.fault(now, peer, &Fault::NoJoin, out);
+        }
+        while let Some((table, seat)) = self.held.late(now) {
+            self.at(now, table, out, |table, out| table.give_up(now, seat, out));
+        }
+        while let Some(&(at, number)) = self.alarms.first()
+            && at <= now
+        {
+            self.alarms.pop_first();
+            if let Some(entry) = self.tables.get_mut(&number) {
+                entry.alarm = None;
+            }
+            self.at(now, number, out, |table, out| table.elapse(now, out));
+        }
+    }
+
+    // What is done after each input.
+    fn conclude(&mut self, now: Time, out: &mut Outbox) {
+        if let Some(mut accounts) = self.accounts.take() {
+            accounts.give(now, self, out);
+            self.accounts = Some(accounts);
+        }
+        if self.audience.is_empty() {
+            return;
+        }
+        if self.ended.is_some() {
+            self.audience.dismiss(now, &self.view().to_bytes(), out);
+        } else if self.audience.changed(now) {
+            self.audience.show(now, &self.view().to_bytes(), out);
+        }
+    }
+}
+
+impl Engine for Server {
+    type Protocol = Blackjack;
+
+    fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
+        match input {
+            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), address, out),
+            Input::Request { peer, request } => self.request(now, peer, request, out),
+            Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
+            Input::Refresh { peer } => self.refresh(now, peer, out),
+            Input::Disconnected { peer, why } => {
+                self.disconnected(now, peer, why, out);
+                if why == Gone::Interrupted {
+                    // The watchers are gone as well: each interruption is an input of its own.
+                    return;
+                }
+            }
+            Input::Elapsed => self.elapsed(now, out),
+            Input::Stop(Leave::Over) => self.stop(now, out),
+            Input::Stop(Leave::Resumable) => {
+                // No peer is told, and the state does not change.
+                self.suspended = true;
+                return;
+            }
+        }
+        self.conclude(now, out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let tables = self.alarms.first().map(|&(at, _)| at);
+        let accounts = self.accounts.as_ref().map(Accounts::due).filter(|_| self.outcome().is_none());
+        [tables, self.door.deadline(), self.held.deadline(), self.audience.deadline(), accounts]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.shares.is_empty()) }
+    }
+
+    fn digest(&self) -> u64 {
+        let mut fingerprint = Fingerprint::new();
+        for part in [
+            self.fingerprint.value(),
+            self.shares.fingerprint(),
+            self.door.fingerprint(),
+            self.held.fingerprint(),
+            self.queue.fingerprint(),
+            self.audience.fingerprint(),
+            self.printer.fingerprint(),
+            self.accounts.as_ref().map_or(0, Accounts::fingerprint),
+            self.rounds,
+            u64::from(self.begun) << 32 | u64::from(self.playing),
+            u64::from(self.complete) << 32 | self.ended.map_or(0, |ended| ended as u64 + 1),
+            u64::from(self.suspended),
+        ] {
+            fingerprint.add(part);
+        }
+        fingerprint.value()
+    }
+
+    fn status(&self) -> Status {
+        let phase = match (self.ended, self.playing) {
+            (Some(_), _) => Phase::Over,
+            (None, 0) => Phase::Lobby,
+            (None, _) => Phase::Playing,
+        };
+        let players = u32::try_from(self.config.players).unwrap_or(u32::MAX);
+        let taken = self.tables().map(|table| table.status().taken).sum();
+        Status { phase, taken, seats: self.config.tables.saturating_mul(players) }
+    }
+}

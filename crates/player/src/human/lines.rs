@@ -1,0 +1,65 @@
+//! The game in lines, where there is no screen.
+
+use std::io::{self, Write};
+
+use blackjack::{Action, Hand, client::Event};
+
+use crate::{
+    advice::Advice,
+    game::{Game, odds_in_words, total_in_words},
+};
+
+/// What a line can say.
+pub(super) const ASK: &str = "hit, stand, advice or quit?";
+
+/// Writes what is new. `seconds` is how long the dealer waits for an answer.
+pub(super) fn tell(game: &Game, event: &Event, seconds: Option<u64>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match event {
+        Event::Asked => {
+            if let Some(upcard) = game.upcard() {
+                writeln!(out, "Round {}: the dealer shows {upcard}.", game.round())?;
+            }
+            writeln!(out, "You have {}: {}.", game.total(), names(game.hand()))?;
+            match seconds {
+                Some(seconds) => writeln!(out, "{ASK} You have {seconds} s.")?,
+                None => writeln!(out, "{ASK}")?,
+            }
+        }
+        Event::Ended { .. } => {
+            if let Some(dealer) = game.revealed() {
+                writeln!(out, "The dealer has {}: {}.", total_in_words(dealer), names(dealer))?;
+            }
+            if let Some(outcome) = game.outcome() {
+                writeln!(out, "{outcome}")?;
+            }
+        }
+        Event::Quit => writeln!(out, "The dealer says goodbye.")?,
+        Event::Began | Event::Dealt | Event::Ignored => return Ok(()),
+    }
+    out.flush()
+}
+
+/// Writes what the table would do, and the odds.
+pub(super) fn advise(advice: &Advice) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if let Some((stand, hit)) = advice.odds {
+        writeln!(out, "  hit    {}", odds_in_words(hit))?;
+        writeln!(out, "  stand  {}", odds_in_words(stand))?;
+    }
+    let advised = if advice.action == Action::Hit { "hits" } else { "stands" };
+    writeln!(out, "The table {advised}. {ASK}")?;
+    out.flush()
+}
+
+/// Writes a line.
+pub(super) fn say(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
+
+fn names(hand: &Hand) -> String {
+    let names: Vec<&str> = hand.cards().iter().map(|card| card.name()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,114 @@
+//! The end of a game, another one at the same dealer, and the end of the program.
+
+use std::{
+    io::{self, ErrorKind},
+    mem,
+};
+
+use anyhow::anyhow;
+use blackjack::learn::Score;
+use tokio::{net::TcpStream, time::Instant};
+
+use super::{Connecting, Over, Person, Played, State, ending, inbox::Inbox, lines};
+use crate::{connection, game::Game, link::Link, view::sentence};
+
+/// What was played in earlier games.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    score: Score,
+    forfeits: u64,
+    games: u64,
+}
+
+impl Before {
+    fn add(&mut self, game: &mut Game) {
+        self.score += game.score();
+        self.forfeits += game.session().forfeits;
+        self.games += 1;
+    }
+}
+
+impl Person {
+    // Wants another game at the same dealer.
+    pub(super) fn join(&mut self) {
+        let Some((addresses, _)) = &self.again else { return };
+        let addresses = addresses.clone();
+        let connecting: Connecting = Box::pin(async move { TcpStream::connect(&addresses[..]).await });
+        if let State::Over(over) = mem::replace(&mut self.state, State::Playing) {
+            self.state = State::Joining(over, connecting);
+        }
+    }
+
+    pub(super) fn joined(&mut self, connected: io::Result<TcpStream>) {
+        self.stage.change();
+        let (State::Joining(over, _), Some((_, name))) = (mem::replace(&mut self.state, State::Playing), &self.again)
+        else {
+            return;
+        };
+        match connected {
+            Ok(stream) => {
+                connection::tune(&stream);
+                self.link.close();
+                self.link = Link::Wire(stream);
+                self.before.add(&mut self.game);
+                self.game.join_again();
+                let now = Instant::now();
+                (self.inbox, self.hold, self.rushed) = (Inbox::new(now), None, None);
+                (self.advised, self.answered, self.joined) = (false, None, now);
+            }
+            Err(error) => {
+                let reason = if error.kind() == ErrorKind::ConnectionRefused {
+                    format!("nobody listens at {name} any more")
+                } else {
+                    format!("cannot reach {name}: {error}")
+                };
+                self.state = State::Over(Over { reason: Some(reason), ranked: true, ..over });
+            }
+        }
+    }
+
+    // Gives the terminal back, and says in lines what the screen has shown.
+    pub(super) fn finish(mut self) -> anyhow::Result<Played> {
+        self.link.close();
+        // What came while a result was shown counts as well.
+        self.hold = None;
+        let drawn = self.view.take().is_some();
+        let told = self.conclude(drawn);
+        let Self { mut game, stage, state, mut before, .. } = self;
+        drop(stage);
+        for line in told {
+            lines::say(&line)?;
+        }
+        let ended = match state {
+            State::Over(Over { reason: Some(reason), failed: true, .. })
+            | State::Joining(Over { reason: Some(reason), failed: true, .. }, _) => Err(anyhow!(reason)),
+            _ => Ok(()),
+        };
+        before.add(&mut game);
+        Ok(Played { score: before.score, forfeits: before.forfeits, games: before.games, ended })
+    }
+
+    fn conclude(&mut self, drawn: bool) -> Vec<String> {
+        let mut told = vec![];
+        match &self.state {
+            State::Playing => {
+                while let Some(byte) = self.inbox.next_byte()
+                    && self.game.session().receive(&[byte]).is_ok()
+                {
+                    while self.game.next_event().is_some() {}
+                }
+                let practices = matches!(self.link, Link::Practice(_));
+                if !practices && self.game.has_open_hand() {
+                    self.game.forfeit();
+                    told.push(ending::LEFT_A_HAND.to_owned());
+                }
+            }
+            State::Over(over) | State::Joining(over, _) => {
+                told.extend(self.game.outcome().filter(|_| drawn));
+                told.extend(over.reason.as_deref().filter(|_| !over.failed).map(sentence));
+            }
+        }
+        told.extend(self.game.judgement().map(|judgement| format!("{judgement}.")));
+        told
+    }
+}

@@ -1,0 +1,147 @@
+//! The way to a dealer: a connection, or a table in this process.
+
+use std::{
+    future, io,
+    net::{self, Shutdown},
+    time::Duration,
+};
+
+use blackjack::{
+    Hand, Seed, Table,
+    game::MAX_ROUNDS,
+    server::{Config, ConfigError},
+};
+use bytes::BytesMut;
+use netcore::{Hosted, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, RoomInput, Time};
+use socket2::SockRef;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// The person at the practice table.
+const PERSON: PeerId = PeerId(1);
+
+/// A dealer that can be written to and read from.
+#[derive(Debug)]
+pub(crate) enum Link {
+    Wire(TcpStream),
+    Practice(Box<Practice>),
+}
+
+impl Link {
+    /// A connection. To be called on a runtime.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(crate) fn wire(stream: net::TcpStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self::Wire(TcpStream::from_std(stream)?))
+    }
+
+    /// Sends all of these bytes.
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Wire(stream) => stream.write_all(bytes).await,
+            Self::Practice(practice) => {
+                practice.hear(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for bytes and appends them; 0 at the end. Dropping it before it is done loses nothing.
+    pub(crate) async fn read(&mut self, bytes: &mut BytesMut) -> io::Result<usize> {
+        match self {
+            Self::Wire(stream) => stream.read_buf(bytes).await,
+            Self::Practice(practice) if practice.said.is_empty() => future::pending().await,
+            Self::Practice(practice) => {
+                bytes.extend_from_slice(&practice.said);
+                Ok(std::mem::take(&mut practice.said).len())
+            }
+        }
+    }
+
+    /// The dealer's hand of the last round, where it can be known: the wire never tells it.
+    pub(crate) fn revealed(&self) -> Option<Hand> {
+        match self {
+            Self::Wire(_) => None,
+            Self::Practice(practice) => practice.table.engine().game()?.revealed().copied(),
+        }
+    }
+
+    /// Ends it, so that the dealer sees at once that nobody is there.
+    pub(crate) fn close(&self) {
+        if let Self::Wire(stream) = self {
+            let _ = SockRef::from(stream).shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// A table for one, which is the engine of the rules crate and waits as long as it takes: its clock stands still.
+#[derive(Debug)]
+pub(crate) struct Practice {
+    table: Hosted<Table>,
+    // What the person has sent that is no whole message yet, and what the dealer has sent.
+    heard: BytesMut,
+    said: BytesMut,
+}
+
+impl Practice {
+    /// A table with the cards of this seed.
+    ///
+    /// # Errors
+    /// When the rules refuse a table for one, which they do not.
+    pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
+        let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
+        let mut practice =
+            Self { table: Hosted::new(Table::new(config, 1)?), heard: BytesMut::new(), said: BytesMut::new() };
+        let address = "practice";
+        practice.input(RoomInput::Connected { peer: PERSON, role: Role::Player, link: Kind::Stream, address });
+        Ok(practice)
+    }
+
+    fn input(&mut self, input: RoomInput<'_>) -> Progress {
+        let mut out = Outbox::new();
+        let progress = self.table.input(Time::ZERO, input, &mut out);
+        for output in out.drain() {
+            if let Output::Send { frame, .. } = output {
+                self.said.extend_from_slice(&frame);
+            }
+        }
+        progress
+    }
+
+    fn hear(&mut self, bytes: &[u8]) {
+        let mut heard = std::mem::take(&mut self.heard);
+        heard.extend_from_slice(bytes);
+        while !heard.is_empty() && self.input(RoomInput::Bytes { peer: PERSON, bytes: &mut heard }) == Progress::Decoded
+        {
+        }
+        self.heard = heard;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(practice: &mut Practice, message: &[u8]) -> String {
+        practice.hear(message);
+        String::from_utf8(std::mem::take(&mut practice.said).to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_practice_table_deals_what_a_dealer_of_that_seed_deals() {
+        // The round that docs/blackjack.md shows byte by byte.
+        let mut practice = Practice::new(Seed::from_number(17)).unwrap();
+        let deal = "BEGIN\0CARD Four of Clubs\0CARD Eight of Spades\0DEALER Five of Hearts\0DECISION\0";
+        assert_eq!(said(&mut practice, b"JOIN A"), "");
+        assert_eq!(said(&mut practice, b"nn\0"), deal);
+        let next = said(&mut practice, b"STAND\0");
+        assert!(next.starts_with("RESULT WIN\0BEGIN\0CARD "), "{next}");
+        let revealed = Link::Practice(Box::new(practice)).revealed().unwrap();
+        assert_eq!(revealed.cards()[1].name(), "Five of Hearts");
+        assert!(revealed.total() > 21, "the hand of twelve has won");
+    }
+}

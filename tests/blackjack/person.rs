@@ -1,0 +1,271 @@
+use std::{
+    io::{Read, Write},
+    process::Command,
+};
+
+use testkit::{process::Process, terminal::Terminal};
+
+use super::{
+    Dealer,
+    player::{DEAL, Fake, player},
+};
+use crate::programs::program;
+
+fn screen(command: &Command, columns: u16, rows: u16) -> Terminal {
+    let arguments: Vec<&str> = command.get_args().map(|argument| argument.to_str().unwrap()).collect();
+    Terminal::start(command.get_program().to_str().unwrap(), &arguments, columns, rows)
+}
+
+fn at_a_terminal(dealer: &Dealer, columns: u16, rows: u16) -> Terminal {
+    screen(&dealer.player(&["--human"]), columns, rows)
+}
+
+/// What a key has led to is on the screen.
+fn press(terminal: &mut Terminal, key: &[u8], shown: &str) {
+    terminal.press(key);
+    terminal.wait_for(shown);
+}
+
+/// Waits for the table of ranks and until its keys count.
+fn wait_for_result(terminal: &Terminal) {
+    terminal.wait_for("Game over");
+    terminal.wait_for("Q leave");
+}
+
+#[test]
+fn a_person_plays_by_lines() {
+    let dealer = Dealer::start("4 --delay-ms 0 --seed 17 --quiet");
+    let mut person = Process::start_with_stdin(&mut dealer.player(&["--human"]));
+    person.write("advice\nwhat?\nADVICE\nstand\ns\nS\n STAND \n");
+    let finished = person.wait_for_end();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    for said in [
+        "Round 1: the dealer shows ",
+        "hit, stand, advice or quit? You have ",
+        "  stand  win ",
+        "The table stands. hit, stand, advice or quit?",
+        "Type hit, stand, advice or quit.",
+        "Stand was right.",
+        "Round 4: ",
+        "The dealer says goodbye.",
+        "4 decisions right; mistakes cost ",
+        "Ann: 4 rounds, ",
+    ] {
+        assert!(finished.stdout.contains(said), "{said} is not in\n{}", finished.stdout);
+    }
+    assert_eq!(dealer.process.wait().code, Some(0));
+}
+
+#[test]
+fn whoever_leaves_in_the_middle_of_a_hand_counts_it_as_the_dealer_does() {
+    for lines in ["stand\nquit\n", "stand\n", "stand\nquit"] {
+        let dealer = Dealer::start("1000 --delay-ms 0 --seed 17");
+        let mut person = Process::start_with_stdin(&mut dealer.player(&["--human", "--binary"]));
+        person.write(lines);
+        let finished = person.wait();
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert!(finished.stdout.contains("You left in the middle of a hand, so it is lost."), "{}", finished.stdout);
+        let own = finished.stdout.lines().last().unwrap();
+        assert!(own.starts_with("Ann: 2 rounds, ") && own.contains("1 lost (1 forfeited)"), "{own}");
+        let dealer = dealer.process.wait();
+        assert_eq!(dealer.code, Some(1));
+        let row: Vec<&str> = dealer.stdout.lines().last().unwrap().split_whitespace().collect();
+        // Rounds and forfeits.
+        assert_eq!((row[3], row[8]), ("2", "1"), "{}", dealer.stdout);
+    }
+}
+
+#[test]
+fn a_dealer_that_does_not_wait_for_people_is_named() {
+    let goodbye = format!("{DEAL}QUIT\0");
+    let early = format!("{DEAL}RESULT LOOSE\0{DEAL}RESULT WIN\0QUIT\0");
+    let anew = format!("{DEAL}{DEAL}QUIT\0");
+    for (script, said, counted) in [
+        (
+            goodbye,
+            "the dealer did not wait for your answer: it said goodbye 0.",
+            "Ann: 1 rounds, 0 won, 0 pushed, 1 lost (1 forfeited)",
+        ),
+        (
+            early,
+            "the dealer did not wait for your answer in 2 of 2 rounds: it went on after 0.",
+            "Ann: 2 rounds, 1 won, 0 pushed, 1 lost,",
+        ),
+        (
+            anew,
+            "the dealer did not wait for your answer: it said goodbye 0.",
+            "Ann: 1 rounds, 0 won, 0 pushed, 1 lost (1 forfeited)",
+        ),
+    ] {
+        let script: &'static [u8] = script.into_bytes().leak();
+        let (finished, _) = Fake::saying(script).run(&["--human"]);
+        assert_eq!(finished.code, Some(1), "{}", finished.stdout);
+        assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
+        assert!(finished.stderr.contains("made for programs; with --best one plays for you"), "{}", finished.stderr);
+        assert!(finished.stdout.contains(counted), "{counted} is not in\n{}", finished.stdout);
+    }
+}
+
+#[test]
+fn a_dealer_that_drops_whoever_answers_late_is_named() {
+    let fake = Fake::start(|stream| {
+        stream.write_all(DEAL.as_bytes()).unwrap();
+        stream.read_exact(&mut [0; 6]).unwrap();
+        stream.write_all(b"QUIT\0").unwrap();
+    });
+    let mut person = Process::start_with_stdin(&mut player(fake.port, &["--human"]));
+    person.write("stand\n");
+    let finished = person.wait_for_end();
+    assert_eq!(finished.code, Some(1), "{}", finished.stdout);
+    assert!(finished.stderr.contains("the dealer said goodbye without a result for your hand"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_dealer_without_a_seat_says_goodbye_and_the_player_why() {
+    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--human"]);
+    assert_eq!(finished.code, Some(0));
+    assert!(finished.stdout.contains("it has no seat for you."), "{}", finished.stdout);
+    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--best"]);
+    assert_eq!(finished.code, Some(0));
+    assert!(finished.stderr.contains("it has no seat left"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_person_plays_in_the_terminal() {
+    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
+    let mut terminal = at_a_terminal(&dealer, 80, 24);
+    terminal.wait_for("Round 1. The dealer shows");
+    terminal.wait_for("Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000");
+    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    assert!(!terminal.look(|screen| screen.contents().contains("the table")));
+    press(&mut terminal, b"a", "<- the table");
+    press(&mut terminal, b"?", "what the table would do");
+    terminal.press(b"x");
+    terminal.wait(|screen| !screen.contents().contains("what the table would do"));
+    press(&mut terminal, b"s", "Stand was right.");
+    terminal.wait_for("Round 2. The dealer shows");
+    terminal.wait_for("Round 1: ");
+    terminal.resize(40, 5);
+    terminal.wait_for("too small");
+    // Nobody decides about a hand that cannot be seen. Control-L draws anew, so that the keys before it were read.
+    terminal.wipe();
+    terminal.press(b"sha\x0c");
+    terminal.wait_for("too small");
+    terminal.resize(70, 10);
+    terminal.wait_for("Round 2. The dealer shows");
+    press(&mut terminal, b"s", "Round 3. The dealer shows");
+    terminal.wait_for("s left to answer");
+    // What is typed before the result is seen chooses nothing.
+    terminal.press(b"shhh\n\n");
+    wait_for_result(&terminal);
+    terminal.resize(80, 24);
+    terminal.wait_for("Tab cards   Q leave");
+    press(&mut terminal, b"\t", "Tab result");
+    assert!(!terminal.look(|screen| screen.contents().contains("Game over")));
+    press(&mut terminal, b"\t", "the dealer ");
+    // The dealer had one table.
+    assert_eq!(dealer.process.wait().code, Some(0));
+    press(&mut terminal, b"\n", "Nobody listens at ");
+    press(&mut terminal, b"q", "Ann: 3 rounds, ");
+    assert!(terminal.look(|screen| !screen.alternate_screen() && screen.contents().contains("Round 3: ")));
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_person_plays_again_at_the_same_dealer() {
+    let dealer = Dealer::start("1 --delay-ms 0 --seed 17 --quiet --forever");
+    let mut terminal = at_a_terminal(&dealer, 120, 40);
+    for _ in 0..2 {
+        terminal.wait_for("H hit");
+        terminal.press(b"s");
+        wait_for_result(&terminal);
+        terminal.press(b"\n");
+    }
+    terminal.wait_for("H hit");
+    press(&mut terminal, b"q", "Ann: 3 rounds in 3 games, ");
+    assert!(terminal.look(|screen| screen.contents().contains("(1 forfeited)")));
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_person_that_thinks_too_long_is_warned_and_told_and_both_sides_count_the_same() {
+    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet --timeout-ms 4000");
+    let mut terminal = screen(&dealer.player(&["--human", "--think", "4"]), 80, 24);
+    terminal.wait_for("s left to answer");
+    wait_for_result(&terminal);
+    terminal.wait_for("You did not answer within 4 s, so the dealer");
+    press(&mut terminal, b"q", "Ann: 1 rounds, 0 won, 0 pushed, 1 lost (1 forfeited)");
+    terminal.wait_for("player: you did not answer within 4 s");
+    assert_eq!(terminal.end(), 1);
+    let dealer = dealer.process.wait();
+    let row: Vec<&str> = dealer.stdout.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!((row[3], row[6], row[8]), ("1", "1", "1"), "{}", dealer.stdout);
+}
+
+#[test]
+fn a_person_leaves_the_terminal_as_it_was() {
+    for keys in [&b"q"[..], b"\x03", b"\x04"] {
+        let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
+        let mut terminal = at_a_terminal(&dealer, 80, 24);
+        terminal.wait_for("H hit");
+        terminal.press(keys);
+        terminal.wait_for("Ann: 1 rounds, ");
+        assert_eq!(terminal.end(), 0);
+        assert_eq!(dealer.process.wait().code, Some(1));
+    }
+}
+
+#[test]
+fn a_dealer_that_vanishes_leaves_the_cards_on_the_screen_and_the_reason() {
+    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --quiet");
+    let mut terminal = at_a_terminal(&dealer, 80, 24);
+    terminal.wait_for("H hit");
+    dealer.process.kill();
+    wait_for_result(&terminal);
+    terminal.wait_for("The dealer is gone without QUIT, after 0 rounds.");
+    terminal.press(b"q");
+    terminal.wait_for("player: the dealer is gone without QUIT");
+    assert_eq!(terminal.end(), 1);
+}
+
+#[test]
+fn whoever_waits_for_a_seat_is_told_so() {
+    let dealer = Dealer::start("3 --delay-ms 0 --seed 17 --players 2");
+    let mut terminal = at_a_terminal(&dealer, 80, 24);
+    terminal.wait_for("You have joined and wait for the first round");
+    dealer.process.wait_stderr("the place in the queue", |log| log.contains("waits for a seat").then_some(()));
+    let mut other = dealer.text("Bob");
+    terminal.wait_for("Round 1. The dealer shows");
+    press(&mut terminal, b"q", "Ann: ");
+    other.stand_to_the_end();
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn practice_needs_no_dealer_and_shows_its_hand() {
+    let mut command = program("player");
+    command.args(["--practice", "--seed", "17"]);
+    let mut terminal = screen(&command, 80, 24);
+    terminal.wait_for("Round 1. The dealer shows");
+    assert!(!terminal.look(|screen| screen.contents().contains("left to answer")));
+    press(&mut terminal, b"s", "Round 1. The dealer has ");
+    // Only Enter and the space bar go on.
+    terminal.press(b"shs");
+    press(&mut terminal, b"\n", "Round 2. The dealer shows");
+    assert!(terminal.look(|screen| screen.contents().contains("A advice")));
+    press(&mut terminal, b"q", "You: 1 rounds, 1 won");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn practice_by_lines() {
+    let mut person = Process::start_with_stdin(program("player").args(["Ann", "--practice", "--seed", "17"]));
+    person.write("stand\nquit\n");
+    let finished = person.wait_for_end();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    for said in
+        ["The dealer has ", ": King of Hearts, Five of Hearts, ", "Ann: 1 rounds, 1 won, 0 pushed, 0 lost, 0 bust"]
+    {
+        assert!(finished.stdout.contains(said), "{said} is not in\n{}", finished.stdout);
+    }
+}
