@@ -1,4 +1,4 @@
-# Every recipe is one line that also stands in README.md; `just --list` shows them.
+# Every recipe is one line that also stands in CONTRIBUTING.md; `just --list` shows them.
 
 # Host a game of nuggets.
 play-nuggets:
@@ -52,6 +52,10 @@ fuzz target="client_message":
 wasm:
     cargo run --manifest-path wasm/Cargo.toml
 
-# Optimised and stripped programs.
+# The moving picture of README.md, from a game that bots play.
+record:
+    docs/pictures/record
+
+# The archive of a release; docs/releasing.md says what is in it.
 dist:
-    cargo build --profile dist
+    packaging/dist

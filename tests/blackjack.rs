@@ -1,16 +1,16 @@
-//! The dealer and the player of the game of 21.
+//! The dealer and the player of blackjack.
 
-/// Whole games as they go over the wire, in both dialects, at one table and at many.
+/// Whole games over the wire, in both dialects, at one table and at many.
 mod games;
 /// Dealers that are killed in the middle of a round.
 mod kills;
-/// The player as people run it: by a table, learning, and by hand.
+/// The player as users run it: with a table, learning, and played by a person.
 mod player;
-/// What the dealer's command line accepts and refuses, where it listens, what it says and how it ends.
+/// The dealer: accepted and rejected command lines, addresses, output and end.
 mod start;
-/// Clients that nobody would want, and what is left for the others.
+/// Misbehaving clients, and their effect on others.
 mod trouble;
-/// What play over the wire comes to, beside what it is worth exactly.
+/// Results of play over the wire compared with exact values.
 mod worth;
 
 use std::{
@@ -28,19 +28,19 @@ use testkit::{
 
 use crate::programs::program;
 
-/// A dealer that runs, open to this machine only.
+/// A running dealer on the loopback address.
 pub(crate) struct Dealer {
     process: Process,
     pub(crate) port: u16,
 }
 
 impl Dealer {
-    /// Starts a dealer with the arguments behind its port, separated by blanks.
+    /// Starts a dealer with the arguments after its port, separated by spaces.
     pub(crate) fn start(arguments: &str) -> Self {
         Self::of(program("dealer").args(["--bind", "127.0.0.1", "0"]).args(arguments.split_whitespace()))
     }
 
-    /// Starts a dealer by this command.
+    /// Starts a dealer with this command.
     fn of(command: &mut Command) -> Self {
         let process = Process::start(command);
         let port = process.port();
@@ -59,7 +59,7 @@ impl Dealer {
         Client::join(self.address(), Dialect::Binary, name)
     }
 
-    /// The command that runs the player here.
+    /// The command that runs the player against this dealer.
     fn player(&self, arguments: &[&str]) -> Command {
         let mut command = program("player");
         command.args(["Ann", "127.0.0.1", &self.port.to_string()]).args(arguments);
@@ -67,7 +67,7 @@ impl Dealer {
     }
 }
 
-/// One end of a connection to a dealer.
+/// A test client of a dealer.
 struct Client {
     stream: TcpStream,
     dialect: Dialect,
@@ -103,13 +103,13 @@ impl Client {
         self.send(&PlayerMessage::Stand);
     }
 
-    /// The next message; none at the end of the stream, however it ends.
+    /// The next message; `None` at the end of the stream or after a reset.
     fn read(&mut self) -> Option<DealerMessage> {
         let Self { stream, decoder, buffer, .. } = self;
         read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
-    /// What comes up to the next question or to the end, in the words of the text dialect.
+    /// All messages up to the next decision or the end, in the text dialect.
     fn until_asked(&mut self) -> String {
         let mut texts = vec![];
         while let Some(message) = self.read() {
@@ -122,7 +122,7 @@ impl Client {
         texts.join(", ")
     }
 
-    /// Stands at every question, to the end; gives everything that came.
+    /// Stands at every decision until the end. Returns all messages.
     fn stand_to_the_end(&mut self) -> Vec<String> {
         let mut told = vec![];
         loop {
@@ -136,12 +136,12 @@ impl Client {
         }
     }
 
-    /// Says that nothing more will be said.
+    /// Shuts down the sending half.
     fn half_close(&self) {
         self.stream.shutdown(Shutdown::Write).unwrap();
     }
 
-    /// All bytes up to the end of the stream.
+    /// All bytes until the end of the stream.
     fn rest(mut self) -> Vec<u8> {
         let mut bytes = self.buffer.to_vec();
         if let Err(error) = self.stream.read_to_end(&mut bytes) {

@@ -1,237 +1,158 @@
-use std::{fs, thread, time::Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use testkit::{PATIENCE, TempDir, process::Process};
+use testkit::{TempDir, process::Process};
 
 use crate::{
-    blackjack,
     nuggets::{HALL, Server},
     programs::{PACKAGES, program, program_of, workspace},
     robots,
 };
 
-/// The documents that say what to type to start a program.
-const DOCUMENTS: &[&str] = &["README.md", "maps/README.md"];
+/// One command as somebody types it.
+mod typed;
+
+use typed::{Folder, Typed, check_line};
+
+/// The documents outside docs/ that say what to type.
+const DOCUMENTS: &[&str] = &["README.md", "CONTRIBUTING.md", "fuzz/README.md", "maps/README.md"];
 /// How a command begins that runs a program of another workspace: those are run by `.ci/run`.
 const ELSEWHERE: &str = "cargo run --manifest-path ";
-/// What stands for a file of the reader's own, and a file that is there.
-const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
-/// What stands for the port of a server that runs.
-const PORTS: &[&str] = &["PORT", "12345", "2021"];
+/// How the other commands begin that stand in blocks of shell: what `.ci/run` does, what needs the world, and what is a
+/// program of the shell itself.
+const OTHERS: &[&str] = &[
+    "#SBATCH",
+    "cargo +nightly fuzz ",
+    "cargo fuzz ",
+    "cargo install ",
+    "cargo test --workspace",
+    "cd ",
+    "exec qtable ",
+    "git ",
+    "journalctl ",
+    "packaging/",
+    "sudo ",
+    "tar ",
+];
 
-/// A program of ours and its arguments.
-#[derive(Debug)]
-struct Typed {
-    program: String,
-    arguments: Vec<String>,
+/// What stands as code in a document.
+#[derive(Default)]
+struct Code {
+    /// The lines of its blocks of shell, without their remarks.
+    shell: Vec<String>,
+    /// What is between backticks, and the lines of other blocks.
+    other: Vec<String>,
 }
 
-impl Typed {
-    /// Reads `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`; none if it is another command.
-    fn read(command: &str) -> Option<Self> {
-        // What types keys into a program is no concern of its arguments.
-        let command = command.rsplit(" | ").next()?;
-        let mut words = command.split_whitespace().map(|word| {
-            let example = EXAMPLES.iter().find(|(example, _)| word == *example);
-            example.map_or(word, |(_, real)| real).to_owned()
+impl Code {
+    fn read(document: &str) -> Self {
+        let mut code = Self::default();
+        let mut block = None;
+        for line in document.lines() {
+            if let Some(language) = line.strip_prefix("```") {
+                block = if block.is_some() { None } else { Some(language) };
+            } else if let Some(language) = block {
+                let lines = if language == "sh" { &mut code.shell } else { &mut code.other };
+                lines.push(line.split(" #").next().unwrap_or_default().trim().to_owned());
+            } else {
+                code.other.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+        code
+    }
+
+    /// The commands that are to be run: all of the shell's but known ones, and each `cargo run` elsewhere.
+    fn commands(&self) -> impl Iterator<Item = &str> {
+        let shell = self.shell.iter().filter(|line| {
+            !line.is_empty() && !line.starts_with("#!") && !OTHERS.iter().any(|other| line.starts_with(other))
         });
-        let first = words.next()?;
-        if PACKAGES.iter().any(|package| program_of(package) == first) {
-            return Some(Self { program: first, arguments: words.collect() });
-        }
-        if first != "cargo" || words.next()? != "run" {
-            return None;
-        }
-        let mut program = None;
-        while let Some(word) = words.next().filter(|word| word != "--") {
-            match word.as_str() {
-                "-p" => program = words.next().map(|package| program_of(&package).to_owned()),
-                "--release" => {}
-                other => panic!("{command:?}: what does {other:?} do there?"),
-            }
-        }
-        Some(Self {
-            program: program.unwrap_or_else(|| panic!("{command:?} runs nothing")),
-            arguments: words.collect(),
-        })
-    }
-
-    /// Runs it and checks that it does what it should.
-    fn check(&self) {
-        match self.program.as_str() {
-            "nuggets-server" if self.arguments.iter().any(|argument| argument == "--check-map") => {
-                let finished = Process::run(program(&self.program).args(&self.arguments).current_dir(workspace()));
-                assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
-            }
-            "nuggets-server" => {
-                let server = Process::start(
-                    program(&self.program).args(&self.arguments).args(["--bind", "127.0.0.1"]).current_dir(workspace()),
-                );
-                // Somebody may have the port, but then the arguments were understood.
-                let hosts = server.wait_stderr("either end", |stderr| {
-                    if stderr.contains("Hosting") { Some(true) } else { stderr.contains("in use").then_some(false) }
-                });
-                server.terminate();
-                assert_eq!(server.wait().code, Some(i32::from(!hosts)), "{self:?}");
-            }
-            "nuggets-client" => {
-                let maps = TempDir::new();
-                let server = Server::start(&[&maps.file("hall.txt", HALL)]);
-                self.check_client(&server);
-            }
-            "robots-server" => {
-                let server = Process::start(program(&self.program).args(&self.arguments).args(["--bind", "127.0.0.1"]));
-                self.await_start(server, "Hosting", 0);
-            }
-            "robots-client" => self.check_robots_client(&robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0")),
-            // Nothing is drawn where there is no terminal, which is said once the arguments are understood.
-            "robots-gui" => {
-                self.await_start(Process::start(program(&self.program).args(&self.arguments)), "not a terminal", 1);
-            }
-            "robots-verify" => {
-                let mut verifier = Process::start_with_stdin(program(&self.program).args(&self.arguments));
-                verifier.close_stdin();
-                let ends = self.arguments.iter().any(|argument| argument == "--file");
-                self.await_start(verifier, if ends { "the end" } else { "waiting at" }, 0);
-            }
-            "dealer" => {
-                let dealer = Process::start(program(&self.program).args(&self.arguments).args(["--bind", "127.0.0.1"]));
-                self.await_start(dealer, "Dealing", 0);
-            }
-            "player" => {
-                let folder = TempDir::new();
-                let dealer = blackjack::Dealer::start("3 --delay-ms 0");
-                let port = dealer.port.to_string();
-                let arguments =
-                    self.arguments.iter().map(|word| if PORTS.contains(&word.as_str()) { &port } else { word });
-                let finished = Process::run(program(&self.program).args(arguments).current_dir(folder.path()));
-                // A table of the reader's own is not there yet.
-                let missing =
-                    self.arguments.contains(&"ann.qtable".to_owned()) && finished.stderr.contains("ann.qtable");
-                assert!(finished.code == Some(0) || missing, "{self:?}: {}", finished.stderr);
-            }
-            "qtable" => {
-                let folder = TempDir::new();
-                if self.arguments.first().is_some_and(|first| first == "eval" || first == "chart") {
-                    let train = ["train", "--rounds", "1000"];
-                    let trained = Process::run(program(&self.program).args(train).current_dir(folder.path()));
-                    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
-                }
-                let finished = Process::run(program(&self.program).args(&self.arguments).current_dir(folder.path()));
-                assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
-            }
-            "mastermind-play" => {
-                let folder = TempDir::new();
-                let play =
-                    Process::run(program(&self.program).args(&self.arguments).env("XDG_DATA_HOME", folder.path()));
-                // Nothing is drawn where there is no terminal; a game at the end of its input ends quietly.
-                let panel = self.arguments.iter().any(|argument| argument == "--panel");
-                assert_eq!(play.code, Some(i32::from(panel)), "{self:?}: {}", play.stderr);
-                assert!(!panel || play.stderr.contains("needs a terminal"), "{self:?}: {}", play.stderr);
-            }
-            // There is no journal, which is said once the arguments are understood. Its own tests have some.
-            "journal" => {
-                let folder = TempDir::new();
-                let finished = Process::run(program(&self.program).args(&self.arguments).current_dir(folder.path()));
-                assert_eq!(finished.code, Some(1), "{self:?}: {}", finished.stderr);
-            }
-            other => panic!("{self:?}: no test knows what {other} should do"),
-        }
-    }
-
-    // Waits until a program says that its arguments are good and ends it. Somebody may have its port, which is said by
-    // programs that have understood their arguments.
-    fn await_start(&self, process: Process, said: &str, code: i32) {
-        let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
-        let until = Instant::now() + PATIENCE;
-        while process.is_running() && !text(&process).contains(said) && Instant::now() < until {
-            thread::yield_now();
-        }
-        let in_use = text(&process).contains("in use");
-        // Where there is no terminal a program ends by itself.
-        if code == 0 && process.is_running() {
-            process.terminate();
-        }
-        let finished = process.wait();
-        let all = format!("{}{}", finished.stdout, finished.stderr);
-        assert!(in_use || all.contains(said), "{self:?} did not say {said:?} but {all}");
-        assert_eq!(finished.code, Some(if in_use { 1 } else { code }), "{self:?}: {all}");
-    }
-
-    // Joins or looks on, until it has said hello or that there is no terminal to draw on.
-    fn check_robots_client(&self, server: &robots::Server) {
-        let address = format!("127.0.0.1:{}", server.port);
-        let mut arguments: Vec<String> = self.arguments.clone();
-        for argument in &mut arguments {
-            if argument.starts_with("localhost:202") && !argument.ends_with("2024") {
-                argument.clone_from(&address);
-            }
-        }
-        let (said, code) = if self.arguments.iter().any(|argument| argument == "--gui") {
-            ("not a terminal", 1)
-        } else {
-            ("connected", 0)
-        };
-        self.await_start(Process::start(program(&self.program).args(arguments)), said, code);
-    }
-
-    // Plays, or looks on, until its input or the game ends.
-    fn check_client(&self, server: &Server) {
-        let port = server.port.to_string();
-        let arguments = self.arguments.iter().map(|word| if PORTS.contains(&word.as_str()) { &port } else { word });
-        let mut command = program(&self.program);
-        command.args(arguments);
-        if self.arguments.iter().any(|argument| argument.starts_with("--bot")) {
-            // Nobody is there to play at their pace.
-            command.args(["--delay-ms", "0"]);
-        }
-        let finished = Process::run(&mut command);
-        assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
-        assert!(!finished.stdout.is_empty(), "{self:?} was told nothing");
+        let other = self.other.iter().filter(|code| code.starts_with("cargo run "));
+        // What says how a command goes on without naming a program.
+        let whole = |line: &&String| !line.starts_with(ELSEWHERE) && !line.ends_with("--");
+        shell.chain(other).filter(whole).map(String::as_str)
     }
 }
 
-/// What stands as code in a document: the lines of its blocks without their remarks, and what is between backticks.
-fn code(document: &str) -> Vec<String> {
-    let (mut code, mut in_block) = (vec![], false);
-    for line in document.lines() {
-        if line.starts_with("```") {
-            in_block = !in_block;
-        } else if in_block {
-            code.push(line.split(" #").next().unwrap_or_default().trim().to_owned());
-        } else {
-            code.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
-        }
-    }
-    code
-}
-
-fn read(name: &str) -> String {
+fn read(name: impl AsRef<Path>) -> String {
     fs::read_to_string(workspace().join(name)).unwrap()
+}
+
+/// All documents, those in docs/ and below it included.
+fn documents() -> Vec<PathBuf> {
+    let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(PathBuf::from).collect();
+    let mut folders = vec![PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(workspace().join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = folder.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                documents.push(path);
+            }
+        }
+    }
+    assert!(documents.len() > 15, "{documents:?}");
+    documents
 }
 
 #[test]
 fn what_the_documents_say_to_type_works() {
     let mut programs = vec![];
-    for document in DOCUMENTS {
-        let runs = |code: &&String| code.starts_with("cargo run ") && !code.starts_with(ELSEWHERE);
-        for command in code(&read(document)).iter().filter(runs) {
-            let typed = Typed::read(command).unwrap_or_else(|| panic!("{document}: {command:?}"));
-            typed.check();
+    for document in documents() {
+        // What one command writes the next ones read.
+        let folder = Folder::new();
+        for command in Code::read(&read(&document)).commands() {
+            if command.starts_with("for ") {
+                check_line(command, &folder);
+                continue;
+            }
+            let typed = Typed::read(command).unwrap_or_else(|| panic!("{}: {command:?}", document.display()));
+            typed.check(&folder);
             programs.push(typed.program);
         }
     }
     for (program, times) in [
-        ("dealer", 1),
+        ("dealer", 2),
+        ("journal", 1),
         ("mastermind-play", 2),
-        ("nuggets-client", 3),
-        ("nuggets-server", 3),
+        ("nuggets-client", 2),
+        ("nuggets-server", 6),
         ("player", 1),
-        ("qtable", 1),
-        ("robots-client", 3),
-        ("robots-server", 1),
+        ("qtable", 4),
+        ("robots-client", 2),
+        ("robots-server", 2),
     ] {
         assert!(programs.iter().filter(|typed| *typed == program).count() >= times, "{programs:?}");
     }
+}
+
+#[test]
+fn the_links_of_the_documents_lead_somewhere() {
+    for document in documents() {
+        let text = read(&document);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
+            assert!(workspace().join(&target).exists(), "{}: {link}", document.display());
+            if let Some(anchor) = anchor {
+                assert!(anchors(&read(&target)).any(|known| known == anchor), "{}: {link}", document.display());
+            }
+        }
+    }
+}
+
+/// What GitHub calls the headings of a document in links.
+fn anchors(document: &str) -> impl Iterator<Item = String> {
+    document.lines().filter(|line| line.starts_with('#')).map(|line| {
+        let heading = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        heading.chars().filter(|char| char.is_alphanumeric() || *char == '-').collect()
+    })
 }
 
 #[test]
@@ -244,7 +165,29 @@ fn the_examples_of_the_help_work() {
         let commands = examples.lines().filter(|line| !line.starts_with("   "));
         let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
         assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
-        typed.iter().for_each(Typed::check);
+        // Each stands alone.
+        typed.iter().for_each(|typed| typed.check(&Folder::new()));
+    }
+}
+
+#[test]
+fn each_program_has_a_manual_page_that_says_what_its_help_says() {
+    for name in PACKAGES.iter().map(|package| program_of(package)) {
+        let page = Process::run(program(name).arg("--man"));
+        assert_eq!((page.code, &*page.stderr), (Some(0), ""), "{name}");
+        let wanted = [format!(".TH {name} 1 "), ".SH SYNOPSIS".to_owned(), "Exit status".to_owned()];
+        assert!(wanted.iter().all(|wanted| page.stdout.contains(wanted)), "{}", page.stdout);
+    }
+}
+
+#[test]
+fn an_archive_of_a_release_has_every_program() {
+    let (script, page) = (read("packaging/dist"), read("docs/releasing.md"));
+    let (_, list) = script.split_once("folders=(").unwrap();
+    let packed = list.split_once(')').unwrap().0.split_whitespace().map(|folder| folder.trim_start_matches("crates/"));
+    assert_eq!(packed.collect::<Vec<_>>(), PACKAGES);
+    for name in PACKAGES.iter().map(|package| program_of(package)) {
+        assert!(page.contains(&format!("`{name}`")), "docs/releasing.md does not name {name}");
     }
 }
 
@@ -275,8 +218,8 @@ fn what_a_server_says_to_type_lets_one_join_it() {
 }
 
 #[test]
-fn each_recipe_is_one_line_that_stands_in_the_readme() {
-    let (recipes, readme) = (read("justfile"), code(&read("README.md")));
+fn each_recipe_is_one_line_that_stands_in_the_documents() {
+    let (recipes, code) = (read("justfile"), Code::read(&read("CONTRIBUTING.md")).other);
     let mut lines = 0;
     for recipe in recipes.split("\n\n").skip(1) {
         let [comment, head, line] = recipe.trim_end().lines().collect::<Vec<_>>()[..] else { panic!("{recipe}") };
@@ -290,7 +233,7 @@ fn each_recipe_is_one_line_that_stands_in_the_readme() {
             Some(rest) => rest.is_empty(),
             None => false,
         };
-        assert!(readme.iter().find(matches).is_some(), "not in README.md: {line}");
+        assert!(code.iter().find(matches).is_some(), "not in CONTRIBUTING.md: {line}");
         lines += 1;
     }
     assert!(lines >= 6, "{recipes}");

@@ -1,4 +1,4 @@
-//! Journals that versions before this one have written: this one replays them, or says that it plays by other rules.
+//! Journals of earlier versions are replayed, or rejected because of their rules.
 
 use std::{collections::BTreeSet, fs};
 
@@ -7,12 +7,12 @@ use netcore::{Outbox, Recorded};
 
 use crate::programs::workspace;
 
-/// What became of a journal.
+/// The result of reading a journal.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
-    /// It was played to its end, which is the same as it was. How much of it there was.
+    /// It was replayed without divergence: the numbers of arrivals and of restarts in it.
     Replayed { arrivals: u64, resumed: u64 },
-    /// It is of other rules, and that was said.
+    /// It was rejected because it has other rules.
     OtherRules,
 }
 
@@ -40,7 +40,7 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> Fate {
     Fate::Replayed { arrivals: replay.arrivals(), resumed }
 }
 
-// A match that was suspended can be gone on with, and one that is over says so.
+// A suspended match can be resumed, and one that is over is reported as such.
 fn resume<E: Recorded>(bytes: &[u8]) {
     match Resumable::<E>::read(std::io::Cursor::new(bytes), bytes.len() as u64) {
         Ok(_) | Err(ResumeError::Over(_)) => {}
@@ -49,14 +49,14 @@ fn resume<E: Recorded>(bytes: &[u8]) {
 }
 
 #[test]
-fn journals_of_earlier_versions_are_replayed_or_refused_by_their_version() {
+fn journals_of_earlier_versions_are_replayed_or_rejected_by_version() {
     let mut replayed = BTreeSet::new();
     let mut paths: Vec<_> =
         fs::read_dir(workspace().join("tests/data")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
     paths.sort();
     for path in paths {
-        // Shown only when the test fails, and then it is the last line.
+        // Shown only when the test fails: then it is the last line.
         eprintln!("{}", path.display());
         let bytes = fs::read(&path).unwrap();
         let reader = match Reader::new(&bytes[..], bytes.len() as u64) {
@@ -68,7 +68,7 @@ fn journals_of_earlier_versions_are_replayed_or_refused_by_their_version() {
             "blackjack" => replay::<blackjack::Server>(&head, reader),
             "nuggets" => replay::<nuggets::Server>(&head, reader),
             "robots" => replay::<robots::Server>(&head, reader),
-            other => panic!("there is no game of {other}"),
+            other => panic!("there is no game {other}"),
         };
         if let Fate::Replayed { arrivals, resumed } = fate {
             match &*head.game {
@@ -80,7 +80,8 @@ fn journals_of_earlier_versions_are_replayed_or_refused_by_their_version() {
             replayed.insert(head.game);
         }
     }
-    // This version's own are among them; tests/data/README.md says how to make them when the rules have changed.
+    // There must be journals of this version; tests/data/README.md describes how to make them when the rules have
+    // changed.
     let games = ["blackjack", "nuggets", "robots"].map(str::to_owned);
     assert_eq!(replayed, BTreeSet::from(games));
 }

@@ -1,4 +1,4 @@
-//! Servers that are killed at random points of their matches and go on with them.
+//! Servers that are killed at random points of their matches and resumed.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -13,28 +13,29 @@ use testkit::{PATIENCE, TempDir, process::Process, seeds::for_each_seed};
 
 use crate::programs::program;
 
-/// One start in so many is killed before the server says that it listens.
+/// One start in this many is killed before the server reports that it listens.
 const EARLY_KILLS: u32 = 8;
-/// Steps of the test until such a kill, at most.
+/// Limit on the steps of the test before such a kill.
 const EARLY_STEPS: u32 = 5_000;
 
-/// A server with a journal that is killed now and then and goes on with its match at the same port.
+/// A server with a journal that is killed repeatedly and resumed at the same port.
 pub(crate) struct Mortal {
     name: &'static str,
     sync: &'static str,
     directory: TempDir,
-    // There is one but for the moment between two.
+    // Always `Some` except between two processes.
     process: Option<Process>,
     chance: Pcg64,
     pub(crate) port: u16,
-    /// How often it was killed.
+    /// The number of kills.
     pub(crate) kills: u32,
-    // What those that are gone had written to standard output.
+    // The standard output of earlier processes.
     stdout: String,
 }
 
 impl Mortal {
-    /// Starts a server with a journal in a directory of its own. The seed decides when it is killed, and what its answers wait for.
+    /// Starts a server with a journal in a directory of its own. The seed determines the times of the kills and the
+    /// sync policy.
     pub(crate) fn start(name: &'static str, arguments: &[&str], seed: u64) -> Self {
         let directory = TempDir::new();
         let sync = if seed.is_multiple_of(2) { "always" } else { "interval" };
@@ -46,7 +47,7 @@ impl Mortal {
         Self { name, sync, directory, process, chance, port, kills: 0, stdout: String::new() }
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub(crate) fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
@@ -56,12 +57,12 @@ impl Mortal {
         self.chance.random_range(0..end)
     }
 
-    /// Kills it and has it go on. Whether there is something left to go on with.
+    /// Kills the server and resumes it. Returns `false` if the match is over.
     pub(crate) fn kill(&mut self) -> bool {
         loop {
             self.process().kill();
             self.kills += 1;
-            // The one that was killed is gone before the next one starts, so its journal and its port are free.
+            // The killed process has ended before the next one starts, so its journal and its port are free.
             if self.restart() {
                 return false;
             }
@@ -69,17 +70,17 @@ impl Mortal {
                 (0..self.chance.random_range(0..EARLY_STEPS)).for_each(|_| thread::yield_now());
                 continue;
             }
-            let goes_on = self.process().wait_stderr("whether the match goes on", |stderr| {
+            let goes_on = self.process().wait_stderr("whether the match continues", |stderr| {
                 stderr.contains("Journal:").then_some(true).or_else(|| is_over(stderr).then_some(false))
             });
             if goes_on {
-                assert_eq!(self.process().port(), self.port, "it goes on where it was");
+                assert_eq!(self.process().port(), self.port, "the resumed server has the same port");
             }
             return goes_on;
         }
     }
 
-    // Whether the one before had come to its end by itself.
+    // Whether the previous process had ended by itself.
     fn restart(&mut self) -> bool {
         let mut next = program(self.name);
         next.args(["--sync", self.sync]).arg("--resume").arg(self.directory.path());
@@ -100,12 +101,12 @@ impl Mortal {
         }
     }
 
-    /// Waits until its standard output, since it was started last, holds what `find` looks for.
+    /// Waits until the standard output of the current process contains what `find` looks for.
     pub(crate) fn wait_stdout<T>(&self, what: &str, find: impl FnMut(&str) -> Option<T>) -> T {
         self.process().wait_stdout(what, find)
     }
 
-    /// Waits until its log, since it was started last, holds what `find` looks for.
+    /// Waits until the log of the current process contains what `find` looks for.
     pub(crate) fn wait_stderr<T>(&self, what: &str, find: impl FnMut(&str) -> Option<T>) -> T {
         self.process().wait_stderr(what, find)
     }
@@ -115,7 +116,7 @@ impl Mortal {
         self.process.as_ref().is_some_and(Process::is_running)
     }
 
-    /// Waits until its match is over; gives what all its processes have written to standard output.
+    /// Waits until the match is over. Returns the standard output of all processes.
     pub(crate) fn wait(self) -> String {
         let Some(process) = self.process else { return self.stdout };
         let finished = process.wait();
@@ -123,7 +124,7 @@ impl Mortal {
         self.stdout + &finished.stdout
     }
 
-    /// Has it stop in order, and waits for that.
+    /// Stops the server in an orderly way and waits for its end.
     pub(crate) fn stop(self) -> String {
         self.process().terminate();
         self.wait()
@@ -134,12 +135,12 @@ impl Mortal {
     }
 }
 
-// Whether a server says that it has nothing to go on with.
+// Whether a server reports that there is nothing to resume.
 fn is_over(stderr: &str) -> bool {
     stderr.contains("the match is over")
 }
 
-/// What the bots of a match and the one that kills their server know of each other.
+/// The state that the bots of a match share with the thread that kills their server.
 #[derive(Default)]
 pub(crate) struct Lives {
     state: Mutex<State>,
@@ -148,26 +149,26 @@ pub(crate) struct Lives {
 
 #[derive(Default)]
 struct State {
-    /// What the bots were told, all together.
+    /// Messages received by all bots together.
     messages: u64,
-    /// Bots that take part.
+    /// Bots that have joined.
     joined: usize,
-    /// Whether all of them are there, so that the game may begin.
+    /// Whether all bots have joined, so that the game may begin.
     begun: bool,
-    /// Bots that are done.
+    /// Bots that have finished.
     done: usize,
-    /// How often the server was started again.
+    /// Number of restarts of the server.
     again: u64,
     ended: bool,
 }
 
 impl Lives {
-    /// A bot was told something.
+    /// Counts a message that a bot received.
     pub(crate) fn message(&self) {
         self.change(|state| state.messages += 1);
     }
 
-    /// A bot takes part.
+    /// Counts a bot that joined.
     pub(crate) fn join(&self) {
         self.change(|state| state.joined += 1);
     }
@@ -182,34 +183,34 @@ impl Lives {
         self.lock().begun
     }
 
-    /// Says that a bot is done when it goes out of scope, however that comes.
+    /// Returns a guard that counts the bot as finished when it is dropped.
     pub(crate) fn bot(&self) -> Bot<'_> {
         Bot(self)
     }
 
-    /// A bot hears nothing for the moment. Whether the server will be there again.
+    /// Reports that a bot receives nothing at the moment. Returns whether the server will be restarted.
     pub(crate) fn silence(&self) -> bool {
         self.changed.notify_all();
         !self.lock().ended
     }
 
-    /// The server was started again.
+    /// Counts a restart.
     pub(crate) fn next(&self) {
         self.change(|state| state.again += 1);
     }
 
-    /// The server is not started again.
+    /// Reports that the server is not restarted any more.
     pub(crate) fn end(&self) {
         self.change(|state| state.ended = true);
     }
 
-    /// Waits for so many messages; `false` if all `bots` are done before they came.
+    /// Waits for this many messages; `false` if all `bots` finish first.
     pub(crate) fn wait(&self, messages: u64, bots: usize) -> bool {
         self.wait_unless(messages, bots, || false)
     }
 
-    /// Waits for so many messages; `false` if all `bots` are done before they came, or if it `is_over`, which is asked again
-    /// whenever something happens.
+    /// Waits for this many messages; `false` if all `bots` finish first, or if `is_over`, which is evaluated after each
+    /// event.
     pub(crate) fn wait_unless(&self, messages: u64, bots: usize, is_over: impl Fn() -> bool) -> bool {
         let target = self.lock().messages + messages;
         self.wait_for("a message", |state| {
@@ -217,7 +218,7 @@ impl Lives {
         })
     }
 
-    /// Waits for so many messages, or until all `bots` take part. Whether they do.
+    /// Waits for this many messages, or until all `bots` have joined. Returns whether they have.
     pub(crate) fn wait_joined(&self, messages: u64, bots: usize) -> bool {
         let target = self.lock().messages + messages;
         self.wait_for("a bot", |state| {
@@ -225,7 +226,7 @@ impl Lives {
         })
     }
 
-    /// Waits for a life of the server, counted from 1, after that one; none if it has no more.
+    /// Waits for a run of the server after this one, counted from 1; `None` if there is none.
     pub(crate) fn after(&self, life: u64) -> Option<u64> {
         self.wait_for("a server", |state| {
             let now = state.again + 1;
@@ -256,7 +257,7 @@ impl Lives {
     }
 }
 
-/// A bot that is not done.
+/// A bot that has not finished.
 pub(crate) struct Bot<'a>(&'a Lives);
 
 impl Drop for Bot<'_> {
@@ -265,8 +266,8 @@ impl Drop for Bot<'_> {
     }
 }
 
-/// Plays matches one after the other, `play` given a seed and the kills that are left, until the server was killed a hundred
-/// times.
+/// Plays matches until the server has been killed a hundred times; `play` gets a seed and the number of remaining
+/// kills.
 pub(crate) fn hundred_kills(mut play: impl FnMut(u64, u32) -> u32) {
     let mut kills = 0;
     for_each_seed(1_000, |seed| {

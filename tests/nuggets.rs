@@ -1,28 +1,28 @@
 //! The nuggets server and its client.
 
-/// What the command line accepts and refuses, and in which words.
+/// Accepted and rejected command lines, and their messages.
 mod arguments;
-/// The client, against the real server.
+/// The client against the real server.
 mod client;
-/// Floods from strangers and from players, and what is left for the others.
+/// Floods from strangers and from players, and their effect on others.
 mod floods;
-/// Whole games, one after the other, and what is printed at the end.
+/// Whole games, rematches, and the final output.
 mod games;
-/// Datagrams that nobody should send.
+/// Malformed datagrams.
 mod hostile;
-/// Journals: where they are, what they hold up to, and which a server goes on with.
+/// Journals: their location, their guarantees, and which one is resumed.
 mod journals;
 /// Servers that are killed in the middle of a game.
 mod kills;
-/// What the log holds, and in which form.
+/// The content and format of the log.
 mod logs;
 /// The map checker.
 mod maps;
-/// The same messages over the pretend network and over a real one.
+/// The same messages over the simulated network and over a real one.
 mod mirror;
-/// The announcement, and who can join where.
+/// The start-up output, and who can join where.
 mod start;
-/// Signals, ports in use, and other ends.
+/// Signals, ports in use, and other ways to end.
 mod stop;
 
 use std::{
@@ -36,7 +36,7 @@ use crate::programs::program;
 
 /// One row of ten spots: a run to each side collects all gold.
 const CORRIDOR: &str = "+----------+\n|..........|\n+----------+\n";
-/// A room with places for everybody.
+/// A room with enough spots for everybody.
 pub(crate) const HALL: &str = "\
 +------------+
 |............|
@@ -47,7 +47,7 @@ pub(crate) const HALL: &str = "\
 +------------+
 ";
 
-/// A nuggets server that runs.
+/// A running nuggets server.
 pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) port: u16,
@@ -61,7 +61,7 @@ impl Server {
         Self { process, port }
     }
 
-    /// Starts a server with these arguments that is open to this machine only.
+    /// Starts a server with these arguments on the loopback address only.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::everywhere(&[&["--bind", "127.0.0.1"], arguments].concat())
     }
@@ -79,10 +79,10 @@ impl Server {
     }
 }
 
-/// Starts a server at a port that was free a moment ago; none if somebody else has it by now.
+/// Starts a server at a port that was free a moment ago; `None` if the port is in use by now.
 fn start_at(port: u16) -> Option<Process> {
     let process = Process::start(server().args(["--bind", "127.0.0.1", "--port", &port.to_string()]));
-    let free = process.wait_stderr("either end", |stderr| {
+    let free = process.wait_stderr("the start or an error", |stderr| {
         if stderr.contains("Hosting") { Some(true) } else { stderr.contains("in use").then_some(false) }
     });
     free.then_some(process)
@@ -93,7 +93,7 @@ fn server() -> Command {
     program("nuggets-server")
 }
 
-/// Whether this machine speaks IPv6 to itself.
+/// Whether this machine has IPv6 loopback.
 fn has_ipv6() -> bool {
     let there = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
     if !there {
@@ -102,7 +102,7 @@ fn has_ipv6() -> bool {
     there
 }
 
-/// A further address of this machine, which to a server is another host.
+/// Another address of this machine, which a server sees as another host.
 fn other_host(last: u8) -> Option<IpAddr> {
     let ip = IpAddr::from([127, 0, 0, last]);
     let there = UdpSocket::bind((ip, 0)).is_ok();
@@ -112,7 +112,7 @@ fn other_host(last: u8) -> Option<IpAddr> {
     there.then_some(ip)
 }
 
-/// The row and the column of the `@` in a display.
+/// The row and column of the `@` in a display.
 fn own_place(display: &str) -> (usize, usize) {
     let found = display.lines().enumerate().find_map(|(row, line)| Some((row, line.find('@')?)));
     found.unwrap_or_else(|| panic!("nobody stands in\n{display}"))

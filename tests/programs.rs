@@ -1,4 +1,4 @@
-//! Building the programs and finding them.
+//! Builds the programs and finds their executables.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value;
 
-/// The programs that tests start, by package.
+/// The packages of the programs that tests start.
 pub(crate) const PACKAGES: &[&str] = &[
     "dealer",
     "journal-tool",
@@ -26,21 +26,21 @@ pub(crate) const PACKAGES: &[&str] = &[
     "robots-verify",
 ];
 
-/// The program of a package. Nearly all are called the same.
+/// The program of a package, nearly always of the same name.
 pub(crate) fn program_of(package: &str) -> &str {
     if package == "journal-tool" { "journal" } else { package }
 }
 
-/// A command that runs the program of that name, which is built first if it has to be.
+/// A command that runs the program of this name, which is built first if necessary.
 pub(crate) fn program(name: &str) -> Command {
     static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(build);
-    Command::new(built.get(name).unwrap_or_else(|| panic!("{name} is none of the programs {built:?}")))
+    Command::new(built.get(name).unwrap_or_else(|| panic!("{name} is not one of the programs {built:?}")))
 }
 
-/// A cargo command that changes no lock file, run in the workspace.
+/// A cargo command in the workspace that does not change the lock file.
 pub(crate) fn cargo(subcommand: &str) -> Command {
-    // At run time, cargo says which one it is; a test started by hand uses the one that built it.
+    // Cargo sets the variable when it runs a test; a test started by hand uses the cargo that built it.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
     let mut command = Command::new(cargo);
     command.args([subcommand, "--locked"]).current_dir(workspace());
@@ -52,8 +52,8 @@ pub(crate) fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package lies in the workspace")
 }
 
-// Builds all programs as this test was built: same profile, same folder. Cargo does nothing if they are there, and its
-// own lock makes several tests that come here at once wait for each other.
+// Builds all programs with the profile and target directory of this test. Cargo does nothing if they are up to date,
+// and its lock serializes tests that build at the same time.
 fn build() -> BTreeMap<String, PathBuf> {
     let mut command = cargo("build");
     command.args(["--message-format", "json-render-diagnostics"]).args(profile_and_folder());
@@ -70,7 +70,7 @@ fn build() -> BTreeMap<String, PathBuf> {
     String::from_utf8_lossy(&output.stdout).lines().filter_map(executable).collect()
 }
 
-// This test lies at FOLDER/[TARGET/]PROFILE/deps/NAME, and FOLDER is where cargo keeps what it knows of the compiler.
+// This test is at FOLDER/[TARGET/]PROFILE/deps/NAME, and FOLDER contains cargo's file about the compiler.
 fn profile_and_folder() -> Vec<OsString> {
     let own = env::current_exe().expect("a running program has a path");
     let mut above = own.ancestors().skip_while(|path| !path.ends_with("deps")).skip(1);

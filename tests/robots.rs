@@ -1,16 +1,16 @@
 //! The robots programs.
 
-/// The client, between a scripted server and a scripted GUI, and with the real server.
+/// The client between a scripted server and a scripted GUI, and with the real server.
 mod client;
-/// Clients that nobody would want, and what is left for the others.
+/// Misbehaving clients, and their effect on others.
 mod hostile;
 /// Servers that are killed in the middle of a game.
 mod kills;
-/// A client that comes back to a server that was away.
+/// A client that reconnects to a restarted server.
 mod retry;
-/// What the server's command line accepts and refuses, where it listens, and what it says.
+/// The server: accepted and rejected command lines, addresses and output.
 mod server;
-/// Games as they go over the wire.
+/// Games over the wire.
 mod wire;
 
 use std::{
@@ -36,21 +36,21 @@ fn text(text: &str) -> ShortText {
     ShortText::try_from(text).unwrap()
 }
 
-/// A robots server that runs.
+/// A running robots server.
 pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) port: u16,
 }
 
 impl Server {
-    /// Starts a server with these arguments, separated by blanks, that is open to this machine only.
+    /// Starts a server with these arguments, separated by spaces, on the loopback address.
     pub(crate) fn start(arguments: &str) -> Self {
         let mut command = program("robots-server");
         command.args(["--bind", "127.0.0.1", "-p", "0"]).args(arguments.split_whitespace());
         Self::of(&mut command)
     }
 
-    /// Starts a server by this command.
+    /// Starts a server with this command.
     fn of(command: &mut Command) -> Self {
         let process = Process::start(command);
         let port = process.port();
@@ -69,7 +69,7 @@ impl Server {
     }
 }
 
-/// One end of a connection to a robots server.
+/// A test client of a robots server.
 struct Client {
     stream: TcpStream,
     decoder: ServerDecoder,
@@ -85,7 +85,7 @@ impl Client {
         Self { stream, decoder: ServerDecoder::default(), buffer: BytesMut::new() }
     }
 
-    /// The address that the server sees.
+    /// Its own address, which the server sees.
     fn address(&self) -> String {
         self.stream.local_addr().unwrap().to_string()
     }
@@ -108,25 +108,25 @@ impl Client {
         self.send(&ClientMessage::Action(action));
     }
 
-    /// The next message; none at the end of the stream, however it ends.
+    /// The next message; `None` at the end of the stream or after a reset.
     fn read(&mut self) -> Option<ServerMessage> {
         let Self { stream, decoder, buffer, .. } = self;
         read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
-    /// The next message, which must be there.
+    /// The next message, which must exist.
     fn next(&mut self) -> ServerMessage {
-        self.read().expect("the server goes on")
+        self.read().expect("the server sends a message")
     }
 
     fn hello(&mut self) -> Parameters {
         match self.next() {
             ServerMessage::Hello(parameters) => parameters,
-            other => panic!("first comes Hello, not {other:?}"),
+            other => panic!("the first message is Hello, not {other:?}"),
         }
     }
 
-    /// Reads on to the message that `find` looks for.
+    /// Reads until `find` returns something for a message.
     fn await_message<T>(&mut self, mut find: impl FnMut(&ServerMessage) -> Option<T>) -> T {
         loop {
             let message = self.next();
@@ -136,19 +136,19 @@ impl Client {
         }
     }
 
-    /// Reads on to this turn.
+    /// Reads until this turn.
     fn await_turn(&mut self, number: u16) {
         self.await_message(|message| {
             matches!(message, ServerMessage::Turn { turn, .. } if *turn == number).then_some(())
         });
     }
 
-    /// Reads on to the end of the game.
+    /// Reads until the end of the game.
     fn await_end(&mut self) {
         self.await_message(|message| matches!(message, ServerMessage::GameEnded { .. }).then_some(()));
     }
 
-    /// Everything up to the end of the stream.
+    /// All messages until the end of the stream.
     fn rest(mut self) -> Vec<ServerMessage> {
         std::iter::from_fn(|| self.read()).collect()
     }

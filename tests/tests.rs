@@ -1,21 +1,21 @@
-//! Tests of the programs as people run them: real processes, real sockets. The programs are built when the first test
-//! needs one.
+//! Tests of the programs as users run them: real processes and real sockets. The first test that needs a program builds
+//! all of them.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-/// The dealer and the player of the game of 21.
+/// The dealer and the player of blackjack.
 mod blackjack;
-/// What people are told to type: in the documents, in the help, by a server.
+/// Commands in documents, in the help and in the output of servers.
 mod commands;
 /// Journals of earlier versions.
 mod data;
-/// What the crates promise about each other: how many a server links, and which never.
+/// The dependencies of crates: how many a server links, and which are forbidden.
 mod dependencies;
-/// Servers that are killed at random points of their matches and go on with them.
+/// Servers that are killed at random points of their matches and resumed.
 mod kills;
 /// The nuggets server and its client.
 mod nuggets;
-/// Building the programs and finding them.
+/// Builds the programs and finds their executables.
 mod programs;
 /// The robots programs.
 mod robots;

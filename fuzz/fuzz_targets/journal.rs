@@ -1,4 +1,4 @@
-//! What is made of a journal of a match.
+//! Journals of matches.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::journal::journal(bytes));

@@ -145,9 +145,9 @@ fn what_is_no_journal_of_this_game_is_refused() {
     let missing = place.path().join("missing.journal");
     assert!(refused(&missing).contains("No such file or directory"));
     let text = place.file("notes.txt", "Dear diary\n".repeat(1_000));
-    assert!(refused(Path::new(&text)).contains("it is no journal"));
+    assert!(refused(Path::new(&text)).contains("it is not a journal"));
     let empty = place.file("empty.journal", "");
-    assert!(refused(Path::new(&empty)).contains("it is no journal"));
+    assert!(refused(Path::new(&empty)).contains("it is not a journal"));
     let said = refused(place.path());
     // The journal in it has another name.
     assert!(said.contains("there is no journal of nuggets in it") && said.contains("--journal"), "{said}");
@@ -161,7 +161,7 @@ fn what_is_no_journal_of_this_game_is_refused() {
     assert_eq!(other.wait().code, Some(0));
     assert!(refused(&directory).contains("there is no journal of nuggets in it"));
     let said = refused(&only_file(&directory));
-    assert!(said.contains("it is a journal of robots, not of nuggets; the server of robots"), "{said}");
+    assert!(said.contains("it is a journal of robots, not of nuggets; resume it with the server of robots"), "{said}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_match_that_is_over_is_refused() {
     let Journalled { place, server } = journalled;
     assert_eq!(server.process.wait().code, Some(0));
     let said = refused(&only_file(&games(&place)));
-    assert_eq!(said, "the match is over (it was played to its end); there is nothing to go on with\n");
+    assert_eq!(said, "the match is over (it was played to its end); there is nothing to resume\n");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_damaged_journal_is_refused_with_the_place() {
     }
     // A journal that ends before its end.
     fs::write(&path, &whole[..whole.len() - 3]).unwrap();
-    assert!(refused(&path).contains("it is not whole"));
+    assert!(refused(&path).contains("it is incomplete"));
     fs::write(&path, &whole).unwrap();
     resume(&path);
 }
@@ -321,7 +321,7 @@ fn a_full_journal_is_cut_and_the_match_goes_on() {
     let Journalled { place, server } = Journalled::start(CORRIDOR, &["--journal-max", "64K"]);
     let ann = server.peer();
     ann.play("Ann");
-    goes_on_without_its_journal(&place, server, &ann, "the journal has its largest size");
+    goes_on_without_its_journal(&place, server, &ann, "the journal has reached its maximum size");
 }
 
 #[test]

@@ -344,7 +344,7 @@ fn a_port_that_is_taken_is_named() {
     let port = gui.0.local_addr().unwrap().port();
     let arguments = ["-d", &gui.address(), "-p", &port.to_string(), "--bind", "127.0.0.1"];
     let said = failure(Process::start(&mut command(&"127.0.0.1:1", &arguments)));
-    assert!(said.contains(&format!("port {port} is in use at 127.0.0.1")), "{said}");
+    assert!(said.contains(&format!("port {port} is in use at 127.0.0.1; choose another with --port")), "{said}");
 }
 
 #[test]
@@ -353,7 +353,8 @@ fn wrong_usage_ends_with_1_and_help_with_0() {
     for (arguments, named) in [
         (&[][..], "robots-client -- -s localhost:2022"),
         (&["-s", "localhost:1"], "--gui-address"),
-        (&["-s", "localhost", "-d", "localhost:1"], "the port is missing"),
+        (&["-s", "localhost", "-d", "localhost"], "the port is missing"),
+        (&["-s", "localhost", "2022", "--gui"], "-s localhost:2022"),
         (&["-s", "localhost:1", "-d", "localhost:1", "-n", &long], "at most 255 bytes, and this one has 256"),
         (&["-s", "localhost:1", "-d", "localhost:1", "-p", "65536"], "0 to 65535"),
         (&["-s", "localhost:1", "-d", "localhost:1", "stray"], "'stray'"),
@@ -480,12 +481,92 @@ fn a_terminal_is_client_and_gui_in_one() {
     assert_eq!(connection.hear_all(), "");
 }
 
+/// A whole game of the script above in which Ann is destroyed.
+fn whole_game() -> String {
+    script()[3..9].iter().map(|(said, _)| said.clone()).collect()
+}
+
+#[test]
+fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
+    let (mut terminal, mut connection) = in_terminal(&[]);
+    connection.say(HELLO);
+    terminal.wait_for("Any game key joins");
+    terminal.press(b"w");
+    connection.hear(JOIN);
+    connection.say(&[&format!("01 {ANN} 01 {NOBODY}"), &*whole_game()].concat());
+    terminal.wait_for("B wins");
+    terminal.press(b"w d");
+    terminal.wait_for("Enter: again");
+    let contents = terminal.look(|screen| screen.contents());
+    assert!(contents.contains("> 2. A Ann  1 death") && contents.contains("Turn 3 of 3"), "{contents}");
+    terminal.press(b"dddd kjz\r");
+    connection.hear(JOIN);
+    terminal.wait_for("Last game: B wins");
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(connection.hear_all(), "", "no key that was held joined");
+}
+
+#[test]
+fn a_demonstration_is_a_game_against_bots_with_one_command() {
+    let command = program("robots-client");
+    let arguments = ["--demo", "-n", "Ann", "--level", "easy"];
+    let mut terminal = Terminal::start(command.get_program().to_str().unwrap(), &arguments, 80, 24);
+    terminal.wait_for("Lobby of demo");
+    terminal.wait_for("3 of 4, 1 more to come");
+    terminal.wait_for("Any game key joins");
+    terminal.press(b" ");
+    terminal.wait_for("You are D.");
+    terminal.wait(|screen| ["Bolt", "Cog", "Dash", "Ann"].iter().all(|name| screen.contents().contains(name)));
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_terminal_shows_how_the_game_stands_when_the_server_is_gone() {
+    let (mut terminal, mut connection) = in_terminal(&[]);
+    connection.say(&[HELLO, STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    drop(connection);
+    terminal.wait_for("The connection is over.");
+    terminal.wait_for("Tab: board  Q: leave");
+    assert!(terminal.look(|screen| screen.contents().contains("The game broke off in turn 0 of 3")));
+    terminal.press(b"\rw Q");
+    terminal.wait_for("has closed the connection");
+    assert_eq!(terminal.end(), 1);
+}
+
+#[test]
+fn whoever_looks_on_is_told_so_and_has_no_keys_of_the_game() {
+    let (mut terminal, mut connection) = in_terminal(&["--observe"]);
+    connection.say(HELLO);
+    terminal.wait_for("You look on and do not join.");
+    terminal.press(b"w ?");
+    terminal.wait_for("keep the next robot in view");
+    assert!(!terminal.look(|screen| screen.contents().contains("put down a bomb")));
+    terminal.press(b"?");
+    connection.say(&[STARTED, TURN_0].concat());
+    terminal.wait_for("You look on.  Tab: next robot");
+    terminal.press(b"w Q");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(connection.hear_all(), "");
+
+    let (mut terminal, mut connection) = in_terminal(&[]);
+    connection.say(&[HELLO, &STARTED.replace("416e6e", "426f62"), TURN_0].concat());
+    terminal.wait_for("You look on; you can join when this game is over, in 3 turns.");
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
 #[test]
 fn a_terminal_is_given_back_before_it_is_said_why() {
-    let (terminal, mut connection) = in_terminal(&[]);
+    let (mut terminal, mut connection) = in_terminal(&[]);
     connection.say(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     connection.say("09");
+    terminal.wait_for("The game broke off in turn 0 of 3");
+    terminal.wait_for("Tab: board  Q: leave");
+    terminal.press(b"Q");
     terminal.wait_for("robots-client: the server at ");
     terminal.wait_for("message 4): 9 is no tag of ServerMessage");
     assert_eq!(terminal.end(), 1);

@@ -166,9 +166,10 @@ fn a_terminal_shows_that_the_server_is_lost_and_then_what_the_next_one_says() {
     let (mut terminal, address) = lost_in_terminal();
     let mut connection = Fake(TcpListener::bind(address).unwrap()).accept();
     connection.say(HELLO);
-    terminal.wait_for("Any game key joins");
+    terminal.wait_for("The game broke off in turn 0 of 3");
+    terminal.wait_for("Enter: again");
     terminal.wait(|screen| !screen.contents().contains("No connection"));
-    terminal.press(b" ");
+    terminal.press(b"\r");
     connection.hear(JOIN);
     connection.say(&[STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");

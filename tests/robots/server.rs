@@ -162,7 +162,8 @@ fn a_port_in_use_is_said() {
     let mut command = program("robots-server");
     let second = Process::run(command.args(REQUIRED.split(' ')).args(["--bind", "127.0.0.1", "-p", &port]));
     assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
-    assert!(second.stderr.contains(&format!("port {port} is in use at 127.0.0.1")), "{}", second.stderr);
+    let said = format!("port {port} is in use at 127.0.0.1; choose another with --port");
+    assert!(second.stderr.contains(&said), "{}", second.stderr);
     // The port is free at once when the first is gone, although its connections linger.
     let client = first.client();
     first.process.kill();

@@ -1,4 +1,5 @@
-//! One game of each kind. They are set up with constants, so `None` means that a rule has changed and a game here has not.
+//! One game of each kind. The setups are constants, so `None` means that the rules have changed and the setup must
+//! follow.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -105,7 +106,7 @@ pub(crate) fn robots(seed: u64) -> Option<u64> {
     let mut bots = [1, 2, 3].map(|number| Bot::new(seed.wrapping_add(number)));
     Hall::new(server, clients).play(
         STEPS,
-        // The server goes on to another game at once, so the end is where the turns do not go on.
+        // The server starts another game at once, so the end of a game is where the turn number decreases.
         |server| {
             let before = mem::replace(&mut turn, server.game().map(Game::turn));
             turn < before

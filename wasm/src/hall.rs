@@ -1,4 +1,4 @@
-//! A room and its guests in one place: what a network does, without one.
+//! Connects a room and its clients directly, without a network.
 
 use bytes::BytesMut;
 use netcore::{
@@ -7,17 +7,17 @@ use netcore::{
 
 use crate::transcript::Transcript;
 
-/// Milliseconds from one step to the next.
+/// Milliseconds per step.
 const STEP: u64 = 50;
 
 struct Guest<C> {
     client: C,
-    // What the room has not read yet.
+    // Bytes that the room has not read yet.
     unread: BytesMut,
     closed: bool,
 }
 
-/// A room, those who are connected to it, and what the room has sent so far.
+/// A room with connected clients, and a hash of its output.
 pub(crate) struct Hall<E: Engine, C> {
     room: Hosted<E>,
     guests: Vec<Guest<C>>,
@@ -27,7 +27,7 @@ pub(crate) struct Hall<E: Engine, C> {
 }
 
 impl<E: Engine, C: Client> Hall<E, C> {
-    /// A room with these clients connected by streams.
+    /// A room with these clients connected over streams.
     pub(crate) fn new(engine: E, clients: impl IntoIterator<Item = C>) -> Self {
         let guests =
             clients.into_iter().map(|client| Guest { client, unread: BytesMut::new(), closed: false }).collect();
@@ -42,8 +42,8 @@ impl<E: Engine, C: Client> Hall<E, C> {
         hall
     }
 
-    /// Plays until `over` or for `steps`, with one call of `think` for each guest in each step. Gives the fingerprint of all
-    /// that the room has sent and of the state it is in, or nothing if it did not end.
+    /// Plays until `over` or for `steps` steps, and calls `think` for each client in each step. Returns a hash of
+    /// everything that the room has sent and of its final state, or `None` if it did not end.
     pub(crate) fn play(
         mut self,
         steps: u64,
@@ -72,7 +72,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
         None
     }
 
-    // Hands the room what a guest has to say.
+    // Passes the outgoing messages of a client to the room.
     fn listen(&mut self, at: usize) {
         while let Some(message) = self.guests[at].client.take_outgoing() {
             self.guests[at].unread.extend_from_slice(&message);
@@ -87,7 +87,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
         }
     }
 
-    // Carries out what the room wants.
+    // Executes the outputs of the room.
     fn deliver(&mut self) {
         let Self { guests, now, out, said, .. } = self;
         for output in out.drain() {
@@ -122,7 +122,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
 
 impl<C: Client> Guest<C> {
     fn hear(&mut self, now: Time, bytes: &[u8]) {
-        // Whoever cannot read the server's bytes hangs up, and so the game does not end.
+        // A client that cannot decode the server's bytes disconnects, so that the game does not end.
         if !self.closed && self.client.receive(now, bytes).is_err() {
             self.closed = true;
         }

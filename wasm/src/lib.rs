@@ -1,18 +1,18 @@
 //! The rules crates as one WebAssembly module.
 //!
-//! Each exported function plays a whole game from a seed, with the server's engine, the clients and the bots in one place,
-//! and returns a fingerprint of every byte that was sent. The module is built to show two things: that the rules link
-//! without an operating system, and that they ask nothing of whoever runs them. `wasm/check` builds it and fails when it
-//! imports anything.
+//! Each exported function plays a whole game from a seed, with the server's engine, the clients and the bots in one
+//! place, and returns a hash of every byte that was sent. The module shows two things: that the rules link without an
+//! operating system, and that they require nothing from their host. `wasm/check` builds it and fails if it imports
+//! anything.
 //!
-//! A fingerprint is the same on every machine. It is 0 if the game could not be set up or did not end.
+//! The hash is the same on every machine. It is 0 if the game could not be set up or did not end.
 
 mod games;
 mod hall;
 mod transcript;
 
-// Without `no_mangle` the module exports nothing, and the linker drops the rules as unused. Two functions under one name are
-// undefined behaviour, hence `unsafe`; these names are used nowhere else.
+// Without `no_mangle` the module exports nothing, and the linker drops the rules as unused. Two functions with one name
+// are undefined behaviour, hence `unsafe`; these names are used nowhere else.
 macro_rules! export {
     ($($(#[$doc:meta])* $name:ident = $game:path;)*) => {$(
         $(#[$doc])*
@@ -27,7 +27,7 @@ macro_rules! export {
 export! {
     /// A game of nuggets between three explorers.
     play_nuggets = games::nuggets;
-    /// Twenty rounds of the game of 21 at a table of three, in both dialects. One of the players has trained before.
+    /// Twenty rounds of blackjack at a table of three, in both dialects. One of the players is trained first.
     play_blackjack = games::blackjack;
     /// A game of robots between three bots.
     play_robots = games::robots;
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_game_is_played_to_its_end_and_the_seed_decides_how() {
+    fn each_game_ends_and_depends_on_the_seed() {
         for play in [play_nuggets, play_blackjack, play_robots, solve_mastermind] {
             let [first, again, other] = [1, 1, 2].map(|seed| play(seed));
             assert_ne!(first, 0, "it was not set up or did not end");

@@ -28,6 +28,7 @@
 //! # Ok::<(), blackjack::DeckEmpty>(())
 //! ```
 #![no_std]
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
 #[cfg(test)]

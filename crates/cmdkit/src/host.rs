@@ -233,7 +233,7 @@ fn begin<E: Recorded + Send + 'static>(
             let farewells =
                 resumable.farewells.iter().map(|farewell| (address(&farewell.peer), farewell.frames.clone())).collect();
             let (at, next) = (resumable.time, resumable.next_peer);
-            let (room, hold, end) = resumable.go_on_in(&writing()?, &path, file).with_context(cannot)?;
+            let (room, hold, end) = resumable.resume_in(&writing()?, &path, file).with_context(cannot)?;
             let host = Host::new(room).with_hold(hold).with_first_peer(next);
             Ok(Begun { host, at, peers, farewells, journal: Some((path, end)), resumed: true })
         }

@@ -70,8 +70,40 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
     match port.parse() {
         Ok(port) if digits && port > 0 => Ok(HostPort { host: bare.to_owned(), port }),
         _ if port.is_empty() => Err(format!("the port is missing; {RIGHT}")),
+        // Most likely the two in the other order.
+        _ if is_number(host) => Err(format!("'{port}' is no port from 1 to 65535: the host comes first; {RIGHT}")),
         _ => Err(format!("'{port}' is no port from 1 to 65535; {RIGHT}")),
     }
+}
+
+/// Reads a [`HostPort`] whose port may be left out: then it is `port`.
+///
+/// ```
+/// assert_eq!(cmdkit::host_port_or(2022)("localhost")?.to_string(), "localhost:2022");
+/// # Ok::<(), String>(())
+/// ```
+pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Clone {
+    move |typed| {
+        if is_number(typed) {
+            return Err(format!("'{typed}' is a port, and the host is missing; {RIGHT}"));
+        }
+        let inside = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let host = match inside.filter(|inside| is_ipv6(inside)) {
+            Some(inside) => inside,
+            None if typed.contains(':') => match host_port(typed) {
+                // An address whose last piece is no port.
+                Err(_) if is_ipv6(typed) => typed,
+                done => return done,
+            },
+            None if typed.trim().is_empty() => return Err(format!("the host is missing; {RIGHT}")),
+            None => typed,
+        };
+        Ok(HostPort { host: host.to_owned(), port })
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The socket addresses of `host` with this port, without duplicates, in the order in which to try them.
@@ -145,6 +177,33 @@ mod tests {
         ] {
             let said = host_port(typed).unwrap_err();
             assert!(said.starts_with(wrong) && said.ends_with("or [::1]:2022"), "{typed:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_port_may_be_left_out_where_there_is_a_usual_one() {
+        let read = |typed: &str| host_port_or(2022)(typed).map(|there| there.to_string());
+        for (typed, there) in [
+            ("localhost", "localhost:2022"),
+            ("localhost:7", "localhost:7"),
+            ("192.0.2.7", "192.0.2.7:2022"),
+            ("[::1]", "[::1]:2022"),
+            ("[::1]:7", "[::1]:7"),
+            ("::1", "[::1]:2022"),
+            // The last colon splits wherever that gives a port.
+            ("::1:7", "[::1]:7"),
+            ("fe80::a:b", "[fe80::a:b]:2022"),
+        ] {
+            assert_eq!(read(typed).as_deref(), Ok(there), "{typed}");
+        }
+        for (typed, wrong) in [
+            ("", "the host is missing"),
+            ("2022", "'2022' is a port, and the host is missing"),
+            ("localhost:", "the port is missing"),
+            (":2022", "the host is missing"),
+            ("2022:localhost", "'localhost' is no port from 1 to 65535: the host comes first"),
+        ] {
+            assert!(read(typed).unwrap_err().starts_with(wrong), "{typed}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The conventions that all programs share at the command line.
 //!
-//! - [`run`] parses the arguments, prints completions, reports an error in one line on standard error, and returns the exit
+//! - [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error, and returns the exit
 //!   code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
 //! - [`whole_number`], [`ip_address`] and [`host_port`] parse the values of options; their errors say what would be valid.
 //!   [`resolve`] finds the addresses of a host.
@@ -9,12 +9,16 @@
 //! - [`Reach`] and [`command_of`] describe how to join a server. With the feature `hosting`, `host` does all that servers have
 //!   in common: sockets, signals, the announcement, the loop, logs, standard output, and journals with their options
 //!   (`JournalArgs`).
-//! - [`stop_flag`] cancels long computations, [`Autosave`] saves them at intervals, and [`progress_bar`] and [`fit_stderr`]
-//!   show their progress.
+//! - [`stop_flag`] cancels long computations, [`Autosave`] saves them at intervals, and [`Progress`] shows how far they are.
+//! - [`has_colour`] says whether text on a standard stream has colour. With the feature `saving`, `load_file` and `save_file`
+//!   read and write a file as a whole.
 //! - [`LogArgs`] are the options `--log` and `--log-format`; logs go to standard error. [`ScreenLogArgs`] are those of a program
 //!   that draws on the terminal, which can log to a file.
 
 mod autosave;
+mod colour;
+#[cfg(feature = "saving")]
+mod contents;
 mod files;
 #[cfg(feature = "hosting")]
 mod host;
@@ -41,22 +45,27 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, error::ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, error::ErrorKind};
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 pub use crate::{
     autosave::Autosave,
+    colour::has_colour,
     files::{file_name, read_file},
-    host_port::{HostPort, host_port, is_ipv6, resolve},
+    host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
-    progress::{fit_stderr, progress_bar},
+    progress::{Progress, fit_stderr, progress_bar, stderr_size, stdout_size},
     reach::{Reach, command_of},
     stop::stop_flag,
     values::{byte_count, ip_address, whole_number},
 };
 
 #[cfg(feature = "saving")]
-pub use crate::saving::{check_replaceable, replace_file};
+pub use crate::{
+    contents::{load_file, save_file},
+    saving::{check_replaceable, replace_file},
+};
 #[cfg(feature = "hosting")]
 pub use crate::{
     host::{Announce, Hosting, Wire, host},
@@ -69,6 +78,7 @@ pub const EXIT_FAILURE: u8 = 1;
 pub const EXIT_USAGE: u8 = 2;
 
 const COMPLETIONS: &str = "completions";
+const MAN: &str = "man";
 
 /// An error in the arguments that the parser cannot detect. The program ends as after any usage error.
 #[derive(Debug)]
@@ -93,28 +103,16 @@ pub struct Usage {
 
 /// Parses the arguments into `P`, runs `program` and gives the exit code.
 ///
-/// `usage` is for wrong usage. `--completions SHELL` works without any other argument.
+/// `usage` is for wrong usage. `--completions SHELL` and `--man` work without any other argument.
 pub fn run<P>(usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
 where
     P: CommandFactory + FromArgMatches,
 {
-    let command = P::command().arg(
-        Arg::new(COMPLETIONS)
-            .long(COMPLETIONS)
-            .value_name("SHELL")
-            .value_parser(clap::builder::EnumValueParser::<Shell>::new())
-            .action(ArgAction::Set)
-            // Without this, clap would insist on the required arguments.
-            .exclusive(true)
-            .help("Print a completion script for this shell and end"),
-    );
+    let command = with_texts(P::command());
     let name = command.get_name().to_owned();
     let parsed = command.clone().try_get_matches().and_then(|matches| {
-        if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
-            // Through memory, since the generator panics if the reader closes the pipe.
-            let mut script = vec![];
-            clap_complete::generate(shell, &mut command.clone(), &name, &mut script);
-            let _ = io::stdout().write_all(&script);
+        if let Some(text) = text_asked_for(&matches, &command, &name) {
+            let _ = io::stdout().write_all(&text);
             return Ok(None);
         }
         P::from_arg_matches(&matches).map_err(|error| error.format(&mut command.clone())).map(Some)
@@ -153,6 +151,36 @@ where
             ExitCode::from(if error.is::<UsageError>() { usage.code } else { EXIT_FAILURE })
         }
     }
+}
+
+/// The command with the options for texts that are made of it.
+fn with_texts(command: Command) -> Command {
+    let completions = Arg::new(COMPLETIONS)
+        .long(COMPLETIONS)
+        .value_name("SHELL")
+        .value_parser(clap::builder::EnumValueParser::<Shell>::new())
+        .action(ArgAction::Set)
+        // Without this, clap would insist on the required arguments.
+        .exclusive(true)
+        .help("Print a completion script for this shell and end");
+    // For those who package programs; readers of the help do not need it.
+    let man = Arg::new(MAN).long(MAN).action(ArgAction::SetTrue).exclusive(true).hide(true);
+    command.arg(completions).arg(man)
+}
+
+/// The completion script or the manual page, if one is asked for. It is written into memory first, because the generators panic when
+/// a pipe is closed.
+fn text_asked_for(matches: &ArgMatches, command: &Command, name: &str) -> Option<Vec<u8>> {
+    let mut text = vec![];
+    if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
+        clap_complete::generate(shell, &mut command.clone(), name, &mut text);
+    } else if matches.get_flag(MAN) {
+        // Writing into memory cannot fail.
+        let _ = Man::new(command.clone()).render(&mut text);
+    } else {
+        return None;
+    }
+    Some(text)
 }
 
 /// Makes writes beyond the limit on file sizes fail with an error, which is reported like a full disk. By default the system

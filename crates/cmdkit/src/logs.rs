@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
 
-use crate::{UsageError, stderr::Queued};
+use crate::{UsageError, has_colour, stderr::Queued};
 
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,9 +41,7 @@ impl LogArgs {
     /// # Errors
     /// [`UsageError`] when the filter is invalid.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
-        let colour =
-            !anstyle_query::no_color() && anstyle_query::term_supports_ansi_color() && io::stderr().is_terminal();
-        self.init(default, BoxMakeWriter::new(Queued::start()), colour)
+        self.init(default, BoxMakeWriter::new(Queued::start()), has_colour(&io::stderr()))
     }
 
     /// As [`LogArgs::start`], but writes to `writer` and without colour. A program that draws on the terminal must not log over

@@ -1,11 +1,134 @@
-//! Parts of a progress line on standard error, which is redrawn while a computation runs.
+//! A line on standard error that shows the progress of long work and is drawn over and over.
 
-use std::io;
+use std::{
+    io::{self, IsTerminal, Write},
+    time::{Duration, Instant},
+};
 
-use terminal_size::{Width, terminal_size_of};
+use terminal_size::{Height, Width, terminal_size_of};
+
+/// How often the line is drawn on a terminal.
+const ON_TERMINAL: Duration = Duration::from_millis(100);
+/// How often a line is written elsewhere, where each stays.
+const ELSEWHERE: Duration = Duration::from_secs(5);
 
 /// Columns of a window whose size is unknown.
 const USUAL: u16 = 80;
+/// The height of a terminal that does not report one.
+const USUAL_ROWS: u16 = 24;
+
+/// The progress of long work, as one line of standard error that is drawn over and over. Where standard error is no terminal,
+/// nothing is shown, unless [`Progress::always`] asks for it.
+#[derive(Debug)]
+pub struct Progress {
+    start: Instant,
+    quiet: Duration,
+    drawn: Option<Instant>,
+    // Rows of the last drawing, from the first to the one with the cursor.
+    rows: usize,
+    shown: bool,
+    terminal: bool,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Progress {
+    /// Work that starts now.
+    pub fn new() -> Self {
+        let terminal = io::stderr().is_terminal();
+        Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, rows: 1, shown: terminal, terminal }
+    }
+
+    /// With `always`, the progress is also written where standard error is no terminal: a line of its own every few seconds.
+    #[must_use]
+    pub fn always(mut self, always: bool) -> Self {
+        self.shown |= always;
+        self
+    }
+
+    /// Shows nothing of work that takes less than this.
+    #[must_use]
+    pub fn quiet_for(mut self, quiet: Duration) -> Self {
+        self.quiet = quiet;
+        self
+    }
+
+    /// How long the work has taken up to now.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Whether the progress is drawn over and over on a terminal.
+    pub const fn is_redrawn(&self) -> bool {
+        self.shown && self.terminal
+    }
+
+    /// Draws the line if that is due. `line` is given the time since the start, and is only called if its result is shown.
+    ///
+    /// On a terminal there may be several lines. A line that is too long is cut; one with escape sequences has to fit.
+    pub fn draw(&mut self, line: impl FnOnce(Duration) -> String) {
+        let (pause, elapsed) = (if self.terminal { ON_TERMINAL } else { ELSEWHERE }, self.elapsed());
+        if self.shown && elapsed >= self.quiet && self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause) {
+            self.draw_now(line(elapsed));
+        }
+    }
+
+    /// Draws the line of work that is done, whenever the line before was drawn.
+    pub fn draw_last(&mut self, line: impl FnOnce(Duration) -> String) {
+        if self.shown && self.elapsed() >= self.quiet {
+            self.draw_now(line(self.elapsed()));
+        }
+    }
+
+    /// Leaves the last line on the screen, so that other output starts below it.
+    pub fn end(&mut self) {
+        if self.drawn.take().is_some() && self.terminal {
+            self.rows = 1;
+            self.write("\n");
+        }
+    }
+
+    /// Erases the line.
+    pub fn clear(&mut self) {
+        if self.drawn.take().is_some() && self.terminal {
+            let erase = format!("\r{}\x1b[J", self.to_first_row());
+            self.rows = 1;
+            self.write(&erase);
+        }
+    }
+
+    fn draw_now(&mut self, line: String) {
+        self.drawn = Some(Instant::now());
+        if !self.terminal {
+            return self.write(&(line + "\n"));
+        }
+        let lines: Vec<&str> =
+            line.lines().map(|line| if line.contains('\x1b') { line } else { fit_stderr(line) }).collect();
+        let drawn = format!("\r{}{}\x1b[J", self.to_first_row(), lines.join("\x1b[K\r\n"));
+        self.rows = lines.len().max(1);
+        self.write(&drawn);
+    }
+
+    /// Moves the cursor up to the first row of the last drawing.
+    fn to_first_row(&self) -> String {
+        "\x1b[A".repeat(self.rows - 1)
+    }
+
+    fn write(&mut self, text: &str) {
+        // Work does not stop because its progress cannot be shown.
+        self.shown &= io::stderr().write_all(text.as_bytes()).is_ok();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
 
 /// A bar of `columns` characters between brackets, filled in proportion to `done` of `whole`.
 ///
@@ -16,6 +139,23 @@ pub fn progress_bar(done: u64, whole: u64, columns: usize) -> String {
     let full = u128::from(done) * columns as u128 / u128::from(whole.max(1));
     let full = usize::try_from(full).unwrap_or(columns).min(columns);
     format!("[{}{}]", "#".repeat(full), ".".repeat(columns - full))
+}
+
+/// Columns and rows of the terminal at standard output; 80 and 24 where they are unknown.
+pub fn stdout_size() -> (u16, u16) {
+    size(terminal_size_of(io::stdout()))
+}
+
+/// Columns and rows of the terminal at standard error; 80 and 24 where they are unknown.
+pub fn stderr_size() -> (u16, u16) {
+    size(terminal_size_of(io::stderr()))
+}
+
+fn size(found: Option<(Width, Height)>) -> (u16, u16) {
+    match found {
+        Some((Width(columns), Height(rows))) if columns > 0 && rows > 0 => (columns, rows),
+        _ => (USUAL, USUAL_ROWS),
+    }
 }
 
 /// The front of `line` that fits the width of the terminal that standard error is. A longer line would wrap and leave a row

@@ -2,11 +2,14 @@
 
 use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
-/// Parses a decimal number in `range`. The error names the range and the `example`.
+/// Parses a decimal number from `range`. The message for anything else names the range and the `example`.
+///
+/// Groups of three digits may be separated by `_`, as in `1_000_000`, and a power of ten may follow, as in `1e6` or `25e5`.
 ///
 /// ```
 /// let port = cmdkit::whole_number(0..=u16::MAX, 2000);
 /// assert_eq!(port("80"), Ok(80));
+/// assert_eq!(port("2e3"), Ok(2000));
 /// assert_eq!(port("80x").unwrap_err(), "give a whole number from 0 to 65535, as in 2000");
 /// ```
 pub fn whole_number<T>(
@@ -17,13 +20,39 @@ where
     T: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
 {
     move |typed| {
-        // Only digits: `parse` would also accept a sign.
-        let digits = typed.bytes().all(|byte| byte.is_ascii_digit());
-        typed.parse().ok().filter(|number| digits && range.contains(number)).ok_or_else(|| {
+        let number = digits(typed).and_then(|digits| digits.parse().ok());
+        number.filter(|number| range.contains(number)).ok_or_else(|| {
             let (least, most) = (range.start(), range.end());
             format!("give a whole number from {least} to {most}, as in {example}")
         })
     }
+}
+
+/// The most zeros that a power of ten may ask for: those of the largest power below 2^64.
+const MOST_ZEROS: usize = 19;
+
+/// The digits of a number, with `1_000` and `1e3` written out. `None` for anything that has a sign, a fraction or other
+/// characters.
+fn digits(typed: &str) -> Option<String> {
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, zeros) = match typed.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) if are_digits(exponent) => (mantissa, exponent.parse().ok()?),
+        Some(_) => return None,
+        None => (typed, 0),
+    };
+    let mut groups = mantissa.split('_');
+    let first = groups.next().filter(|first| are_digits(first))?;
+    let mut digits = first.to_owned();
+    for group in groups {
+        if first.len() > 3 || group.len() != 3 || !are_digits(group) {
+            return None;
+        }
+        digits += group;
+    }
+    if zeros > MOST_ZEROS {
+        return None;
+    }
+    Some(digits + &"0".repeat(zeros))
 }
 
 /// Parses a number of bytes, as in `64M`: a whole number, optionally with a suffix K, M, G or T for powers of 1,024.
@@ -64,6 +93,42 @@ mod tests {
         for wrong in ["", " ", "0", "101", "256", "-1", "+1", "1.5", "1 ", "0x1", "ten", "\u{661}"] {
             let said = number(wrong).unwrap_err();
             assert_eq!(said, "give a whole number from 1 to 100, as in 7", "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn large_numbers_may_be_written_short_or_in_groups() {
+        let number = whole_number(0..=1_000_000_000_000_u64, 1_000_000);
+        for (typed, read) in [
+            ("1e6", 1_000_000),
+            ("25E5", 2_500_000),
+            ("1e0", 1),
+            ("0e19", 0),
+            ("1_000_000", 1_000_000),
+            ("12_000", 12_000),
+            ("1_000e3", 1_000_000),
+        ] {
+            assert_eq!(number(typed), Ok(read), "{typed}");
+        }
+        for wrong in [
+            "e6",
+            "1e",
+            "1e-6",
+            "1e+6",
+            "1.5e6",
+            "1e6e6",
+            "1e13",
+            "1e20",
+            "1e99999999999999999999",
+            "_1",
+            "1_",
+            "1__000",
+            "1_00",
+            "1000_000",
+            "1_0000",
+            "1e1_0",
+        ] {
+            assert!(number(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,26 +1,26 @@
-//! What can be asked for on the command line.
+//! The command line.
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use cmdkit::whole_number;
 
-use crate::theatre::SPEEDS;
+use crate::screen::SPEEDS;
 
 const AFTER_HELP: &str = "\
 Examples:
   journal list journals
-      which matches are there, and how long each is
+      list the matches, and how long each one is
   journal show journals/nuggets-2026-11-22T06-37-51Z.journal
-      who played, when, and how it came out
+      show the players, the times and the results
   journal replay journals/nuggets-2026-11-22T06-37-51Z.journal
-      look at it in the terminal
+      watch the match in the terminal
 
-A journal holds the addresses and names of those who played, and what the cards \
-follow from. Think of that before you hand one on.
+A journal contains the addresses and names of the players, and the seed that determines \
+the cards. Consider that before you share one.
 
-Exit status: 0 when it worked, 1 when something failed or a replay came to \
-something else, 2 when the usage is wrong.";
+Exit status: 0 on success, 1 when something failed or a replay diverged, \
+2 when the usage is wrong.";
 
 const SHOW_HELP: &str = "\
 Examples:
@@ -28,16 +28,16 @@ Examples:
   journal show match.journal --secrets";
 
 const VERIFY_HELP: &str = "\
-Every arrival has a byte of the state's digest with it, and every 256th all of it. A replay that comes to another state \
-says at which arrival.
+Every arrival is recorded with one byte of the digest of the state, and every 256th with all of it. If the replay \
+diverges, the arrival is reported.
 
 Example:
   journal verify match.journal
 
-Exit status: 0 when the replay comes to the same, 1 when it does not or the file is damaged.";
+Exit status: 0 when the replay has the same states, 1 when it diverges or the file is damaged.";
 
 const REPLAY_HELP: &str = "\
-Where standard output is no terminal, or with --text, what everybody did is printed in lines.
+If standard output is not a terminal, or with --text, all actions are printed as lines.
 
 Examples:
   journal replay match.journal
@@ -45,10 +45,10 @@ Examples:
   journal replay dealer.journal --seat 1:2
   journal replay match.journal --text | grep Ann
 
-Space stops it and lets it go on, the arrow keys go step by step, ? shows all keys.";
+Space pauses and continues, the arrow keys go step by step, ? shows all keys.";
 
 const EXPORT_HELP: &str = "\
-jsonl: a line of JSON for the match, then one for each arrival and each note. docs/journal.md says what is in them.
+jsonl: a line of JSON for the match, then one for each arrival and each note. docs/journal.md describes the fields.
 cast: a recording for asciinema players, of the screen that `journal replay` shows.
 
 Examples:
@@ -60,29 +60,29 @@ For a report of a bug that `journal verify` finds at arrival 1234:
 
   journal cut match.journal --at 1234 --game -o bug.journal
 
-What is written is replayed before the program says that it shows the same.";
+The result is replayed to check that it ends like the original.";
 
 /// Look at the journals of matches: list, show, verify, replay, export and cut them
 #[derive(Debug, Parser)]
 #[command(name = "journal", version, after_help = AFTER_HELP)]
 pub struct Args {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// What can be done.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List the journals in a directory
     List(ListArgs),
-    /// Say who played, when, and how it came out
+    /// Show the players, the times and the results
     #[command(after_help = SHOW_HELP)]
     Show(ShowArgs),
-    /// Replay a match and compare what it comes to
+    /// Replay a match and compare its states
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
-    /// Look at a match in the terminal, with the game's own screen
+    /// Watch a match in the terminal, on the game's own screen
     #[command(after_help = REPLAY_HELP)]
     Replay(ReplayArgs),
     /// Write a match as lines of JSON, or as a recording for asciinema players
@@ -93,7 +93,7 @@ pub enum Command {
     Cut(CutArgs),
 }
 
-/// What `list` is told.
+/// Arguments of `list`.
 #[derive(Debug, clap::Args)]
 pub struct ListArgs {
     /// The directory
@@ -101,19 +101,19 @@ pub struct ListArgs {
     pub directory: PathBuf,
 }
 
-/// What `show` is told.
+/// Arguments of `show`.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
     /// The journal
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Print the seed of the cards too, from which every card follows that a dealer with it deals
+    /// Print the seed of the cards too, which determines every card of a dealer with that seed
     #[arg(long)]
     pub secrets: bool,
 }
 
-/// What `verify` is told.
+/// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
     /// The journal
@@ -121,36 +121,36 @@ pub struct VerifyArgs {
     pub file: PathBuf,
 }
 
-/// From where a match is seen.
+/// The perspective from which a match is shown.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SeatArgs {
-    /// See what this seat was shown, by its letter, its number, its TABLE:SEAT or its player's name; without it, what
-    /// one who looks on is shown
+    /// Show what this seat saw, given by its letter, its number, its TABLE:SEAT or its player's name; without it, show
+    /// what a spectator sees
     #[arg(long, value_name = "SEAT")]
     pub seat: Option<String>,
 }
 
-/// What `replay` is told.
+/// Arguments of `replay`.
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
     /// The journal
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// From where it is seen.
+    /// The perspective.
     #[command(flatten)]
     pub seat: SeatArgs,
 
-    /// How fast to begin: 0.25, 0.5, 1, 2, 4, 8, 16, 32 or 64
+    /// Initial speed: 0.25, 0.5, 1, 2, 4, 8, 16, 32 or 64
     #[arg(long, value_name = "TIMES", default_value = "1", value_parser = speed)]
     pub speed: usize,
 
-    /// Print what everybody did in lines
+    /// Print all actions as lines
     #[arg(long)]
     pub text: bool,
 }
 
-/// What is written.
+/// Formats of `export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A line of JSON for each arrival and each note
@@ -159,61 +159,61 @@ pub enum Format {
     Cast,
 }
 
-/// What `export` is told.
+/// Arguments of `export`.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     /// The journal
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// What to write
+    /// The format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Format,
 
-    /// The file to write, which must not be there; standard output without it
+    /// The file to write, which must not exist; standard output without it
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// From where it is seen.
+    /// The perspective.
     #[command(flatten)]
     pub seat: SeatArgs,
 
-    /// Columns of the screen that is recorded
+    /// Columns of the recorded screen
     #[arg(long, default_value_t = 80, value_name = "COLUMNS", value_parser = whole_number(20..=500_u16, 80),
           help_heading = "Recordings")]
     pub width: u16,
 
-    /// Rows of the screen that is recorded
+    /// Rows of the recorded screen
     #[arg(long, default_value_t = 24, value_name = "ROWS", value_parser = whole_number(8..=300_u16, 24),
           help_heading = "Recordings")]
     pub height: u16,
 
-    /// How fast: 0.25, 0.5, 1, 2, 4, 8, 16, 32 or 64
+    /// Speed: 0.25, 0.5, 1, 2, 4, 8, 16, 32 or 64
     #[arg(long, value_name = "TIMES", default_value = "1", value_parser = speed, help_heading = "Recordings")]
     pub speed: usize,
 }
 
-/// What `cut` is told.
+/// Arguments of `cut`.
 #[derive(Debug, clap::Args)]
 pub struct CutArgs {
     /// The journal
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// The last arrival to be in it, counted from 1
+    /// The last arrival to include, counted from 1
     #[arg(long, value_name = "ARRIVAL", value_parser = whole_number(1..=u64::MAX, 1_234))]
     pub at: u64,
 
-    /// Begin with the game in which that is, instead of with the match
+    /// Start at the game that includes this arrival, instead of the start of the match
     #[arg(long)]
     pub game: bool,
 
-    /// The file to write, which must not be there
+    /// The file to write, which must not exist
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
 }
 
-// The place of a speed in the list of them.
+// The index of a speed.
 fn speed(typed: &str) -> Result<usize, String> {
     let found = SPEEDS.iter().position(|(name, _)| *name == typed);
     found.ok_or_else(|| "give 0.25, 0.5, 1, 2, 4, 8, 16, 32 or 64".to_owned())
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
+    fn invalid_values_are_rejected_with_valid_ones() {
         for (line, said) in [
             ("journal replay x --speed 3", "give 0.25, 0.5"),
             ("journal cut x --at 0 -o y", "from 1 to"),

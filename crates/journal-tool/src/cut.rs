@@ -1,4 +1,4 @@
-//! `journal cut`: the shortest journal that still shows a state.
+//! `journal cut`: the shortest journal that still reproduces a state.
 
 use std::{
     collections::BTreeMap,
@@ -13,21 +13,21 @@ use journal::{Divergence, Entry, Excerpt, Head, Mark, Note, Reader, Replay};
 use netcore::{GameEvent, Outbox, Output};
 
 use crate::{
+    actions::Names,
     args::CutArgs,
-    deeds::Cast,
-    film::head_of,
+    format::{clock, count, grouped, plain, size},
     games::{Game, for_game, unknown},
     out::Output as File,
     panics,
+    source::head_of,
     source::{Source, damaged, open},
     verify::{Ending, Verdict, replayed},
-    words::{clock, count, grouped, plain, size},
 };
 
 /// Runs `journal cut`.
 ///
 /// # Errors
-/// When there is no such arrival, what is cut does not show the same, or it cannot be written.
+/// When there is no such arrival, the result does not end like the original, or it cannot be written.
 pub(crate) fn run(args: &CutArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => cut::<E>(args), Err(unknown(&head).context(file_name(&args.file))))
@@ -70,7 +70,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
         }
         Some(Found { game: None, .. }) if from == 0 => writeln!(out, "No game was played before that.")?,
         Some(Found { game: None, .. }) => {
-            writeln!(out, "No game is played there, so it begins behind the one before, at {}.", clock(state.time()))?;
+            writeln!(out, "No game is played there, so it begins after the previous one, at {}.", clock(state.time()))?;
         }
         None => {}
     }
@@ -83,14 +83,14 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     }
     writeln!(
         out,
-        "It holds the addresses and names of those who played and what the cards or places follow from. Hand it only to \
-         those who may know that."
+        "It contains the addresses and names of the players, and what determines the cards or places. Share it only \
+         with people who may know that."
     )?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-// What a replay of the whole comes to at an arrival.
+// The result of replaying the whole journal up to an arrival.
 fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, at: u64) -> anyhow::Result<Verdict> {
     let name = file_name(path);
     let first = start.arrivals() + 1;
@@ -102,13 +102,13 @@ fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, a
     match &verdict.ending {
         Ending::Same { .. } if ended < at => bail!("{name}: it has {}; give --at one of them", count(ended, "arrival")),
         Ending::Diverges(Divergence { arrival, .. }) | Ending::Panics { arrival, .. } if *arrival < at => {
-            bail!("{name}: its replay goes wrong at arrival {arrival} already; cut it there with --at {arrival}")
+            bail!("{name}: its replay already fails at arrival {arrival}; cut it there with --at {arrival}")
         }
         _ => Ok(verdict),
     }
 }
 
-// The game in which an arrival lies: how many arrivals came before the one that began it, or before the pause.
+// The game that includes an arrival: the number of arrivals before the game, or before the pause between games.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     game: Option<u32>,
@@ -117,8 +117,8 @@ struct Found {
 
 fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<E>, at: u64) -> anyhow::Result<Found> {
     let mut out = Outbox::new();
-    let mut cast = Cast::of(&replay);
-    // Those that are played, and behind how many arrivals the last one ended.
+    let mut names = Names::of(&replay);
+    // Running games, and the number of arrivals when the last game ended.
     let mut games = BTreeMap::<u32, u64>::new();
     let mut pause = replay.arrivals();
     while replay.arrivals() + 1 < at
@@ -137,7 +137,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
                 }
                 _ => {}
             }
-            cast.hear(&event, |_| None);
+            names.hear(&event, |_| None);
         }
     }
     let next = loop {
@@ -147,8 +147,8 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
             None => break None,
         }
     };
-    // The table at which somebody sits; elsewhere there is one game at a time.
-    let seat = next.and_then(|arrival| cast.guest(arrival.what.peer()?).cloned());
+    // The table of the sender; in other games there is one game at a time.
+    let seat = next.and_then(|arrival| names.guest(arrival.kind.peer()?).cloned());
     let table = seat.and_then(|guest| guest.seat.strip_prefix("table ")?.split_once(',')?.0.parse::<u32>().ok());
     let found = table.and_then(|table| games.get_key_value(&table)).or_else(|| games.iter().min_by_key(|game| game.1));
     Ok(match found {
@@ -175,7 +175,7 @@ fn replay_to<E: Game>(
     Ok(replay)
 }
 
-// The arrivals behind `from` up to `at`, with the notes between them.
+// The arrivals after `from` up to `at`, with the notes between them.
 fn excerpt(
     path: &Path,
     mut reader: Reader<Source>,
@@ -197,7 +197,7 @@ fn excerpt(
         }
     }
     match verdict.ending {
-        // The whole digest, where each arrival has a byte of it.
+        // The whole digest; the arrivals contain one byte each.
         Ending::Same { digest } => {
             let mark = Mark { time: verdict.time, arrivals: at, digest };
             excerpt.push(&Entry::Note(Note::Mark(mark)));
@@ -208,16 +208,16 @@ fn excerpt(
     Ok(excerpt.into_bytes())
 }
 
-// Whether what is to be written shows what the whole shows.
+// Checks that the result ends like the original.
 fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict) -> anyhow::Result<()> {
     let mut reader = Reader::new(bytes, bytes.len() as u64)?;
     if reader.head() != head {
-        bail!("it reads as another match");
+        bail!("it is read as another match");
     }
     let replay = panics::caught(|| Replay::<E>::start(head)).map_err(|words| anyhow::anyhow!("{words}"))??;
     let verdict = replayed(&mut reader, replay, u64::MAX)?;
     if verdict.ending != whole.ending {
-        bail!("its replay ends in another way: {}", plain(&format!("{:?}", verdict.ending)));
+        bail!("its replay ends differently: {}", plain(&format!("{:?}", verdict.ending)));
     }
     Ok(())
 }

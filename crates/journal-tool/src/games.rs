@@ -1,4 +1,4 @@
-//! What each game adds to a replay.
+//! The interface that each game implements for replays.
 
 mod blackjack;
 mod nuggets;
@@ -10,54 +10,54 @@ use netcore::{Link, Outbox, Output, PeerId, Recorded, Role, RoomInput, Time, To}
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
-use crate::deeds::Guest;
+use crate::guest::Guest;
 
-/// The number of one who looks on at a replay: no match ever comes to it.
+/// The peer number of the spectator of a replay, which no match ever uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
 
-/// A game whose matches can be looked at.
+/// A game whose matches can be shown.
 pub trait Game: Recorded + Clone {
-    /// How a match of it is seen.
-    type Eye: Eye<Self> + std::fmt::Debug;
+    /// The display of a match.
+    type Display: GameDisplay<Self> + std::fmt::Debug;
 
-    /// What a match goes by.
+    /// The unit of a step.
     const STEP: Step = Step::Arrival;
 
-    /// What it was set up with: names of settings and what they are, without secrets unless they are asked for.
+    /// The settings of a match as names and values, without secrets unless requested.
     fn setup_in_words(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
 
-    /// What a message of a player says; `None` if it is none.
-    fn said(link: Link, bytes: &[u8]) -> Option<Said>;
+    /// Describes a message of a player; `None` if it is malformed.
+    fn said(link: Link, bytes: &[u8]) -> Option<Description>;
 
-    /// Whether a seat, as the game calls it, is the one that somebody typed.
+    /// Whether a seat in the game's own terms is the one that the user typed.
     fn is_seat(seat: &str, typed: &str) -> bool;
 
-    /// The turn that was played last, where there are turns.
+    /// The last turn, if the game has turns.
     fn turn(&self) -> Option<u64> {
         None
     }
 
-    /// Who a peer is that was there before a replay began, where the game can tell.
+    /// The seat of a peer at the start of a replay, if the game knows it.
     fn guest(&self, peer: &Peer) -> Option<Guest> {
         let _ = peer;
         None
     }
 
-    /// Bytes of memory that a copy of it takes, about and not less.
+    /// Approximate memory of a copy in bytes, not less than it takes.
     fn weight(&self) -> usize;
 }
 
-/// What a match goes by, step by step.
+/// The unit of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Arrivals, where everybody acts when they like.
+    /// An arrival, if players act at any time.
     Arrival,
-    /// Turns, in which all act at once.
+    /// A turn, if all players act at once.
     Turn,
 }
 
 impl Step {
-    /// One of them, in words.
+    /// One step, in words.
     pub const fn one(self) -> &'static str {
         match self {
             Self::Arrival => "an arrival",
@@ -66,66 +66,66 @@ impl Step {
     }
 }
 
-/// What a message says.
+/// The description of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// In the words of the protocol.
+pub struct Description {
+    /// In the terms of the protocol.
     pub text: String,
-    /// What its sender did, to stand behind its name; none for what the room's events tell better.
-    pub deed: Option<String>,
-    /// The name under which it wants to play.
+    /// The action of the sender, to follow its name; `None` if an event of the room reports it better.
+    pub action: Option<String>,
+    /// The name in a request to join.
     pub name: Option<String>,
 }
 
-/// What is seen of a match, from a seat or by one who looks on.
-pub trait Eye<E: Recorded>: Clone {
-    /// How that is shown: which part of a map, for example. It stays when the match is wound back.
+/// What is shown of a match, from a seat or to a spectator.
+pub trait GameDisplay<E: Recorded>: Clone {
+    /// The state of the display, such as the visible part of a map. It is kept when the replay moves back.
     type View: std::fmt::Debug;
 
-    /// Whether the lowest row of its picture is about keys that do nothing in a replay.
+    /// Whether the lowest row of the display is about keys that do nothing in a replay.
     const HINTS: bool = false;
 
-    /// The eye of one who looks on, or of a seat that nobody has taken yet.
+    /// For a spectator, or for a seat that nobody has taken yet.
     fn new(seat: bool) -> Self;
 
-    /// Sees how the match begins.
+    /// Processes the initial state.
     fn begin(&mut self, replay: &Replay<E>) {
         let _ = replay;
     }
 
-    /// The seat is taken, by a peer that is connected like this.
+    /// The seat was taken by this player.
     fn sit(&mut self, guest: &Guest, link: Link, time: Time);
 
-    /// Sees what was sent: to whoever has the seat, or to everybody.
+    /// Processes a message that was sent to the player at the seat, or to everybody.
     fn hear(&mut self, to_all: bool, frame: &Bytes, time: Time);
 
-    /// Sees what whoever has the seat said.
+    /// Processes a message of the player at the seat.
     fn say(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
 
-    /// A view of the beginning.
+    /// The initial state of the display.
     fn view(palette: Palette) -> Self::View;
 
-    /// Shows another part, by so many steps to the right and down.
+    /// Scrolls by this many steps right and down.
     fn scroll(&self, view: &mut Self::View, columns: i32, rows: i32);
 
-    /// Follows another player, where that is possible.
+    /// Follows another player, if possible.
     fn follow_next(&self, view: &mut Self::View) {
         let _ = view;
     }
 
-    /// Forgets what was seen later than now.
+    /// Discards what was seen later than now.
     fn wound_back(&self, view: &mut Self::View) {
         let _ = view;
     }
 
-    /// Draws what is seen now.
+    /// Draws the current state.
     fn draw(&mut self, view: &mut Self::View, replay: &Replay<E>, area: Rect, buffer: &mut Buffer);
 }
 
-/// What one who came now to look on would be sent. The match itself is left as it is: with one more in the room its digest
-/// would be another.
+/// The messages that a new spectator would receive now. They come from a copy of the match, because another peer would
+/// change its digest.
 fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     let mut replay = replay.clone();
     let mut out = Outbox::new();
@@ -142,7 +142,7 @@ fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     frames
 }
 
-/// The error about a journal of a game that this program does not know.
+/// The error for a journal of a game that this program does not know.
 pub(crate) fn unknown(head: &Head) -> anyhow::Error {
     anyhow::anyhow!(
         "it is a journal of '{}', and this program knows nuggets, robots and blackjack",
@@ -150,7 +150,7 @@ pub(crate) fn unknown(head: &Head) -> anyhow::Error {
     )
 }
 
-/// Does something with the type of the game that a head names, or else the last expression.
+/// Evaluates an expression with the type of the game that a head names, or else the last expression.
 macro_rules! for_game {
     ($head:expr, $game:ident => $known:expr, $unknown:expr) => {{
         let game: &str = &$head.game;

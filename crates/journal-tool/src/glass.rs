@@ -1,7 +1,7 @@
-//! A game that breaks, for tests: `!` makes its engine panic.
+//! A game whose engine panics on `!`, for tests.
 
 use bytes::{Bytes, BytesMut};
-use journal::{Arrival, Entry, Excerpt, Head, Note, Peer, Replay, What};
+use journal::{Arrival, ArrivalKind, Entry, Excerpt, Head, Note, Peer, Replay};
 use netcore::{
     DecodeError, Engine, Framing, Hosted, Input, Link, Outbox, Outcome, PeerId, Phase, Protocol, Recorded, Role, Room,
     RoomInput, StateError, Status, Time,
@@ -10,11 +10,11 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
 use crate::{
-    deeds::Guest,
-    games::{Eye, Game, Said},
+    games::{Description, Game, GameDisplay},
+    guest::Guest,
 };
 
-/// Counts what it hears.
+/// Counts its messages.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Glass(u64);
 
@@ -85,15 +85,15 @@ impl Recorded for Glass {
 }
 
 impl Game for Glass {
-    type Eye = Blind;
+    type Display = Blind;
 
     fn setup_in_words(_: &u64, _: bool) -> Vec<(&'static str, String)> {
         vec![]
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Said> {
+    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        Some(Said { deed: Some(format!(": {text}")), text, name: None })
+        Some(Description { action: Some(format!(": {text}")), text, name: None })
     }
 
     fn is_seat(_: &str, _: &str) -> bool {
@@ -105,11 +105,11 @@ impl Game for Glass {
     }
 }
 
-/// Sees nothing.
+/// Shows nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Blind;
 
-impl Eye<Glass> for Blind {
+impl GameDisplay<Glass> for Blind {
     type View = ();
 
     fn new(_: bool) -> Self {
@@ -127,7 +127,7 @@ impl Eye<Glass> for Blind {
     fn draw(&mut self, (): &mut (), _: &Replay<Glass>, _: Rect, _: &mut Buffer) {}
 }
 
-/// A journal that ends with what breaks it: one peer that says `a`, `b` and `last`. If it `broke` the server then, it says so.
+/// A journal of one peer that sends `a`, `b` and `last`. If `broke` is set, `last` made the server panic.
 pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
     let mut room = Hosted::new(Glass::default());
     let mut excerpt = Excerpt::new(&Head::new(room.engine(), "0.1.0", vec![], 0));
@@ -135,14 +135,14 @@ pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
     let (peer, address) = (PeerId(0), "10.0.0.7:1");
     let (role, link) = (Role::Player, Link::Message);
     room.input(Time::ZERO, RoomInput::Connected { peer, role, link, address }, &mut out);
-    let what = What::Connected(Peer { peer, role, link, address: address.to_owned() });
-    excerpt.push(&Entry::Arrival(Arrival { time: Time::ZERO, what, check: 0 }));
+    let kind = ArrivalKind::Connected(Peer { peer, role, link, address: address.to_owned() });
+    excerpt.push(&Entry::Arrival(Arrival { time: Time::ZERO, kind, check: 0 }));
     for (at, said) in (1..).zip(["a", "b", last]) {
         let time = Time::from_millis(at * 1_000);
-        // The byte of the digest behind what broke it is not known.
+        // The digest after a panic is unknown.
         let check = if said == last && broke { 0 } else { u8::try_from(at).unwrap_or_default() };
-        let what = What::Bytes { peer, bytes: said.into() };
-        excerpt.push(&Entry::Arrival(Arrival { time, what, check }));
+        let kind = ArrivalKind::Bytes { peer, bytes: said.into() };
+        excerpt.push(&Entry::Arrival(Arrival { time, kind, check }));
     }
     if broke {
         excerpt.push(&Entry::Note(Note::Broken));

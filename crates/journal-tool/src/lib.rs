@@ -1,47 +1,44 @@
 //! The program `journal`, as a library so that its screens can be drawn by others.
 //!
-//! A journal holds what a match was set up with and everything that arrived at its room. This crate replays that:
+//! A journal contains the setup of a match and everything that arrived at its room. This crate replays it:
 //!
-//! - [`Game`] is what each game adds: its words, and how a match of it is looked at ([`Eye`]).
-//! - [`Film`] is a replay that can be wound forward and back; [`Theatre`] shows one on a screen.
-//! - [`Args`] and [`run`] are the program.
+//! - `Game` is implemented for each game: the text of its messages, and how a match is displayed (`GameDisplay`).
+//! - `Playback` is a replay that can be moved forward and back; `ReplayScreen` shows one on a screen.
 //!
 //! ```text
-//! file -> Source -> journal::Reader -> Film: journal::Replay, Eye, deeds -> Theatre -> terminal, asciinema
+//! file -> Source -> journal::Reader -> Playback: journal::Replay, GameDisplay, actions -> ReplayScreen -> terminal, asciicast
 //!                                   -> list, show, verify, export, cut
 //! ```
 
+mod actions;
 mod args;
-mod cast;
+mod asciicast;
 mod cut;
-mod deeds;
-mod film;
+mod format;
 mod games;
 #[cfg(test)]
 mod glass;
+mod guest;
 mod list;
 #[cfg(test)]
 #[path = "../tests/program/matches.rs"]
 mod matches;
 mod out;
 mod panics;
+mod playback;
+mod screen;
 mod show;
 mod source;
 mod stream;
 mod text;
-mod theatre;
 mod verify;
 mod watch;
-mod words;
 
 use std::process::ExitCode;
 
+pub use actions::Action;
 pub use args::Args;
-pub use deeds::{Deed, Guest};
-pub use film::{Film, Goal};
-pub use games::{Eye, Game, Said, Step};
-pub use source::{Opened, Source, open};
-pub use theatre::{Reaction, Theatre};
+pub use guest::Guest;
 
 use cmdkit::UsageError;
 
@@ -50,7 +47,7 @@ use crate::args::Command;
 /// Runs the program.
 ///
 /// # Errors
-/// When a journal cannot be read or replayed, or what is made of it cannot be written.
+/// When a journal cannot be read or replayed, or an output cannot be written.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::List(args)) => list::run(&args),

@@ -1,4 +1,4 @@
-//! `journal list`: the journals in a directory, a line each.
+//! `journal list`: the journals in a directory.
 
 use std::{
     io::{self, Write},
@@ -8,17 +8,17 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::file_name;
-use journal::{Entry, State, What};
+use journal::{ArrivalKind, Entry, State};
 use netcore::{Link, Time};
 
 use crate::{
     args::ListArgs,
+    format::{clock, date, grouped, plain, size},
     games::{Game, for_game},
     source::open,
-    words::{clock, date, grouped, plain, size},
 };
 
-/// Names that are shown at most, and that are remembered of a match.
+/// Limits on the names that are shown and that are remembered.
 const SHOWN: usize = 4;
 const REMEMBERED: usize = 1_000;
 
@@ -29,7 +29,7 @@ const REMEMBERED: usize = 1_000;
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let found = journal::list(directory).with_context(|| {
-        let hint = if directory.is_file() { "; `journal show` looks at a single file" } else { "" };
+        let hint = if directory.is_file() { "; `journal show` takes a single file" } else { "" };
         format!("cannot list {}{hint}", file_name(directory))
     })?;
     let mut out = io::stdout().lock();
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What there is to say of a journal. One that is damaged is said to be.
+/// The lines about a journal. Damage is mentioned.
 pub(crate) fn line(path: &Path) -> String {
     let name = path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()));
     match about(path) {
@@ -52,7 +52,7 @@ pub(crate) fn line(path: &Path) -> String {
     }
 }
 
-// The name of the file stands there already.
+// Without the name of the file, which is printed anyway.
 fn root(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
     if parts.len() > 1 {
@@ -75,7 +75,7 @@ fn about(path: &Path) -> anyhow::Result<String> {
             Ok(Some(Entry::Arrival(arrival))) => {
                 arrivals += 1;
                 end = arrival.time;
-                let What::Bytes { bytes, .. } = &arrival.what else { continue };
+                let ArrivalKind::Bytes { bytes, .. } = &arrival.kind else { continue };
                 match asks(bytes) {
                     Some(name) if names.contains(&name) => {}
                     Some(name) if names.len() < REMEMBERED => names.push(name),
@@ -113,7 +113,7 @@ fn players(names: &[String], others: usize) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-// The name under which somebody asks to play. Which link it came by is not looked up: the words are the same on all of them.
+// The name in a request to join. The link is not looked up, because the messages are unambiguous.
 fn named<E: Game>(bytes: &[u8]) -> Option<String> {
     [Link::Message, Link::Stream].into_iter().find_map(|link| E::said(link, bytes)).and_then(|said| said.name)
 }

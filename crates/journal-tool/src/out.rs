@@ -1,4 +1,4 @@
-//! Files that are written for their owner alone, whole or not at all, and never over others.
+//! Output files that only the owner can read, that are written completely or not at all, and that replace nothing.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, bail};
 use cmdkit::file_name;
 
-/// Where something is written: a file that is not there yet, or standard output.
+/// An output: a new file, or standard output.
 #[derive(Debug)]
 pub(crate) enum Output {
     File(NewFile),
@@ -21,7 +21,7 @@ impl Output {
     /// A new file, or standard output.
     ///
     /// # Errors
-    /// When the file is there already or cannot be made.
+    /// When the file exists or cannot be created.
     pub(crate) fn create(path: Option<&Path>) -> anyhow::Result<Self> {
         Ok(match path {
             Some(path) => Self::File(NewFile::create(path)?),
@@ -29,7 +29,7 @@ impl Output {
         })
     }
 
-    /// Ends it: from now on the file is there.
+    /// Completes the output; a file gets its name.
     ///
     /// # Errors
     /// When it could not be written.
@@ -57,7 +57,7 @@ impl Write for Output {
     }
 }
 
-/// A file that gets its name when it is whole.
+/// A file that gets its name when it is complete.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -67,7 +67,7 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     fn create(path: &Path) -> anyhow::Result<Self> {
-        refuse_what_is_there(path)?;
+        refuse_existing(path)?;
         let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
         let (file, beside) = new_file(folder).with_context(|| format!("cannot write {}", file_name(path)))?;
         let _ = file.try_lock();
@@ -78,7 +78,7 @@ impl NewFile {
         let named = (|| {
             self.writer.flush()?;
             self.writer.get_ref().sync_all()?;
-            // Unlike renaming it replaces nothing. Not every file system can do it.
+            // Unlike a rename, this replaces nothing. Not every file system supports it.
             match fs::hard_link(&self.beside, &self.path) {
                 Err(error) if error.kind() == ErrorKind::Unsupported || error.kind() == ErrorKind::PermissionDenied => {
                     fs::rename(&self.beside, &self.path)
@@ -87,7 +87,7 @@ impl NewFile {
             }
         })();
         match named {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => refuse_what_is_there(&self.path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => refuse_existing(&self.path),
             named => named.with_context(|| format!("cannot write {}", file_name(&self.path))),
         }
     }
@@ -99,7 +99,7 @@ impl Drop for NewFile {
     }
 }
 
-// As `cmdkit::replace_file` calls its own, so that what a killed process leaves is swept up there.
+// Named like the temporary files of `cmdkit::replace_file`, which also removes those of killed processes.
 fn new_file(folder: &Path) -> io::Result<(File, PathBuf)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -109,16 +109,16 @@ fn new_file(folder: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let beside = folder.join(format!(".saving-{}-{number}", process::id()));
         match options.open(&beside) {
-            // Left by a process of the same number that was killed.
+            // Left by a killed process with the same id.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && number > 0 => number -= 1,
             file => return file.map(|file| (file, beside)),
         }
     }
 }
 
-fn refuse_what_is_there(path: &Path) -> anyhow::Result<()> {
+fn refuse_existing(path: &Path) -> anyhow::Result<()> {
     if path.symlink_metadata().is_ok() {
-        bail!("{} is there already; give -o a name that is free", file_name(path));
+        bail!("{} already exists; give -o another name", file_name(path));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Panics of an engine, which a journal may lead it into again.
+//! Catches panics of an engine, which a journal may reproduce.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,9 +11,9 @@ thread_local! {
     static WORDS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls `act`; if it panics, gives the message and the place, and nothing is printed.
+/// Calls `act`. If it panics, returns the message and the location instead of printing them.
 ///
-/// What it has changed must not be used after that.
+/// State that `act` has changed must not be used after a panic.
 ///
 /// # Errors
 /// The message of the panic.
@@ -26,7 +26,8 @@ pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     done.map_err(|_| WORDS.take())
 }
 
-/// Has panics that are caught told to nobody else. Again behind a screen, which would give the terminal back at any panic.
+/// Installs the hook that captures these panics. Called again after a screen has installed its own hook, which would
+/// restore the terminal at any panic.
 pub(crate) fn install() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |panic| if WATCHED.get() { note(panic) } else { others(panic) }));
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_with_its_place() {
+    fn a_panic_is_reported_with_its_location() {
         let words = caught(|| panic!("no {}\n", "way")).unwrap_err();
         assert!(words.starts_with("no way\\n (at ") && words.contains("panics.rs:"), "{words}");
         assert_eq!(caught(|| 7), Ok(7));

@@ -1,4 +1,4 @@
-//! `journal show`: who played, when, and how it came out.
+//! `journal show`: the players, the times and the results.
 
 use std::{
     io::{self, Write},
@@ -12,20 +12,20 @@ use journal::{Arrival, Entry, Head, Note, Replay};
 use netcore::{GameEvent, Outbox, Output, Standing, Time};
 
 use crate::{
+    actions::Names,
     args::ShowArgs,
-    deeds::Cast,
-    film::head_of,
+    format::{clock, count, date, outcome, plain, size, state},
     games::{Game, for_game},
     panics,
+    source::head_of,
     source::{Opened, open},
     verify::told,
-    words::{clock, count, date, outcome, plain, size, state},
 };
 
 /// Runs `journal show`.
 ///
 /// # Errors
-/// When the file is no journal.
+/// When the file is not a journal.
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     let mut out = io::stdout().lock();
@@ -42,8 +42,8 @@ fn front(head: &Head, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "listened  {}", if listen.is_empty() { "nowhere".into() } else { listen.join(", ") })?;
     if let Some(base) = &head.base {
         let mark = base.mark;
-        let behind = count(mark.arrivals, "arrival");
-        writeln!(out, "part      of a longer match; it begins at {}, behind {behind}", clock(mark.time))?;
+        let after = count(mark.arrivals, "arrival");
+        writeln!(out, "part      of a longer match; it begins at {}, after {after}", clock(mark.time))?;
     }
     Ok(())
 }
@@ -54,12 +54,12 @@ fn back(opened: &Opened, time: Time, arrivals: u64, out: &mut impl Write) -> io:
     writeln!(out, "state     {}", state(opened.reader.state(), opened.in_use))?;
     let torn = opened.reader.torn();
     if torn > 0 {
-        writeln!(out, "torn      {} behind the last whole record, from which nothing followed", count(torn, "byte"))?;
+        writeln!(out, "torn      {} after the last complete record, which had no effect", count(torn, "byte"))?;
     }
     Ok(())
 }
 
-// A game that this program does not know, or one of other rules: only what can be read without it.
+// For a game that this program does not know, or other rules: only what can be read without them.
 fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
     front(opened.reader.head(), out)?;
@@ -106,7 +106,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
         writeln!(out, "{name:<9} {value}")?;
     }
     writeln!(out)?;
-    let mut cast = Cast::of(&replay);
+    let mut names = Names::of(&replay);
     let mut outbox = Outbox::new();
     let start = replay.arrivals();
     let mut time = replay.time();
@@ -116,7 +116,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
             Ok(Some(Entry::Arrival(arrival))) => {
                 (arrivals, time) = (arrivals + 1, arrival.time);
                 match panics::caught(|| replay.apply(&arrival, &mut outbox).map(drop)) {
-                    Ok(Ok(())) => tell(&replay, &mut cast, &arrival, &mut outbox, out)?,
+                    Ok(Ok(())) => tell(&replay, &mut names, &arrival, &mut outbox, out)?,
                     Ok(Err(error)) => {
                         line(time, &format!("{error}: {}", told::<E>(&arrival)), out)?;
                         break;
@@ -140,7 +140,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
             }
         }
     }
-    // The rest is read for the length.
+    // The rest is read only to get the length.
     while let Ok(Some(entry)) = opened.reader.next() {
         if let Entry::Arrival(arrival) = entry {
             (arrivals, time) = (arrivals + 1, arrival.time);
@@ -151,7 +151,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
 
 fn tell<E: Game>(
     replay: &Replay<E>,
-    cast: &mut Cast,
+    names: &mut Names,
     arrival: &Arrival,
     outbox: &mut Outbox,
     out: &mut impl Write,
@@ -168,7 +168,7 @@ fn tell<E: Game>(
             GameEvent::Ended { game, complete, .. } => GameEvent::Ended { game, complete, standings: vec![] },
             other => other,
         };
-        if let Some(text) = cast.hear(&event, address) {
+        if let Some(text) = names.hear(&event, address) {
             line(arrival.time, &text, out)?;
         }
         for Standing { rank, seat, name, score } in standings {
@@ -185,9 +185,9 @@ fn line(time: Time, text: &str, out: &mut impl Write) -> io::Result<()> {
 fn note_in_words(note: &Note) -> Option<String> {
     Some(match note {
         Note::Mark(_) | Note::Snapshot(_) => return None,
-        Note::Resumed { at } => format!("the server was started again, {}", date(*at)),
+        Note::Resumed { at } => format!("the server was resumed, {}", date(*at)),
         Note::Suspended { at } => format!("the server was stopped and can be resumed, {}", date(*at)),
         Note::Over(how) => format!("the match is over: {}", outcome(*how)),
-        Note::Broken => "that broke an invariant of the server, which ended there".into(),
+        Note::Broken => "that made the server panic".into(),
     })
 }

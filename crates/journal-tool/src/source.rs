@@ -1,4 +1,4 @@
-//! Reading a journal's file from several places at once.
+//! Reads a journal file at several positions at once.
 
 use std::{
     fs::{File, TryLockError},
@@ -9,16 +9,16 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use cmdkit::file_name;
-use journal::{ReadError, Reader};
+use journal::{Head, ReadError, Reader};
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 16;
 
-/// A place in a file. A clone is at the same place and goes on by itself.
+/// A position in a file. A clone starts at the same position and moves independently.
 #[derive(Debug)]
-pub struct Source {
+pub(crate) struct Source {
     file: Arc<File>,
-    // Where what is in the buffer ends.
+    // The file offset after the buffer.
     at: u64,
     buffer: Vec<u8>,
     taken: usize,
@@ -64,10 +64,10 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
 
 /// A journal whose front has been read.
 #[derive(Debug)]
-pub struct Opened {
+pub(crate) struct Opened {
     /// Its records.
     pub reader: Reader<Source>,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub length: u64,
     /// Whether a server is writing it now.
     pub in_use: bool,
@@ -76,20 +76,20 @@ pub struct Opened {
 /// Opens a journal.
 ///
 /// # Errors
-/// When it cannot be read or is none.
-pub fn open(path: &Path) -> anyhow::Result<Opened> {
+/// When it cannot be read or is not a journal.
+pub(crate) fn open(path: &Path) -> anyhow::Result<Opened> {
     let name = || file_name(path);
-    // What a server that was killed had not yet written is in it then.
+    // This also completes the journal of a killed server.
     let (file, _) = journal::open(path).with_context(|| format!("cannot open {}", name()))?;
     let file = file.into_inner();
     let about = file.metadata().with_context(|| format!("cannot read {}", name()))?;
     if about.is_dir() {
         return Err(anyhow!("{} is a directory; give one of the files that `journal list` shows for it", name()));
     }
-    // Whoever writes it holds a lock.
+    // A server that writes it holds a lock.
     let in_use = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     if !in_use {
-        // A server that is started meanwhile must be able to go on with it.
+        // A server that starts meanwhile must be able to resume it.
         let _ = file.unlock();
     }
     let length = about.len();
@@ -97,7 +97,12 @@ pub fn open(path: &Path) -> anyhow::Result<Opened> {
     Ok(Opened { reader, length, in_use })
 }
 
-/// What is wrong with a file, in one line.
+/// The head of a journal, to find out its game.
+pub(crate) fn head_of(path: &Path) -> anyhow::Result<Head> {
+    Ok(open(path)?.reader.head().clone())
+}
+
+/// An error about a file, in one line.
 pub(crate) fn damaged(path: &Path, error: ReadError) -> anyhow::Error {
     anyhow::Error::new(error).context(file_name(path))
 }

@@ -3,40 +3,40 @@
 use std::{collections::BTreeMap, io::Write, path::Path, process::ExitCode};
 
 use cmdkit::file_name;
-use journal::{Arrival, Entry, Head, Note, What};
+use journal::{Arrival, ArrivalKind, Entry, Head, Note};
 use netcore::{Leave, Link, PeerId, Time};
 use serde_json::{Map, Value, json};
 
 use crate::{
     args::{ExportArgs, Format},
-    cast,
-    film::head_of,
-    games::{Game, Said, for_game, unknown},
+    asciicast,
+    games::{Description, Game, for_game, unknown},
     out::Output,
+    source::head_of,
     source::{damaged, open},
 };
 
 /// Runs `journal export`.
 ///
 /// # Errors
-/// When the journal cannot be read or replayed, or what is made of it cannot be written.
+/// When the journal cannot be read or replayed, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     match args.format {
         Format::Jsonl => {
             let mut out = Output::create(args.output.as_deref())?;
-            let said: fn(Link, &[u8]) -> Option<Said> = for_game!(head, E => E::said, |_, _| None);
+            let said: fn(Link, &[u8]) -> Option<Description> = for_game!(head, E => E::said, |_, _| None);
             lines(&args.file, said, &mut out)?;
             out.finish()?;
         }
         Format::Cast => {
-            for_game!(head, E => cast::write::<E>(args), Err(unknown(&head).context(file_name(&args.file))))?;
+            for_game!(head, E => asciicast::write::<E>(args), Err(unknown(&head).context(file_name(&args.file))))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Said>, out: &mut impl Write) -> anyhow::Result<()> {
+fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Description>, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
     writeln!(out, "{}", front(opened.reader.head()))?;
     let mut number = opened.reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
@@ -47,11 +47,11 @@ fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Said>, out: &mut impl Writ
         let line = match entry {
             Entry::Arrival(arrival) => {
                 number += 1;
-                if let What::Connected(peer) = &arrival.what {
+                if let ArrivalKind::Connected(peer) = &arrival.kind {
                     links.insert(peer.peer, peer.link);
                 }
-                let link = arrival.what.peer().and_then(|peer| links.get(&peer)).copied();
-                if let What::Disconnected { peer, .. } = &arrival.what {
+                let link = arrival.kind.peer().and_then(|peer| links.get(&peer)).copied();
+                if let ArrivalKind::Disconnected { peer, .. } = &arrival.kind {
                     links.remove(peer);
                 }
                 of_arrival(number, &arrival, |bytes| said(link?, bytes))
@@ -64,7 +64,7 @@ fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Said>, out: &mut impl Writ
 }
 
 fn seconds(time: Time) -> Value {
-    // A journal's times are whole microseconds, which a double holds exactly for centuries.
+    // Times are whole microseconds, which a double represents exactly for centuries.
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 microseconds")]
     let seconds = (time.as_nanos() / 1_000) as f64 / 1e6;
     json!(seconds)
@@ -80,28 +80,28 @@ fn front(head: &Head) -> Value {
     })
 }
 
-fn of_arrival(number: u64, arrival: &Arrival, said: impl Fn(&[u8]) -> Option<Said>) -> Value {
-    let (kind, more) = match &arrival.what {
-        What::Connected(peer) => {
+fn of_arrival(number: u64, arrival: &Arrival, said: impl Fn(&[u8]) -> Option<Description>) -> Value {
+    let (kind, more) = match &arrival.kind {
+        ArrivalKind::Connected(peer) => {
             let role = format!("{:?}", peer.role).to_lowercase();
             let link = format!("{:?}", peer.link).to_lowercase();
             ("connected", json!({ "role": role, "link": link, "address": peer.address }))
         }
-        What::Bytes { bytes, .. } => {
+        ArrivalKind::Bytes { bytes, .. } => {
             let text = said(bytes).map(|said| said.text);
             ("bytes", json!({ "text": text, "bytes": hex(bytes) }))
         }
-        What::Refresh(_) => ("refresh", json!({})),
-        What::Disconnected { why, .. } => ("disconnected", json!({ "why": format!("{why:?}").to_lowercase() })),
-        What::Elapsed => ("elapsed", json!({})),
-        What::Stop(Leave::Over) => ("stop", json!({ "resumable": false })),
-        What::Stop(Leave::Resumable) => ("stop", json!({ "resumable": true })),
+        ArrivalKind::Refresh(_) => ("refresh", json!({})),
+        ArrivalKind::Disconnected { why, .. } => ("disconnected", json!({ "why": format!("{why:?}").to_lowercase() })),
+        ArrivalKind::Elapsed => ("elapsed", json!({})),
+        ArrivalKind::Stop(Leave::Over) => ("stop", json!({ "resumable": false })),
+        ArrivalKind::Stop(Leave::Resumable) => ("stop", json!({ "resumable": true })),
     };
     let mut line = Map::new();
     line.insert("kind".into(), kind.into());
     line.insert("arrival".into(), number.into());
     line.insert("time".into(), seconds(arrival.time));
-    if let Some(peer) = arrival.what.peer() {
+    if let Some(peer) = arrival.kind.peer() {
         line.insert("peer".into(), peer.0.into());
     }
     if let Value::Object(more) = more {

@@ -1,4 +1,4 @@
-//! What everybody did, in lines.
+//! Prints the actions of a match as lines.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -8,26 +8,26 @@ use std::{
 use anyhow::bail;
 use cmdkit::file_name;
 
-use crate::{film::Film, games::Game};
+use crate::{games::Game, playback::Playback};
 
-/// Prints what everybody did.
+/// Prints all actions of a match.
 ///
 /// # Errors
 /// When the match cannot be replayed to its end.
-pub(crate) fn print<E: Game>(path: &Path, mut film: Film<E>) -> anyhow::Result<()> {
+pub(crate) fn print<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut wrote = Ok(());
-    let mut tell = |deed: &crate::Deed| {
-        if let Some(words) = deed.words::<E>()
+    let mut tell = |action: &crate::Action| {
+        if let Some(words) = action.words::<E>()
             && wrote.is_ok()
         {
             wrote = writeln!(out, "{words}");
         }
     };
-    while film.forward_and(&mut tell) {}
+    while playback.forward_and(&mut tell) {}
     wrote?;
     out.flush()?;
-    match film.trouble() {
+    match playback.trouble() {
         Some(trouble) => bail!("{}: {trouble}", file_name(path)),
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! `journal verify`: whether a replay comes to what the match came to.
+//! `journal verify`: compares a replay with the match.
 
 use std::{
     io::{self, Read, Write},
@@ -9,52 +9,52 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use cmdkit::file_name;
-use journal::{Arrival, Divergence, Entry, Note, ReadError, Reader, Replay, What};
+use journal::{Arrival, ArrivalKind, Divergence, Entry, Note, ReadError, Reader, Replay};
 use netcore::{Outbox, Room, Time};
 
 use crate::{
     args::VerifyArgs,
-    film::head_of,
+    format::{clock, count, exact_clock, grouped, plain},
     games::{Game, for_game, unknown},
     panics,
+    source::head_of,
     source::{damaged, open},
-    words::{clock, count, exact_clock, grouped, plain},
 };
 
 /// How a replay ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// At the end of the journal, with this digest.
+    /// At the end of the journal.
     Same {
-        /// The room's.
+        /// The final digest of the room.
         digest: u64,
     },
-    /// At an arrival that leads elsewhere.
+    /// At an arrival where it diverged.
     Diverges(Divergence),
-    /// At an arrival that makes the engine panic.
+    /// At an arrival that made the engine panic.
     Panics {
         /// The arrival.
         arrival: u64,
-        /// The message.
+        /// The panic message.
         words: String,
     },
 }
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) ending: Ending,
-    /// Arrivals that were taken in, and the time of the last.
+    /// The number of arrivals, and the time of the last.
     pub(crate) arrivals: u64,
     pub(crate) time: Time,
-    /// The arrival at which it ended, if that was before the end.
+    /// The arrival at which it ended, unless that was the end.
     pub(crate) last: Option<Arrival>,
 }
 
 /// Runs `journal verify`.
 ///
 /// # Errors
-/// When the journal cannot be read, or its replay comes to something else.
+/// When the journal cannot be read, or its replay diverges.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => verify::<E>(&args.file), Err(unknown(&head).context(file_name(&args.file))))
@@ -79,7 +79,7 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     }
     let played = verdict.time.since(start.1);
     let mut out = io::stdout().lock();
-    writeln!(out, "{name}: the replay comes to the same state after every arrival.")?;
+    writeln!(out, "{name}: the replay has the same state after every arrival.")?;
     writeln!(
         out,
         "{}, {} played, replayed in {} s{}.",
@@ -90,20 +90,16 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     )?;
     let torn = opened.reader.torn();
     if torn > 0 {
-        writeln!(
-            out,
-            "The last {} are of a record that was not written to its end; nothing followed from it yet.",
-            count(torn, "byte")
-        )?;
+        writeln!(out, "The last {} belong to an incomplete record, which had no effect yet.", count(torn, "byte"))?;
     }
     if opened.reader.state() == journal::State::Cut {
-        writeln!(out, "It was cut while the match went on: what came after its end is not known.")?;
+        writeln!(out, "It was cut while the match went on, so the rest of the match is unknown.")?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Replays what a reader still has, until so many arrivals were taken in and the notes behind them.
+/// Replays the rest of a journal, up to the arrival number `until` and the notes after it.
 ///
 /// # Errors
 /// When a record is damaged.
@@ -131,9 +127,9 @@ pub(crate) fn replayed<E: Game>(
                 Entry::Note(_) => Ok(()),
             };
             if let Err(mut divergence) = done {
-                // No digest was written of a state that was never reached.
+                // After a panic there was no digest to record.
                 if let Ok(Some(Entry::Note(Note::Broken))) = reader.next() {
-                    divergence.what = "the server broke there, and this version does not";
+                    divergence.what = "the server panicked there, and this version does not";
                 }
                 return Ok(Ending::Diverges(divergence));
             }
@@ -148,27 +144,27 @@ pub(crate) fn replayed<E: Game>(
     Ok(Verdict { ending, arrivals, time, last })
 }
 
-/// What arrived, in words.
+/// Describes an arrival.
 pub(crate) fn told<E: Game>(arrival: &Arrival) -> String {
-    match &arrival.what {
-        What::Connected(peer) => format!("{} connected from {}", peer.peer, plain(&peer.address)),
-        // The words of a message are the same on all links but for what marks it off.
-        What::Bytes { peer, bytes } => {
+    match &arrival.kind {
+        ArrivalKind::Connected(peer) => format!("{} connected from {}", peer.peer, plain(&peer.address)),
+        // The text of a message is the same on all links except for its framing.
+        ArrivalKind::Bytes { peer, bytes } => {
             let said =
                 [netcore::Link::Message, netcore::Link::Stream].into_iter().find_map(|link| E::said(link, bytes));
             match said {
                 Some(said) => format!("{peer} sent {}", plain(&said.text)),
-                None => format!("{peer} sent {}, which are no message", count(bytes.len() as u64, "byte")),
+                None => format!("{peer} sent {}, which are not a message", count(bytes.len() as u64, "byte")),
             }
         }
-        What::Refresh(peer) => format!("{peer} had lost track"),
-        What::Disconnected { peer, why } => format!("{peer} was gone ({why:?})"),
-        What::Elapsed => "a deadline had come".into(),
-        What::Stop(leave) => format!("the server was stopped ({leave:?})"),
+        ArrivalKind::Refresh(peer) => format!("{peer} was updated"),
+        ArrivalKind::Disconnected { peer, why } => format!("{peer} disconnected ({why:?})"),
+        ArrivalKind::Elapsed => "a deadline was reached".into(),
+        ArrivalKind::Stop(leave) => format!("the server was stopped ({leave:?})"),
     }
 }
 
-// So many digits that one can see how long it took.
+// With enough digits for short times.
 fn seconds(taken: Duration) -> String {
     format!("{:.*}", if taken < Duration::from_millis(100) { 4 } else { 2 }, taken.as_secs_f64())
 }
@@ -182,23 +178,23 @@ fn faster(played: Duration, taken: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{args::CutArgs, cut, film::Film, glass};
+    use crate::{args::CutArgs, cut, glass, playback::Playback};
     use testkit::TempDir;
 
     #[test]
-    fn an_engine_that_panics_is_named_with_the_arrival_wherever_it_is_looked_at() {
+    fn a_panic_is_reported_with_its_arrival_by_every_command() {
         let folder = TempDir::new();
         let path = std::path::PathBuf::from(folder.file("glass.journal", glass::journal("!", true)));
         let breaks = "arrival 4 makes the engine panic: the glass breaks (at ";
         let error = format!("{:#}", verify::<glass::Glass>(&path).unwrap_err());
         assert!(error.contains(breaks) && error.contains("0:03.000 peer 0 sent !"), "{error}");
-        let mut film = Film::<glass::Glass>::open(&path, None).unwrap();
-        while film.forward() {}
-        assert!(film.trouble().is_some_and(|trouble| trouble.contains(breaks)), "{:?}", film.trouble());
-        // It is behind the last arrival that was taken in, and can be wound back from there.
-        assert!(film.rewind(crate::Goal::Arrivals(1)));
-        assert!(film.trouble().is_none() && film.arrivals() == 0 && film.forward());
-        // What is cut breaks in the same way.
+        let mut playback = Playback::<glass::Glass>::open(&path, None).unwrap();
+        while playback.forward() {}
+        assert!(playback.trouble().is_some_and(|trouble| trouble.contains(breaks)), "{:?}", playback.trouble());
+        // It stopped at the last arrival before the panic, and can be moved back from there.
+        assert!(playback.rewind(crate::playback::Goal::Arrivals(1)));
+        assert!(playback.trouble().is_none() && playback.arrivals() == 0 && playback.forward());
+        // The cut journal panics in the same way.
         let output = folder.path().join("cut.journal");
         let args = CutArgs { file: path, at: 4, game: true, output: output.clone() };
         cut::cut::<glass::Glass>(&args).unwrap();
@@ -208,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_broke_a_server_and_does_not_break_this_version_is_said() {
+    fn a_panic_that_does_not_happen_in_this_version_is_reported() {
         let folder = TempDir::new();
         let path = folder.file("glass.journal", glass::journal("c", true));
         let error = format!("{:#}", verify::<glass::Glass>(Path::new(&path)).unwrap_err());
@@ -218,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rules_and_other_games_are_refused_by_name() {
+    fn other_rules_and_other_games_are_rejected_by_name() {
         let folder = TempDir::new();
         let path = folder.file("glass.journal", glass::journal("c", false));
         let run = run(&VerifyArgs { file: path.clone().into() });
@@ -235,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_times_faster_is_said_if_it_is() {
+    fn the_speed_is_shown_if_the_replay_is_faster() {
         let second = Duration::from_secs(1);
         assert_eq!(faster(3_600 * second, second / 10), ", 36,000 times as fast");
         assert_eq!(faster(second, second), "");

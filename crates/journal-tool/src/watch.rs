@@ -1,4 +1,4 @@
-//! `journal replay`: the terminal.
+//! `journal replay`: shows a match in the terminal.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -14,68 +14,70 @@ use tokio::{runtime, select, time};
 
 use crate::{
     args::ReplayArgs,
-    film::{Film, head_of},
     games::{Game, for_game, unknown},
-    panics, text,
-    theatre::{Reaction, Theatre},
+    panics,
+    playback::Playback,
+    screen::{Reaction, ReplayScreen},
+    source::head_of,
+    text,
 };
 
-/// How long a piece of work is: keys are heard in between.
+/// Duration of a piece of work; keys are read in between.
 const PIECE: Duration = Duration::from_millis(12);
-/// The same while it is wound.
+/// The same while the replay moves to a position.
 const LONG_PIECE: Duration = Duration::from_millis(30);
-/// The most time that passes for a match in one go: while the program was stopped none did.
+/// Limit on the time that a match advances at once, in case the program was stopped.
 const LONGEST: Duration = Duration::from_millis(250);
-/// How often a match that goes on is looked at.
+/// Interval of updates while the match is playing.
 const TICK: Duration = Duration::from_millis(16);
 
 /// Runs `journal replay`.
 ///
 /// # Errors
-/// When the journal cannot be read or replayed, or the terminal refuses.
+/// When the journal cannot be read or replayed, or the terminal cannot be used.
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let head = head_of(&args.file)?;
     for_game!(head, E => replay::<E>(args), Err(unknown(&head).context(file_name(&args.file))))
 }
 
 fn replay<E: Game>(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
-    let film = Film::<E>::open(&args.file, args.seat.seat.as_deref())?;
+    let playback = Playback::<E>::open(&args.file, args.seat.seat.as_deref())?;
     if args.text || !io::stdout().is_terminal() {
-        text::print(&args.file, film)?;
+        text::print(&args.file, playback)?;
         return Ok(ExitCode::SUCCESS);
     }
     if !io::stdin().is_terminal() {
-        bail!("standard input is not a terminal, so there are no keys; --text prints what everybody did");
+        bail!("standard input is not a terminal, so no keys can be read; --text prints all actions");
     }
-    let theatre = Theatre::new(film, Palette::from_environment(), args.speed);
+    let screen = ReplayScreen::new(playback, Palette::from_environment(), args.speed);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    let trouble = runtime.block_on(show(theatre))?;
+    let trouble = runtime.block_on(show(screen))?;
     if let Some(trouble) = trouble {
         tell(&args.file, &trouble);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-// What stood on a screen that is gone.
+// Prints a message after the screen is gone.
 fn tell(path: &Path, trouble: &str) {
-    // Whoever closed standard error does not want to know.
+    // If standard error is closed, there is nobody to tell.
     let _ = writeln!(io::stderr(), "journal: {}: {trouble}", file_name(path));
 }
 
-async fn show<E: Game>(mut theatre: Theatre<E>) -> anyhow::Result<Option<String>> {
-    let mut stage = Stage::enter(true, Source::Terminal).context("cannot take the terminal over")?;
-    // In front of the screen's own, which gives the terminal back.
+async fn show<E: Game>(mut screen: ReplayScreen<E>) -> anyhow::Result<Option<String>> {
+    let mut stage = Stage::enter(true, Source::Terminal).context("cannot set up the terminal")?;
+    // After the hook of the screen, which restores the terminal.
     panics::install();
     let mut last = Instant::now();
     loop {
-        stage.draw(|frame| theatre.draw(frame.area(), frame.buffer_mut()));
-        let pause = if theatre.is_busy() { Duration::ZERO } else { TICK };
+        stage.draw(|frame| screen.draw(frame.area(), frame.buffer_mut()));
+        let pause = if screen.is_busy() { Duration::ZERO } else { TICK };
         select! {
             biased;
             event = stage.next(true) => match event {
                 StageEvent::Key(typed) => {
                     stage.change();
-                    match theatre.key(typed) {
+                    match screen.key(typed) {
                         Reaction::Nothing => {}
                         Reaction::Leave => break,
                         Reaction::Redraw => stage.forget(),
@@ -88,14 +90,14 @@ async fn show<E: Game>(mut theatre: Theatre<E>) -> anyhow::Result<Option<String>
                 StageEvent::Leave | StageEvent::Gone(_) => break,
                 StageEvent::Byte(_) | StageEvent::End | StageEvent::Frame | StageEvent::Mouse(_) => {}
             },
-            () = time::sleep(pause), if theatre.is_moving() => {}
+            () = time::sleep(pause), if screen.is_moving() => {}
         }
         let now = Instant::now();
-        let piece = if theatre.is_busy() { LONG_PIECE } else { PIECE };
-        if theatre.elapse((now - last).min(LONGEST), now + piece) {
+        let piece = if screen.is_busy() { LONG_PIECE } else { PIECE };
+        if screen.elapse((now - last).min(LONGEST), now + piece) {
             stage.change();
         }
         last = now;
     }
-    Ok(theatre.film().trouble().map(str::to_owned))
+    Ok(screen.playback().trouble().map(str::to_owned))
 }

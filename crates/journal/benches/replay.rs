@@ -1,11 +1,11 @@
-//! How fast matches are replayed, and how long it takes to go on with a thousand of them.
+//! Measures the speed of replays, and the time to resume a thousand matches.
 //!
-//! A match of nuggets has eight players on the built-in map who press two keys a second each; one of robots has four players and ten turns a
-//! second. The floor of a start reads the same files and checks nothing.
+//! The nuggets match has eight players on the built-in map who press two keys a second each; the robots match has four
+//! players and ten turns a second. As a lower bound for resuming, the same files are read without checking anything.
 //!
 //! `cargo bench -p journal --bench replay` prints the figures.
 
-#![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
+#![allow(clippy::print_stdout, reason = "the program prints the figures")]
 
 use std::{
     fs::{self, File},
@@ -23,11 +23,11 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 const MAP: &[u8] = include_bytes!("../../../maps/main.txt");
-/// Journals that are gone on with.
+/// Journals that are resumed.
 const STARTS: usize = 1_000;
 /// Arrivals of each of them.
 const SHORT: usize = 1_000;
-/// Arrivals of the matches that are replayed, unless they end before.
+/// Arrivals of the replayed matches, unless they end earlier.
 const LONG: usize = 100_000;
 
 fn main() {
@@ -44,12 +44,12 @@ fn main() {
             "  {game:<8} {arrivals:>7} arrivals, played for {played:>6.0} s, replayed in {took:>6.3} s: {times:.0} times as fast"
         );
     }
-    println!("going on with {STARTS} matches of {SHORT} arrivals");
+    println!("resuming {STARTS} matches of {SHORT} arrivals");
     start::<nuggets::Server>("nuggets", directory.path(), &play_nuggets(SHORT));
     start::<robots::Server>("robots", directory.path(), &play_robots(SHORT));
 }
 
-// How long the match was played, and how long it takes to replay it.
+// The duration of the match, and of its replay.
 fn replay<E: Recorded>(game: &'static str, bytes: &[u8]) -> (&'static str, u64, Duration, Duration) {
     let begun = Instant::now();
     let mut reader = Reader::new(Cursor::new(bytes), bytes.len() as u64).expect("a journal");
@@ -81,7 +81,7 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
             let (path, file): (_, File) = journal::find::<E>(path).expect("found");
             let length = file.metadata().expect("a length").len();
             let resumable = Resumable::<E>::read(BufReader::with_capacity(1 << 16, &file), length).expect("whole");
-            resumable.go_on_in(&writing, &path, file).expect("writable")
+            resumable.resume_in(&writing, &path, file).expect("writable")
         })
         .collect();
     let took = begun.elapsed();
@@ -97,7 +97,7 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
     assert!(rooms.iter().all(|(_, _, end)| end.finish(Duration::from_secs(60))), "closed");
 }
 
-/// Writes down what it is told as a server would, into memory.
+/// Records a match like a server, in memory.
 struct Match<E: Recorded> {
     room: journal::Journalled<E>,
     scribe: Scribe,
@@ -137,7 +137,7 @@ impl<E: Recorded> Match<E> {
         self.input(0, RoomInput::Connected { peer: PeerId(peer), role: Role::Player, link, address: &address });
     }
 
-    // The journal of a server that was stopped, to be gone on with.
+    // The journal of a suspended server.
     fn finish(mut self) -> Vec<u8> {
         use std::io::{Read, Seek};
         self.end.close();

@@ -1,10 +1,10 @@
-//! The one place that knows how values become bytes: bincode 2.0.1, standard configuration.
+//! Encodes values as bytes with bincode 2.0.1, standard configuration. No other module depends on bincode.
 //!
-//! bincode is no longer developed. Version 3.0.0 is a package that does not compile on purpose, and RUSTSEC-2025-0141 lists every
-//! version as unmaintained; `deny.toml` excuses it by name and date. We keep to 2.0.1, exactly, because the format is small,
-//! documented and done: integers of 1 to 9 bytes, lengths before what they count, the number of a variant before its fields.
-//! The test `wincode_writes_the_same_bytes` shows that another crate reads and writes the same, so replacing bincode is a
-//! change to the functions below.
+//! bincode is no longer developed. Version 3.0.0 is a package that fails to compile on purpose, and RUSTSEC-2025-0141
+//! lists every version as unmaintained; `deny.toml` ignores that advisory by name and date. We pin 2.0.1 because the
+//! format is small, documented and finished: integers take 1 to 9 bytes, lengths precede their items, and the number of
+//! a variant precedes its fields. The test `wincode_writes_the_same_bytes` shows that another crate is compatible, so
+//! replacing bincode means changing only the functions below.
 
 use ::serde::{Serialize, de::DeserializeOwned};
 use bincode::{
@@ -14,13 +14,13 @@ use bincode::{
     serde,
 };
 
-/// The most bytes that one value may claim while it is read: a length in a damaged file takes no more memory than this.
+/// Limit on the memory that one value may claim while it is decoded, in case a length in a damaged file is wrong.
 const MAX_VALUE: usize = 64 << 20;
 
 const CONFIG: Configuration<bincode::config::LittleEndian, bincode::config::Varint, Limit<MAX_VALUE>> =
     standard().with_limit::<MAX_VALUE>();
 
-/// Appends to a vector up to a length.
+/// Appends to a vector up to a maximal length.
 struct Bounded<'a> {
     out: &'a mut Vec<u8>,
     max: usize,
@@ -29,14 +29,14 @@ struct Bounded<'a> {
 impl Writer for Bounded<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
         if self.out.len() + bytes.len() > self.max {
-            return Err(EncodeError::Other("longer than a record may be"));
+            return Err(EncodeError::Other("the record is too long"));
         }
         self.out.extend_from_slice(bytes);
         Ok(())
     }
 }
 
-/// Appends `value` to `out`; `false`, with `out` as it was, if `out` would then be longer than `max` bytes.
+/// Appends `value` to `out`. Returns `false` and leaves `out` unchanged if it would become longer than `max` bytes.
 pub(crate) fn encode_within(value: &impl Serialize, out: &mut Vec<u8>, max: usize) -> bool {
     let before = out.len();
     let encoded = serde::encode_into_writer(value, Bounded { out, max }, CONFIG).is_ok();
@@ -46,21 +46,21 @@ pub(crate) fn encode_within(value: &impl Serialize, out: &mut Vec<u8>, max: usiz
     encoded
 }
 
-/// Appends `value`, which is known to be small, to `out`.
+/// Appends `value`, which must be small, to `out`.
 pub(crate) fn encode(value: &impl Serialize, out: &mut Vec<u8>) {
     let encoded = encode_within(value, out, usize::MAX);
-    debug_assert!(encoded, "plain data can always be written to memory");
+    debug_assert!(encoded, "plain data can always be encoded");
 }
 
-/// Reads a value off the front of `bytes`, and says how many bytes it had; `None` if they are not the front of one.
+/// Decodes a value from the front of `bytes`. Returns it with its length, or `None` if it is not valid.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, usize)> {
     serde::decode_from_slice(bytes, CONFIG).ok()
 }
 
-/// Reads the one value that `bytes` are.
+/// Decodes a value that must use all of `bytes`.
 ///
 /// # Errors
-/// Says what is wrong with them.
+/// A description of the error.
 pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     match serde::decode_from_slice(bytes, CONFIG) {
         Ok((value, length)) if length == bytes.len() => Ok(value),
@@ -84,8 +84,8 @@ mod tests {
     use super::*;
     use crate::{Head, Mark, Note, Peer, Snapshot};
 
-    // A struct is its fields one behind the other, as a tuple is, and a variant is its number and its fields. `mirror` says the
-    // same in tuples, since what wincode generates for types of our own is unsafe code.
+    // A struct is encoded as its fields in order, like a tuple, and a variant as its number and its fields. `mirror` is
+    // the same value as tuples, because the code that wincode derives for structs contains `unsafe`.
     fn same<C: Config + Copy, T, M>(config: C, value: &T, mirror: &M)
     where
         T: Serialize + DeserializeOwned + PartialEq + Debug,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_leaves_nothing_behind() {
+    fn a_value_that_is_too_long_leaves_the_buffer_unchanged() {
         let mut out = vec![7];
         assert!(!encode_within(&[1_u8; 10], &mut out, 10));
         assert_eq!(out, [7]);
@@ -170,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_all_of_its_bytes() {
+    fn trailing_bytes_are_rejected() {
         assert_eq!(decode_all::<u64>(&[5]), Ok(5));
         assert_eq!(decode_all::<u64>(&[5, 6]), Err("1 bytes too many".to_owned()));
         assert_eq!(decode_all::<u64>(&[251, 6]), Err("it ends too early".to_owned()));
-        // Lengths that no memory has.
+        // Lengths that do not fit into memory.
         let claim = [253, 255, 255, 255, 255, 255, 255, 255, 127];
         assert!(decode_all::<Vec<u8>>(&claim).is_err() && decode_all::<String>(&claim).is_err());
     }

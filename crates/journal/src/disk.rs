@@ -1,41 +1,41 @@
-//! Where a journal's bytes go.
+//! Storage of journals.
 
 use std::{fs::File, io};
 
-/// Bytes that are written again at a time.
+/// Bytes rewritten at a time.
 #[cfg(unix)]
 const PIECE: usize = 64 << 10;
 
-/// A file, or what a simulation puts in its place. One journal has it for itself.
+/// A file, or a simulation of one. It belongs to one journal.
 pub trait Disk: Send + Sync {
-    /// Puts `bytes` at `offset`, which is at most the length so far. Whoever looks at the file afterwards finds them, but a
-    /// power cut may lose them until [`sync`](Disk::sync) has returned.
+    /// Writes `bytes` at `offset`, which is at most the current length. Readers see them at once, but a power cut may
+    /// lose them until [`sync`](Disk::sync) has returned.
     ///
     /// # Errors
-    /// When they could not be written, or not all of them.
+    /// When not all of them could be written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Writes what stands from `from` up to `to` once more, so that the next sync is about it. An earlier sync may have failed, and
-    /// then the system shows what the disk does not have, and will never write it by itself.
+    /// Writes the bytes from `from` to `to` again, so that the next sync includes them. After a failed sync, the system
+    /// may show data that is not on disk and will never be written back otherwise.
     ///
     /// # Errors
-    /// When it could not be read or written.
+    /// When they could not be read or written.
     fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
-        // A disk that keeps what it shows has nothing to do.
+        // Only needed where unsynced data can be mistaken for synced data.
         let _ = (from, to);
         Ok(())
     }
 
-    /// Cuts off what is behind `length`.
+    /// Truncates the file to `length`.
     ///
     /// # Errors
     /// When that is not possible.
     fn truncate(&self, length: u64) -> io::Result<()>;
 
-    /// Returns once a power cut loses nothing of what was written before the call.
+    /// Returns when everything written before the call survives a power cut.
     ///
     /// # Errors
-    /// When nothing is known about what was written since the last sync.
+    /// When the fate of writes since the last sync is unknown.
     fn sync(&self) -> io::Result<()>;
 }
 

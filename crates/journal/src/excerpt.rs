@@ -1,13 +1,13 @@
-//! Writing a journal of what was read from another.
+//! Writes a part of a journal as a new journal.
 
 use crate::{
-    Entry, Head, Note, What, codec,
+    ArrivalKind, Entry, Head, Note, codec,
     layout::{self, State, Status},
     peers::Peers,
     record::{self, NOTE},
 };
 
-/// A journal in memory, made of the records of another: a part of a match, for a bug report.
+/// A journal in memory, made of records of another one: a part of a match, for a bug report.
 #[derive(Debug)]
 pub struct Excerpt {
     bytes: Vec<u8>,
@@ -18,7 +18,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// One without records; if it does not begin with the match, the head has the state that it begins with.
+    /// Creates it without records. If it does not start at the beginning of the match, the head has the initial state.
     pub fn new(head: &Head) -> Self {
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut excerpt =
@@ -32,15 +32,15 @@ impl Excerpt {
         excerpt
     }
 
-    /// Adds a record. Snapshots are left out, since they say where they stand.
+    /// Adds a record. Snapshots are skipped, because they contain offsets.
     pub fn push(&mut self, entry: &Entry) {
         let (kind, slot, time) = match entry {
             Entry::Arrival(arrival) => {
-                (arrival.what.kind(), self.peers.slot_of(&arrival.what), arrival.time.as_nanos() / 1_000)
+                (arrival.kind.record_kind(), self.peers.slot_of(&arrival.kind), arrival.time.as_nanos() / 1_000)
             }
             Entry::Note(Note::Snapshot(_)) => return,
             Entry::Note(Note::Mark(mark)) => {
-                // It says the time by itself.
+                // It contains the time.
                 self.micros = self.micros.max(mark.time.as_nanos() / 1_000);
                 (NOTE, Some(0), self.micros)
             }
@@ -54,9 +54,9 @@ impl Excerpt {
         match entry {
             Entry::Arrival(arrival) => {
                 self.body.push(arrival.check);
-                arrival.what.put(&mut self.body);
-                if let What::Connected(_) | What::Disconnected { .. } = &arrival.what {
-                    self.peers.follow(Some(&arrival.what), std::iter::empty());
+                arrival.kind.put(&mut self.body);
+                if let ArrivalKind::Connected(_) | ArrivalKind::Disconnected { .. } = &arrival.kind {
+                    self.peers.follow(Some(&arrival.kind), std::iter::empty());
                 }
             }
             Entry::Note(note) => codec::encode(note, &mut self.body),
@@ -64,7 +64,7 @@ impl Excerpt {
         self.put();
     }
 
-    /// The journal as a file has it, closed.
+    /// The bytes of the closed journal.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let end = self.bytes.len() as u64;
         let status = Status { sequence: 1, state: State::Closed, synced: end, end };

@@ -9,16 +9,16 @@ use std::{
 
 use crate::{Reader, State, spool};
 
-/// How the names of journals end.
+/// The file name extension of journals.
 pub const EXTENSION: &str = "journal";
-/// Journals of one game that can be begun in one second.
+/// Limit on the journals of one game created in the same second.
 const IN_ONE_SECOND: u32 = 1_000;
 
-/// Makes the file of a journal that begins at `begun`, and the directory if there is none. Only the owner can read them: a journal
-/// holds the seed of the cards. The file is locked as long as it is open.
+/// Creates the file of a journal that starts at `begun`, and the directory if needed. Only the owner can read them,
+/// because a journal contains the seed of the cards. The file is locked while it is open.
 ///
 /// # Errors
-/// When the directory or the file cannot be made.
+/// When the directory or the file cannot be created.
 pub fn create(directory: &Path, game: &str, begun: u64) -> io::Result<(PathBuf, File)> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -45,10 +45,10 @@ pub fn create(directory: &Path, game: &str, begun: u64) -> io::Result<(PathBuf, 
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many journals were begun in this second"))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many journals were created in this second"))
 }
 
-/// Opens a journal to be gone on with; `None` if a server writes it.
+/// Opens a journal to be resumed; `None` if a server is writing it.
 ///
 /// # Errors
 /// When it cannot be opened.
@@ -61,12 +61,12 @@ pub fn open_to_resume(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Completes the journal of a server that was killed with what outlived it. The file is locked.
+/// Completes the journal of a killed server from its spool. The file must be locked.
 pub(crate) fn recover(file: &File) -> io::Result<()> {
     let length = file.metadata()?.len();
     match Reader::new(file, length) {
         Ok(reader) if reader.state() == State::Open => spool::recover(reader.head().id, reader.status(), file),
-        // Whoever reads it will hear what is wrong with it.
+        // The error is reported when it is read.
         _ => Ok(()),
     }
 }
@@ -87,7 +87,7 @@ pub fn list(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-// So that the name survives a power cut too.
+// Makes the new name survive a power cut.
 fn sync_directory(directory: &Path) {
     if cfg!(unix) {
         let _ = File::open(directory).and_then(|directory| directory.sync_all());

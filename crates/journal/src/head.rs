@@ -1,4 +1,4 @@
-//! What a journal says of its match before anything arrives.
+//! The description of a match at the beginning of its journal.
 
 use std::net::SocketAddr;
 
@@ -11,52 +11,52 @@ use crate::{Snapshot, codec, spool};
 /// The first record of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Head {
-    /// A number that no other journal has.
+    /// A random number that identifies the journal.
     pub id: u64,
-    /// The game, as in `nuggets`.
+    /// The name of the game, such as `nuggets`.
     pub game: String,
-    /// The version of the game's rules; see [`Recorded::RULES`].
+    /// The version of the rules; see [`Recorded::RULES`].
     pub rules: u32,
-    /// The version of the program that began it.
+    /// The version of the program that created it.
     pub program: String,
-    /// When it was begun, in seconds since 1970 began (UTC).
+    /// When it was created, in seconds since the Unix epoch.
     pub begun: u64,
-    /// Where the server listened.
+    /// The addresses on which the server listened.
     pub listen: Vec<SocketAddr>,
-    /// The state that it begins with, if it is a part of a longer journal.
+    /// The initial state, if it is a part of a longer journal.
     pub base: Option<Snapshot>,
-    /// What the game was set up with.
+    /// The setup of the game.
     setup: Vec<u8>,
 }
 
-/// A journal that this program cannot go on with, or replay.
+/// Why this program cannot replay or resume a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HeadError {
-    /// It is of another game.
-    #[error("it is a journal of {found}, not of {expected}; the server of {found} goes on with it")]
+    /// It is a journal of another game.
+    #[error("it is a journal of {found}, not of {expected}; resume it with the server of {found}")]
     Game {
-        /// The game.
+        /// The game of the journal.
         found: String,
-        /// The game that it should be.
+        /// The game of this program.
         expected: &'static str,
     },
-    /// It is of other rules.
+    /// It has another version of the rules.
     #[error(
-        "it was written by version {program} with rules {found} of {game}, and this program plays by rules {expected}; use the \
+        "it was written by version {program} with rules {found} of {game}, but this program has rules {expected}; use the \
          version that wrote it"
     )]
     Rules {
         /// The game.
         game: &'static str,
-        /// The program that wrote it.
+        /// The version of the program that wrote it.
         program: String,
-        /// Its rules.
+        /// Its version of the rules.
         found: u32,
-        /// The rules that they should be.
+        /// The version of this program's rules.
         expected: u32,
     },
-    /// No game can be set up so.
-    #[error("no game can be set up with what it says: {0}")]
+    /// Its setup is not valid.
+    #[error("its setup is not valid: {0}")]
     Setup(String),
 }
 
@@ -67,7 +67,7 @@ impl From<StateError> for HeadError {
 }
 
 impl Head {
-    /// The head of a match that begins now.
+    /// The head of a match that starts now.
     pub fn new<E: Recorded>(engine: &E, program: &str, listen: Vec<SocketAddr>, begun: u64) -> Self {
         let mut setup = vec![];
         codec::encode(&engine.setup(), &mut setup);
@@ -83,17 +83,17 @@ impl Head {
         }
     }
 
-    /// The head of a match of a game that there is not.
+    /// The head of a match of a fictitious game.
     #[cfg(test)]
     pub(crate) fn test(listen: Vec<SocketAddr>, setup: Vec<u8>) -> Self {
         let (game, program) = ("chess".to_owned(), "1.2.3".to_owned());
         Self { id: 9, game, rules: 7, program, begun: 1_763_793_471, listen, base: None, setup }
     }
 
-    /// What the game was set up with.
+    /// The setup of the game.
     ///
     /// # Errors
-    /// [`HeadError`] when it is another game, or the same with other rules.
+    /// [`HeadError`] when it is of another game or has other rules.
     pub fn setup<E: Recorded>(&self) -> Result<E::Setup, HeadError> {
         if self.game != E::GAME {
             return Err(HeadError::Game { found: self.game.escape_debug().to_string(), expected: E::GAME });

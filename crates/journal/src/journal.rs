@@ -1,4 +1,4 @@
-//! Beginning a journal, and going on with one.
+//! Creates journals, and opens them for reading.
 
 use std::{
     fs::File,
@@ -14,33 +14,33 @@ use crate::{
     Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, codec, files,
     layout::{self, RECORDS, State, Status},
     record,
-    room::{Progressed, seconds},
+    room::{RoomProgress, seconds},
     sink::{Sink, Start},
     spool::Spool,
 };
 
-/// The most bytes of a journal, if nobody says otherwise.
+/// Default limit on the size of a journal in bytes.
 pub const MAX_SIZE: u64 = 1 << 30;
 
 /// How journals are written.
 #[derive(Debug, Clone)]
 pub struct Writing {
-    /// Who writes them.
+    /// The threads that write them.
     pub scribe: Scribe,
     /// What outputs wait for.
     pub sync: SyncPolicy,
-    /// The most bytes that a journal may have. What comes then is not written any more, and the match goes on.
+    /// Limit on the size of a journal in bytes. At the limit the journal is cut and the match continues without it.
     pub max: u64,
 }
 
-/// A room with its journal, what its host holds outputs back with, and what ends the journal with the server.
+/// A journalled room, the hold for its host, and the handle that closes the journal at the end.
 pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
 
 impl Writing {
-    /// Begins the journal of a room that nothing has arrived at, in a new file.
+    /// Creates the journal of a new room in a new file.
     ///
     /// # Errors
-    /// When the file cannot be made or written.
+    /// When the file cannot be created or written.
     pub fn create<E: Recorded>(
         &self,
         directory: &Path,
@@ -56,12 +56,12 @@ impl Writing {
         Ok((path, parts))
     }
 
-    /// Where records are safe from the end of the server until they are in the journal at `path`.
+    /// A spool for the journal at `path`, if the policy needs one.
     pub(crate) fn spool(&self, head: &Head, path: &Path, offset: u64) -> Option<Spool> {
         (self.sync == SyncPolicy::Interval).then(|| Spool::create(head.id, path, offset)).flatten()
     }
 
-    /// Begins the journal of a room that nothing has arrived at, on an empty disk.
+    /// Creates the journal of a new room on an empty disk.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -94,7 +94,7 @@ impl Writing {
         let status = Status { sequence: 1, synced: offset, ..status };
         disk.write_at(status.offset(), &status.to_bytes())?;
         let start = Start { offset, sum, status, spool: spool(offset) };
-        Ok(self.attach(Box::new(disk), name, room, start, Progressed::default()))
+        Ok(self.attach(Box::new(disk), name, room, start, RoomProgress::default()))
     }
 
     pub(crate) fn attach<E: Recorded>(
@@ -103,9 +103,9 @@ impl Writing {
         name: String,
         room: Hosted<E>,
         start: Start,
-        from: Progressed,
+        from: RoomProgress,
     ) -> Parts<E> {
-        debug_assert!(start.offset >= RECORDS, "records come behind the front");
+        debug_assert!(start.offset >= RECORDS, "records come after the header");
         let sink = Arc::new(Sink::new(disk, name, (self.sync, self.max), start));
         let scribe = || self.scribe.clone();
         (
@@ -116,12 +116,12 @@ impl Writing {
     }
 }
 
-/// Opens a journal to be read. If its server was killed, what it had not yet written is in it afterwards.
+/// Opens a journal for reading. If its server was killed, the journal is completed from its spool first.
 ///
 /// # Errors
-/// When the system cannot.
+/// When it cannot be opened.
 pub fn open(path: &Path) -> io::Result<(io::BufReader<File>, u64)> {
-    // Whoever may only read it reads what is there.
+    // Without write permission, the journal is read as it is.
     if let Ok(Some(file)) = files::open_to_resume(path) {
         files::recover(&file)?;
     }

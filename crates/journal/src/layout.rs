@@ -1,4 +1,4 @@
-//! How a journal file is laid out.
+//! The layout of a journal file.
 //!
 //! ```text
 //! offset  bytes
@@ -6,38 +6,39 @@
 //!      8      2  version of the layout, little-endian
 //!    512     29  status, first slot
 //!   1024     29  status, second slot
-//!   1536         records, one behind the other
+//!   1536         records, concatenated
 //! ```
 //!
-//! All bytes in between are zero. A slot is a sequence number (u64), the [`State`] (u8), an offset up to which the file is known
-//! to have reached the disk (u64), the offset at which the records end (u64, 0 while the journal is open), and a checksum of
-//! these (u32), all little-endian. The valid slot with the larger sequence number counts. They are written in turns and lie in
-//! sectors of their own, so that a power cut in the middle of a write leaves the other one.
+//! All bytes in between are zero. A slot has a sequence number (u64), the [`State`] (u8), the offset up to which the
+//! file is known to be on disk (u64), the end of the records (u64, 0 while the journal is open) and a checksum of these
+//! (u32), all little-endian. The valid slot with the larger sequence number counts. The slots are written alternately
+//! and lie in different sectors, so that a power cut during a write leaves the other one intact.
 
 use crc32fast::hash;
 
-/// The first bytes of every journal. The first is no text, and a transfer that changes line ends changes the last.
+/// The first bytes of every journal. The first byte is not text, and the last reveals a transfer that converts line
+/// endings.
 pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
-/// The version of this layout and of the records.
+/// The version of this layout and of the record format.
 pub(crate) const VERSION: u16 = 1;
-/// Where the records begin.
+/// The offset of the first record.
 pub(crate) const RECORDS: u64 = 1_536;
 const RECORDS_AT: usize = 1_536;
 const SLOTS: [usize; 2] = [512, 1_024];
 const SLOT: usize = 29;
 
-/// Whether a journal tells everything.
+/// Whether a journal is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is being written, or whoever wrote it was killed.
+    /// It is being written, or its server was killed.
     Open,
-    /// It was ended in good order, and its end is known.
+    /// It was closed in an orderly way and is complete.
     Closed,
-    /// It was given up although the match went on: the disk was full or failed, or the journal reached its largest size.
+    /// It was given up while the match continued: the disk was full or failed, or the size limit was reached.
     Cut,
 }
 
-/// What is known about a journal as a whole.
+/// The status of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status {
     pub(crate) sequence: u64,
@@ -47,12 +48,12 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// Where its slot is.
+    /// The offset of its slot.
     pub(crate) const fn offset(&self) -> u64 {
         SLOTS[(self.sequence % 2) as usize] as u64
     }
 
-    /// Its slot.
+    /// The encoded slot.
     pub(crate) fn to_bytes(self) -> [u8; SLOT] {
         let mut slot = [0; SLOT];
         slot[..8].copy_from_slice(&self.sequence.to_le_bytes());
@@ -82,14 +83,14 @@ impl Status {
     }
 }
 
-/// What is wrong with the front of a file.
+/// Why the front of a file is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrontError {
     NotAJournal,
     Version(u16),
 }
 
-/// The front of a file, up to where the records begin, with its first status.
+/// The front of a file with a status, up to the first record.
 pub(crate) fn front(status: Status) -> Vec<u8> {
     let mut front = vec![0; RECORDS_AT];
     front[..8].copy_from_slice(&MAGIC);
@@ -99,7 +100,7 @@ pub(crate) fn front(status: Status) -> Vec<u8> {
     front
 }
 
-/// Reads the front of a file. A journal whose slots are both damaged counts as open, with nothing known to be on disk.
+/// Parses the front of a file. If both slots are damaged, the journal counts as open with nothing known to be on disk.
 pub(crate) fn parse_front(front: &[u8]) -> Result<Status, FrontError> {
     let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
     let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_and_other_versions_are_told_apart() {
+    fn other_files_and_other_versions_are_distinguished() {
         let bytes = front(Status { sequence: 0, state: State::Open, synced: 0, end: 0 });
         assert_eq!(parse_front(&bytes[..RECORDS_AT - 1]), Err(FrontError::NotAJournal));
         assert_eq!(parse_front(b""), Err(FrontError::NotAJournal));

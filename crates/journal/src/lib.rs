@@ -1,14 +1,14 @@
-//! Matches on disk.
+//! Records matches on disk.
 //!
-//! A room is a deterministic state machine, so a match is what it was set up with and what arrived at it, in order. A [`Journalled`] room
-//! writes that into a file before anybody is told what follows from it. From the file the match can be replayed ([`Replay`]), and
-//! gone on with after its server was killed ([`Resumable`]).
+//! A room is a deterministic state machine, so its setup and its arrivals in order determine a match. A [`Journalled`]
+//! room writes these into a file before the resulting outputs are sent. From that file a match can be replayed
+//! ([`Replay`]), or resumed after its server was killed ([`Resumable`]).
 //!
-//! - [`Writing`] begins a journal and says how it is written; a [`Scribe`] writes any number of them with two threads.
-//! - [`JournalHold`] is what a host holds outputs back with until they may leave; [`SyncPolicy`] says what that waits for.
-//! - [`Reader`] reads a journal record by record ([`Entry`]), without knowing the game.
-//! - [`Excerpt`] writes a part of a match into a journal of its own.
-//! - [`Disk`] is where the bytes go: a file, or a pretend disk that tears and forgets.
+//! - [`Writing`] creates journals and holds their options. A [`Scribe`] writes any number of them with two threads.
+//! - [`JournalHold`] makes a host hold outputs back until they may be sent, as the [`SyncPolicy`] requires.
+//! - [`Reader`] reads a journal record by record ([`Entry`]), independent of the game.
+//! - [`Excerpt`] writes a part of a match into a new journal.
+//! - [`Disk`] stores the bytes: a file, or a simulated disk with faults.
 //!
 //! `docs/journal.md` describes the format and the guarantees.
 
@@ -28,6 +28,7 @@ mod room;
 mod scribe;
 mod sink;
 mod spool;
+mod sync_policy;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -40,8 +41,9 @@ pub use head::{Head, HeadError};
 pub use journal::{MAX_SIZE, Parts, Writing, open};
 pub use layout::State;
 pub use reader::{Entry, ReadError, Reader};
-pub use record::{Arrival, Mark, Note, Peer, Snapshot, What};
+pub use record::{Arrival, ArrivalKind, Mark, Note, Peer, Snapshot};
 pub use replay::{Divergence, Replay};
 pub use resume::{Farewell, Resumable, ResumeError, find};
 pub use room::{JournalEnd, JournalHold, Journalled};
-pub use scribe::{SYNC_INTERVAL, Scribe, SyncPolicy};
+pub use scribe::Scribe;
+pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};

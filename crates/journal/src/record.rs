@@ -1,21 +1,21 @@
-//! What a journal is made of, and how each piece of it looks as bytes.
+//! The records of a journal and their encoding.
 //!
-//! A record is the length of its body, a checksum (u32, little-endian) and the body. The checksum is the CRC-32 of all lengths and
-//! bodies from the first record to this one, so a record that is missing, doubled or out of place is noticed as well as a damaged
-//! one. A body begins with its head, an integer:
+//! A record is the length of its body, a checksum (u32, little-endian) and the body. The checksum is the CRC-32 of all
+//! lengths and bodies from the first record to this one, so missing, duplicated and reordered records are detected as
+//! well as damaged ones. A body begins with its head, an integer:
 //!
-//! | bits | what |
+//! | bits | meaning |
 //! |------|------|
 //! | 0-2 | the kind: one of the constants below |
-//! | 3-8 | the slot of the peer, up to 62; 63 says that the slot follows the head as an integer of its own |
-//! | 9-  | microseconds since the record before |
+//! | 3-8 | the slot of the peer, up to 62; 63 means that the slot follows the head as a separate integer |
+//! | 9-  | microseconds since the previous record |
 //!
-//! Arrivals go on with one byte of the digest that the room had afterwards, so that a replay notices at which arrival it
-//! comes to another state. What follows depends on the kind. Integers have 1 to 9 bytes (see `codec.rs`); a key of nuggets is
-//! 16 bytes in all, an action of robots at most that.
+//! In an arrival, one byte of the digest of the room afterwards follows, so that a replay detects at which arrival it
+//! diverges. The rest depends on the kind. Integers take 1 to 9 bytes (see `codec.rs`). The record of a nuggets key, or
+//! of a robots action, takes at most 16 bytes.
 //!
-//! Peers have numbers that are never given twice and grow. A slot is short because it is used again when its peer is gone;
-//! `CONNECTED` says which peer has it from then on.
+//! Peer numbers are never reused and grow without bound. Slots stay short because they are reused after a peer is gone;
+//! `CONNECTED` assigns a slot to a peer.
 
 use bytes::Bytes;
 use crc32fast::Hasher;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec;
 
-/// Bytes of a body at most; a snapshot is the only one that comes near it.
+/// Limit on the size of a body in bytes; only snapshots come near it.
 pub(crate) const MAX_BODY: usize = 32 << 20;
 
 pub(crate) const BYTES: u64 = 0;
@@ -33,54 +33,54 @@ pub(crate) const CONNECTED: u64 = 2;
 pub(crate) const DISCONNECTED: u64 = 3;
 pub(crate) const REFRESH: u64 = 4;
 pub(crate) const STOP: u64 = 5;
-/// Not an arrival: a [`Note`].
+/// A [`Note`], not an arrival.
 pub(crate) const NOTE: u64 = 6;
 
-/// Says that the slot follows the head.
+/// The slot follows the head.
 const FAR_SLOT: u64 = 63;
-/// A longer time between two records would make the head longer than 5 bytes, so a [`Mark`] comes in between.
+/// With a longer gap between two records the head would take more than 5 bytes, so a [`Mark`] is inserted.
 pub(crate) const LONGEST_GAP: u64 = 1 << 23;
 
-/// Something that arrived at the room.
+/// An input of the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// The time of the input.
     pub time: Time,
-    /// What.
-    pub what: What,
-    /// The lowest byte of the digest that the room had afterwards.
+    /// The input.
+    pub kind: ArrivalKind,
+    /// The lowest byte of the digest of the room after the input.
     pub check: u8,
 }
 
-/// What arrived; the same as [`RoomInput`](netcore::RoomInput), with the bytes that the room took.
+/// The kind of an arrival: like [`RoomInput`](netcore::RoomInput), with the bytes that the room took.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// A peer was there.
+pub enum ArrivalKind {
+    /// A peer connected.
     Connected(Peer),
     /// A message, well-formed or not.
     Bytes {
         /// Its sender.
         peer: PeerId,
-        /// What the room took, or threw away.
+        /// The bytes that the room took or discarded.
         bytes: Bytes,
     },
-    /// The peer had lost track.
+    /// The peer lost its state and was updated.
     Refresh(PeerId),
-    /// The peer was gone.
+    /// A peer disconnected.
     Disconnected {
-        /// Who.
+        /// The peer.
         peer: PeerId,
-        /// Why.
+        /// The reason.
         why: Gone,
     },
-    /// The room's deadline had come.
+    /// The deadline of the room was reached.
     Elapsed,
-    /// The server was told to take leave.
+    /// The server was shut down.
     Stop(Leave),
 }
 
-impl What {
-    /// Whom it is about.
+impl ArrivalKind {
+    /// The peer concerned.
     pub const fn peer(&self) -> Option<PeerId> {
         match self {
             Self::Connected(Peer { peer, .. })
@@ -92,12 +92,12 @@ impl What {
     }
 }
 
-/// A peer of the room.
+/// A peer of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
     /// Its number.
     pub peer: PeerId,
-    /// What it may do.
+    /// Its role.
     pub role: Role,
     /// How it is connected.
     pub link: Link,
@@ -105,61 +105,61 @@ pub struct Peer {
     pub address: String,
 }
 
-/// What stands between arrivals.
+/// Records between arrivals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
-    /// What the room had come to.
+    /// A checkpoint.
     Mark(Mark),
-    /// The state of the room at some time before.
+    /// The state of the room at an earlier time.
     Snapshot(Snapshot),
-    /// The server was started again and went on from here.
+    /// The server was restarted and resumed the match here.
     Resumed {
-        /// When, in seconds since 1970 began (UTC).
+        /// When, in seconds since the Unix epoch.
         at: u64,
     },
-    /// The server was stopped, and can be resumed here.
+    /// The server was stopped here, and can be resumed.
     Suspended {
-        /// When, in seconds since 1970 began (UTC).
+        /// When, in seconds since the Unix epoch.
         at: u64,
     },
-    /// The room had come to its end.
+    /// The room ended.
     Over(Outcome),
-    /// The last arrival broke an invariant of the server, which ended there.
+    /// The last arrival made the server panic.
     Broken,
 }
 
-/// What a room had come to.
+/// A checkpoint: the progress of a room, for a replay to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The room's time.
     pub time: Time,
-    /// How many arrivals there were.
+    /// The number of arrivals so far.
     pub arrivals: u64,
     /// The room's digest.
     pub digest: u64,
 }
 
-/// The state of a room after some arrival. It stands behind that arrival, but others may be in between: it is written while the
-/// match goes on.
+/// The state of a room after an arrival. Other arrivals may have been recorded before the snapshot, because it is
+/// encoded while the match continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// When it was taken.
+    /// The progress when it was taken.
     pub mark: Mark,
-    /// Where the first record is that it does not know of.
+    /// The offset of the first record that it does not include.
     pub offset: u64,
     /// The checksum of the record before that.
     pub sum: u32,
     /// The number of the next peer.
     pub next_peer: PeerId,
-    /// Who was there, and in which slot.
+    /// The peers and their slots.
     pub peers: Vec<(u32, Peer)>,
-    /// The state itself.
+    /// The encoded state.
     pub(crate) state: Vec<u8>,
 }
 
-impl What {
+impl ArrivalKind {
     /// The kind of its record.
-    pub(crate) const fn kind(&self) -> u64 {
+    pub(crate) const fn record_kind(&self) -> u64 {
         match self {
             Self::Connected(_) => CONNECTED,
             Self::Bytes { .. } => BYTES,
@@ -170,7 +170,7 @@ impl What {
         }
     }
 
-    /// Appends what stands behind the head and the byte of the digest.
+    /// Appends everything after the head and the digest byte.
     pub(crate) fn put(&self, body: &mut Vec<u8>) {
         match self {
             Self::Bytes { bytes, .. } => body.extend_from_slice(bytes),
@@ -182,7 +182,7 @@ impl What {
     }
 }
 
-/// A body's head.
+/// The head of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) kind: u64,
@@ -199,7 +199,7 @@ impl Head {
         }
     }
 
-    /// Reads a head off the front of `body`.
+    /// Decodes a head from the front of `body`.
     pub(crate) fn take(body: &mut &[u8]) -> Option<Self> {
         let head: u64 = take(body)?;
         let slot = match head >> 3 & FAR_SLOT {
@@ -210,14 +210,14 @@ impl Head {
     }
 }
 
-/// Reads a value off the front of `body`.
+/// Decodes a value from the front of `body`.
 pub(crate) fn take<T: serde::de::DeserializeOwned>(body: &mut &[u8]) -> Option<T> {
     let (value, length) = codec::decode(body)?;
     *body = body.get(length..)?;
     Some(value)
 }
 
-/// Appends a record with this body to `out`; `sum` is the checksum of the record before, and of this one afterwards.
+/// Appends a record with this body to `out`. `sum` is the running checksum, which is updated.
 pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let start = out.len();
     codec::encode(&(body.len() as u64), out);
@@ -229,15 +229,15 @@ pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// The length of the front of a record, without its body, and that of the body; `None` if `front` is not the front of a record
-/// that a journal can have. Nine bytes are enough to know.
+/// The length of everything before the body, and the length of the body; `None` if `front` is not the start of a valid
+/// record. Nine bytes are always enough.
 pub(crate) fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     let (length, prefix) = codec::decode::<u64>(front)?;
     let length = usize::try_from(length).ok().filter(|length| (1..=MAX_BODY).contains(length))?;
     Some((prefix + 4, length))
 }
 
-/// Whether a record is whole: `front` is all in front of its body. Moves `sum` on if it is.
+/// Verifies a record, where `front` is everything before its body. Updates `sum` if the record is valid.
 pub(crate) fn check(front: &[u8], body: &[u8], sum: &mut u32) -> bool {
     let Some((length, stored)) = front.split_last_chunk::<4>() else { return false };
     let mut hasher = Hasher::new_with_initial(*sum);

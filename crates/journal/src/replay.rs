@@ -1,26 +1,26 @@
-//! Playing a match again.
+//! Replays matches.
 
 use bytes::BytesMut;
 use netcore::{Hosted, Leave, Outbox, PeerId, Progress, Recorded, Room, RoomInput, StateError, Time};
 use thiserror::Error;
 
 use crate::{
-    Arrival, Head, HeadError, Mark, Peer, Snapshot, What, codec,
+    Arrival, ArrivalKind, Head, HeadError, Mark, Peer, Snapshot, codec,
     peers::Peers,
-    room::{Progressed, check_of},
+    room::{RoomProgress, check_of},
 };
 
-/// A replay that came to something else than the match did.
+/// A replay that differs from the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the replay comes to another state at arrival {arrival} than the match did: {what}")]
+#[error("the replay diverges from the match at arrival {arrival}: {what}")]
 pub struct Divergence {
     /// The arrival, counted from 1.
     pub arrival: u64,
-    /// What is different.
+    /// The difference.
     pub what: &'static str,
 }
 
-/// A room that is handed the arrivals of a journal.
+/// A room that processes the arrivals of a journal.
 #[derive(Debug, Clone)]
 pub struct Replay<E: Recorded> {
     room: Hosted<E>,
@@ -30,10 +30,10 @@ pub struct Replay<E: Recorded> {
 }
 
 impl<E: Recorded> Replay<E> {
-    /// From the beginning of the match.
+    /// Starts at the beginning of the match.
     ///
     /// # Errors
-    /// [`HeadError`] when it is a match of another game or version.
+    /// [`HeadError`] when it is of another game or version.
     pub fn start(head: &Head) -> Result<Self, HeadError> {
         if let Some(base) = &head.base {
             return Self::restore(head, base);
@@ -42,15 +42,15 @@ impl<E: Recorded> Replay<E> {
         Ok(Self { room: Hosted::new(engine), peers: Peers::default(), arrivals: 0, time: Time::ZERO })
     }
 
-    /// From a snapshot on.
+    /// Starts at a snapshot.
     ///
     /// # Errors
-    /// [`HeadError`] when it is of another game or version, or no state that the game can be in.
+    /// [`HeadError`] when it is of another game or version, or the state is not valid.
     pub fn restore(head: &Head, snapshot: &Snapshot) -> Result<Self, HeadError> {
         let state = codec::decode_all(&snapshot.state).map_err(HeadError::Setup)?;
         let room = Hosted::restore(head.setup::<E>()?, state)?;
         if room.digest() != snapshot.mark.digest {
-            return Err(StateError::from("it is not the state that the match had").into());
+            return Err(StateError::from("its digest is not that of the match").into());
         }
         let peers = Peers::restore(snapshot.next_peer, &snapshot.peers);
         Ok(Self { room, peers, arrivals: snapshot.mark.arrivals, time: snapshot.mark.time })
@@ -61,7 +61,7 @@ impl<E: Recorded> Replay<E> {
         &self.room
     }
 
-    /// Arrivals so far.
+    /// The number of arrivals so far.
     pub const fn arrivals(&self) -> u64 {
         self.arrivals
     }
@@ -71,20 +71,20 @@ impl<E: Recorded> Replay<E> {
         self.time
     }
 
-    /// Who is there.
+    /// The connected peers.
     pub fn peers(&self) -> impl Iterator<Item = &Peer> {
         self.peers.iter().map(|(_, peer)| peer)
     }
 
-    /// Somebody who is there.
+    /// A connected peer.
     pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
         self.peers.get(peer)
     }
 
-    /// Hands the room what arrived next, and puts what followed into `out`. Gives those who were closed by it.
+    /// Processes the next arrival and appends the outputs to `out`. Returns the peers that were closed.
     ///
     /// # Errors
-    /// [`Divergence`] when the room takes it in another way than it did in the match. The replay makes no sense from there on.
+    /// [`Divergence`] when the result differs from the match. The replay must not be continued then.
     pub fn apply(&mut self, arrival: &Arrival, out: &mut Outbox) -> Result<Vec<Peer>, Divergence> {
         self.arrivals += 1;
         let arrivals = self.arrivals;
@@ -92,52 +92,52 @@ impl<E: Recorded> Replay<E> {
         self.time = arrival.time;
         let mark = out.mark();
         let now = arrival.time;
-        let input = match &arrival.what {
-            What::Connected(Peer { peer, role, link, address }) => {
+        let input = match &arrival.kind {
+            ArrivalKind::Connected(Peer { peer, role, link, address }) => {
                 RoomInput::Connected { peer: *peer, role: *role, link: *link, address }
             }
-            What::Bytes { peer, bytes } => {
+            ArrivalKind::Bytes { peer, bytes } => {
                 let mut bytes = BytesMut::from(&bytes[..]);
                 let progress = self.room.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, out);
                 if !bytes.is_empty() || !matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
-                    return Err(diverges("it does not take the message"));
+                    return Err(diverges("the message is not accepted"));
                 }
                 self.compare(arrival.check)?;
                 return Ok(self.peers.follow(None, out.closed_since(mark)));
             }
-            What::Refresh(peer) => RoomInput::Refresh { peer: *peer },
-            What::Disconnected { peer, why } => RoomInput::Disconnected { peer: *peer, why: *why },
-            What::Elapsed => RoomInput::Elapsed,
-            What::Stop(leave) => RoomInput::Stop(*leave),
+            ArrivalKind::Refresh(peer) => RoomInput::Refresh { peer: *peer },
+            ArrivalKind::Disconnected { peer, why } => RoomInput::Disconnected { peer: *peer, why: *why },
+            ArrivalKind::Elapsed => RoomInput::Elapsed,
+            ArrivalKind::Stop(leave) => RoomInput::Stop(*leave),
         };
         if self.room.input(now, input, out) != Progress::Decoded {
-            return Err(diverges("it is over already"));
+            return Err(diverges("the match is already over"));
         }
         self.compare(arrival.check)?;
-        Ok(self.peers.follow(Some(&arrival.what), out.closed_since(mark)))
+        Ok(self.peers.follow(Some(&arrival.kind), out.closed_since(mark)))
     }
 
     fn compare(&self, check: u8) -> Result<(), Divergence> {
         let same = check_of(&self.room) == check;
-        same.then_some(()).ok_or(Divergence { arrival: self.arrivals, what: "its digest is another" })
+        same.then_some(()).ok_or(Divergence { arrival: self.arrivals, what: "the digest differs" })
     }
 
-    /// Compares the room with what the match had come to here.
+    /// Compares the room with a mark of the match.
     ///
     /// # Errors
-    /// [`Divergence`] when it is not the same.
+    /// [`Divergence`] when they differ.
     pub fn check(&self, mark: &Mark) -> Result<(), Divergence> {
         let diverges = |what| Err(Divergence { arrival: self.arrivals, what });
         if mark.arrivals != self.arrivals {
-            return diverges("arrivals are missing, or too many");
+            return diverges("the number of arrivals differs");
         }
         if mark.digest != self.room.digest() {
-            return diverges("its digest is another");
+            return diverges("the digest differs");
         }
         Ok(())
     }
 
-    /// The state, from which the match can be replayed later.
+    /// The present state, from which a replay can start later.
     pub fn snapshot(&self) -> Snapshot {
         let mark = Mark { time: self.time, arrivals: self.arrivals, digest: self.room.digest() };
         let mut state = vec![];
@@ -146,7 +146,7 @@ impl<E: Recorded> Replay<E> {
         Snapshot { mark, offset: 0, sum: 0, next_peer: self.peers.next(), peers, state }
     }
 
-    /// Who is there, and in which slots.
+    /// The connected peers and their slots.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, PeerId)> {
         self.peers.iter().map(|(slot, peer)| (*slot, peer.peer))
     }
@@ -155,12 +155,12 @@ impl<E: Recorded> Replay<E> {
         self.peers.next()
     }
 
-    pub(crate) fn into_parts(self) -> (Hosted<E>, Progressed) {
+    pub(crate) fn into_parts(self) -> (Hosted<E>, RoomProgress) {
         let micros = self.time.as_nanos() / 1_000;
-        (self.room, Progressed { peers: self.peers, micros, arrivals: self.arrivals })
+        (self.room, RoomProgress { peers: self.peers, micros, arrivals: self.arrivals })
     }
 
-    /// Hands the room something that did not arrive in the match, such as one who looks on at the replay.
+    /// Processes an input that is not part of the match, such as a watcher of the replay.
     pub fn add(&mut self, input: RoomInput<'_>, out: &mut Outbox) {
         debug_assert!(!matches!(input, RoomInput::Stop(Leave::Over)), "a replay ends by itself");
         self.room.input(self.time, input, out);

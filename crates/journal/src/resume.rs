@@ -1,4 +1,4 @@
-//! Going on with a match whose server was killed.
+//! Resumes a match whose server was killed.
 
 use std::{
     collections::VecDeque,
@@ -21,38 +21,38 @@ use crate::{
     spool::Spool,
 };
 
-/// Who was closed that long before the end is told its last messages again: they may not have left.
+/// Peers closed this long before the end receive their last messages again, which may not have been sent.
 const FAREWELLS: Duration = Duration::from_secs(1);
-/// Farewells at most.
+/// Limit on the number of farewells.
 const MAX_FAREWELLS: usize = 256;
 
-/// Why a match cannot be gone on with.
+/// Why a match cannot be resumed.
 #[derive(Debug, Error)]
 pub enum ResumeError {
     /// The system could not read or write it.
     #[error("it cannot be opened")]
     Io(#[from] io::Error),
-    /// A server writes it.
+    /// Another server is writing it.
     #[error("another server is writing it; stop that one first")]
     InUse,
-    /// It cannot be read.
+    /// It is not readable.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// It is of another game or version.
     #[error(transparent)]
     Head(#[from] HeadError),
-    /// It does not tell the whole match.
+    /// It is incomplete.
     #[error(
-        "it was cut while the match went on, so what came after its end is not known; `journal replay` shows what it holds"
+        "it was cut while the match went on, so the rest of the match is unknown; `journal replay` shows what it contains"
     )]
     Cut,
-    /// The match is over.
-    #[error("the match is over ({0}); there is nothing to go on with")]
+    /// The match has ended.
+    #[error("the match is over ({0}); there is nothing to resume")]
     Over(&'static str),
-    /// It ends with an arrival that broke the server.
-    #[error("its last arrival broke an invariant of the server, and would do so again; `journal verify` tells more")]
+    /// It ends with an arrival that made the server panic.
+    #[error("its last arrival made the server panic, and would do so again; `journal verify` shows it")]
     Broken,
-    /// It does not lead where it led before.
+    /// Its replay diverges.
     #[error(transparent)]
     Diverges(#[from] Divergence),
     /// The directory has no journal of this game.
@@ -60,31 +60,31 @@ pub enum ResumeError {
     None(&'static str),
 }
 
-/// The last messages to somebody who was closed just before the end.
+/// The last messages to a peer that was closed just before the end.
 #[derive(Debug, Clone)]
 pub struct Farewell {
-    /// Who it was.
+    /// The peer.
     pub peer: Peer,
-    /// What it was told, in order.
+    /// The messages, in order.
     pub frames: Vec<Bytes>,
 }
 
-/// A match as it was when its server was killed.
+/// A match at the time when its server was killed.
 #[derive(Debug)]
 pub struct Resumable<E: Recorded> {
-    /// What the journal says of it.
+    /// The description of the match.
     pub head: Head,
     /// The time of the last arrival.
     pub time: Time,
     /// The number of the next peer.
     pub next_peer: PeerId,
-    /// Who was there.
+    /// The connected peers.
     pub peers: Vec<Peer>,
-    /// Whom to tell their last messages again.
+    /// Peers that receive their last messages again.
     pub farewells: Vec<Farewell>,
-    /// Bytes behind the last whole record, which are lost.
+    /// Lost bytes after the last complete record.
     pub torn: u64,
-    /// Where the records end.
+    /// The end of the records.
     end: u64,
     sum: u32,
     status: Status,
@@ -95,7 +95,7 @@ impl<E: Recorded> Resumable<E> {
     /// Reads a journal of `length` bytes.
     ///
     /// # Errors
-    /// [`ResumeError`] when it cannot be gone on with.
+    /// [`ResumeError`] when it cannot be resumed.
     pub fn read(mut source: impl Read + Seek, length: u64) -> Result<Self, ResumeError> {
         let (newest, over) = survey(&mut source, length)?;
         source.rewind()?;
@@ -111,7 +111,7 @@ impl<E: Recorded> Resumable<E> {
                     replay
                 }
                 Err(HeadError::Setup(error)) => {
-                    warn!(error, "a snapshot cannot be used; the whole match is replayed");
+                    warn!(error, "a snapshot is not usable; the whole match is replayed");
                     Replay::start(&head)?
                 }
                 Err(error) => return Err(error.into()),
@@ -128,11 +128,11 @@ impl<E: Recorded> Resumable<E> {
                 Entry::Note(_) => {}
             }
         }
-        // What is written next has to be about the same peers.
+        // The records that follow must use the same slots.
         if !replay.slots().all(|(slot, peer)| reader.is_slot_of(slot, peer)) {
             return Err(ReadError::Damaged { offset: reader.offset(), what: "a peer has another slot" }.into());
         }
-        // What ended before its last messages left is not over for those who wait for them.
+        // If the last messages may not have been sent, the match is not over for those who wait for them.
         if let Some(outcome) = over.or(replay.room().outcome())
             && (reader.state() == State::Closed || farewells.is_empty())
         {
@@ -152,38 +152,39 @@ impl<E: Recorded> Resumable<E> {
         })
     }
 
-    /// Goes on with its journal on `disk`, behind the last whole record. The next arrivals should say what became of the
-    /// [`peers`](Self::peers).
+    /// Resumes the match and continues its journal on `disk`, after the last complete record. The caller must report
+    /// next what became of the [`peers`](Self::peers).
     ///
     /// # Errors
-    /// When what is torn cannot be cut off.
-    pub fn go_on(self, writing: &Writing, disk: impl crate::Disk + 'static, name: String) -> io::Result<Parts<E>> {
-        self.go_on_with(writing, disk, name, None)
+    /// When the incomplete record cannot be removed.
+    pub fn resume(self, writing: &Writing, disk: impl crate::Disk + 'static, name: String) -> io::Result<Parts<E>> {
+        self.resume_with(writing, disk, name, None)
     }
 
-    /// Goes on with its journal in the file that [`find`] has given; see [`go_on`](Self::go_on).
+    /// Resumes the match and continues its journal in the file that [`find`] returned.
     ///
     /// # Errors
-    /// When what is torn cannot be cut off.
-    pub fn go_on_in(self, writing: &Writing, path: &Path, file: File) -> io::Result<Parts<E>> {
+    /// When the incomplete record cannot be removed.
+    pub fn resume_in(self, writing: &Writing, path: &Path, file: File) -> io::Result<Parts<E>> {
         let spool = writing.spool(&self.head, path, self.end);
-        self.go_on_with(writing, file, path.display().to_string(), spool)
+        self.resume_with(writing, file, path.display().to_string(), spool)
     }
 
-    fn go_on_with(
+    fn resume_with(
         self,
         writing: &Writing,
         disk: impl crate::Disk + 'static,
         name: String,
         spool: Option<Spool>,
     ) -> io::Result<Parts<E>> {
-        // What was not known to be on the disk may never get there by itself.
+        // What was not known to be on disk may never be written back by the system; see
+        // [`Disk::rewrite`](crate::Disk::rewrite).
         disk.rewrite(self.status.synced.clamp(RECORDS, self.end), self.end)?;
         if self.torn > 0 {
             disk.truncate(self.end)?;
         }
-        // In both slots: none of them may say later where the journal had ended before. The next sync, which comes before the next
-        // status, is about both.
+        // In both slots, so that neither can later reveal the previous end of the journal. The next sync, which
+        // precedes the next status, covers both.
         let mut status = self.status;
         for _ in 0..2 {
             status = Status { sequence: status.sequence + 1, state: State::Open, end: 0, ..status };
@@ -211,7 +212,7 @@ fn name(outcome: Outcome) -> &'static str {
     }
 }
 
-// Reads it once: whether it is whole, the newest snapshot, and how it ended.
+// Reads it once, and returns the newest snapshot and the outcome.
 fn survey(source: impl Read, length: u64) -> Result<(Option<Snapshot>, Option<Outcome>), ReadError> {
     let mut reader = Reader::new(source, length)?;
     let (mut newest, mut over) = (None, None);
@@ -225,7 +226,7 @@ fn survey(source: impl Read, length: u64) -> Result<(Option<Snapshot>, Option<Ou
     Ok((newest, over))
 }
 
-/// The last messages to those who were closed in the last second.
+/// The last messages to peers that were closed in the last second.
 #[derive(Debug, Default)]
 struct Farewells {
     list: VecDeque<(Time, Farewell)>,
@@ -271,15 +272,15 @@ impl Farewells {
     }
 }
 
-/// Opens the journal at `path`, or the newest of the game if that is a directory, and locks it.
+/// Opens and locks the journal at `path`, or the newest one of the game if that is a directory.
 ///
 /// # Errors
-/// [`ResumeError`] when there is none, or a server writes it.
+/// [`ResumeError`] when there is none, or a server is writing it.
 pub fn find<E: Recorded>(path: &Path) -> Result<(PathBuf, File), ResumeError> {
     let path = if path.is_dir() {
         let mut own = files::list(path)?;
         own.retain(|path| is_of(path, E::GAME));
-        // The one that was written last; its name says when it was begun.
+        // By the time of the last write; the name has the time of its creation.
         own.sort_by_cached_key(|path| path.metadata().and_then(|file| file.modified()).ok());
         own.pop().ok_or(ResumeError::None(E::GAME))?
     } else {

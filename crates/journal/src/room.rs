@@ -1,4 +1,4 @@
-//! A room whose arrivals are written down.
+//! A room that records its arrivals.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -17,36 +17,36 @@ use tracing::error;
 use crate::{
     codec,
     peers::Peers,
-    record::{BYTES, Head, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, Peer, Snapshot, What},
+    record::{ArrivalKind, BYTES, Head, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, Peer, Snapshot},
     scribe::Scribe,
     sink::Sink,
 };
 
 /// Arrivals between two marks.
 const MARK_EVERY: u64 = 256;
-/// A snapshot is taken when the journal has grown by so many bytes, and by this many times the last snapshot.
+/// A snapshot is taken when the journal has grown by this many bytes, and by this multiple of the last snapshot.
 const SNAPSHOT_AFTER: u64 = 128 << 10;
 const SNAPSHOT_SHARE: u64 = 4;
-/// A state that has more bytes is not written: replaying costs less.
+/// Limit on the size of a snapshot; for a larger state a replay is cheaper.
 const MAX_SNAPSHOT: usize = 16 << 20;
-/// How long a server that has broken an invariant waits for its journal.
+/// How long a panicking server waits for its journal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A room that writes down what arrives at it before anybody is told what follows from it.
+/// A room that records what arrives before the resulting outputs are sent.
 ///
-/// It is made by [`Writing`](crate::Writing), together with the [`Hold`] that its host has to have. The room goes by whole
-/// microseconds, as the journal does, so that a replay knows the same times.
+/// It is created by [`Writing`](crate::Writing), together with the [`Hold`] for its host. Times are rounded up to whole
+/// microseconds, as the journal stores them, so that a replay uses the same times.
 pub struct Journalled<E: Recorded> {
     room: Hosted<E>,
     sink: Arc<Sink>,
     scribe: Scribe,
     peers: Peers,
-    // Of the newest record.
+    // The time of the latest record.
     micros: u64,
     arrivals: u64,
     last_snapshot: u64,
     snapshot_size: Arc<AtomicU64>,
-    // A snapshot is being encoded.
+    // Whether a snapshot is being encoded.
     encoding: Arc<AtomicBool>,
     body: Vec<u8>,
     bytes: Vec<u8>,
@@ -58,17 +58,17 @@ impl<E: Recorded> std::fmt::Debug for Journalled<E> {
     }
 }
 
-/// How far a room had come when its journal was taken up.
+/// The progress of a room when its journal was opened.
 #[derive(Debug, Default)]
-pub(crate) struct Progressed {
+pub(crate) struct RoomProgress {
     pub(crate) peers: Peers,
     pub(crate) micros: u64,
     pub(crate) arrivals: u64,
 }
 
 impl<E: Recorded> Journalled<E> {
-    pub(crate) fn new(room: Hosted<E>, sink: Arc<Sink>, scribe: Scribe, from: Progressed) -> Self {
-        let Progressed { peers, micros, arrivals } = from;
+    pub(crate) fn new(room: Hosted<E>, sink: Arc<Sink>, scribe: Scribe, from: RoomProgress) -> Self {
+        let RoomProgress { peers, micros, arrivals } = from;
         let last_snapshot = sink.end_offset();
         Self {
             room,
@@ -85,19 +85,19 @@ impl<E: Recorded> Journalled<E> {
         }
     }
 
-    /// The room without its journal.
+    /// The room itself.
     pub const fn room(&self) -> &Hosted<E> {
         &self.room
     }
 
-    /// Says in the journal that the server goes on from here.
+    /// Records that the server was resumed here.
     pub(crate) fn note_resumed(&self) {
         note(&self.sink, &mut vec![], &Note::Resumed { at: seconds() });
         self.scribe.queue(&self.sink);
     }
 
-    // Before an arrival at this time: a mark that tells the time, if the last record is long ago. Not behind the arrival, whose
-    // digest is another.
+    // Records a mark with the time before an arrival if the last record is long ago. Not after it, because the digest
+    // is another one then.
     fn bridge(&mut self, micros: u64) {
         if micros.saturating_sub(self.micros) >= LONGEST_GAP {
             self.micros = micros;
@@ -110,13 +110,13 @@ impl<E: Recorded> Journalled<E> {
         note(&self.sink, &mut self.body, &Note::Mark(mark));
     }
 
-    // Writes down what has arrived; `check` is the lowest byte of the digest that came of it.
-    fn record(&mut self, micros: u64, check: u8, what: &Heard) {
+    // Records an arrival; `check` is the lowest byte of the digest after it.
+    fn record(&mut self, micros: u64, check: u8, what: &RecordedInput) {
         let (kind, slot) = match what {
-            Heard::Bytes { peer } => (BYTES, self.peers.slot(*peer)),
-            Heard::Other(what) => (what.kind(), self.peers.slot_of(what)),
+            RecordedInput::Bytes { peer } => (BYTES, self.peers.slot(*peer)),
+            RecordedInput::Other(what) => (what.record_kind(), self.peers.slot_of(what)),
         };
-        // A host says nothing about a peer that is not there.
+        // A host reports nothing about unknown peers.
         let Some(slot) = slot else { return };
         let head = Head { kind, slot, micros: micros.saturating_sub(self.micros) };
         self.micros = micros;
@@ -124,14 +124,14 @@ impl<E: Recorded> Journalled<E> {
         head.put(&mut self.body);
         self.body.push(check);
         match what {
-            Heard::Bytes { .. } => self.body.extend_from_slice(&self.bytes),
-            Heard::Other(what) => what.put(&mut self.body),
+            RecordedInput::Bytes { .. } => self.body.extend_from_slice(&self.bytes),
+            RecordedInput::Other(what) => what.put(&mut self.body),
         }
         self.sink.push(&self.body);
         self.arrivals += 1;
     }
 
-    // After an arrival: what stands between arrivals, if it is time for it.
+    // Records marks and snapshots that are due after an arrival.
     fn annotate(&mut self) {
         if let Some(outcome) = self.room.outcome() {
             self.mark();
@@ -149,7 +149,7 @@ impl<E: Recorded> Journalled<E> {
         }
     }
 
-    // Only the copy is made here; turning it into bytes may take long.
+    // Only the state is copied here. Encoding it may take long.
     fn snapshot(&mut self) {
         let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: self.room.digest() };
         let (offset, sum) = self.sink.position();
@@ -163,7 +163,7 @@ impl<E: Recorded> Journalled<E> {
             if codec::encode_within(&state, &mut snapshot.state, MAX_SNAPSHOT) {
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
                 note(&sink, &mut vec![], &Note::Snapshot(snapshot));
-                // Here and not where the room would wait for it.
+                // Here, so that the room does not wait for it.
                 sink.spool();
                 scribe.queue(&sink);
             } else {
@@ -174,25 +174,25 @@ impl<E: Recorded> Journalled<E> {
         }));
     }
 
-    // An input has made the room panic, so its digest may do the same.
-    fn broken(&mut self, micros: u64, heard: &Heard) {
-        self.record(micros, 0, heard);
+    // An input made the room panic. Its digest is not computed, because that may panic too.
+    fn record_panic(&mut self, micros: u64, recorded: &RecordedInput) {
+        self.record(micros, 0, recorded);
         note(&self.sink, &mut self.body, &Note::Broken);
         self.scribe.queue(&self.sink);
         self.sink.drain(PATIENCE);
         error!(
             journal = self.sink.name(),
             arrival = self.arrivals,
-            "an invariant of the server is broken; the journal ends with what has led to it"
+            "the server panicked; the journal ends with the input that caused it"
         );
     }
 }
 
-/// What the room is handed; bytes are in a buffer beside it.
+/// An input of the room; bytes are in a separate buffer.
 #[derive(Debug, PartialEq, Eq)]
-enum Heard {
+enum RecordedInput {
     Bytes { peer: PeerId },
-    Other(What),
+    Other(ArrivalKind),
 }
 
 impl<E: Recorded> Room for Journalled<E> {
@@ -204,22 +204,24 @@ impl<E: Recorded> Room for Journalled<E> {
         }
         self.bridge(micros);
         let mark = out.mark();
-        let heard = match &input {
+        let recorded = match &input {
             RoomInput::Bytes { peer, bytes } => {
                 self.bytes.clear();
                 self.bytes.extend_from_slice(bytes);
-                Heard::Bytes { peer: *peer }
+                RecordedInput::Bytes { peer: *peer }
             }
             RoomInput::Connected { peer, role, link, address } => {
                 let address = (*address).to_owned();
-                Heard::Other(What::Connected(Peer { peer: *peer, role: *role, link: *link, address }))
+                RecordedInput::Other(ArrivalKind::Connected(Peer { peer: *peer, role: *role, link: *link, address }))
             }
-            RoomInput::Refresh { peer } => Heard::Other(What::Refresh(*peer)),
-            RoomInput::Disconnected { peer, why } => Heard::Other(What::Disconnected { peer: *peer, why: *why }),
-            RoomInput::Elapsed => Heard::Other(What::Elapsed),
-            RoomInput::Stop(leave) => Heard::Other(What::Stop(*leave)),
+            RoomInput::Refresh { peer } => RecordedInput::Other(ArrivalKind::Refresh(*peer)),
+            RoomInput::Disconnected { peer, why } => {
+                RecordedInput::Other(ArrivalKind::Disconnected { peer: *peer, why: *why })
+            }
+            RoomInput::Elapsed => RecordedInput::Other(ArrivalKind::Elapsed),
+            RoomInput::Stop(leave) => RecordedInput::Other(ArrivalKind::Stop(*leave)),
         };
-        // What the room takes of bytes is only known afterwards, and it may end in a panic.
+        // How many bytes the room takes is known only afterwards, and it may panic.
         let room = &mut self.room;
         let done = catch_unwind(AssertUnwindSafe(|| match input {
             RoomInput::Bytes { peer, bytes } => {
@@ -231,27 +233,27 @@ impl<E: Recorded> Room for Journalled<E> {
         let (progress, left) = match done {
             Ok(done) => done,
             Err(panic) => {
-                self.broken(micros, &heard);
+                self.record_panic(micros, &recorded);
                 resume_unwind(panic);
             }
         };
-        match (progress, &heard) {
-            // It goes on from before that.
-            (_, Heard::Other(What::Stop(Leave::Resumable))) => {
+        match (progress, &recorded) {
+            // The match is resumed from before this input.
+            (_, RecordedInput::Other(ArrivalKind::Stop(Leave::Resumable))) => {
                 note(&self.sink, &mut self.body, &Note::Suspended { at: seconds() });
             }
             (Progress::Decoded | Progress::Malformed(_), _) => {
                 self.bytes.truncate(self.bytes.len().saturating_sub(left));
-                self.record(micros, check_of(&self.room), &heard);
-                let what = match &heard {
-                    Heard::Bytes { .. } => None,
-                    Heard::Other(what) => Some(what),
+                self.record(micros, check_of(&self.room), &recorded);
+                let what = match &recorded {
+                    RecordedInput::Bytes { .. } => None,
+                    RecordedInput::Other(what) => Some(what),
                 };
                 self.peers.follow(what, out.closed_since(mark));
                 self.annotate();
             }
             // These changed nothing.
-            (Progress::Incomplete | Progress::Unheard, _) => {}
+            (Progress::Incomplete | Progress::Ignored, _) => {}
         }
         progress
     }
@@ -281,7 +283,7 @@ impl<E: Recorded> Room for Journalled<E> {
     }
 }
 
-/// Holds back what follows from an arrival until that is written down.
+/// Holds the outputs of an arrival back until it is recorded.
 #[derive(Debug)]
 pub struct JournalHold {
     pub(crate) sink: Arc<Sink>,
@@ -311,7 +313,7 @@ impl Hold for JournalHold {
     }
 }
 
-/// Ends a journal when its server ends.
+/// Closes a journal when its server ends.
 #[derive(Debug)]
 pub struct JournalEnd {
     pub(crate) sink: Arc<Sink>,
@@ -319,18 +321,18 @@ pub struct JournalEnd {
 }
 
 impl JournalEnd {
-    /// Whether the journal tells everything so far.
+    /// Whether the journal is complete so far.
     pub fn is_open(&self) -> bool {
         self.sink.is_open()
     }
 
-    /// Has the rest written and the journal closed.
+    /// Writes the rest and closes the journal.
     pub fn close(&self) {
         self.sink.close();
         self.scribe.queue(&self.sink);
     }
 
-    /// Waits until it is closed, at most that long. Whether it is.
+    /// Waits until it is closed, or the time is over. Returns whether it is.
     pub fn finish(&self, patience: Duration) -> bool {
         self.sink.finish(patience)
     }
@@ -341,12 +343,12 @@ pub(crate) fn check_of(room: &impl Room) -> u8 {
     room.digest().to_le_bytes()[0]
 }
 
-/// The time after so many microseconds.
+/// The time after this many microseconds.
 pub(crate) const fn time(micros: u64) -> Time {
     Time::from_nanos(micros.saturating_mul(1_000))
 }
 
-/// The time of the clock on the wall, in seconds since 1970 began.
+/// The current time in seconds since the Unix epoch.
 pub(crate) fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -357,7 +359,7 @@ pub(crate) fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     Head { kind: NOTE, slot: 0, micros: 0 }.put(body);
     if codec::encode_within(note, body, MAX_BODY) {
         match note {
-            // The match goes on without it.
+            // The match does not depend on it.
             Note::Snapshot(_) => sink.push_if_it_fits(body),
             _ => sink.push(body),
         }

@@ -1,4 +1,4 @@
-//! Who writes: two threads for any number of journals.
+//! The threads that write journals.
 
 use std::{
     collections::VecDeque,
@@ -8,33 +8,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::sink::Sink;
+use crate::{SYNC_INTERVAL, sink::Sink};
 
-/// With [`SyncPolicy::Interval`] what was written has reached the disk after this time, and with either policy the file says by then
-/// how far it has.
-pub const SYNC_INTERVAL: Duration = Duration::from_secs(1);
-
-/// What outputs wait for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SyncPolicy {
-    /// Until what they follow from is on the disk: not even a power cut loses anything that somebody was told.
-    Always,
-    /// Until what they follow from was handed to the system: killing the server loses nothing that somebody was told. A power
-    /// cut may lose the last [`SYNC_INTERVAL`].
-    #[default]
-    Interval,
-}
-
-/// How long records stay in memory that outlives the process before they are written: long enough for many of them to be
-/// written at once.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long records may stay in the spool before they are written, so that many are written at once.
+const MAX_DELAY: Duration = Duration::from_millis(100);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Writes journals, so that rooms never wait for a disk.
+/// Writes journals in the background, so that rooms never wait for a disk.
 ///
-/// One thread writes what waits, another syncs and encodes snapshots: a sync may take long, and what is written meanwhile need not
-/// wait for it. With [`Scribe::by_hand`] there are no threads, and a simulation decides when something happens.
+/// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes.
+/// [`Scribe::by_hand`] starts no threads: a simulation decides when something happens.
 #[derive(Clone)]
 pub struct Scribe {
     shared: Arc<Shared>,
@@ -50,10 +34,10 @@ struct Shared {
 #[derive(Default)]
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
-    // Those for which nobody waits, in the order of their time.
-    patient: VecDeque<(Instant, Arc<Sink>)>,
+    // Journals whose records are in a spool and may wait, in the order of their due times.
+    delayed: VecDeque<(Instant, Arc<Sink>)>,
     jobs: VecDeque<Job>,
-    // In the order of their time, as all wait equally long.
+    // In the order of their due times.
     syncs: VecDeque<(Instant, Arc<Sink>)>,
 }
 
@@ -64,10 +48,10 @@ impl fmt::Debug for Scribe {
 }
 
 impl Scribe {
-    /// Starts the threads. They end with the process.
+    /// Starts the threads, which run until the process ends.
     ///
     /// # Errors
-    /// When the system has no threads to give.
+    /// When a thread cannot be started.
     pub fn start() -> io::Result<Self> {
         let scribe = Self::by_hand();
         let writer = Arc::clone(&scribe.shared);
@@ -77,23 +61,23 @@ impl Scribe {
         Ok(scribe)
     }
 
-    /// One that does nothing by itself.
+    /// A scribe without threads.
     pub fn by_hand() -> Self {
         Self { shared: Arc::default() }
     }
 
-    /// By hand: writes what waits. Whether anything did.
+    /// Without threads: writes the records of one journal. Returns whether there were any.
     pub fn write(&self) -> bool {
         let mut queues = self.shared.queues();
-        let patient = queues.patient.pop_front().map(|(_, sink)| sink);
-        let Some(sink) = patient.or_else(|| queues.dirty.pop_front()) else { return false };
+        let delayed = queues.delayed.pop_front().map(|(_, sink)| sink);
+        let Some(sink) = delayed.or_else(|| queues.dirty.pop_front()) else { return false };
         drop(queues);
         self.shared.write(&sink);
         true
     }
 
-    /// By hand: does one thing of what happens beside the writing, whether or not it is time for it: encodes a snapshot or
-    /// syncs a journal. Whether there was one.
+    /// Without threads: does one task of the second thread, even if it is not due yet: encodes a snapshot or syncs a
+    /// journal. Returns whether there was one.
     pub fn keep(&self) -> bool {
         let mut queues = self.shared.queues();
         let job = queues.jobs.pop_front();
@@ -121,10 +105,10 @@ impl Shared {
     fn queue(&self, sink: &Arc<Sink>) {
         if sink.queue() {
             let mut queues = self.queues();
-            let idle = queues.dirty.is_empty() && queues.patient.is_empty();
-            if sink.is_patient() {
-                queues.patient.push_back((Instant::now() + PATIENCE, Arc::clone(sink)));
-                // Otherwise the thread wakes in time.
+            let idle = queues.dirty.is_empty() && queues.delayed.is_empty();
+            if sink.may_be_delayed() {
+                queues.delayed.push_back((Instant::now() + MAX_DELAY, Arc::clone(sink)));
+                // If there are others, the thread is going to wake in time.
                 if !idle {
                     return;
                 }
@@ -138,7 +122,7 @@ impl Shared {
 
     fn write(&self, sink: &Arc<Sink>) {
         if sink.write() {
-            self.queues().syncs.push_back((Instant::now() + SYNC_INTERVAL.saturating_sub(PATIENCE), Arc::clone(sink)));
+            self.queues().syncs.push_back((Instant::now() + SYNC_INTERVAL.saturating_sub(MAX_DELAY), Arc::clone(sink)));
             self.to_keep.notify_one();
         }
     }
@@ -153,9 +137,9 @@ impl Shared {
         let mut queues = self.queues();
         loop {
             let now = Instant::now();
-            let next = queues.patient.front().map(|&(due, _)| due);
+            let next = queues.delayed.front().map(|&(due, _)| due);
             let sink = match next {
-                Some(due) if due <= now => queues.patient.pop_front().map(|(_, sink)| sink),
+                Some(due) if due <= now => queues.delayed.pop_front().map(|(_, sink)| sink),
                 _ => queues.dirty.pop_front(),
             };
             if let Some(sink) = sink {

@@ -1,4 +1,6 @@
-//! One journal that is being written: what waits to be written, and how far it has come.
+//! A journal that is being written: its pending records and its progress.
+
+mod ending;
 
 use std::{
     fmt, io, mem,
@@ -10,49 +12,47 @@ use std::{
     time::Duration,
 };
 
-use tracing::{error, warn};
+use tracing::warn;
 
 use crate::{
     Disk, SyncPolicy,
-    layout::{RECORDS, State, Status},
+    layout::{State, Status},
     record,
     spool::Spool,
 };
 
-/// Bytes that wait to be written; beyond that the disk is too slow for the match.
+/// Limit on pending bytes; above it the disk is too slow for the match.
 const MAX_PENDING: usize = 64 << 20;
-/// Memory of a buffer that is kept for the next write.
+/// Largest buffer that is kept for the next write, in bytes.
 const MAX_SPARE: usize = 256 << 10;
-/// The mark that is above all others.
+/// A mark above all others.
 const EVERYTHING: u64 = u64::MAX;
 
-/// What is known when a journal is taken up: a new one, or one whose end was found by reading it.
+/// Where a journal starts or continues.
 #[derive(Debug)]
 pub(crate) struct Start {
-    /// Where the next record goes.
+    /// The offset of the next record.
     pub(crate) offset: u64,
-    /// The checksum of the record before.
+    /// The checksum of the previous record.
     pub(crate) sum: u32,
-    /// The status that the file has.
+    /// The present status of the file.
     pub(crate) status: Status,
-    /// Where records are safe until they are written, if there is such a place.
+    /// The spool, if there is one.
     pub(crate) spool: Option<Spool>,
 }
 
-/// A journal that is written by a [`Scribe`](crate::Scribe).
-///
-/// Its marks are offsets in the file.
+/// A journal that is written by a [`Scribe`](crate::Scribe). Its marks are file offsets.
 pub(crate) struct Sink {
     disk: Box<dyn Disk>,
-    // For people.
+    // For messages.
     name: String,
     sync: SyncPolicy,
     max: u64,
     inner: Mutex<Inner>,
-    // Held while a status is written, so that they are written in their order. The disk may take long for that, and whoever adds
-    // records must not wait for it.
+    // Locked while a status is written, to keep statuses in order. It is separate from `inner`, because the disk may be
+    // slow and adding records must not wait for it.
     slots: Mutex<()>,
-    // Told when the state changes.
+    // Notified when the state changes.
     changed: Condvar,
     reached: AtomicU64,
     waker: Mutex<Option<Waker>>,
@@ -61,42 +61,42 @@ pub(crate) struct Sink {
 #[derive(Debug)]
 struct Inner {
     pending: Vec<u8>,
-    // Taken in turns with `pending`, so that no memory is taken for each write.
+    // Swapped with `pending`, to avoid an allocation for each write.
     spare: Vec<u8>,
-    // Bytes of `pending` that the spool has.
+    // The part of `pending` that is in the spool, in bytes.
     spooled: usize,
-    // With what is pending.
+    // The end of the file once everything pending is written.
     end: u64,
     sum: u32,
     written: u64,
     synced: u64,
     status: Status,
-    taking: Taking,
-    // Where records are safe until they are written.
+    phase: Phase,
+    // Keeps pending records safe if the process is killed.
     spool: Option<Spool>,
-    // Why it was given up, until that is carried out.
-    cut: Option<Cut>,
-    // Somebody waits for a change.
+    // Why it was given up, until that is written to the file.
+    cut: Option<CutReason>,
+    // Somebody waits for `changed`.
     watched: bool,
-    // It waits for the thread that writes.
+    // It is queued for the writing thread.
     queued: bool,
-    // It waits for the thread that syncs.
+    // It is queued for the syncing thread.
     due: bool,
 }
 
-/// What a journal still takes.
+/// What a journal still accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taking {
-    Records,
-    /// It is to be closed.
-    End,
-    /// It was given up.
+enum Phase {
+    Open,
+    /// Nothing more: it is being closed.
+    Closing,
+    /// Nothing more: it was given up.
     Cut,
 }
 
 /// Why a journal was given up.
 #[derive(Debug)]
-enum Cut {
+enum CutReason {
     Full,
     Hung,
     Failed(&'static str, io::Error),
@@ -120,7 +120,7 @@ impl Sink {
             written: offset,
             synced: status.synced,
             status,
-            taking: Taking::Records,
+            phase: Phase::Open,
             spool,
             cut: None,
             watched: false,
@@ -140,22 +140,22 @@ impl Sink {
         }
     }
 
-    /// Whether records are still taken.
+    /// Whether it accepts records.
     pub(crate) fn is_open(&self) -> bool {
-        self.inner().taking == Taking::Records
+        self.inner().phase == Phase::Open
     }
 
-    /// Its name, for people.
+    /// Its name for messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Adds a record. Nothing happens with it before [`Sink::queue`].
+    /// Adds a record. It is not written before [`Sink::queue`].
     pub(crate) fn push(&self, body: &[u8]) {
         self.add(body, true);
     }
 
-    /// Adds a record without which the journal tells as much.
+    /// Adds an optional record, unless it exceeds the size limit.
     pub(crate) fn push_if_it_fits(&self, body: &[u8]) {
         self.add(body, false);
     }
@@ -163,7 +163,7 @@ impl Sink {
     fn add(&self, body: &[u8], needed: bool) {
         let mut guard = self.inner();
         let inner = &mut *guard;
-        if inner.taking != Taking::Records {
+        if inner.phase != Phase::Open {
             return;
         }
         if inner.pending.len() > MAX_PENDING {
@@ -176,7 +176,7 @@ impl Sink {
         if inner.end + added as u64 > self.max {
             inner.pending.truncate(before.0);
             inner.sum = before.1;
-            if needed && inner.give_up(Cut::Full) {
+            if needed && inner.give_up(CutReason::Full) {
                 self.reached.store(EVERYTHING, Ordering::Release);
             }
             return;
@@ -184,8 +184,7 @@ impl Sink {
         inner.end += added as u64;
     }
 
-    /// Makes all that was pushed safe from the end of the process, if there is a place for it. Otherwise outputs wait for the
-    /// journal itself.
+    /// Copies all pending records to the spool, if there is one. Otherwise outputs wait until the journal is written.
     pub(crate) fn spool(&self) {
         self.spool_all(&mut self.inner());
     }
@@ -199,32 +198,33 @@ impl Sink {
         }
     }
 
-    /// Where the next record goes.
+    /// The offset of the next record.
     pub(crate) fn end_offset(&self) -> u64 {
         self.inner().end
     }
 
-    /// Whether writing it may be put off for a while: nobody waits for it.
-    pub(crate) fn is_patient(&self) -> bool {
+    /// Whether a write may be delayed, because the spool has everything.
+    pub(crate) fn may_be_delayed(&self) -> bool {
         let inner = self.inner();
-        inner.spool.as_ref().is_some_and(Spool::is_whole) && inner.taking == Taking::Records
+        inner.spool.as_ref().is_some_and(Spool::is_whole) && inner.phase == Phase::Open
     }
 
-    /// The mark after everything that was pushed, asked for when something is to be told. Once it is to be cut, that it is cut:
-    /// whoever is told anything that the journal does not know must not find it open after a crash.
+    /// The mark after everything that was added, for outputs that follow now. If the journal is being cut, it is the
+    /// mark after the cut: once anybody receives outputs that the journal does not cover, it must not be found open
+    /// after a crash.
     pub(crate) fn mark(&self) -> u64 {
         let mut inner = self.inner();
         self.spool_all(&mut inner);
-        inner.end + u64::from(inner.taking == Taking::Cut)
+        inner.end + u64::from(inner.phase == Phase::Cut)
     }
 
-    /// Where the next record goes, and the checksum of the one before.
+    /// The offset of the next record, and the checksum of the previous one.
     pub(crate) fn position(&self) -> (u64, u32) {
         let inner = self.inner();
         (inner.end, inner.sum)
     }
 
-    /// The mark up to which everything is safe, as far as the policy asks for it.
+    /// The mark up to which everything is safe according to the policy.
     pub(crate) fn reached(&self) -> u64 {
         self.reached.load(Ordering::Acquire)
     }
@@ -239,28 +239,28 @@ impl Sink {
             none => *none = Some(context.waker().clone()),
         }
         drop(waker);
-        // It may have been reached while the waker was put there.
+        // It may have been reached before the waker was stored.
         if self.reached() > above { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Stops waiting for a disk that does not answer.
+    /// Stops waiting for a disk that does not respond.
     pub(crate) fn give_up(&self) {
         let mut inner = self.inner();
-        if inner.taking != Taking::Records {
-            // It is full or closed, and the disk does not even take that.
+        if inner.phase != Phase::Open {
+            // It is full or closed, and the disk does not respond to that either.
             drop(inner);
             return self.reach(EVERYTHING);
         }
-        inner.give_up(Cut::Hung);
+        inner.give_up(CutReason::Hung);
         drop(inner);
         self.reach(EVERYTHING);
         warn!(
             journal = self.name,
-            "the disk does not answer: the match goes on without its journal, which ends here and cannot be resumed from"
+            "the disk does not respond: the match continues without its journal, which is cut here and cannot be resumed"
         );
     }
 
-    /// Whether it has to be written, and does not wait for that already. Then it does.
+    /// Whether it must be queued for writing, and is not yet. Marks it as queued then.
     pub(crate) fn queue(&self) -> bool {
         let mut inner = self.inner();
         let wanted = !inner.queued && inner.has_work();
@@ -268,22 +268,22 @@ impl Sink {
         wanted
     }
 
-    /// Takes no more records; the next [`Sink::write`] closes it.
+    /// Stops accepting records. The next [`Sink::write`] closes it.
     pub(crate) fn close(&self) {
         let mut inner = self.inner();
-        if inner.taking == Taking::Records {
-            inner.taking = Taking::End;
+        if inner.phase == Phase::Open {
+            inner.phase = Phase::Closing;
         }
     }
 
-    /// Waits until it is closed or cut, at most that long. Whether it is.
+    /// Waits until it is closed or cut, or the time is over. Returns whether it is.
     pub(crate) fn finish(&self, patience: Duration) -> bool {
         let waited = self.changed.wait_timeout_while(self.inner(), patience, |inner| inner.status.state == State::Open);
         let (inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
         inner.status.state != State::Open
     }
 
-    /// Waits until all that was pushed is written, at most that long.
+    /// Waits until everything that was added is written, or the time is over.
     pub(crate) fn drain(&self, patience: Duration) {
         let unwritten = |inner: &mut Inner| inner.status.state == State::Open && inner.written < inner.end;
         let mut inner = self.inner();
@@ -291,7 +291,7 @@ impl Sink {
         drop(self.changed.wait_timeout_while(inner, patience, unwritten));
     }
 
-    /// Writes all that waits, or carries out its end. Whether it wants to be synced some time later.
+    /// Writes everything pending, or closes or cuts the journal. Returns whether a sync must be scheduled.
     pub(crate) fn write(&self) -> bool {
         let mut guard = self.inner();
         let inner = &mut *guard;
@@ -299,11 +299,11 @@ impl Sink {
         if inner.status.state != State::Open {
             return false;
         }
-        // It has no gaps.
+        // The spool must have no gaps.
         self.spool_all(inner);
         inner.spooled = 0;
         let mut bytes = mem::replace(&mut inner.pending, mem::take(&mut inner.spare));
-        let (at, hung) = (inner.written, matches!(inner.cut, Some(Cut::Hung)));
+        let (at, hung) = (inner.written, matches!(inner.cut, Some(CutReason::Hung)));
         drop(guard);
         if !bytes.is_empty() && !hung {
             match self.write_out(at, &bytes) {
@@ -324,7 +324,7 @@ impl Sink {
             self.cut(&cut);
             return false;
         }
-        if inner.taking == Taking::End && inner.pending.is_empty() {
+        if inner.phase == Phase::Closing && inner.pending.is_empty() {
             drop(inner);
             self.end();
             return false;
@@ -334,10 +334,10 @@ impl Sink {
         due
     }
 
-    fn write_out(&self, at: u64, bytes: &[u8]) -> Result<(), Cut> {
-        self.disk.write_at(at, bytes).map_err(|error| Cut::Failed("written to", error))?;
+    fn write_out(&self, at: u64, bytes: &[u8]) -> Result<(), CutReason> {
+        self.disk.write_at(at, bytes).map_err(|error| CutReason::Failed("written to", error))?;
         match self.sync {
-            SyncPolicy::Always => self.disk.sync().map_err(|error| Cut::Failed("synced", error)),
+            SyncPolicy::Always => self.disk.sync().map_err(|error| CutReason::Failed("synced", error)),
             SyncPolicy::Interval => Ok(()),
         }
     }
@@ -348,7 +348,7 @@ impl Sink {
         if self.sync == SyncPolicy::Always {
             inner.synced = end;
         }
-        let given_up = matches!(inner.cut, Some(Cut::Hung));
+        let given_up = matches!(inner.cut, Some(CutReason::Hung));
         if let Some(spool) = inner.spool.take_if(|spool| !spool.written(end)) {
             spool.remove();
         }
@@ -361,8 +361,8 @@ impl Sink {
         }
     }
 
-    /// Makes sure that a power cut loses nothing of what was written so far, and says so in the file. Whether that failed, so
-    /// that it has to be cut by [`Sink::write`].
+    /// Syncs everything written so far and records that in the file. Returns whether the sync failed, so that
+    /// [`Sink::write`] must cut the journal.
     #[must_use]
     pub(crate) fn sync(&self) -> bool {
         let mut inner = self.inner();
@@ -375,7 +375,7 @@ impl Sink {
         if synced < written
             && let Err(error) = self.disk.sync()
         {
-            self.inner().give_up(Cut::Failed("synced", error));
+            self.inner().give_up(CutReason::Failed("synced", error));
             return true;
         }
         let _order = self.order();
@@ -385,71 +385,10 @@ impl Sink {
             let status = Status { sequence: inner.status.sequence + 1, synced: inner.synced, ..inner.status };
             inner.status = status;
             drop(inner);
-            // If it fails, the next write will too.
+            // If it fails, the next write will fail too.
             let _ = self.disk.write_at(status.offset(), &status.to_bytes());
         }
         false
-    }
-
-    // The end in good order.
-    fn end(&self) {
-        let _order = self.order();
-        let status = self.ended(State::Closed);
-        let ended = self.disk.sync().and_then(|()| {
-            self.disk.write_at(status.offset(), &status.to_bytes())?;
-            self.disk.sync()
-        });
-        if let Err(error) = ended {
-            warn!(journal = self.name, %error, "the end of the journal may be lost in a power cut");
-        }
-        self.become_state(status);
-    }
-
-    // Leaves what is whole, and says that it is not everything.
-    fn cut(&self, why: &Cut) {
-        let _order = self.order();
-        let status = self.ended(State::Cut);
-        // The other slot has to be on the disk while this one is written, if the disk still takes anything.
-        let _ = self.disk.sync();
-        let cleared = self.disk.truncate(status.end);
-        let marked = self.disk.write_at(status.offset(), &status.to_bytes());
-        let _ = self.disk.sync();
-        let journal = &self.name;
-        match why {
-            Cut::Full => warn!(
-                journal,
-                max = self.max,
-                "the journal has its largest size: the match goes on without it, and cannot be resumed; --journal-max allows more"
-            ),
-            Cut::Hung => {}
-            Cut::Failed(what, error) => warn!(
-                journal,
-                %error,
-                "the journal cannot be {what}: the match goes on without it, and cannot be resumed from it"
-            ),
-        }
-        if let Err(error) = cleared.and(marked) {
-            error!(journal, %error, "the journal cannot even be marked as cut: delete it, it does not tell the whole match");
-        }
-        self.become_state(status);
-    }
-
-    fn ended(&self, state: State) -> Status {
-        let inner = self.inner();
-        let end = inner.written.max(RECORDS);
-        let synced = if state == State::Closed { end } else { inner.synced.min(end) };
-        Status { sequence: inner.status.sequence + 1, state, synced, end }
-    }
-
-    fn become_state(&self, status: Status) {
-        let mut inner = self.inner();
-        inner.status = status;
-        if let Some(spool) = inner.spool.take() {
-            spool.remove();
-        }
-        drop(inner);
-        self.changed.notify_all();
-        self.reach(EVERYTHING);
     }
 
     fn reach(&self, mark: u64) {
@@ -471,13 +410,13 @@ impl Sink {
 
 impl Inner {
     fn has_work(&self) -> bool {
-        self.status.state == State::Open && (!self.pending.is_empty() || self.taking != Taking::Records)
+        self.status.state == State::Open && (!self.pending.is_empty() || self.phase != Phase::Open)
     }
 
-    // The first reason counts. Whether that is safe from the end of the process already.
-    fn give_up(&mut self, cut: Cut) -> bool {
-        self.taking = Taking::Cut;
-        // In case that the file cannot be told any more.
+    // The first reason is kept. Returns whether the spool has recorded the cut.
+    fn give_up(&mut self, cut: CutReason) -> bool {
+        self.phase = Phase::Cut;
+        // In case that the file cannot be changed any more.
         let told = self.spool.as_mut().is_some_and(Spool::cut);
         if self.cut.is_none() && self.status.state == State::Open {
             self.cut = Some(cut);

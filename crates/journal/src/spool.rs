@@ -1,11 +1,11 @@
-//! Memory of the system in which records are safe from the end of the server before they are in the journal.
+//! Keeps records safe in memory that outlives the server, until they are in the journal.
 //!
-//! A file in `/dev/shm` lives in memory and outlives the process that wrote it, until the machine is switched off. Writing a record there
-//! costs one system call that never waits for a disk, so with [`SyncPolicy::Interval`](crate::SyncPolicy) nothing has to be held
-//! back: the thread that writes the journal may come some milliseconds later. Whoever opens a journal that no server writes first
-//! copies what its spool has and it has not.
+//! A file in `/dev/shm` lives in memory and outlives the process that wrote it, until the machine is switched off.
+//! Writing a record there takes one system call that never waits for a disk, so with
+//! [`SyncPolicy::Interval`](crate::SyncPolicy) no outputs have to be held back: the journal can be written some
+//! milliseconds later. Opening a journal that no server writes first copies the missing records from its spool.
 //!
-//! Where there is no such directory, or no room in it, outputs wait for the journal itself.
+//! Where there is no such directory, or no space in it, outputs wait until the journal is written.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -23,53 +23,51 @@ use crate::{
     layout::{State, Status},
 };
 
-/// A directory that lives in memory.
+/// A directory in memory.
 const DIRECTORY: &str = "/dev/shm";
-/// Once a run is enough.
+/// Old spools are removed once per process.
 static SWEPT: Once = Once::new();
 const PREFIX: &str = "arcade-journal-";
-/// The identity of the journal, the offset at which the records continue it, and the length of its path, each in 8 bytes; then
-/// the path.
+/// Size of the header. It contains the id of the journal, the offset at which the records continue it, and the length
+/// of its path, in 8 bytes each; then the path.
 const HEADER: u64 = 4_096;
 const HEADER_BYTES: usize = 4_096;
 const FIELDS: usize = 24;
-/// A spool of that many bytes begins anew once all of it is in the journal.
+/// A spool of this size is restarted once all of it is in the journal.
 const LARGE: u64 = 64 << 10;
-/// In the place of the offset: the match went on without its journal.
+/// Written instead of the offset when the journal was given up.
 const CUT: u64 = u64::MAX;
-/// A spool whose journal is gone is kept that long: the journal may only have been moved.
+/// Minimal age of a spool without a journal before it is removed, as the journal may only have been moved.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// The most bytes of a spool that is read again: far more than a server leaves behind.
+/// Limit on the size of a spool that is read, far above what a server leaves.
 const MOST: u64 = 256 << 20;
 
-/// A number that no other journal has.
+/// A random number that identifies a journal.
 pub(crate) fn new_id() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// The spool of one journal.
+/// The spool of a journal.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
     path: PathBuf,
     header: Vec<u8>,
-    // Where in the journal its first record stands.
+    // The offset in the journal of its first record.
     base: u64,
     length: u64,
-    // There was no room for the newest records.
+    // There was no space for the latest records.
     full: bool,
 }
 
 impl Spool {
-    /// A spool for the journal with this identity at `journal`, whose next record stands at `base`; none if the system has no memory
-    /// for it.
+    /// A spool for the journal at `journal` with this id, whose next record is at `base`; `None` if the system has no
+    /// memory for it.
     pub(crate) fn create(id: u64, journal: &Path, base: u64) -> Option<Self> {
         SWEPT.call_once(sweep);
         let path = path_of(id);
         let created = Self::create_at(id, path, journal, base);
-        created
-            .inspect_err(|error| debug!(%error, "no memory outlives this process: answers wait for the journal"))
-            .ok()
+        created.inspect_err(|error| debug!(%error, "no spool in memory: outputs wait for the journal")).ok()
     }
 
     fn create_at(id: u64, path: PathBuf, journal: &Path, base: u64) -> io::Result<Self> {
@@ -84,19 +82,19 @@ impl Spool {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path)?;
-        // So that nobody sweeps it away.
+        // Prevents others from removing it.
         file.try_lock().map_err(io::Error::from)?;
         let mut spool = Self { file, path, header, base, length: 0, full: false };
         spool.begin(base)?;
         Ok(spool)
     }
 
-    /// Whether all that was added is safe here.
+    /// Whether it has all records that were added.
     pub(crate) const fn is_whole(&self) -> bool {
         !self.full
     }
 
-    /// Adds records behind those that it has.
+    /// Appends records.
     pub(crate) fn append(&mut self, records: &[u8]) {
         if self.full {
             return;
@@ -104,13 +102,14 @@ impl Spool {
         match self.file.write_at(HEADER + self.length, records) {
             Ok(()) => self.length += records.len() as u64,
             Err(error) => {
-                debug!(%error, "no room in the memory that outlives this process: answers wait for the journal");
+                debug!(%error, "no space left for the spool: outputs wait for the journal");
                 self.full = true;
             }
         }
     }
 
-    /// Everything up to `end` is in the journal: the memory is free again if it is much. Whether more can be added.
+    /// Reports that everything up to `end` is in the journal, so that a large spool can be restarted. Returns whether
+    /// more can be added.
     pub(crate) fn written(&mut self, end: u64) -> bool {
         if end < self.base + self.length {
             return true;
@@ -121,19 +120,18 @@ impl Spool {
         !self.full
     }
 
-    /// Nothing needs it any more.
+    /// Deletes the spool, when it is not needed any more.
     pub(crate) fn remove(self) {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// The match goes on without its journal, and the file may not know it yet.
-    /// Whether it will be found out.
+    /// Records that the journal was given up, in case that the file does not say so. Returns whether that succeeded.
     pub(crate) fn cut(&mut self) -> bool {
         self.header[8..16].copy_from_slice(&CUT.to_le_bytes());
         self.file.write_at(0, &self.header).is_ok()
     }
 
-    // In this order: nothing that was added for one offset is ever found at another.
+    // In this order, so that records are never found at an offset to which they do not belong.
     fn begin(&mut self, base: u64) -> io::Result<()> {
         self.file.set_len(HEADER)?;
         self.length = 0;
@@ -143,8 +141,8 @@ impl Spool {
     }
 }
 
-/// Copies what the spool of a journal has, and the journal has not, to its end. The caller has locked the journal, so no
-/// server writes it.
+/// Appends the records that the spool of a journal has and the journal has not. The caller has locked the journal, so
+/// no server writes it.
 pub(crate) fn recover(id: u64, status: Status, journal: &File) -> io::Result<()> {
     let path = path_of(id);
     let mut spool = match File::open(&path) {
@@ -180,7 +178,7 @@ fn number(header: &[u8; FIELDS], at: usize) -> u64 {
     header[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-// Removes the spools of servers that were killed, if their journals are gone.
+// Removes the spools of killed servers whose journals are gone.
 fn sweep() {
     let Ok(entries) = fs::read_dir(DIRECTORY) else { return };
     for entry in entries.flatten() {

@@ -1,4 +1,4 @@
-//! An engine that is small enough for tests, and a disk that does what they say.
+//! A minimal engine and a disk with faults, for tests.
 
 use std::{
     io,
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Disk, Head, JournalHold, Journalled, Parts, Scribe, SyncPolicy, Writing};
 
-/// Adds up the bytes that it is sent, one a message, and tells everybody the sum. `!` is no message, `q` closes its sender, `x` breaks
-/// an invariant, and each second counts one.
+/// Sums up the bytes that it receives, one per message, and sends everybody the sum. `!` is malformed, `q` closes its
+/// sender, `x` panics, and each second is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Adder {
     pub(crate) sum: u64,
@@ -119,21 +119,21 @@ impl Recorded for Adder {
     }
 }
 
-/// A file that tests look into and break.
+/// A file that tests can inspect and damage.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Paper(Arc<Mutex<PaperState>>);
+pub(crate) struct MemoryDisk(Arc<Mutex<MemoryState>>);
 
 #[derive(Debug, Default)]
-pub(crate) struct PaperState {
+pub(crate) struct MemoryState {
     pub(crate) bytes: Vec<u8>,
     pub(crate) syncs: usize,
-    /// The file cannot be longer.
+    /// Limit on the length of the file.
     pub(crate) full_at: Option<usize>,
     pub(crate) sync_fails: bool,
 }
 
-impl Paper {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, PaperState> {
+impl MemoryDisk {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.0.lock().unwrap()
     }
 
@@ -142,7 +142,7 @@ impl Paper {
     }
 }
 
-impl Disk for Paper {
+impl Disk for MemoryDisk {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.lock();
         let (from, to) = (usize::try_from(offset).unwrap(), usize::try_from(offset).unwrap() + bytes.len());
@@ -171,9 +171,9 @@ impl Disk for Paper {
     }
 }
 
-/// A journalled room, driven by hand.
+/// A journalled room without threads.
 pub(crate) struct Bench {
-    pub(crate) paper: Paper,
+    pub(crate) disk: MemoryDisk,
     pub(crate) scribe: Scribe,
     pub(crate) room: Journalled<Adder>,
     pub(crate) hold: JournalHold,
@@ -190,18 +190,18 @@ pub(crate) const ANN: PeerId = PeerId(0);
 
 impl Bench {
     pub(crate) fn new(sync: SyncPolicy, max: u64) -> Self {
-        let (paper, writing) = (Paper::default(), writing(sync, max));
+        let (disk, writing) = (MemoryDisk::default(), writing(sync, max));
         let room = Hosted::new(Adder::new(7));
         let head = Head::new(room.engine(), "1.2.3", vec![], 99);
-        let parts = writing.begin(paper.clone(), "paper".into(), room, &head).unwrap();
-        Self::of(paper, writing.scribe, parts)
+        let parts = writing.begin(disk.clone(), "disk".into(), room, &head).unwrap();
+        Self::of(disk, writing.scribe, parts)
     }
 
-    pub(crate) fn of(paper: Paper, scribe: Scribe, (room, hold, end): Parts<Adder>) -> Self {
-        Self { paper, scribe, room, hold, end, now: Time::ZERO, out: Outbox::new() }
+    pub(crate) fn of(disk: MemoryDisk, scribe: Scribe, (room, hold, end): Parts<Adder>) -> Self {
+        Self { disk, scribe, room, hold, end, now: Time::ZERO, out: Outbox::new() }
     }
 
-    /// Ann comes, over a stream.
+    /// Ann connects over a stream.
     pub(crate) fn connect(&mut self) {
         let (role, link) = (Role::Player, Link::Stream);
         self.input(RoomInput::Connected { peer: ANN, role, link, address: "10.0.0.1:5" });
@@ -219,7 +219,7 @@ impl Bench {
         self.room.input(self.now, input, &mut self.out);
     }
 
-    /// Has everything written and synced that waits.
+    /// Does all pending writes and syncs.
     pub(crate) fn settle(&self) {
         use netshell::Hold as _;
         let mut hold = JournalHold { sink: Arc::clone(&self.hold.sink), scribe: self.scribe.clone() };
@@ -227,7 +227,7 @@ impl Bench {
         while self.scribe.write() || self.scribe.keep() {}
     }
 
-    /// Whether what follows from everything so far may leave.
+    /// Whether all outputs so far may be sent.
     pub(crate) fn may_leave(&self) -> bool {
         use netshell::Hold as _;
         self.hold.reached() >= self.hold.mark()

@@ -1,4 +1,4 @@
-//! What is written is read again, and what is not whole is told apart from what is damaged.
+//! Tests of writing, reading and resuming journals.
 
 use std::{io::Cursor, panic::AssertUnwindSafe};
 
@@ -7,10 +7,10 @@ use netcore::{Gone, Leave, Link, Outbox, PeerId, Role, Room, RoomInput, Time};
 use netshell::Hold as _;
 
 use crate::{
-    Arrival, Disk as _, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay, Resumable,
-    ResumeError, State, SyncPolicy, What,
+    Arrival, ArrivalKind, Disk as _, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay,
+    Resumable, ResumeError, State, SyncPolicy,
     layout::RECORDS,
-    testing::{ANN, Adder, Bench, Paper, writing},
+    testing::{ANN, Adder, Bench, MemoryDisk, writing},
 };
 
 const MAX: u64 = 1 << 20;
@@ -33,7 +33,7 @@ fn resume(bytes: &[u8]) -> Result<Resumable<Adder>, ResumeError> {
     Resumable::read(Cursor::new(bytes.to_vec()), bytes.len() as u64)
 }
 
-/// A match of which everything is written: Ann is there, has said `abc`, and a second has passed.
+/// A match that is written completely: Ann has connected and sent `abc`, and a second has passed.
 fn played() -> Bench {
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     bench.connect();
@@ -44,78 +44,79 @@ fn played() -> Bench {
 }
 
 #[test]
-fn what_arrived_is_read_again_in_order_with_whole_microseconds() {
+fn arrivals_are_read_in_order_with_whole_microseconds() {
     let bench = played();
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let found = arrivals(&bytes);
-    let said: Vec<&What> = found.iter().map(|arrival| &arrival.what).collect();
-    assert!(matches!(said[0], What::Connected(peer) if peer.peer == ANN && peer.address == "10.0.0.1:5"));
-    let bytes_of = |what: &What| if let What::Bytes { bytes, .. } = what { bytes.to_vec() } else { vec![] };
+    let said: Vec<&ArrivalKind> = found.iter().map(|arrival| &arrival.kind).collect();
+    assert!(matches!(said[0], ArrivalKind::Connected(peer) if peer.peer == ANN && peer.address == "10.0.0.1:5"));
+    let bytes_of =
+        |what: &ArrivalKind| if let ArrivalKind::Bytes { bytes, .. } = what { bytes.to_vec() } else { vec![] };
     assert_eq!(said[1..4].iter().map(|what| bytes_of(what)).collect::<Vec<_>>(), [b"a", b"b", b"c"]);
-    assert_eq!(said[4..], [&What::Elapsed]);
+    assert_eq!(said[4..], [&ArrivalKind::Elapsed]);
     assert_eq!(found[0].time, Time::from_nanos(1_001_000), "rounded up, so that no deadline is missed");
     let reader = reader(&bytes);
     assert_eq!((reader.head().game.as_str(), reader.head().begun, reader.state()), ("adder", 99, State::Open));
 }
 
 #[test]
-fn what_had_no_effect_is_not_written() {
+fn inputs_without_effect_are_not_recorded() {
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     bench.connect();
     bench.settle();
-    let before = bench.paper.bytes().len();
+    let before = bench.disk.bytes().len();
     bench.input(RoomInput::Bytes { peer: ANN, bytes: &mut BytesMut::new() });
     bench.input(RoomInput::Bytes { peer: PeerId(5), bytes: &mut BytesMut::from(&b"z"[..]) });
     bench.settle();
-    assert_eq!(bench.paper.bytes().len(), before);
+    assert_eq!(bench.disk.bytes().len(), before);
 }
 
 #[test]
-fn nothing_may_leave_before_it_is_written_and_with_always_before_it_is_synced() {
+fn outputs_wait_until_their_input_is_written_or_synced() {
     for (sync, syncs) in [(SyncPolicy::Interval, 0), (SyncPolicy::Always, 1)] {
         let mut bench = Bench::new(sync, MAX);
         bench.connect();
         assert!(!bench.may_leave());
-        let before = bench.paper.lock().syncs;
+        let before = bench.disk.lock().syncs;
         bench.hold.flush();
         bench.say(b"ab");
         assert!(bench.scribe.write());
-        assert!(bench.may_leave(), "what came meanwhile is written with it");
-        assert_eq!(bench.paper.lock().syncs - before, syncs, "one for all of it");
+        assert!(bench.may_leave(), "later records are written with it");
+        assert_eq!(bench.disk.lock().syncs - before, syncs, "one for all of it");
     }
 }
 
 #[test]
-fn a_match_goes_on_where_it_was_with_its_peers() {
+fn a_match_is_resumed_with_its_state_and_its_peers() {
     let bench = played();
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let resumable = resume(&bytes).unwrap();
     assert_eq!(resumable.room().digest(), bench.room.digest());
     assert_eq!((resumable.next_peer.0, resumable.torn), (1, 0));
     assert_eq!(resumable.peers.iter().map(|peer| (peer.peer, peer.link)).collect::<Vec<_>>(), [(ANN, Link::Stream)]);
-    let (paper, writing) = (Paper::default(), writing(SyncPolicy::Interval, MAX));
-    paper.write_at(0, &bytes).unwrap();
-    let parts = resumable.go_on(&writing, paper.clone(), "paper".into()).unwrap();
-    let mut again = Bench::of(paper, writing.scribe.clone(), parts);
+    let (disk, writing) = (MemoryDisk::default(), writing(SyncPolicy::Interval, MAX));
+    disk.write_at(0, &bytes).unwrap();
+    let parts = resumable.resume(&writing, disk.clone(), "disk".into()).unwrap();
+    let mut again = Bench::of(disk, writing.scribe.clone(), parts);
     again.now = bench.now;
     again.input(RoomInput::Disconnected { peer: ANN, why: Gone::Interrupted });
     again.settle();
-    let found = entries(&again.paper.bytes());
+    let found = entries(&again.disk.bytes());
     assert!(found.iter().any(|entry| matches!(entry, Entry::Note(Note::Resumed { .. }))));
-    assert_eq!(arrivals(&again.paper.bytes()).len(), 6);
-    let twice = resume(&again.paper.bytes()).unwrap();
+    assert_eq!(arrivals(&again.disk.bytes()).len(), 6);
+    let twice = resume(&again.disk.bytes()).unwrap();
     assert_eq!((twice.room().digest(), twice.peers.len(), twice.next_peer.0), (again.room.digest(), 0, 1));
 }
 
 #[test]
-fn a_last_record_that_is_not_whole_is_cut_off_and_nothing_else_is_lost() {
-    // Written, but not yet known to be on the disk.
+fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
+    // Written, but not yet known to be on disk.
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     bench.connect();
     bench.say(b"abc");
     bench.hold.flush();
     assert!(bench.scribe.write());
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let whole = arrivals(&bytes).len();
     for length in usize::try_from(RECORDS).unwrap()..bytes.len() {
         let cut = &bytes[..length];
@@ -127,7 +128,7 @@ fn a_last_record_that_is_not_whole_is_cut_off_and_nothing_else_is_lost() {
                 assert!([7, 104, 202, 301].contains(&state), "{state} was never the sum");
             }
             Err(ResumeError::Read(ReadError::Empty | ReadError::Damaged { .. })) => {
-                // The head had reached the disk before anything arrived.
+                // The head was on disk before anything arrived.
                 assert!(arrivals_begin(&bytes) > length as u64, "{length}");
             }
             Err(error) => panic!("{length}: {error}"),
@@ -140,12 +141,12 @@ fn arrivals_begin(bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn a_damaged_record_is_refused_with_its_place_if_it_had_reached_the_disk() {
+fn a_damaged_record_is_rejected_with_its_offset_if_it_was_on_disk() {
     let mut bench = played();
     bench.say(b"d");
     bench.end.close();
     while bench.scribe.write() {}
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let mut reader = reader(&bytes);
     assert_eq!(reader.state(), State::Closed);
     let mut places = vec![];
@@ -166,12 +167,12 @@ fn a_damaged_record_is_refused_with_its_place_if_it_had_reached_the_disk() {
 }
 
 #[test]
-fn records_that_are_missing_doubled_or_swapped_are_noticed() {
+fn missing_duplicated_and_swapped_records_are_detected() {
     let mut bench = played();
     bench.say(b"defg");
     bench.end.close();
     while bench.scribe.write() {}
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let mut reader = reader(&bytes);
     let mut places = vec![];
     while let Some(_entry) = {
@@ -189,8 +190,8 @@ fn records_that_are_missing_doubled_or_swapped_are_noticed() {
 }
 
 #[test]
-fn other_games_and_other_rules_are_refused_by_name() {
-    let bytes = played().paper.bytes();
+fn other_games_and_other_rules_are_rejected_by_name() {
+    let bytes = played().disk.bytes();
     let mut head = reader(&bytes).head().clone();
     head.rules = 4;
     let excerpt = Excerpt::new(&head).into_bytes();
@@ -200,7 +201,7 @@ fn other_games_and_other_rules_are_refused_by_name() {
     let error = Replay::<Adder>::start(&head).unwrap_err();
     assert_eq!(error, HeadError::Game { found: "chess".into(), expected: "adder" });
     for (bytes, expected) in
-        [(&b""[..], "it is no journal"), (b"#!/bin/sh", "it is no journal"), (&bytes[..9], "nothing is lost")]
+        [(&b""[..], "it is not a journal"), (b"#!/bin/sh", "it is not a journal"), (&bytes[..9], "nothing is lost")]
     {
         let error = resume(bytes).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
@@ -208,24 +209,24 @@ fn other_games_and_other_rules_are_refused_by_name() {
 }
 
 #[test]
-fn a_full_disk_leaves_a_whole_journal_that_says_it_was_cut() {
+fn a_full_disk_leaves_a_valid_journal_that_is_marked_as_cut() {
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     bench.connect();
     bench.settle();
-    let length = bench.paper.bytes().len();
-    // Room for one record and a half.
-    bench.paper.lock().full_at = Some(length + 18);
+    let length = bench.disk.bytes().len();
+    // Space for one and a half records.
+    bench.disk.lock().full_at = Some(length + 18);
     bench.say(b"a");
     bench.settle();
     bench.say(b"b");
     bench.settle();
-    assert!(bench.may_leave() && !bench.end.is_open(), "the match goes on");
+    assert!(bench.may_leave() && !bench.end.is_open(), "the match continues");
     bench.say(b"c");
     assert!(bench.may_leave());
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let reader = reader(&bytes);
     assert_eq!(reader.state(), State::Cut);
-    assert_eq!(arrivals(&bytes).len(), 2, "and nothing half-true");
+    assert_eq!(arrivals(&bytes).len(), 2, "no partial record is left");
     assert!(matches!(resume(&bytes), Err(ResumeError::Cut)));
 }
 
@@ -235,16 +236,16 @@ fn a_disk_that_fails_to_sync_cuts_the_journal() {
         let mut bench = Bench::new(sync, MAX);
         bench.connect();
         bench.settle();
-        bench.paper.lock().sync_fails = true;
+        bench.disk.lock().sync_fails = true;
         bench.say(b"a");
         bench.settle();
         assert!(bench.may_leave() && !bench.end.is_open(), "{sync:?}");
-        assert_eq!(reader(&bench.paper.bytes()).state(), State::Cut);
+        assert_eq!(reader(&bench.disk.bytes()).state(), State::Cut);
     }
 }
 
 #[test]
-fn a_disk_that_hangs_is_waited_for_no_longer_than_the_host_does() {
+fn a_disk_that_does_not_respond_is_given_up_with_the_hold() {
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     bench.connect();
     assert!(!bench.may_leave());
@@ -252,13 +253,13 @@ fn a_disk_that_hangs_is_waited_for_no_longer_than_the_host_does() {
     assert!(bench.may_leave());
     bench.say(b"a");
     assert!(bench.may_leave(), "for good");
-    // It answers after all.
+    // It responds after all.
     bench.settle();
-    assert_eq!(reader(&bench.paper.bytes()).state(), State::Cut);
+    assert_eq!(reader(&bench.disk.bytes()).state(), State::Cut);
 }
 
 #[test]
-fn the_largest_size_ends_the_journal_and_not_the_match() {
+fn the_size_limit_ends_the_journal_and_not_the_match() {
     let mut bench = Bench::new(SyncPolicy::Interval, 1_700);
     bench.connect();
     for _ in 0..100 {
@@ -266,14 +267,14 @@ fn the_largest_size_ends_the_journal_and_not_the_match() {
         bench.settle();
         assert!(bench.may_leave());
     }
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     assert!(bytes.len() <= 1_700 && arrivals(&bytes).len() > 2);
     assert_eq!(reader(&bytes).state(), State::Cut);
     assert_eq!(bench.room.room().engine().sum, 7 + 100 * 97);
 }
 
 #[test]
-fn nothing_leaves_after_the_largest_size_before_the_journal_says_that_it_is_cut() {
+fn at_the_size_limit_outputs_wait_until_the_journal_is_marked_as_cut() {
     let mut bench = Bench::new(SyncPolicy::Interval, 1_700);
     bench.connect();
     while bench.end.is_open() {
@@ -283,11 +284,11 @@ fn nothing_leaves_after_the_largest_size_before_the_journal_says_that_it_is_cut(
     assert!(!bench.may_leave(), "after a crash the journal would be resumed from");
     bench.settle();
     assert!(bench.may_leave());
-    assert_eq!(reader(&bench.paper.bytes()).state(), State::Cut);
+    assert_eq!(reader(&bench.disk.bytes()).state(), State::Cut);
 }
 
 #[test]
-fn a_full_journal_on_a_disk_that_hangs_holds_nothing_back_for_ever() {
+fn a_full_journal_on_a_disk_that_does_not_respond_is_given_up() {
     let mut bench = Bench::new(SyncPolicy::Interval, 1_700);
     bench.connect();
     while bench.end.is_open() {
@@ -299,10 +300,10 @@ fn a_full_journal_on_a_disk_that_hangs_holds_nothing_back_for_ever() {
 }
 
 #[test]
-fn a_broken_invariant_ends_the_journal_with_what_has_led_to_it() {
+fn after_a_panic_the_journal_ends_with_the_input_that_caused_it() {
     let mut bench = played();
     let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        // The bench is driven by hand, so nobody else writes meanwhile.
+        // The test bench has no threads, so another thread does the writing.
         let scribe = bench.scribe.clone();
         let writer = std::thread::spawn(move || {
             while !scribe.write() {
@@ -314,30 +315,30 @@ fn a_broken_invariant_ends_the_journal_with_what_has_led_to_it() {
         assert!(done.is_err());
     }));
     assert!(panicked.is_ok());
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     assert_eq!(entries(&bytes).last(), Some(&Entry::Note(Note::Broken)));
     let last = arrivals(&bytes).pop().unwrap();
-    assert_eq!(last.what, What::Bytes { peer: ANN, bytes: "x".into() });
+    assert_eq!(last.kind, ArrivalKind::Bytes { peer: ANN, bytes: "x".into() });
 }
 
 #[test]
-fn a_server_that_was_stopped_to_be_resumed_goes_on_from_before() {
+fn a_suspended_server_is_resumed_from_before_the_stop() {
     let mut bench = played();
     bench.input(RoomInput::Stop(Leave::Resumable));
     bench.end.close();
     while bench.scribe.write() {}
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     assert!(matches!(entries(&bytes).last(), Some(Entry::Note(Note::Suspended { .. }))));
     let resumable = resume(&bytes).unwrap();
     assert_eq!((resumable.room().outcome(), resumable.peers.len()), (None, 1));
     let mut over = played();
     over.input(RoomInput::Stop(Leave::Over));
     over.settle();
-    assert!(matches!(resume(&over.paper.bytes()), Err(ResumeError::Over("it was stopped"))));
+    assert!(matches!(resume(&over.disk.bytes()), Err(ResumeError::Over("it was stopped"))));
 }
 
 #[test]
-fn a_snapshot_saves_the_replay_of_what_came_before_it() {
+fn arrivals_before_a_snapshot_are_not_replayed() {
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     bench.connect();
     for _ in 0..12_000 {
@@ -347,10 +348,10 @@ fn a_snapshot_saves_the_replay_of_what_came_before_it() {
         }
     }
     bench.settle();
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let snapshots = entries(&bytes).iter().filter(|entry| matches!(entry, Entry::Note(Note::Snapshot(_)))).count();
     assert!(snapshots >= 1, "{snapshots}");
-    // Whatever comes before the snapshot is not even looked at by the room: a sum that was never told shows it.
+    // A restored room has not processed the arrivals before the snapshot.
     let resumable = resume(&bytes).unwrap();
     assert_eq!(resumable.room().digest(), bench.room.digest());
     let head: &Head = &resumable.head;
@@ -371,12 +372,12 @@ fn a_snapshot_saves_the_replay_of_what_came_before_it() {
 }
 
 #[test]
-fn a_replay_says_at_which_arrival_it_comes_to_something_else() {
+fn a_replay_reports_the_arrival_at_which_it_diverges() {
     let bench = played();
-    let mut all = arrivals(&bench.paper.bytes());
-    let What::Bytes { bytes, .. } = &mut all[2].what else { panic!("a message") };
+    let mut all = arrivals(&bench.disk.bytes());
+    let ArrivalKind::Bytes { bytes, .. } = &mut all[2].kind else { panic!("a message") };
     *bytes = "z".into();
-    let head = reader(&bench.paper.bytes()).head().clone();
+    let head = reader(&bench.disk.bytes()).head().clone();
     let mut replay = Replay::<Adder>::start(&head).unwrap();
     let mut out = Outbox::new();
     let diverges = all.iter().find_map(|arrival| replay.apply(arrival, &mut out).err());
@@ -384,9 +385,9 @@ fn a_replay_says_at_which_arrival_it_comes_to_something_else() {
 }
 
 #[test]
-fn an_excerpt_is_a_journal_of_its_own_from_the_beginning_or_from_a_state() {
+fn an_excerpt_is_a_journal_from_the_beginning_or_from_a_state() {
     let bench = played();
-    let bytes = bench.paper.bytes();
+    let bytes = bench.disk.bytes();
     let mut head = reader(&bytes).head().clone();
     let all = arrivals(&bytes);
     let mut replay = Replay::<Adder>::start(&head).unwrap();
@@ -412,12 +413,12 @@ fn an_excerpt_is_a_journal_of_its_own_from_the_beginning_or_from_a_state() {
 }
 
 #[test]
-fn whoever_was_closed_in_the_last_second_is_told_its_last_words_again() {
+fn peers_closed_in_the_last_second_receive_their_last_messages_again() {
     let (mut bench, role) = (Bench::new(SyncPolicy::Interval, MAX), Role::Player);
     bench.input(RoomInput::Connected { peer: ANN, role, link: Link::Datagram, address: "10.0.0.1:5" });
     bench.say(b"q");
     bench.settle();
-    let resumable = resume(&bench.paper.bytes()).unwrap();
+    let resumable = resume(&bench.disk.bytes()).unwrap();
     let [farewell] = &resumable.farewells[..] else { panic!("{:?}", resumable.farewells) };
     assert_eq!(farewell.peer.address, "10.0.0.1:5");
     assert_eq!(farewell.frames, ["bye", "7"]);
@@ -426,24 +427,24 @@ fn whoever_was_closed_in_the_last_second_is_told_its_last_words_again() {
     bench.now = bench.now.plus(std::time::Duration::from_secs(2));
     bench.input(RoomInput::Elapsed);
     bench.settle();
-    assert!(resume(&bench.paper.bytes()).unwrap().farewells.is_empty());
+    assert!(resume(&bench.disk.bytes()).unwrap().farewells.is_empty());
 }
 
 #[test]
-fn a_journal_is_as_small_as_it_can_be() {
+fn a_short_message_has_a_short_record() {
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     bench.connect();
     bench.settle();
-    let before = bench.paper.bytes().len();
+    let before = bench.disk.bytes().len();
     bench.now = bench.now.plus(std::time::Duration::from_secs(8));
     bench.say(b"a");
     bench.settle();
-    // Its length, a checksum, the head, a byte of the digest, and what was said.
-    assert_eq!(bench.paper.bytes().len() - before, 1 + 4 + 5 + 1 + 1);
+    // The length, the checksum, the head, the digest byte and the message.
+    assert_eq!(bench.disk.bytes().len() - before, 1 + 4 + 5 + 1 + 1);
 }
 
 #[test]
-fn peers_keep_their_slots_when_a_match_goes_on_from_a_snapshot() {
+fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
     let mut bench = Bench::new(SyncPolicy::Interval, MAX);
     let connect = |bench: &mut Bench, peer| {
         let (role, link) = (Role::Player, Link::Stream);
@@ -458,10 +459,10 @@ fn peers_keep_their_slots_when_a_match_goes_on_from_a_snapshot() {
     bench.input(RoomInput::Disconnected { peer: PeerId(0), why });
     let snapshots = |bench: &Bench| {
         let is_snapshot = |entry: &Entry| matches!(entry, Entry::Note(Note::Snapshot(_)));
-        entries(&bench.paper.bytes()).iter().filter(|entry| is_snapshot(entry)).count()
+        entries(&bench.disk.bytes()).iter().filter(|entry| is_snapshot(entry)).count()
     };
     let mut bytes = BytesMut::new();
-    while bench.paper.bytes().len() < 140 << 10 {
+    while bench.disk.bytes().len() < 140 << 10 {
         for _ in 0..1_000 {
             bytes.extend_from_slice(b"a");
             bench.input(RoomInput::Bytes { peer: PeerId(1), bytes: &mut bytes });
@@ -472,34 +473,35 @@ fn peers_keep_their_slots_when_a_match_goes_on_from_a_snapshot() {
     connect(&mut bench, 3);
     connect(&mut bench, 4);
     bench.settle();
-    let paper = bench.paper.clone();
-    // Killed again and again, and each time those who were there are gone.
+    let disk = bench.disk.clone();
+    // Killed repeatedly; each time all peers are disconnected.
     for _ in 0..3 {
-        let resumable = resume(&paper.bytes()).unwrap();
+        let resumable = resume(&disk.bytes()).unwrap();
         let (peers, next, writing) = (resumable.peers.clone(), resumable.next_peer, writing(SyncPolicy::Interval, MAX));
         assert!(!peers.is_empty());
         let now = resumable.time;
-        let parts = resumable.go_on(&writing, paper.clone(), "paper".into()).unwrap();
-        let mut bench = Bench { now, ..Bench::of(paper.clone(), writing.scribe, parts) };
+        let parts = resumable.resume(&writing, disk.clone(), "disk".into()).unwrap();
+        let mut bench = Bench { now, ..Bench::of(disk.clone(), writing.scribe, parts) };
         for peer in peers {
             bench.input(RoomInput::Disconnected { peer: peer.peer, why: Gone::Interrupted });
         }
         connect(&mut bench, next.0);
         bench.settle();
     }
-    let ends = entries(&paper.bytes()).into_iter().rev();
-    let gone = ends.filter(|entry| matches!(entry, Entry::Arrival(Arrival { what: What::Disconnected { .. }, .. })));
-    assert_eq!(gone.count(), 2 + 3 + 1 + 1, "each of those who were there");
+    let ends = entries(&disk.bytes()).into_iter().rev();
+    let gone =
+        ends.filter(|entry| matches!(entry, Entry::Arrival(Arrival { kind: ArrivalKind::Disconnected { .. }, .. })));
+    assert_eq!(gone.count(), 2 + 3 + 1 + 1, "each of the peers");
 }
 
 #[test]
-fn a_match_goes_on_after_a_long_silence() {
+fn a_match_is_resumed_after_a_long_silence() {
     let mut bench = played();
     for millis in [20_000, 60_000] {
         bench.now = Time::from_millis(millis);
         bench.say(b"a");
     }
     bench.settle();
-    let resumable = resume(&bench.paper.bytes()).unwrap();
+    let resumable = resume(&bench.disk.bytes()).unwrap();
     assert_eq!(resumable.room().digest(), bench.room.digest());
 }

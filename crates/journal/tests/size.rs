@@ -1,53 +1,26 @@
-//! What a record costs: a long match must not fill the disk.
-#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+//! The size of records: a long match must not fill the disk.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use bytes::BytesMut;
-use journal::{Disk, Entry, Head, Journalled, Reader, Scribe, SyncPolicy, What, Writing};
+use journal::{ArrivalKind, Entry, Head, Journalled, Reader, Scribe, SyncPolicy, Writing};
 use netcore::{Hosted, Link, Outbox, PeerId, Progress, Recorded, Role, Room, RoomInput, Time, wire::ShortText};
 use nuggets::Grid;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use robots::{MAX_HISTORY, Parameters};
+use testkit::disk::SimulatedDisk;
 
-/// Bytes of a key of nuggets and of an action of robots, at most.
+/// Limit on the bytes of a nuggets key or a robots action.
 const AT_MOST: u64 = 16;
 /// Arrivals that are measured.
 const MANY: usize = 3_000;
 
-/// A disk in memory.
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Vec<u8>>>);
-
-impl Disk for Memory {
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.0.lock().unwrap();
-        let start = usize::try_from(offset).unwrap();
-        let end = file.len().max(start + bytes.len());
-        file.resize(end, 0);
-        file[start..start + bytes.len()].copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn truncate(&self, length: u64) -> io::Result<()> {
-        self.0.lock().unwrap().truncate(usize::try_from(length).unwrap());
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// A room whose journal is in memory, and its time.
 struct Recording<E: Recorded> {
     room: Journalled<E>,
-    disk: Memory,
+    disk: SimulatedDisk,
     scribe: Scribe,
     end: journal::JournalEnd,
     now: Time,
@@ -56,7 +29,7 @@ struct Recording<E: Recorded> {
 
 impl<E: Recorded> Recording<E> {
     fn of(engine: E) -> Self {
-        let (disk, scribe) = (Memory::default(), Scribe::by_hand());
+        let (disk, scribe) = (SimulatedDisk::default(), Scribe::by_hand());
         let writing = Writing { scribe: scribe.clone(), sync: SyncPolicy::Interval, max: 1 << 30 };
         let head = Head::new(&engine, "test", vec![], 0);
         let (room, _, end) = writing.begin(disk.clone(), "test".into(), Hosted::new(engine), &head).unwrap();
@@ -69,7 +42,7 @@ impl<E: Recorded> Recording<E> {
         self.room.input(self.now, RoomInput::Connected { peer, role, link, address: &address }, &mut self.out);
     }
 
-    /// Says this after so much time; what the room wants to do by itself comes first.
+    /// Sends a message after some time; deadlines of the room that are due come first.
     fn say(&mut self, after: Duration, peer: u64, message: &[u8]) {
         let then = self.now.plus(after);
         while let Some(due) = self.room.deadline().filter(|&due| due <= then) {
@@ -84,18 +57,18 @@ impl<E: Recorded> Recording<E> {
         while self.scribe.write() || self.scribe.keep() {}
     }
 
-    /// The longest record of a message like this, and how many there are.
+    /// The size of the longest record of messages for which `counts` holds, and their number.
     fn longest(self, counts: impl Fn(&[u8]) -> bool) -> (u64, usize) {
         self.end.close();
         while self.scribe.write() {}
-        let bytes = self.disk.0.lock().unwrap().clone();
+        let bytes = self.disk.written();
         let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
         let (mut longest, mut count) = (0, 0);
         loop {
             let before = reader.offset();
             let Some(entry) = reader.next().unwrap() else { break };
             if let Entry::Arrival(arrival) = entry
-                && let What::Bytes { bytes, .. } = arrival.what
+                && let ArrivalKind::Bytes { bytes, .. } = arrival.kind
                 && counts(&bytes)
             {
                 longest = longest.max(reader.offset() - before);
@@ -107,7 +80,7 @@ impl<E: Recorded> Recording<E> {
 }
 
 #[test]
-fn a_key_of_nuggets_has_16_bytes_at_most() {
+fn a_nuggets_key_takes_at_most_16_bytes() {
     let (grid, _) = Grid::parse(include_bytes!("../../../maps/main.txt")).unwrap();
     let config = nuggets::server::Config { rematch: true, ..Default::default() };
     let mut recording = Recording::of(nuggets::Server::new(Arc::new(grid), config).unwrap());
@@ -127,7 +100,7 @@ fn a_key_of_nuggets_has_16_bytes_at_most() {
 }
 
 #[test]
-fn an_action_of_robots_has_16_bytes_at_most() {
+fn a_robots_action_takes_at_most_16_bytes() {
     let parameters = Parameters {
         server_name: ShortText::try_from("here").unwrap(),
         players_count: 4,
@@ -140,7 +113,7 @@ fn an_action_of_robots_has_16_bytes_at_most() {
     let turn_duration = Duration::from_secs(1);
     let config = robots::Config { parameters, turn_duration, initial_blocks: 5, seed: 1, max_history: MAX_HISTORY };
     let mut recording = Recording::of(robots::Server::new(config).unwrap());
-    // Those who look on come first and take the short numbers.
+    // Watchers connect first and take the short numbers.
     for peer in 0..1_004 {
         recording.connect(peer, Link::Stream);
     }

@@ -1,4 +1,4 @@
-//! The command line: what was typed, and what is meant by it.
+//! The command line, and what it asks for.
 
 use std::num::NonZeroUsize;
 
@@ -11,7 +11,7 @@ use mastermind::{
 
 use crate::solve::{How, PROVABLE, Task};
 
-/// More threads than any machine has use for here.
+/// The most threads that can be asked for.
 const MOST_THREADS: usize = 1_024;
 
 const EXAMPLES: &str = "\
@@ -40,7 +40,7 @@ wrong usage.";
 #[derive(Debug, Clone, Parser)]
 #[command(name = "mastermind-play", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
-    /// Play on panels, in a window of 90 columns and 26 rows
+    /// Play on panels, in a window of 76 columns and 18 rows or more
     #[arg(long)]
     panel: bool,
 
@@ -57,7 +57,7 @@ pub struct Args {
           allow_negative_numbers = true)]
     colours: Option<usize>,
 
-    /// Where the code comes from: the same number and rules are the same puzzle
+    /// The seed of the code: the same seed and rules give the same puzzle
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(0..=u64::MAX, 42), allow_negative_numbers = true)]
     seed: Option<u64>,
 
@@ -133,14 +133,14 @@ fn yes_or_no(typed: &str) -> Result<bool, &'static str> {
     crate::text::yes_or_no(typed).ok_or("give yes or no")
 }
 
-/// Rules as far as they are given.
+/// Rules, as far as the command line gives them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Pegs in a code.
     pub length: Option<usize>,
     /// Whether a colour may occur twice in a code.
     pub repeats: Option<bool>,
-    /// Colours that there are; all if none are given.
+    /// The number of colours; all eight if none is given.
     pub colours: Option<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! The file of statistics.
 //!
-//! It is read and written under a lock, since two games may end at the same time; written beside itself and renamed, so that
-//! it is whole at any moment; and a file that cannot be understood is put aside and never written over.
+//! It is read and written under a lock, since two games may end at the same time. It is replaced atomically. A damaged file is
+//! renamed and never overwritten.
 
 use std::{
     env,
@@ -17,19 +17,18 @@ use cmdkit::{read_file, replace_file};
 use mastermind::{Puzzle, Record, record::MAX_RECORD};
 use thiserror::Error;
 
-use crate::{Round, round::Standing};
+use crate::{Round, round::Attempt};
 
-/// Where the file lies in the user's data directory.
+/// The directory of the file, below the user's data directory.
 const FOLDER: &str = "arcade";
 const FILE: &str = "mastermind-record";
 
-/// How many damaged files are kept aside; nobody has more.
+/// The most damaged files that are kept.
 const MOST_DAMAGED: usize = 1_000;
 
-/// How often it is looked whether another program has let go of the file, before that is given up after two seconds. A write
-/// takes some milliseconds.
+/// How often the lock is tried before the attempt is given up, after two seconds. A write takes some milliseconds.
 const TRIES: u32 = 100;
-/// From one look to the next.
+/// From one try to the next.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The statistics of past games, as a file.
@@ -37,36 +36,36 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub struct Book {
     // None where the system has no place for a user's data.
     folder: Option<PathBuf>,
-    // How often it is looked whether another program has let go of the file.
+    // How often the lock is tried.
     tries: u32,
 }
 
-/// What became of a game that was begun or is over.
+/// The statistics after a game was begun or added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
     /// The statistics now.
     pub record: Record,
-    /// Whether it is the first game at its puzzle; others are not counted.
+    /// Whether it is the first game of its puzzle; others are not counted.
     pub first: bool,
-    /// That a damaged file was put aside, and where.
+    /// A message that a damaged file was renamed, if one was.
     pub notice: Option<String>,
 }
 
 /// Why the statistics cannot be read or written.
 #[derive(Debug, Error)]
 pub enum BookError {
-    /// There is no place for them.
+    /// The system names no directory for them.
     #[error("no statistics: set XDG_DATA_HOME to a directory with an absolute name, or HOME")]
     NoPlace,
-    /// A file or directory refuses.
+    /// A file or directory cannot be read or written.
     #[error("no statistics: {path}: {error}", path = path.display())]
     File {
         /// Which one.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The file cannot be understood. It has not been changed.
+    /// The file is damaged. It has not been changed.
     #[error("{path} is damaged: {why}; it is left as it is until the next game, and then put aside", path = path.display())]
     Damaged {
         /// Which one.
@@ -77,17 +76,17 @@ pub enum BookError {
 }
 
 impl Book {
-    /// The file of the user who runs the program.
+    /// The file of the current user.
     pub fn of_user() -> Self {
         Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
     }
 
-    /// A file in this directory, which is made if it is not there.
+    /// A file in this directory, which is created if it does not exist.
     pub const fn in_folder(folder: PathBuf) -> Self {
         Self { folder: Some(folder), tries: TRIES }
     }
 
-    /// The statistics so far; of nothing if there is no file.
+    /// The statistics so far; empty if there is no file.
     ///
     /// # Errors
     /// [`BookError`] when the file cannot be read or understood.
@@ -99,7 +98,7 @@ impl Book {
         }
     }
 
-    /// Takes down that a puzzle is begun, at its first answer.
+    /// Records at the first answer that a puzzle is begun.
     ///
     /// # Errors
     /// [`BookError`] when the file cannot be read or written. It is then as it was.
@@ -107,22 +106,22 @@ impl Book {
         self.change(|record| record.begin(puzzle))
     }
 
-    /// Adds a game that is over, if it is the first one at its puzzle.
+    /// Adds a game that is over, if it is the first one of its puzzle.
     ///
     /// # Errors
     /// [`BookError`] when the file cannot be read or written. It is then as it was.
     pub fn add(&self, round: &Round) -> Result<Added, BookError> {
         self.change(|record| {
-            let first = match round.standing() {
-                Standing::Unknown => round.puzzle().is_none_or(|puzzle| record.begin(puzzle)),
-                Standing::First => true,
-                Standing::Again => false,
+            let first = match round.attempt() {
+                Attempt::Unknown => round.puzzle().is_none_or(|puzzle| record.begin(puzzle)),
+                Attempt::First => true,
+                Attempt::Again => false,
             };
             first && record.add(round.game())
         })
     }
 
-    /// Does this to the statistics; what it answers says whether there is something to write.
+    /// Applies `change` to the statistics. It returns whether there is something to write.
     fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> Result<Added, BookError> {
         let folder = self.folder()?;
         let path = folder.join(FILE);
@@ -132,7 +131,7 @@ impl Book {
         };
         fs::create_dir_all(folder).map_err(said(folder))?;
         let lock = folder.join(format!("{FILE}.lock"));
-        // Held until the file handle goes.
+        // Held until the handle is dropped.
         let _lock = lock_file(&lock, self.tries).map_err(said(&lock))?;
         let (mut record, notice) = match read(&path).map_err(said(&path))? {
             Ok(record) => (record, None),
@@ -157,9 +156,9 @@ impl Book {
     }
 }
 
-/// Where the data of the user lies, by these settings of the environment.
+/// The data directory of the user, by these settings of the environment.
 fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // A relative name would mean another place in every directory, so the standard has it ignored.
+    // The XDG specification says that relative paths are ignored.
     let absolute = |name: &str| setting(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_DATA_HOME").or_else(|| {
         if cfg!(windows) {
@@ -172,10 +171,10 @@ fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
     })
 }
 
-/// What is in the file, or what is wrong with that.
+/// The content of the file, or what is wrong with it.
 fn read(path: &Path) -> io::Result<Result<Record, String>> {
     let bytes = match fs::metadata(path) {
-        // A pipe would be waited for.
+        // Reading a pipe would block.
         Ok(found) if !found.is_file() => Err(io::Error::other("it is no file")),
         found => found.and_then(|_| read_file(path, MAX_RECORD)),
     };
@@ -190,11 +189,11 @@ fn read(path: &Path) -> io::Result<Result<Record, String>> {
     })
 }
 
-/// Gives the file another name that no file has, and tells it.
+/// Renames the file to an unused name, and returns that.
 fn put_aside(path: &Path) -> io::Result<PathBuf> {
     for number in 1..=MOST_DAMAGED {
         let aside = path.with_file_name(format!("{FILE}.damaged-{number}"));
-        // Nobody else does this at the same time: the lock is ours.
+        // There is no race: this process holds the lock.
         if !aside.try_exists()? {
             fs::rename(path, &aside)?;
             return Ok(aside);
@@ -203,7 +202,7 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("it is damaged, and {MOST_DAMAGED} damaged files are kept already")))
 }
 
-/// Waits until no other program has the lock, and takes it. One that never lets go is not waited for.
+/// Takes the lock, or gives up after so many tries.
 fn lock_file(path: &Path, tries: u32) -> io::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     take_lock(&file, tries)?;
@@ -290,7 +289,7 @@ mod tests {
         assert!(!book.add(&round).unwrap().first);
         // Whoever began it ends it, whatever the others play meanwhile.
         let mut round = won_daily(Day(20_002));
-        round.stand(book.begin(round.puzzle().unwrap()).unwrap().first);
+        round.set_attempt(book.begin(round.puzzle().unwrap()).unwrap().first);
         assert!(book.add(&won_daily(Day(20_003))).unwrap().first);
         let added = book.add(&round).unwrap();
         assert!(added.first && added.record.played() == 3);

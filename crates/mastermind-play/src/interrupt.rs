@@ -13,16 +13,31 @@ mod unix {
         thread,
     };
 
-    use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+    use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
     use signal_hook::{consts::SIGQUIT, low_level::pipe};
 
-    /// What is to be seen again, while what is typed is not. Whoever holds it is not interrupted.
+    /// Set while typing is hidden. Signals wait for whoever holds the lock.
     static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
-    /// How the terminal was before typing was hidden, and the question that is to be answered.
+    /// How the terminal was before typing was hidden, and what is shown instead.
     struct Before {
         modes: Termios,
         prompt: String,
+        // How many characters the answer has up to now, and should have.
+        typed: usize,
+        length: usize,
+    }
+
+    impl Before {
+        /// Writes a star for each character, and how many there are, behind the prompt. The cursor stays behind the stars.
+        ///
+        /// The terminal has remembered the end of the prompt as its saved cursor.
+        fn show(&self) {
+            let Self { typed, length, .. } = *self;
+            let stars = "*".repeat(typed);
+            let text = format!("\x1b8\x1b[K{stars}  {typed}/{length}\x1b8{stars}");
+            let _ = rustix::io::write(rustix::stdio::stdout(), text.as_bytes());
+        }
     }
 
     /// While this lives, no signal ends the program: a file is being written.
@@ -68,37 +83,60 @@ mod unix {
         Ok(())
     }
 
-    /// Lets the answer to `prompt` be unseen until the value goes. `None` where standard input is no terminal.
-    pub(crate) fn hide_typing(prompt: &str) -> Option<Hidden> {
+    /// Hides what is typed in answer to `prompt` until the value is dropped. `None` where standard input is no terminal.
+    ///
+    /// The terminal then edits no lines: each byte is read as it is typed.
+    pub(crate) fn hide_typing(prompt: &str, length: usize) -> Option<Hidden> {
         let mut held = before();
-        *held = Some(Before { modes: hide()?, prompt: prompt.to_owned() });
+        *held = Some(Before { modes: hide()?, prompt: prompt.to_owned(), typed: 0, length });
         Some(Hidden)
     }
 
-    /// Hides typing and answers the modes before that.
+    /// Hides typing and returns the modes before that.
     fn hide() -> Option<Termios> {
         let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
         let mut modes = as_it_was.clone();
-        modes.local_modes.remove(LocalModes::ECHO);
+        modes.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes).ok()?;
         Some(as_it_was)
     }
 
-    /// Stops the program until the shell goes on with it. A question whose answer is unseen is then asked again.
+    /// Stops the program until the shell continues it. A prompt whose answer is hidden is then shown again.
     fn stop() {
         let mut before = before();
         let hidden = restore(&mut before);
         let _ = termkit::stops::stop();
-        if let Some(prompt) = hidden
+        if let Some(hidden) = hidden
             && let Some(modes) = hide()
         {
-            let _ = rustix::io::write(rustix::stdio::stdout(), prompt.as_bytes());
-            *before = Some(Before { modes, prompt });
+            let again = Before { modes, ..hidden };
+            let _ = rustix::io::write(rustix::stdio::stdout(), format!("{}\x1b7", again.prompt).as_bytes());
+            again.show();
+            *before = Some(again);
         }
     }
 
-    /// What is typed is unseen.
+    /// Typing is hidden, and stars are shown instead.
     pub(crate) struct Hidden;
+
+    impl Hidden {
+        /// To be called right behind the prompt.
+        pub(crate) fn begin(&self) {
+            let _ = rustix::io::write(rustix::stdio::stdout(), b"\x1b7");
+            self.show(0);
+        }
+
+        /// Shows that so many characters are typed.
+        #[expect(clippy::unused_self, reason = "there are stars only while typing is hidden")]
+        pub(crate) fn show(&self, typed: usize) {
+            if let Some(before) = &mut *before() {
+                before.typed = typed;
+                before.show();
+            }
+        }
+    }
 
     impl Drop for Hidden {
         fn drop(&mut self) {
@@ -108,11 +146,11 @@ mod unix {
         }
     }
 
-    /// Lets typing be seen again, if it was hidden, and answers the question that it was hidden for.
-    fn restore(before: &mut Option<Before>) -> Option<String> {
-        let Before { modes, prompt } = before.take()?;
-        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes);
-        Some(prompt)
+    /// Shows what is typed again, if it was hidden, and returns how that was.
+    fn restore(before: &mut Option<Before>) -> Option<Before> {
+        let hidden = before.take()?;
+        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &hidden.modes);
+        Some(hidden)
     }
 }
 
@@ -138,7 +176,16 @@ mod elsewhere {
     }
 
     /// What is typed cannot be hidden here.
-    pub(crate) fn hide_typing(_: &str) -> Option<std::convert::Infallible> {
+    pub(crate) const fn hide_typing(_: &str, _: usize) -> Option<Hidden> {
         None
+    }
+
+    /// Typing is hidden, which it never is here.
+    pub(crate) enum Hidden {}
+
+    impl Hidden {
+        pub(crate) const fn begin(&self) {}
+
+        pub(crate) const fn show(&self, _: usize) {}
     }
 }

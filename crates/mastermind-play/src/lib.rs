@@ -41,7 +41,7 @@ use rand::{TryRng, rngs::SysRng};
 pub use crate::{
     args::{Args, Command, Plan, Wanted},
     book::{Added, Book, BookError},
-    round::{Round, Standing},
+    round::{Attempt, Round},
 };
 
 /// Columns of the longest bar of the distribution of turns.
@@ -64,15 +64,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Plan::Text { wanted, seed, daily, hints } => {
             let origin = origin(seed, daily)?;
             interrupt::end_quietly()?;
-            let settings = text::Settings { wanted, origin, hints };
-            // What comes through a pipe may be a program's play, or typed before.
+            let settings = text::Settings { wanted, origin, hints, person: is_person() };
+            // Through a pipe a program may play, so such games do not count.
             let book = io::stdin().is_terminal().then_some(&book);
             text::play(BufReader::new(io::stdin()), io::stdout(), &settings, book).context(OUTPUT)?;
         }
         Plan::Duel { wanted, hints } => {
             let seed = random_seed()?;
             interrupt::end_quietly()?;
-            text::duel(BufReader::new(io::stdin()), io::stdout(), wanted, hints, seed).context(OUTPUT)?;
+            let (input, output) = (BufReader::new(io::stdin()), io::stdout());
+            text::duel(input, output, wanted, hints, seed, is_person()).context(OUTPUT)?;
         }
         Plan::Panel { wanted, seed, daily, duel, hints } => {
             if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
@@ -93,6 +94,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a person plays at a terminal.
+fn is_person() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Where the codes come from.

@@ -1,6 +1,7 @@
-//! The panel game: three panels in a terminal of 90 columns and 26 rows, or more.
+//! The panel game: three panels that fill the terminal.
 
 mod keys;
+mod layout;
 mod log;
 mod look;
 mod state;
@@ -9,7 +10,7 @@ mod view;
 
 use std::{
     io::{self, Write},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use ratatui::layout::Size;
@@ -18,13 +19,17 @@ use tokio::runtime;
 
 pub use self::{
     keys::{Command, command},
+    layout::SIZE,
     log::{Log, Message, Tone},
     look::{Look, Role},
     state::{Asked, Menu, Overlaid, Press, State, Symbol, Target},
     table::Table,
-    view::{SIZE, View},
+    view::View,
 };
 use crate::{Book, Round, today};
+
+/// How long keys are ignored when a game is over.
+const RESULT: Duration = Duration::from_secs(1);
 
 /// Plays until the user leaves. The terminal is the user's own again when this returns.
 pub(crate) fn play(table: Table, book: &Book) -> anyhow::Result<()> {
@@ -58,9 +63,10 @@ impl Player<'_> {
         loop {
             self.keep_date();
             let (table, depth, window) = (&self.table, self.depth, &mut self.window);
+            let quiet = self.stage.ignores_keys();
             self.stage.draw(|frame| {
                 *window = frame.area().as_size();
-                frame.render_widget(&View::new(table, depth), frame.area());
+                frame.render_widget(&View::new(table, depth).quiet(quiet), frame.area());
             });
             if self.happen_next().await {
                 return self.table;
@@ -68,11 +74,12 @@ impl Player<'_> {
         }
     }
 
-    /// Waits for something and does it. Answers whether that was the end.
+    /// Waits for the next event and handles it. Returns whether the program is to end.
     async fn happen_next(&mut self) -> bool {
         let event = self.stage.next(true).await;
-        // It may have been waited for over midnight.
+        // Midnight may have passed while it waited.
         self.keep_date();
+        let was_over = self.table.is_over();
         let asked = match event {
             StageEvent::Key(typed) => match command(typed) {
                 Command::Press(key) if self.fits() => self.table.press(key),
@@ -95,6 +102,10 @@ impl Player<'_> {
             _ => return false,
         };
         self.stage.change();
+        if self.table.is_over() && !was_over {
+            // Keys that were meant for the last guess do not leave the result.
+            self.stage.ignore_keys(RESULT);
+        }
         match asked {
             Asked::Nothing => {}
             Asked::Leave => return true,
@@ -121,7 +132,7 @@ impl Player<'_> {
         }
     }
 
-    /// Nobody can play what is not shown.
+    /// Whether the game is shown: keys do nothing while the window is too small.
     fn fits(&self) -> bool {
         self.window.width >= SIZE.width && self.window.height >= SIZE.height
     }

@@ -8,14 +8,14 @@ use mastermind::{
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// Whether the player has met a puzzle before.
+/// Which game at its puzzle this is for the player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Nobody has looked yet: nothing is answered.
+pub enum Attempt {
+    /// Not known yet: the statistics are asked at the first answer.
     Unknown,
-    /// This is the first game at it.
+    /// The first game at the puzzle.
     First,
-    /// It is played again.
+    /// The player has seen the puzzle before.
     Again,
 }
 
@@ -26,7 +26,7 @@ pub struct Round {
     rng: Pcg64,
     // None if a person has set the code.
     origin: Option<Origin>,
-    standing: Standing,
+    attempt: Attempt,
 }
 
 impl Round {
@@ -37,7 +37,7 @@ impl Round {
             game: Game::new(rules, style, &mut rng),
             rng,
             origin: Some(Origin::Seed(seed)),
-            standing: Standing::Unknown,
+            attempt: Attempt::Unknown,
         }
     }
 
@@ -48,7 +48,7 @@ impl Round {
     pub fn of_day(rules: Rules, style: Style, day: Day) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, day.puzzle(rules))?;
         let rng = Pcg64::seed_from_u64(day.0.into());
-        Ok(Self { game, rng, origin: Some(Origin::Day(day)), standing: Standing::Unknown })
+        Ok(Self { game, rng, origin: Some(Origin::Day(day)), attempt: Attempt::Unknown })
     }
 
     /// A game whose code somebody has set. Its lifelines draw from `seed`.
@@ -57,7 +57,7 @@ impl Round {
     /// [`CodeError`] if the rules do not allow the code.
     pub fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, code)?;
-        Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: None, standing: Standing::Unknown })
+        Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: None, attempt: Attempt::Unknown })
     }
 
     /// The game.
@@ -81,24 +81,24 @@ impl Round {
         }
     }
 
-    /// Whether the player has met the puzzle before.
-    pub const fn standing(&self) -> Standing {
-        self.standing
+    /// Which game at its puzzle this is.
+    pub const fn attempt(&self) -> Attempt {
+        self.attempt
     }
 
-    /// Takes in whether this is the first game at the puzzle.
-    pub const fn stand(&mut self, first: bool) {
-        self.standing = if first { Standing::First } else { Standing::Again };
+    /// Records whether this is the first game at the puzzle.
+    pub const fn set_attempt(&mut self, first: bool) {
+        self.attempt = if first { Attempt::First } else { Attempt::Again };
     }
 
     /// Whether the first answer has just been given to a puzzle of which it is not known whether the player has met it.
     pub fn is_to_be_taken_down(&self) -> bool {
-        self.standing == Standing::Unknown && self.origin.is_some() && self.game.history().len() == 1
+        self.attempt == Attempt::Unknown && self.origin.is_some() && self.game.history().len() == 1
     }
 
     /// The result of a puzzle of the day, to be pasted, once the game is over.
     pub fn share(&self) -> Option<String> {
-        mastermind::share(&self.game, Some(self.day()?), self.standing == Standing::Again)
+        mastermind::share(&self.game, Some(self.day()?), self.attempt == Attempt::Again)
     }
 
     /// Does what the player wants.

@@ -1,7 +1,7 @@
-//! The codebreaker playing all codes of a game, or one.
+//! `solve`: the codebreaker plays all codes of a game, or one.
 
-mod bar;
-mod crew;
+mod pool;
+mod progress;
 
 use std::{
     fmt::{self, Write as _},
@@ -15,20 +15,21 @@ use std::{
 
 use anyhow::bail;
 use mastermind::{
-    Code, Feedback, Rules,
+    Code, Feedback, Knowledge, Rules,
     game::TURNS,
-    solver::{Codebreaker, Found, Hint, Knowledge, Limits, ParseStrategyError, Search, Strategy, Tally},
+    histogram,
+    solver::{Codebreaker, Found, Hint, Limits, ParseStrategyError, Search, Strategy, Tally},
 };
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use self::bar::Bar;
+use self::progress::Bar;
 use crate::{BAR, advice::advice};
 
-/// Most guesses that a game may have for all of them to be judged at each point. Six pegs in eight colours have 262,144.
+/// The most guesses of a game in which all of them are judged at each turn. Six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;
 
-/// Most guesses that a game may have for the search to prove that nothing is better: those of four pegs in eight colours.
+/// The most guesses of a game that is searched for a proof: those of four pegs in eight colours.
 pub const PROVABLE: u64 = 4_096;
 
 /// How guesses are chosen.
@@ -49,7 +50,7 @@ impl fmt::Display for How {
     }
 }
 
-/// A word that names no way to choose guesses.
+/// The word is not the name of a way to choose guesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("give minimax, expected, entropy, parts or optimal")]
 pub struct ParseHowError;
@@ -76,7 +77,7 @@ pub enum Task {
         how: How,
         /// Threads, unless a search proves its result.
         threads: usize,
-        /// Puts the colours of a search that proves its result in another order.
+        /// Permutes the colours of a search that proves its result.
         seed: Option<u64>,
     },
     /// Play one code and say why each guess is made.
@@ -88,7 +89,7 @@ pub enum Task {
     },
 }
 
-/// Does the task and prints what came of it.
+/// Runs the task and prints the result.
 ///
 /// # Errors
 /// When the work is interrupted, or the output cannot be written to.
@@ -106,7 +107,7 @@ pub fn run(task: &Task) -> anyhow::Result<ExitCode> {
 fn all(rules: Rules, how: How, threads: usize, seed: Option<u64>) -> anyhow::Result<String> {
     let stop = cmdkit::stop_flag()?;
     let begun = Instant::now();
-    let bar = Bar::new(begun);
+    let bar = Bar::new();
     let done = codebreaker(rules, how).map_or_else(
         || search(rules, seed, &stop, &bar),
         |breaker| play(&breaker, rules.codes(), threads, &stop, &bar),
@@ -124,7 +125,7 @@ fn play(
     stop: &AtomicBool,
     bar: &Bar,
 ) -> anyhow::Result<(Tally, String)> {
-    let Ok(tally) = crew::run(breaker, threads, codes, stop, bar) else {
+    let Ok(tally) = pool::run(breaker, threads, codes, stop, bar) else {
         bail!("stopped before all {codes} codes were played");
     };
     let mut remark = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
@@ -151,7 +152,7 @@ fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyh
     Ok((tally, format!("first guess {opening}, {nodes} nodes searched, {proof}")))
 }
 
-/// The codebreaker that a game of this size allows; none where a search can prove what is best.
+/// The codebreaker for a game of this size; none where a search can prove the best total.
 fn codebreaker(rules: Rules, how: How) -> Option<Codebreaker> {
     let guesses = rules.guesses();
     match how {
@@ -162,7 +163,7 @@ fn codebreaker(rules: Rules, how: How) -> Option<Codebreaker> {
     }
 }
 
-/// What was not looked at.
+/// What limited the choice of guesses, in words.
 fn limited(limits: &Limits) -> String {
     let Limits { tried, improved, judged, searched, width } = limits;
     let search = if *searched == 0 {
@@ -176,19 +177,12 @@ fn limited(limits: &Limits) -> String {
 }
 
 fn report(rules: Rules, how: How, tally: &Tally, remark: &str, begun: Instant) -> String {
-    let most = tally.turns().iter().copied().max().unwrap_or(0).max(1);
-    let mut text = format!("{tally}\n");
-    for (turn, codes) in (1..).zip(tally.turns()) {
-        let columns = usize::try_from(u128::from(*codes) * BAR as u128 / u128::from(most)).unwrap_or(BAR);
-        let bar = "█".repeat(columns.max(usize::from(*codes > 0)));
-        let gap = if bar.is_empty() { "" } else { " " };
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "{turn:>4} {bar}{gap}{codes}");
-    }
-    text + &format!("{rules}; {how}; {remark}\n{:.3} s\n", begun.elapsed().as_secs_f64())
+    let turns: Vec<(usize, u64)> = (1..).zip(tally.turns().iter().copied()).collect();
+    let bars = histogram(&turns, BAR);
+    format!("{tally}\n{bars}{rules}; {how}; {remark}\n{:.3} s\n", begun.elapsed().as_secs_f64())
 }
 
-/// The game that the hints of the game would play.
+/// Plays one code by hints.
 fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
     let mut knowledge = Knowledge::new(rules);
     let mut text = String::new();

@@ -2,12 +2,15 @@
 
 mod lines;
 
-use std::io::{self, BufRead, Write};
+use std::{
+    io::{self, BufRead, Write},
+    mem,
+};
 
 use mastermind::{
-    Code, Lifeline, Origin, Rules, Style,
+    Code, Game, Lifeline, Origin, Rules, Style,
     code::{MAX_LENGTH, MIN_LENGTH},
-    game::{Action, Availability, Event},
+    game::{Action, Availability, Entry, Event},
 };
 
 use self::lines::{Talk, quoted};
@@ -22,12 +25,16 @@ pub struct Settings {
     pub origin: Origin,
     /// Whether there is a hint on each turn.
     pub hints: bool,
+    /// Whether a person plays at a terminal, and not a program through a pipe.
+    pub person: bool,
 }
 
 /// Why there is no further line.
 enum Stop {
     /// The input is at its end.
     End,
+    /// The player wants to leave.
+    Quit,
     /// The output cannot be written to.
     Output(io::Error),
 }
@@ -45,17 +52,25 @@ type Said<T> = Result<T, Stop>;
 /// # Errors
 /// When the output cannot be written to.
 pub fn play(input: impl BufRead, output: impl Write, settings: &Settings, book: Option<&Book>) -> io::Result<()> {
-    let mut talk = Talk::new(input, output);
+    let mut talk = Talk::new(input, output, settings.person);
     let played = games(&mut talk, settings, book);
     end(talk, played)
 }
 
-/// Two people set codes for each other at one terminal; who needs fewer turns wins. Lifelines draw from `seed`.
+/// Two people set codes for each other at one terminal; who needs fewer turns wins. Lifelines draw from `seed`. `person` as in
+/// [`Settings`].
 ///
 /// # Errors
 /// When the output cannot be written to.
-pub fn duel(input: impl BufRead, output: impl Write, wanted: Wanted, hints: bool, seed: u64) -> io::Result<()> {
-    let mut talk = Talk::new(input, output);
+pub fn duel(
+    input: impl BufRead,
+    output: impl Write,
+    wanted: Wanted,
+    hints: bool,
+    seed: u64,
+    person: bool,
+) -> io::Result<()> {
+    let mut talk = Talk::new(input, output, person);
     let played = rounds(&mut talk, wanted, hints, seed);
     end(talk, played)
 }
@@ -75,8 +90,9 @@ pub fn yes_or_no(typed: &str) -> Option<bool> {
 fn end<R: BufRead, W: Write>(mut talk: Talk<R, W>, played: Said<()>) -> io::Result<()> {
     match played {
         Ok(()) => Ok(()),
-        // Behind the prompt that got no answer.
+        // Ends the line of the prompt.
         Err(Stop::End) => talk.say(""),
+        Err(Stop::Quit) => talk.say(voice::FAREWELL),
         Err(Stop::Output(error)) => Err(error),
     }
 }
@@ -95,11 +111,11 @@ fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book:
             }
         };
         if let Some(book) = book {
-            // Whatever is wrong with the statistics is said when they are written.
+            // An error of the statistics is shown when they are written.
             if let (Some(puzzle), Ok(record)) = (round.puzzle(), book.read())
                 && record.has_begun(puzzle)
             {
-                round.stand(false);
+                round.set_attempt(false);
                 talk.say(voice::again(round.day()))?;
             } else if round.day().is_some() {
                 talk.say(voice::FIRST)?;
@@ -117,7 +133,7 @@ fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book:
             book.add(&round)
         });
         if let Some(Ok(added)) = &added {
-            round.stand(added.first);
+            round.set_attempt(added.first);
         }
         if let Some(share) = round.share() {
             talk.say(&format!("\n{share}\n"))?;
@@ -132,13 +148,13 @@ fn games<R: BufRead, W: Write>(talk: &mut Talk<R, W>, settings: &Settings, book:
             Origin::Day(_) => return Ok(()),
         }
         if !ask_yes_or_no(talk, "Another game, to be taught better? YES or NO: ")? {
-            talk.say("As expected. Come back when you have grown.")?;
+            talk.say(voice::FAREWELL)?;
             return Ok(());
         }
     }
 }
 
-/// Takes down, at the first answer to a puzzle, that it has been begun.
+/// Records, at the first answer to a puzzle, that it has been begun.
 fn take_down<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round, book: &Book) -> Said<()> {
     let Some(puzzle) = round.puzzle().filter(|_| round.is_to_be_taken_down()) else {
         return Ok(());
@@ -147,9 +163,9 @@ fn take_down<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round, boo
         let _whole = interrupt::Whole::begin();
         book.begin(puzzle)
     };
-    // What refuses now is tried again, and said, at the end.
+    // After an error this is tried again at the end, and the error is shown then.
     if let Ok(begun) = begun {
-        round.stand(begun.first);
+        round.set_attempt(begun.first);
         begun.notice.iter().try_for_each(|notice| talk.say(notice))?;
         if !begun.first {
             talk.say(voice::again(round.day()))?;
@@ -212,12 +228,19 @@ fn game<R: BufRead, W: Write>(
         "One lifeline a game: lifeline#1 tells a digit of the code and takes {first}; lifeline#2 tells a digit and its \
          position and takes {second}."
     ))?;
+    if talk.person && !mem::replace(&mut talk.explained, true) {
+        talk.say(voice::COLOURS)?;
+        talk.say("You may also type hint, help or quit.")?;
+    }
     while round.game().outcome().is_none() {
-        if hints && let Some(hint) = round.hint() {
-            advice(&hint).iter().try_for_each(|line| talk.say(&format!("Hint  : {line}")))?;
+        if talk.person {
+            history(talk, round.game())?;
+        }
+        if hints {
+            hint(talk, &mut round)?;
         }
         let events = turn(talk, &mut round)?;
-        // Before anything is told that could be used in another game.
+        // Before the answer is shown, which could be used in another game.
         if let Some(book) = book {
             take_down(talk, &mut round, book)?;
         }
@@ -226,7 +249,34 @@ fn game<R: BufRead, W: Write>(
     Ok(round)
 }
 
-/// Asks until something has been done that takes a turn, and answers what came of it.
+/// Shows what the codebreaker would guess. The game then counts as one with hints.
+fn hint<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<()> {
+    if let Some(hint) = round.hint() {
+        advice(&hint).iter().try_for_each(|line| talk.say(&format!("Hint  : {line}")))?;
+    }
+    Ok(())
+}
+
+/// Shows all guesses and lifelines so far, so that none has scrolled out of sight.
+fn history<R: BufRead, W: Write>(talk: &mut Talk<R, W>, game: &Game) -> Said<()> {
+    let mut turn = 1;
+    talk.say("")?;
+    for entry in game.history() {
+        match entry {
+            Entry::Guess { guess, feedback } => {
+                talk.say(&format!("{turn:>4}  {guess}  red {}  white {}", feedback.red, feedback.white))?;
+                turn += 1;
+            }
+            Entry::Lifeline { revealed, cost } => {
+                talk.say(&format!("{turn:>4}  {}: {revealed}", revealed.lifeline()))?;
+                turn += cost;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Asks until something has been done that takes a turn, and returns what came of it.
 fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<Vec<Event>> {
     loop {
         let game = round.game();
@@ -234,15 +284,21 @@ fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<
         for lifeline in Lifeline::ALL {
             let available = match game.availability(lifeline) {
                 Availability::Available => "AVAILABLE",
+                _ if talk.person => voice::status(game, lifeline),
+                // The words that programs know.
                 Availability::Used | Availability::Blocked => "USED UP",
             };
             talk.say(&format!("{lifeline}: {available}"))?;
         }
         talk.say(&format!("Code  : {}", game.hint_code()))?;
         let typed = talk.ask("Guess : ")?;
+        if typed.eq_ignore_ascii_case("hint") {
+            hint(talk, round)?;
+            continue;
+        }
         let (length, colours) = (game.rules().length(), game.rules().colours());
         let action = Action::parse(&typed);
-        // A lifeline that cannot be used is told why; anything else is no input at all in this game.
+        // A lifeline is refused with the reason. Any other error means that the input is neither kind of action in this game.
         let done = match action {
             Ok(action) => round.apply(action).map_err(|error| refusal(action, error)),
             Err(_) => Err(None),
@@ -305,10 +361,7 @@ fn rounds<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted, hints: bo
 fn ask_secret<R: BufRead, W: Write>(talk: &mut Talk<R, W>, rules: Rules, setter: usize, guesser: usize) -> Said<Code> {
     loop {
         let prompt = format!("Player {setter}, type a code for player {guesser}, who looks away: ");
-        let typed = {
-            let _hidden = interrupt::hide_typing(&prompt);
-            talk.ask(&prompt)?
-        };
+        let typed = talk.ask_unseen(&prompt, rules.length())?;
         if let Some(code) = typed.parse().ok().filter(|code| rules.allows_secret(*code)) {
             return Ok(code);
         }

@@ -1,15 +1,15 @@
-//! What the machine says, in both games.
+//! The messages of both games, in the voice of the machine.
 
 use std::cmp::Ordering;
 
 use mastermind::{
-    Day, Lifeline, Record, Revealed, Rules, Style,
-    game::{ActionError, Outcome},
+    Day, Game, Lifeline, Record, Revealed, Rules, Style,
+    game::{ActionError, Availability, Entry, Outcome},
 };
 
 use crate::{BAR, book::Added};
 
-/// What it says at the end: of the text game, and without how many turns there were.
+/// The messages at the end of a game, without the number of turns.
 pub(crate) fn ending(outcome: Outcome) -> Vec<String> {
     match outcome {
         Outcome::Won { .. } => vec![
@@ -22,6 +22,22 @@ pub(crate) fn ending(outcome: Outcome) -> Vec<String> {
         ],
     }
 }
+
+/// What it says to whoever leaves.
+pub(crate) const FAREWELL: &str = "As expected. Come back when you have grown.";
+
+/// What the answer to a guess means.
+pub(crate) const COLOURS: &str =
+    "Red: digits that are right and in the right place. White: further digits of the code, in a wrong place.";
+
+/// What can be typed in the text game.
+pub(crate) const HELP: [&str; 4] = [
+    "Guess the code: type as many digits as it has, without blanks.",
+    COLOURS,
+    "lifeline#1 and lifeline#2 tell a part of the code and take turns. hint says what the codebreaker would guess; the game then \
+     counts as one with hints.",
+    "quit ends the game. help shows this.",
+];
 
 /// What a lifeline has told: an announcement and a sentence.
 pub(crate) fn revealed(revealed: Revealed, style: Style) -> [String; 2] {
@@ -52,12 +68,23 @@ const fn unit(style: Style) -> &'static str {
     }
 }
 
-/// That a lifeline that was not used can be used no more.
+/// Whether a lifeline would be granted. There is one use in a game, so using one closes the other.
+pub(crate) fn status(game: &Game, lifeline: Lifeline) -> &'static str {
+    let used = |entry: &Entry| matches!(entry, Entry::Lifeline { revealed, .. } if revealed.lifeline() == lifeline);
+    match game.availability(lifeline) {
+        Availability::Available => "AVAILABLE",
+        Availability::Blocked => "TOO LATE",
+        Availability::Used if game.history().iter().any(used) => "USED UP",
+        Availability::Used => "CLOSED",
+    }
+}
+
+/// The message that an unused lifeline can no longer be used.
 pub(crate) fn out_of_reach(lifeline: Lifeline, style: Style) -> String {
     format!("Too late for {lifeline}: it would leave you no {} for a guess.", unit(style))
 }
 
-/// Why something is refused.
+/// The message for a refused action.
 pub(crate) fn refused(error: ActionError, style: Style) -> String {
     match error {
         ActionError::LifelineBlocked { lifeline, cost, left } => format!(
@@ -88,7 +115,7 @@ pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
         _ => None,
     });
     let needed = |turns: Option<usize>| turns.map_or("did not find it".into(), |turns| format!("needed {turns}"));
-    // Who did not find it needed more than anybody who did.
+    // A player who did not find the code is behind one who did.
     let verdict = match one.unwrap_or(usize::MAX).cmp(&two.unwrap_or(usize::MAX)) {
         Ordering::Less => "Player 1 wins the duel.",
         Ordering::Greater => "Player 2 wins the duel.",
@@ -97,17 +124,17 @@ pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
     [format!("Player 1 {}, player 2 {}.", needed(one), needed(two)), verdict.into()]
 }
 
-/// That a duellist's code is none, and what would be one. What was typed is not shown again: it may be almost the code.
+/// The message for an invalid code in a duel. It does not repeat what was typed, which may be almost the code.
 pub(crate) fn no_secret(rules: Rules) -> String {
     let (length, colours) = (rules.length(), rules.colours());
     let different = if rules.repeats() { "" } else { ", none of them twice" };
     format!("That is no code: type {length} digits from 1 to {colours}{different}.")
 }
 
-/// What is said about a puzzle of the day that is new to the player.
+/// The message for a puzzle of the day that is new to the player.
 pub(crate) const FIRST: &str = "Of the games at the puzzle of a day the first one counts, from its first answer on.";
 
-/// That a puzzle is not new to the player.
+/// The message for a puzzle that is not new to the player.
 pub(crate) fn again(day: Option<Day>) -> &'static str {
     match day {
         Some(_) => {
@@ -117,10 +144,10 @@ pub(crate) fn again(day: Option<Day>) -> &'static str {
     }
 }
 
-/// That a game was played through a pipe, by whoever or whatever it was.
+/// The message for a game that was played through a pipe.
 pub(crate) const PIPED: &str = "Played through a pipe: this game is not counted.";
 
-/// What became of the statistics at the end of a game.
+/// The messages about the statistics at the end of a game.
 pub(crate) fn added(added: &Added) -> Vec<String> {
     let Added { record, first, notice } = added;
     let mut lines: Vec<String> = notice.iter().cloned().collect();

@@ -11,7 +11,7 @@ pub const MIN_LENGTH: usize = 4;
 pub const MAX_LENGTH: usize = 8;
 /// Fewest colours that a game can have.
 pub const MIN_COLOURS: usize = 2;
-/// Most colours that a game can have; the game as it is known has all of them.
+/// Most colours that a game can have, and the usual number.
 pub const MAX_COLOURS: usize = 8;
 
 /// One peg: a colour, written `1` to `8`.
@@ -81,7 +81,7 @@ impl Code {
         Ok(Self::of(pegs.iter().copied()))
     }
 
-    /// The code of at most [`MAX_LENGTH`] pegs; shorter ones than [`MIN_LENGTH`] are what halves of codes are made of.
+    /// The code of at most [`MAX_LENGTH`] pegs. Halves of codes have fewer than [`MIN_LENGTH`].
     pub(crate) fn of(pegs: impl IntoIterator<Item = Peg>) -> Self {
         Self { digits: pegs.into_iter().fold(0, |digits, peg| digits << 4 | u32::from(peg.0 + 1)) }
     }
@@ -180,7 +180,7 @@ impl FromStr for Code {
     fn from_str(text: &str) -> Result<Self, ParseCodeError> {
         let mut pegs = Vec::with_capacity(MAX_LENGTH);
         for (place, found) in text.chars().enumerate() {
-            // The rest of a long line is counted, not kept.
+            // Further characters are only counted.
             if place == MAX_LENGTH {
                 return Err(ParseCodeError::Length { length: text.chars().count() });
             }
@@ -262,7 +262,7 @@ impl Rules {
         (0..self.length as u64).map(|taken| if self.repeats { colours } else { colours - taken }).product()
     }
 
-    /// How many guesses there are, sensible or not.
+    /// How many different guesses there are.
     pub fn guesses(self) -> u64 {
         Self { repeats: true, ..self }.codes()
     }
@@ -277,14 +277,14 @@ impl Rules {
         self.allows_guess(code) && (self.repeats || !code.repeats())
     }
 
-    /// A secret code, each that the rules allow with the same probability.
+    /// Draws a secret code. All codes that the rules allow have the same probability.
     pub fn draw<R: Rng + ?Sized>(self, rng: &mut R) -> Code {
         let mut left = ALL_PEGS;
         Code::of((0..self.length).map(|place| {
             if self.repeats {
                 left[rng.random_range(0..self.colours)]
             } else {
-                // What has been drawn is moved to the front.
+                // A partial Fisher-Yates shuffle: drawn pegs are moved to the front.
                 left.swap(place, rng.random_range(place..self.colours));
                 left[place]
             }
@@ -300,7 +300,7 @@ impl Rules {
     }
 
     /// All guesses, in numeric order.
-    pub fn all_guesses(self) -> Vec<Code> {
+    pub(crate) fn all_guesses(self) -> Vec<Code> {
         Self { repeats: true, ..self }.all()
     }
 
@@ -319,7 +319,7 @@ impl Rules {
         }
     }
 
-    /// All rows of so many pegs, fewer than a code may have included, in numeric order.
+    /// All rows of `length` pegs, also fewer than a code may have, in numeric order.
     pub(crate) fn rows(self, length: usize) -> Vec<Code> {
         let mut all = Vec::new();
         Self { repeats: true, ..self }.extend_all(length, &mut Vec::with_capacity(length), &mut all);
@@ -335,7 +335,7 @@ impl fmt::Display for Rules {
     }
 }
 
-/// A partly known code: what the second lifeline has uncovered, `*` for the rest.
+/// A partly known code: the peg that the second lifeline has revealed, and `*` for the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HintCode(Vec<Option<Peg>>);
 
@@ -351,7 +351,7 @@ impl HintCode {
         }
     }
 
-    /// What is known, place by place.
+    /// The known pegs, place by place.
     pub fn pegs(&self) -> &[Option<Peg>] {
         &self.0
     }

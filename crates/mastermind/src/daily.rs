@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 
 use crate::code::{Code, Rules};
 
-/// A day, as the number of days since 1 January 1970. What day it is, and where, is the program's business.
+/// A day, as the number of days since 1 January 1970. The program decides which day it is, and in which time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(pub u32);
 
@@ -29,10 +29,9 @@ impl Day {
         (year, month, day)
     }
 
-    /// The day's puzzle: by these rules, which are those of the shortest code with repeats and all colours unless a player
-    /// wants others. Each set of rules has its own puzzle.
+    /// The code of the day for these rules. Each set of rules has a code of its own.
     pub fn puzzle(self, rules: Rules) -> Code {
-        // Rules go into the seed, or the longer code would begin with the shorter one.
+        // The rules are part of the seed. Without them, a longer code would begin with the shorter one.
         let kind = (rules.length() << 5 | rules.colours() << 1 | usize::from(rules.repeats())) as u64;
         rules.draw(&mut Pcg64::seed_from_u64(u64::from(self.0) << 16 | kind))
     }

@@ -1,7 +1,7 @@
-//! What a guess is answered with.
+//! The answer to a guess.
 //!
 //! Red is the number of places at which guess and code agree; white is the number of further pegs that agree in colour
-//! only. Each peg of the code pays for at most one peg of the guess, and exact matches are paid first.
+//! only. Each peg of the code counts for at most one peg of the guess, and exact matches count first.
 //!
 //! [`Feedback::of`] compares two codes. The [codebreaker](crate::solver) has quicker ways to compare one guess with many.
 
@@ -22,7 +22,7 @@ pub struct Feedback {
 const ONES: u32 = 0x1111_1111;
 
 impl Feedback {
-    /// The feedback of a guess at a code. Symmetric; pegs that one has beyond the length of the other match nothing.
+    /// Compares a guess with a code. The result is symmetric. Where one is longer, its further pegs match nothing.
     ///
     /// ```
     /// # use mastermind::Feedback;
@@ -40,7 +40,7 @@ impl Feedback {
         Self::from_shared(red, shared)
     }
 
-    /// The feedback with so many exact matches among so many shared pegs.
+    /// The feedback with `red` exact matches among `shared` pegs of the same colour.
     #[expect(clippy::cast_possible_truncation, reason = "both are at most 8")]
     pub(crate) const fn from_shared(red: usize, shared: usize) -> Self {
         Self { red: red as u8, white: shared.saturating_sub(red) as u8 }
@@ -56,9 +56,9 @@ impl Feedback {
         self.red as usize + self.white as usize
     }
 
-    /// Whether a guess of `length` pegs can be answered so.
+    /// Whether a guess of `length` pegs can get this answer.
     pub const fn is_possible(self, length: usize) -> bool {
-        // With all but one peg in place and the colour of the last one right, it is in place too.
+        // If all but one peg are in place and the last one has the right colour, it is in place too.
         self.shared() <= length && !(self.red as usize + 1 == length && self.white == 1)
     }
 
@@ -69,7 +69,7 @@ impl Feedback {
             .filter(move |feedback| feedback.is_possible(length))
     }
 
-    /// A number below [`CLASSES`], another for each feedback: those with fewer shared pegs first.
+    /// A unique number below [`CLASSES`], in the order of shared pegs.
     pub(crate) const fn class(self) -> usize {
         let shared = self.shared();
         shared * (shared + 1) / 2 + self.red as usize
@@ -79,8 +79,8 @@ impl Feedback {
 /// Bound of [`Feedback::class`].
 pub(crate) const CLASSES: usize = (MAX_LENGTH + 1) * (MAX_LENGTH + 2) / 2;
 
-/// For each colour a byte with as many low bits set as pegs have the colour: what two codes share are the bits that both
-/// have.
+/// For each colour a byte with as many low bits set as pegs have that colour. The bits that two codes have in common count the
+/// pegs that they share.
 fn levels(code: Code) -> u64 {
     code.pegs().fold(0, |levels, peg| {
         let lane = 8 * peg.index();

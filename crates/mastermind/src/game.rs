@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::{
     code::{Code, HintCode, ParseCodeError, Rules},
     feedback::Feedback,
+    knowledge::Knowledge,
     lifeline::{Lifeline, Revealed, Style},
-    solver::Knowledge,
 };
 
 /// Turns in a game.
@@ -26,7 +26,7 @@ pub enum Action {
 /// A line that is neither a guess nor a lifeline.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseActionError {
-    /// It looks like neither.
+    /// It is neither a code nor a lifeline.
     #[error("type a code, or lifeline#1 or lifeline#2: {0}")]
     Neither(ParseCodeError),
     /// A lifeline that does not exist.
@@ -35,10 +35,10 @@ pub enum ParseActionError {
 }
 
 impl Action {
-    /// Reads what a player has typed: the digits of a guess, or `lifeline#1` or `lifeline#2` in small or capital letters.
+    /// Parses what a player has typed: the digits of a guess, or `lifeline#1` or `lifeline#2` in small or capital letters.
     ///
     /// # Errors
-    /// [`ParseActionError`] says what would be right.
+    /// [`ParseActionError`] says what would be valid.
     pub fn parse(text: &str) -> Result<Self, ParseActionError> {
         const WORD: &str = "lifeline#";
         if let Some((word, number)) = text.split_at_checked(WORD.len())
@@ -55,7 +55,7 @@ impl Action {
     }
 }
 
-/// What an action came to.
+/// What an action has caused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The guess is answered.
@@ -65,9 +65,9 @@ pub enum Event {
         /// Its feedback.
         feedback: Feedback,
     },
-    /// A lifeline has told something.
+    /// A lifeline has revealed something.
     Revealed(Revealed),
-    /// From now on this lifeline, which has not been used, would leave no turn for a guess.
+    /// From now on this lifeline, which is still unused, would leave no turn for a guess.
     OutOfReach(Lifeline),
     /// The game is over.
     Ended(Outcome),
@@ -120,12 +120,12 @@ pub enum ActionError {
 pub enum Outcome {
     /// The code was found.
     Won {
-        /// Turns that it took; those that a lifeline cost count.
+        /// Turns that it took, including those of a lifeline.
         turns: usize,
     },
     /// All turns are gone.
     Lost {
-        /// What was to be found.
+        /// The code.
         code: Code,
     },
 }
@@ -140,9 +140,9 @@ pub enum Entry {
         /// Its feedback.
         feedback: Feedback,
     },
-    /// What a lifeline told, and the turns that it took.
+    /// What a lifeline revealed, and the turns that it took.
     Lifeline {
-        /// What it told.
+        /// What it revealed.
         revealed: Revealed,
         /// Turns that it took.
         cost: usize,
@@ -227,10 +227,10 @@ impl Game {
         }
     }
 
-    /// Does what the player wants.
+    /// Applies an action of the player.
     ///
     /// # Errors
-    /// [`ActionError`] when it is against the rules; then nothing has changed.
+    /// [`ActionError`] when the rules do not allow it; the game is then unchanged.
     pub fn apply<R: Rng + ?Sized>(&mut self, action: Action, rng: &mut R) -> Result<Vec<Event>, ActionError> {
         if self.outcome().is_some() {
             return Err(ActionError::Over);
@@ -325,7 +325,7 @@ impl Game {
         self.style
     }
 
-    /// The turn that is to be taken, from 1 on; after the tenth it is 11.
+    /// The number of the next turn, from 1 on; after the tenth it is 11.
     pub const fn turn(&self) -> usize {
         self.gone + 1
     }
@@ -340,12 +340,12 @@ impl Game {
         &self.history
     }
 
-    /// What is known of the code by the second lifeline.
+    /// The part of the code that the second lifeline has revealed.
     pub const fn hint_code(&self) -> &HintCode {
         &self.hint_code
     }
 
-    /// What a codebreaker can know at this point. It is for hints, so from here on the game counts as [hinted](Self::hints).
+    /// What is known at this point, to make a hint of. From here on the game counts as one with [hints](Self::hints).
     pub fn ask_hint(&mut self) -> Knowledge {
         self.hints += 1;
         self.knowledge()
@@ -356,7 +356,7 @@ impl Game {
         self.hints
     }
 
-    /// What the answers and lifelines so far tell.
+    /// What the answers and lifelines so far have told.
     fn knowledge(&self) -> Knowledge {
         let mut knowledge = Knowledge::new(self.rules);
         for entry in &self.history {

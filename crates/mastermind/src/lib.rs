@@ -1,14 +1,14 @@
 //! Mastermind: codes, feedback, the game with its lifelines, and a codebreaker, without input or output.
 //!
-//! A code of 4 to 8 pegs in up to eight colours is to be found in ten turns. Each guess is answered by how many pegs are
-//! right in colour and place (red) and how many in colour only (white).
+//! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The answer to a guess says how many pegs have
+//! the right colour in the right place (red), and how many further pegs have a right colour in a wrong place (white).
 //!
-//! - [`Code`], [`Rules`] and [`Feedback`] are what everything else is made of.
-//! - [`game::Game`] is one game, [`Lifeline`] what helps in it.
-//! - [`solver`] has the codebreaker: [`solver::Hint`] for one turn of any game, [`solver::Codebreaker`] to play all codes by
-//!   a strategy, [`solver::Search`] for the best play there is.
-//! - [`Day`] has the puzzle of a day, [`share()`] a result to be pasted, [`Record`] the statistics of past games
-//!   and which [`Puzzle`]s they were.
+//! - [`Code`], [`Rules`] and [`Feedback`] are the basic types.
+//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] is what a game has told the player about the code.
+//! - [`solver`] is the codebreaker. It builds on the game, and nothing of the game depends on it. [`solver::Hint`] suggests the
+//!   next guess of any game, [`solver::Codebreaker`] plays all codes by a strategy, [`solver::Search`] finds the best play.
+//! - [`Day`] has the puzzle of a day, [`share()`] a result to paste, [`Record`] the statistics of past games and their
+//!   [`Puzzle`]s.
 //!
 //! A whole game, played by the codebreaker:
 //!
@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
 #[cfg(test)]
@@ -36,18 +37,20 @@ pub mod code;
 pub mod daily;
 pub mod feedback;
 pub mod game;
+mod histogram;
+mod knowledge;
 pub mod lifeline;
-mod planes;
 mod puzzle;
 pub mod record;
 mod share;
-mod slices;
 pub mod solver;
 
 pub use code::{Code, HintCode, ParseCodeError, Peg, Rules, RulesError};
 pub use daily::Day;
 pub use feedback::Feedback;
 pub use game::Game;
+pub use histogram::histogram;
+pub use knowledge::Knowledge;
 pub use lifeline::{Lifeline, Revealed, Style};
 pub use puzzle::{Origin, Puzzle};
 pub use record::{ParseRecordError, Record};

@@ -1,4 +1,4 @@
-//! Lifelines: a part of the code told for some turns. Using either kind closes both for the rest of the game.
+//! Lifelines reveal a part of the code and take turns. Using either kind closes both for the rest of the game.
 
 use core::fmt;
 
@@ -7,9 +7,9 @@ use crate::code::Peg;
 /// Which lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lifeline {
-    /// The first tells one colour of the code, that of a random place, but not the place.
+    /// The first reveals the colour of a random place, but not the place.
     Colour,
-    /// The second tells a random place and its colour.
+    /// The second reveals a random place and its colour.
     Place,
 }
 
@@ -25,7 +25,7 @@ impl Lifeline {
         }
     }
 
-    /// The lifeline that is asked for by this number.
+    /// The lifeline with this number.
     pub const fn from_number(number: usize) -> Option<Self> {
         match number {
             1 => Some(Self::Colour),
@@ -34,7 +34,7 @@ impl Lifeline {
         }
     }
 
-    /// Turns that it takes altogether.
+    /// The turns that it takes in all.
     pub const fn cost(self, style: Style) -> usize {
         match style {
             Style::Text => self.number() + 1,
@@ -64,7 +64,7 @@ pub enum Style {
     Panel,
 }
 
-/// What a lifeline has told.
+/// What a lifeline has revealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revealed {
     /// The code has this colour somewhere.
@@ -79,7 +79,7 @@ pub enum Revealed {
 }
 
 impl Revealed {
-    /// Which lifeline told it.
+    /// The lifeline that reveals this.
     pub const fn lifeline(self) -> Lifeline {
         match self {
             Self::Colour(_) => Lifeline::Colour,

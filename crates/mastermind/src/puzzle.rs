@@ -1,17 +1,17 @@
-//! What makes two games the same one.
+//! When two games have the same code.
 
 use crate::{code::Rules, daily::Day};
 
-/// What decides a code that is not set by a person.
+/// Where a code comes from that no person has set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A number, as it is handed on from player to player.
+    /// A seed, which players can pass on.
     Seed(u64),
     /// A day, which has the same puzzle for everybody.
     Day(Day),
 }
 
-/// Something that can be played again: rules, and where the code comes from. Two games at the same puzzle have the same code.
+/// Rules, and where the code comes from. Two games of the same puzzle have the same code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Puzzle {
     /// The rules.

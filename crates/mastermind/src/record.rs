@@ -1,4 +1,4 @@
-//! Statistics of past games, and the text that they are kept as.
+//! Statistics of past games, and their text form.
 //!
 //! The text is a line with the version, then a line for each entry:
 //!
@@ -20,20 +20,21 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::{fmt, fmt::Write, str::FromStr};
+use core::{fmt, str::FromStr};
 use thiserror::Error;
 
 use crate::{
     code::Rules,
     daily::Day,
     game::{Game, Outcome, TURNS},
+    histogram::histogram,
     puzzle::{Origin, Puzzle},
 };
 
 /// Most bytes that a record takes as text.
 pub const MAX_RECORD: usize = 4096;
 
-/// How many puzzles of days are remembered, and how many from seeds; then the oldest is forgotten.
+/// How many puzzles of days are remembered, and how many from seeds. Beyond that the oldest is forgotten.
 pub const MOST_PUZZLES: usize = 64;
 
 /// Past games. Those played with hints are counted, but neither in the distribution nor in the streak.
@@ -44,16 +45,16 @@ pub struct Record {
     hinted: u64,
     streak: u64,
     best_streak: u64,
-    // The puzzles begun last.
+    // The most recently begun puzzles.
     days: Vec<(Rules, u32)>,
     seeds: Vec<(Rules, u64)>,
 }
 
 impl Record {
-    /// Takes down that a puzzle is begun. Whoever has seen an answer to it knows more than somebody who has not, so that only
-    /// the first game at a puzzle is to be [added](Self::add).
+    /// Records that a game of this puzzle has begun. Only the first game of a puzzle is to be [added](Self::add), since a player
+    /// who has seen an answer knows more in the next one.
     ///
-    /// Returns whether this is the first.
+    /// Returns whether this is the first game.
     pub fn begin(&mut self, puzzle: Puzzle) -> bool {
         if self.has_begun(puzzle) {
             return false;
@@ -73,7 +74,7 @@ impl Record {
         }
     }
 
-    /// Adds a game that is over; one that goes on is not added.
+    /// Adds a game, if it is over.
     ///
     /// Returns whether it was added.
     pub fn add(&mut self, game: &Game) -> bool {
@@ -130,27 +131,18 @@ impl Record {
         self.best_streak
     }
 
-    /// The distribution of turns as a picture: a line for each number of turns and one for lost games, the longest bar
-    /// `width` columns long. Games that are counted have a bar of one column at least.
+    /// The distribution of turns as a [`histogram`]: a line for each number of turns, and one for lost games.
     pub fn bars(&self, width: usize) -> String {
-        let most = self.won.iter().copied().max().unwrap_or(0).max(self.lost).max(1);
-        let mut text = String::new();
         let labels = (1..=TURNS).map(|turns| turns.to_string()).chain([String::from("lost")]);
-        for (label, count) in labels.zip(self.won.iter().copied().chain([self.lost])) {
-            let columns = u128::from(count) * width as u128 / u128::from(most);
-            let columns = usize::try_from(columns).unwrap_or(width).max(usize::from(count > 0));
-            let _ = write!(text, "{label:>4} ");
-            text.extend(core::iter::repeat_n('█', columns));
-            let _ = writeln!(text, "{}{count}", if columns > 0 { " " } else { "" });
-        }
-        text
+        let counts: Vec<(String, u64)> = labels.zip(self.won.iter().copied().chain([self.lost])).collect();
+        histogram(&counts, width)
     }
 }
 
 const HEAD: &str = "mastermind-record 1";
 
 impl fmt::Display for Record {
-    /// The text that it is kept as.
+    /// The text of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{HEAD}")?;
         f.write_str("won")?;

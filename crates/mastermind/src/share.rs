@@ -1,4 +1,4 @@
-//! A result to be pasted: how the game went, without colours or digits of any peg.
+//! A result to paste: how the game went, without the colour of any peg.
 
 use alloc::string::String;
 use core::fmt::Write;
@@ -10,9 +10,9 @@ use crate::{
 
 /// The result of a game as a few lines of text, without a line end after the last. `None` while the game goes on.
 ///
-/// Each guess is a row with a filled circle for each red, an empty one for each white and a dot for each peg that got
-/// nothing; a lifeline is a row that names it. Neither guesses nor the code are shown. With `again` it says that the player had
-/// seen the puzzle before.
+/// Each guess is a row with a filled circle for each red, an empty one for each white, and a dot for every other peg. A lifeline
+/// is a row with its name. Neither guesses nor the code are shown. With `again` it says that the player had seen the puzzle
+/// before.
 ///
 /// ```text
 /// Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 3/10

@@ -2,33 +2,38 @@
 //!
 //! | what | for |
 //! |------|-----|
-//! | [`Hint`] | the next guess at any point of any game, soon enough for a person who waits |
-//! | [`Branch`] | playing all codes of a game by hints |
-//! | [`Codebreaker`] | playing all codes of a game by one of four [strategies](Strategy) that look one step ahead, by all guesses or, in large games, [few](Limits) |
-//! | [`Search`] | the least number of turns over all codes, by search |
+//! | [`Hint`] | the next guess at any point of any game, fast enough for a person who waits |
+//! | [`Codebreaker`] | playing all codes of a game by one of four [strategies](Strategy) that look one step ahead; large games [limit](Limits) the guesses that are judged |
+//! | [`Search`] | the least total of turns over all codes |
 //!
-//! Nothing here has a clock or starts a thread. Long work tells a function that it is lent how far it is, and stops when
-//! that asks for it; [`Codebreaker::divide`] and [`Search::from_opening`] cut the work into pieces for several threads.
+//! The codebreaker imports the rules of the game; the rules import nothing of it. What it starts from is a
+//! [`Knowledge`](crate::Knowledge).
+//!
+//! Nothing here has a clock or starts a thread. Long work reports its progress to a function of the caller, and stops when that
+//! function breaks. [`Codebreaker::divide`] cuts the work into pieces for several threads.
 //!
 //! Sources: D. E. Knuth, The computer as Master Mind (1977); R. W. Irving, Towards an optimum Mastermind strategy (1979);
 //! E. Neuwirth, Some strategies for Mastermind (1982); K. Koyama and T. W. Lai, An optimal Mastermind strategy (1993);
 //! B. Kooi, Yet another Mastermind strategy (2005); G. Ville, An optimal Mastermind (4,7) strategy (2013).
 
 mod bench;
+mod candidates;
 mod hint;
-mod knowledge;
+mod planes;
 mod search;
 mod shortlist;
+mod slices;
 mod space;
+mod stopped;
 mod strategy;
 mod symmetry;
 mod tally;
 mod tree;
 
-pub use hint::{Branch, Hint, JUDGED, LISTED};
-pub use knowledge::Knowledge;
+pub use hint::{Hint, JUDGED, LISTED};
 pub use search::{Found, Progress, Search};
 pub use shortlist::Limits;
+pub use stopped::Stopped;
 pub use strategy::{ParseStrategyError, Strategy};
 pub use tally::Tally;
-pub use tree::{Codebreaker, Job, Stopped};
+pub use tree::{Codebreaker, Job};

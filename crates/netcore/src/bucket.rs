@@ -1,4 +1,4 @@
-//! A rate limit without a clock.
+//! A rate limiter without a clock.
 
 use crate::Time;
 use core::time::Duration;
@@ -9,20 +9,20 @@ const NANOS: i64 = 1_000_000_000;
 /// How fast a [`TokenBucket`] fills and how much it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Tokens that come in each second.
+    /// Tokens added each second.
     pub per_second: u32,
-    /// Tokens that can be saved up; a new bucket is full.
+    /// The capacity. A new bucket is full.
     pub burst: u32,
 }
 
-/// A bucket of tokens: what is rare (messages, bytes) is paid for in tokens, which come back at a steady rate.
+/// A token bucket: each use of a limited resource (messages, bytes) takes tokens, which are refilled at a steady rate.
 ///
-/// Over any span of `t` seconds at most `burst + t * per_second` tokens are given out.
+/// Over any `t` seconds, at most `burst + t * per_second` tokens are handed out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TokenBucket {
     rate: Rate,
-    // In billionths of a token, so that a nanosecond's income is a whole number and nothing is lost by rounding.
-    // Below zero while more was charged than was there.
+    // In billionths of a token, so that one nanosecond adds a whole number and no rounding error accumulates. Negative
+    // after [`TokenBucket::charge`] took more than was available.
     level: i64,
     filled: Time,
 }
@@ -33,12 +33,12 @@ impl TokenBucket {
         Self { rate, level: i64::from(rate.burst) * NANOS, filled: now }
     }
 
-    /// The rate that it was made with.
+    /// The rate of this bucket.
     pub const fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Takes `tokens` if that many are there; otherwise takes none and answers `false`.
+    /// Takes `tokens` if that many are available; otherwise takes none and returns `false`.
     pub fn take(&mut self, now: Time, tokens: u32) -> bool {
         self.fill(now);
         let enough = self.level >= price(tokens);
@@ -48,14 +48,14 @@ impl TokenBucket {
         enough
     }
 
-    /// Takes `tokens` whether or not they are there: for what is known only when it has happened. What is missing has to
-    /// come in before anything can be taken again.
+    /// Takes `tokens` even if that many are not available, for costs that are known only afterwards. The deficit has to
+    /// be refilled before anything can be taken again.
     pub fn charge(&mut self, now: Time, tokens: u32) {
         self.fill(now);
         self.level = self.level.saturating_sub(price(tokens));
     }
 
-    /// When `tokens` will be there if nothing is taken before; `None` if the bucket never holds that many.
+    /// When `tokens` will be available if nothing is taken before; `None` if the bucket never holds that many.
     pub fn ready_at(&mut self, now: Time, tokens: u32) -> Option<Time> {
         self.fill(now);
         let missing = u64::try_from(price(tokens).saturating_sub(self.level)).unwrap_or(0);
@@ -65,7 +65,7 @@ impl TokenBucket {
         Some(now.plus(Duration::from_nanos(missing.div_ceil(u64::from(self.rate.per_second.max(1))))))
     }
 
-    /// Whether nothing is missing: a full bucket behaves as a new one, so it need not be kept.
+    /// Whether the bucket is full. A full bucket behaves as a new one, so it need not be kept.
     pub fn is_full(&mut self, now: Time) -> bool {
         self.fill(now);
         self.level == i64::from(self.rate.burst) * NANOS
@@ -111,17 +111,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_charged_beyond_the_level_has_to_come_in_first() {
+    fn a_deficit_is_refilled_before_anything_can_be_taken() {
         let mut bucket = TokenBucket::new(RATE, Time::ZERO);
         bucket.charge(Time::ZERO, 13);
-        assert!(!bucket.take(Time::from_millis(1_000), 1), "ten tokens came and ten were owed");
+        assert!(!bucket.take(Time::from_millis(1_000), 1), "ten tokens were refilled and ten were owed");
         assert_eq!(bucket.ready_at(Time::from_millis(1_000), 1), Some(Time::from_millis(1_100)));
         assert!(bucket.take(Time::from_millis(1_100), 1));
         assert!(!bucket.is_full(Time::from_millis(1_100)));
     }
 
     #[test]
-    fn a_rate_of_nothing_gives_the_burst_and_never_more() {
+    fn a_rate_of_zero_gives_the_burst_only() {
         let mut bucket = TokenBucket::new(Rate { per_second: 0, burst: 2 }, Time::ZERO);
         assert!(bucket.take(Time::ZERO, 2));
         assert_eq!(bucket.ready_at(Time::from_millis(9_000), 1), None);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_gives_nothing_away() {
+    fn a_clock_that_goes_back_refills_nothing() {
         let mut bucket = TokenBucket::new(RATE, Time::from_millis(1_000));
         assert!(bucket.take(Time::from_millis(1_000), 3));
         assert!(!bucket.take(Time::ZERO, 1));

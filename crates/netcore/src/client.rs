@@ -1,41 +1,41 @@
-//! The shape of a client: a state machine without a socket, a clock or a screen.
+//! The client side of a game: a state machine without a socket, a clock or a screen.
 
 use bytes::Bytes;
 
 use crate::{Gone, Time};
 
-/// What a client of any game is to whoever drives it: a terminal, a bot, a browser or a simulation.
+/// A client of any game, as its driver sees it: a terminal, a bot, a browser or a simulation.
 ///
-/// Bytes and time go in by [`receive`](Client::receive), [`elapsed`](Client::elapsed) and [`disconnected`](Client::disconnected),
-/// the user's wishes by [`act`](Client::act). Messages for the server come out of [`take_outgoing`](Client::take_outgoing); what there is to
-/// see comes from methods of the client's own, since it differs from game to game.
+/// Input: [`receive`](Client::receive), [`act`](Client::act), [`elapsed`](Client::elapsed) and
+/// [`disconnected`](Client::disconnected). Output: [`take_outgoing`](Client::take_outgoing) yields the messages for the
+/// server. The view for the user differs from game to game, so each client has its own methods for that.
 pub trait Client {
-    /// What a user can ask for.
+    /// An action of the user.
     type Action;
-    /// Why the server cannot be understood.
+    /// The error for bytes that are not a message.
     type Error;
 
-    /// Takes in what arrived: one whole message on datagrams and messages, any piece of a stream.
+    /// Processes received bytes: one whole message on datagram and message links, any part of the stream on a stream.
     ///
     /// # Errors
-    /// When the bytes make no sense. On a stream nothing behind them can be read.
+    /// When the bytes are not a message. On a stream nothing after them can be read.
     fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Takes in what the user wants. What has no meaning now changes nothing.
+    /// Performs an action of the user. An action that is not possible now changes nothing.
     fn act(&mut self, now: Time, action: Self::Action);
 
-    /// The next message for the server, one whole message as it goes over the wire.
+    /// The next message for the server: exactly one, in wire format.
     fn take_outgoing(&mut self) -> Option<Bytes>;
 
-    /// When [`Client::elapsed`] is wanted; after that call it is later, or none.
+    /// When [`Client::elapsed`] is due. After that call the deadline is later, or there is none.
     fn deadline(&self, now: Time) -> Option<Time>;
 
-    /// Takes in that the deadline has come.
+    /// Reports that the deadline has passed.
     fn elapsed(&mut self, now: Time);
 
-    /// Takes in that the connection is gone.
+    /// Reports that the connection is gone.
     fn disconnected(&mut self, now: Time, why: Gone);
 
-    /// Whether nothing more is to be said or heard.
+    /// Whether the client has finished: it neither sends nor expects anything.
     fn is_over(&self) -> bool;
 }

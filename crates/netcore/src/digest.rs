@@ -1,17 +1,17 @@
-//! A fingerprint of a state that is kept while the state changes.
+//! A hash of a state that is updated as the state changes.
 
-/// A 64-bit fingerprint of a set of (what, who, value) facts.
+/// A 64-bit hash of a set of (what, who, value) facts.
 ///
-/// Facts are combined by exclusive or, so the order in which they came does not matter, and adding a fact a second time
-/// takes it away again. Two states with equal facts have equal digests; unequal ones differ but for a chance of 2^-64.
-/// Not meant to withstand somebody who looks for collisions.
+/// Facts are combined by exclusive or, so their order does not matter, and adding a fact twice removes it. Equal sets
+/// of facts have equal digests; different sets differ, except with probability 2^-64. It does not resist somebody who
+/// searches for collisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Digest(u64);
 
 impl Digest {
-    /// Adds the fact, or takes it away when it is there.
+    /// Adds the fact, or removes it if it is present.
     pub fn toggle(&mut self, what: u8, who: u32, value: u64) {
-        // Two rounds of the finaliser of splitmix64 spread each bit over all others.
+        // Two rounds of the splitmix64 finaliser spread each bit over all others.
         let key = (u64::from(what) << 32) | u64::from(who);
         self.0 ^= mix(mix(key.wrapping_add(0x9E37_79B9_7F4A_7C15)) ^ value.wrapping_mul(0xD6E8_FEB8_6659_FD93));
     }
@@ -22,7 +22,7 @@ impl Digest {
         self.toggle(what, who, new);
     }
 
-    /// The fingerprint.
+    /// The hash.
     pub const fn value(self) -> u64 {
         self.0
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_does_not_matter_and_twice_is_never() {
+    fn order_does_not_matter_and_adding_twice_removes() {
         let mut one = Digest::default();
         one.toggle(1, 2, 3);
         one.toggle(4, 5, 6);

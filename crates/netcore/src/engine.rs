@@ -1,4 +1,4 @@
-//! The shape of a server: a deterministic state machine.
+//! The server side of a game: a deterministic state machine.
 
 use alloc::boxed::Box;
 use bytes::BytesMut;
@@ -10,7 +10,7 @@ use crate::{DecodeError, Framing, Gone, Link, Outbox, PeerId, Role, Status, Time
 /// Everything that can wake an engine.
 #[derive(Debug)]
 pub enum Input<'a, R> {
-    /// A peer is there; its requests follow.
+    /// A peer connected. Its requests follow.
     Connected {
         /// The new peer.
         peer: PeerId,
@@ -28,57 +28,57 @@ pub enum Input<'a, R> {
         /// The message.
         request: R,
     },
-    /// Bytes that are no message. On a stream nothing more follows from this peer. `why` follows from the bytes alone, so a
-    /// recording needs to keep nothing else.
+    /// Bytes that are not a message. On a stream, this peer sends no further input. `why` depends on the bytes alone,
+    /// so a recording does not need to store it.
     Malformed {
         /// Their sender.
         peer: PeerId,
         /// What is wrong with them.
         why: DecodeError,
     },
-    /// The peer has lost track (a reconnect, a resumed game): tell it all that it may know.
+    /// The peer lost its state (it reconnected, or the server was resumed): send it everything that it may know.
     Refresh {
-        /// Who is to be told.
+        /// The peer to update.
         peer: PeerId,
     },
-    /// A peer is gone. If it [`Left`](Gone::Left), it may still read: what is sent to it goes out until the engine closes
-    /// it, which it has to do. Otherwise nothing can be sent to it any more.
+    /// A peer disconnected. If it [`Left`](Gone::Left), it may still read: the engine can send to it until it closes
+    /// the peer, which it must do. For any other reason nothing can be sent to it any more.
     Disconnected {
-        /// Who it was.
+        /// The peer.
         peer: PeerId,
         /// Why.
         why: Gone,
     },
-    /// The time that [`Engine::deadline`] asked for has come.
+    /// The time returned by [`Engine::deadline`] has come.
     Elapsed,
-    /// The server is being shut down: take leave of everybody, or of nobody if it will be resumed.
+    /// The server is being shut down. The [`Leave`] says whether players are told that the game is over.
     Stop(Leave),
 }
 
-/// How a server takes leave.
+/// How a server shuts down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Leave {
-    /// It is over: everybody is told so.
+    /// The game is over, and everybody is told so.
     Over,
-    /// It comes back later with the same state, so nobody is told that it is over, and nobody is closed.
+    /// The server will be resumed with the same state: nobody is told that it is over, and no peer is closed.
     Resumable,
 }
 
-/// The messages that peers send to a server, and how they look on the wire.
+/// The messages that peers send to a server, and their wire format.
 pub trait Protocol {
     /// A well-formed message from a peer.
     type Request;
-    /// What has to be remembered between two pieces of a stream, for instance the dialect that its first byte chose.
+    /// Decoder state that is kept between two reads of a stream, for instance the dialect that the first byte selected.
     type Decoder: Default + Clone + Debug;
-    /// The longest message from a peer, in bytes. Nobody buffers more than this of an unfinished message.
+    /// The longest message from a peer, in bytes. At most this much of an unfinished message is buffered.
     const MAX_MESSAGE: usize;
 
-    /// Takes one message off the front of `buffer`; `None` when a stream has to bring more first.
+    /// Takes one message off the front of `buffer`. `None` means that a stream must deliver more bytes first.
     ///
-    /// With [`Framing::Whole`] the buffer is one message, neither more nor less.
+    /// With [`Framing::Whole`], the buffer is exactly one message.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are no message. A whole message that ends early is an error too.
+    /// [`DecodeError`] when the bytes are not a message. A whole message that is truncated is an error too.
     fn decode(
         decoder: &mut Self::Decoder,
         buffer: &mut BytesMut,
@@ -88,8 +88,8 @@ pub trait Protocol {
     /// Appends the wire form of `request` to `out`.
     fn encode_request(request: &Self::Request, out: &mut BytesMut);
 
-    /// What a datagram from an address that is no peer yet may cause, by what it says. Only datagrams ask: on other links
-    /// a peer is connected before its first message. A game that is not played over datagrams lets nobody in by one.
+    /// Decides from its content what a datagram from an unknown address may cause. This applies to datagrams only: on
+    /// other links a peer is connected before its first message. The default ignores all of them.
     fn admits(message: Result<&Self::Request, DecodeError>) -> Admission {
         let _ = message;
         Admission::Ignored
@@ -99,50 +99,50 @@ pub trait Protocol {
 /// What a datagram from an unknown address may cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// Nothing at all.
+    /// Nothing.
     Ignored,
-    /// One answer, for instance about what is wrong with it; the address stays unknown.
+    /// One reply, for instance an error message. The address stays unknown.
     Answered,
-    /// The address becomes a peer. The engine closes whom it does not let in.
+    /// The address becomes a peer. An engine that does not admit the peer closes it.
     Admitted,
 }
 
-/// The request type of an engine's protocol.
+/// The request type of the protocol of an engine.
 pub type RequestOf<E> = <<E as Engine>::Protocol as Protocol>::Request;
 
-/// How a server's life ended.
+/// Why a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The game was played to its end.
     Finished,
     /// Everybody left before the end.
     Deserted,
-    /// It was stopped from outside.
+    /// The server was stopped from outside.
     Stopped,
 }
 
-/// A server without its sockets: a deterministic state machine.
+/// A game server without sockets: a deterministic state machine.
 ///
-/// Same configuration, same seed, same inputs at the same times in the same order: same outputs, on every machine.
-/// [`Engine::input`] takes in, the [`Outbox`] takes out, the other methods only look.
+/// The same configuration, seed and sequence of timed inputs give the same outputs on every machine. [`Engine::input`]
+/// is the only method that changes the state; outputs are appended to the [`Outbox`].
 pub trait Engine {
-    /// What peers say to it.
+    /// The messages that peers send to it.
     type Protocol: Protocol;
 
-    /// Takes in one input and puts what follows from it into `out`. `now` never goes back.
+    /// Processes one input and appends the resulting outputs to `out`. `now` never goes back.
     fn input(&mut self, now: Time, input: Input<'_, RequestOf<Self>>, out: &mut Outbox);
 
-    /// When [`Input::Elapsed`] is wanted; the earliest, when several timers run. Absolute, so that nothing drifts.
+    /// When [`Input::Elapsed`] is due next: the earliest of all timers. The time is absolute, so timers do not drift.
     fn deadline(&self) -> Option<Time>;
 
-    /// How it ended; `None` while there is something to do. After that no input is wanted.
+    /// Why the server ended; `None` while it runs. After that it must not be given any more inputs.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// A fingerprint of the whole state: two states that can go on differently differ, but for a chance of 2^-64. Cheap: it
-    /// is kept as the state changes.
+    /// A 64-bit hash of the whole state. States that could behave differently have different digests, except with
+    /// probability 2^-64. The call is cheap, because the digest is updated as the state changes.
     fn digest(&self) -> u64;
 
-    /// What a lobby shows.
+    /// The summary that a lobby shows.
     fn status(&self) -> Status;
 }
 
@@ -173,5 +173,5 @@ macro_rules! forward {
         }
     )*};
 }
-// Also for `&mut E`, so that the caller can look at the engine when the shell is done with it.
+// Also for `&mut E`, so that the caller can inspect the engine after the shell has finished.
 forward!(&mut E, Box<E>);

@@ -1,23 +1,23 @@
-//! The one way in which bytes from a peer can be wrong.
+//! The error for bytes from a peer that cannot be decoded.
 
 use thiserror::Error;
 
 /// Why bytes from a peer are not a message.
 ///
-/// Offsets (`at`) count bytes from the start of the message. [`DecodeError::Incomplete`] is a state rather than a fault
-/// on a stream (read more); in a datagram, where nothing can follow, it is a fault like the others.
+/// Offsets (`at`) count bytes from the start of the message. On a stream [`DecodeError::Incomplete`] means that more
+/// bytes are needed; in a datagram it is an error like the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The bytes end before the message does.
     #[error("the message ends early")]
     Incomplete,
-    /// A tag that names no variant of `ty`.
+    /// A tag that does not name a variant of `ty`.
     #[error("byte {at}: {tag} is no tag of {ty}")]
     UnknownTag {
         /// The enumeration that was expected.
         ty: &'static str,
-        /// The tag that came.
+        /// The tag that was found.
         tag: u8,
         /// Its offset.
         at: usize,
@@ -28,7 +28,7 @@ pub enum DecodeError {
         /// Offset of the first byte that is wrong.
         at: usize,
     },
-    /// A list that announces more items than are allowed.
+    /// A list that announces too many items.
     #[error("byte {at}: a list of {count} items, at most {max} are allowed")]
     TooMany {
         /// Offset of the count.
@@ -46,12 +46,12 @@ pub enum DecodeError {
         /// The bound.
         max: usize,
     },
-    /// Bytes left over behind a datagram's message.
+    /// Trailing bytes after the message of a datagram.
     #[error("byte {at}: {extra} bytes too many")]
     Trailing {
-        /// Offset of the first byte that is too many.
+        /// Offset of the first trailing byte.
         at: usize,
-        /// How many there are.
+        /// Number of trailing bytes.
         extra: usize,
     },
     /// Anything else; `what` says what was expected.

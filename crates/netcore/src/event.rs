@@ -1,4 +1,4 @@
-//! What happens in a room, told in the same words for every game.
+//! Events of a room, in the same terms for every game.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -7,59 +7,59 @@ use crate::{Gone, PeerId};
 
 /// Something that happened in a room, for a log, a lobby or a store of results.
 ///
-/// Names come from peers: whoever shows one escapes what a terminal would obey.
+/// Names come from peers: escape control characters before you show one in a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameEvent {
-    /// Somebody asked for a seat and has to wait for one.
+    /// A peer asked for a seat and has to wait for one.
     Waiting {
-        /// Who.
+        /// The peer.
         peer: PeerId,
-        /// The name it gave.
+        /// The name that it gave.
         name: String,
-        /// How many get a seat before it does.
+        /// The number of peers that get a seat before it.
         before: u32,
     },
-    /// Somebody took a seat.
+    /// A peer took a seat.
     Joined {
-        /// Who.
+        /// The peer.
         peer: PeerId,
-        /// The name it gave; empty for one that only looks on.
+        /// The name that it gave; empty for a spectator.
         name: String,
-        /// The seat in the game's own words: a letter, a number, a table and a place.
+        /// The seat in the game's own terms: a letter, a number, or a table and a place.
         seat: String,
     },
-    /// Somebody gave its seat up, or lost it.
+    /// A peer gave up its seat, or lost it.
     Left {
-        /// Who.
+        /// The peer.
         peer: PeerId,
-        /// The name it gave.
+        /// The name that it gave.
         name: String,
-        /// The seat, as it was when it joined; empty for one that had none yet.
+        /// The seat, as in [`GameEvent::Joined`]; empty if it had none yet.
         seat: String,
-        /// Why.
+        /// The reason.
         why: Departure,
     },
     /// A game began.
     Started {
-        /// Its number in this room, from 1; for tables the table's.
+        /// Its number in this room, counted from 1; for blackjack, the number of the table.
         game: u32,
-        /// How many play.
+        /// The number of players.
         players: u32,
     },
     /// A game ended.
     Ended {
-        /// Its number, as it was when it began.
+        /// Its number, as in [`GameEvent::Started`].
         game: u32,
         /// Whether it was played to its end.
         complete: bool,
-        /// How everybody did, best first.
+        /// The result of each player, best first.
         standings: Vec<Standing>,
     },
     /// A line for the log.
     Notice {
-        /// How much it matters.
+        /// How important it is.
         severity: Severity,
-        /// Whom it is about, if it is about one peer.
+        /// The peer that it is about, if it is about one peer.
         peer: Option<PeerId>,
         /// The line, without the peer's address.
         text: String,
@@ -68,14 +68,14 @@ pub enum GameEvent {
     Summary(String),
 }
 
-/// Why somebody has no seat any more.
+/// Why a peer lost its seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Departure {
-    /// It said goodbye, or the game is over for it.
+    /// It quit, or the game is over for it.
     Quit,
     /// Its connection ended.
     Disconnected(Gone),
-    /// It was sent away; the reason in words.
+    /// The server dismissed it, for this reason.
     Dismissed(String),
 }
 
@@ -92,10 +92,10 @@ impl fmt::Display for Departure {
     }
 }
 
-/// How much a [`GameEvent::Notice`] matters.
+/// How important a [`GameEvent::Notice`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The host asked for exactly this, for instance a trace: every one of them is shown.
+    /// The operator asked for these lines, for instance a trace: all of them are shown.
     Requested,
     /// Worth knowing.
     Info,
@@ -106,34 +106,34 @@ pub enum Severity {
 /// One row of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The place, from 1; equal scores may share one.
+    /// The rank, from 1; equal scores may share one.
     pub rank: u32,
-    /// The seat, as it was when its holder joined.
+    /// The seat, as in [`GameEvent::Joined`].
     pub seat: String,
-    /// The name that its holder gave.
+    /// The name of the player.
     pub name: String,
-    /// What decides, in the game's own unit: nuggets collected, rounds won, times destroyed.
+    /// The score in the game's own unit: nuggets collected, rounds won, times destroyed.
     pub score: i64,
 }
 
-/// What a lobby shows of a room.
+/// The summary of a room that a lobby shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// How far it is.
+    /// The phase of the room.
     pub phase: Phase,
-    /// Seats that are taken.
+    /// Occupied seats.
     pub taken: u32,
-    /// Seats in all.
+    /// All seats.
     pub seats: u32,
 }
 
-/// How far a room is.
+/// The phase of a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Waits for players.
+    /// Waiting for players.
     Lobby,
-    /// A game is played.
+    /// A game is in progress.
     Playing,
-    /// Nothing more happens.
+    /// The server has ended.
     Over,
 }

@@ -1,12 +1,12 @@
-//! Fingerprints of numbers and bytes in their order.
+//! Order-dependent hashes of numbers and bytes.
 
 use crate::{HostId, Time};
 
-/// A 64-bit fingerprint of numbers in their order: the value of a fact in a [`Digest`](crate::Digest), or the digest of a state
-/// that is small enough to be looked at each time.
+/// An order-dependent 64-bit hash of a sequence of numbers. It serves as the value of a fact in a
+/// [`Digest`](crate::Digest), or as the digest of a state that is small enough to be hashed each time.
 ///
-/// Lists of different numbers have different fingerprints, but for a chance of 2^-64; lists of one length that differ in one
-/// number always have. Not meant to withstand somebody who looks for collisions.
+/// Different sequences have different hashes, except with probability 2^-64; sequences of the same length that differ
+/// in one number always have. It does not resist somebody who searches for collisions.
 ///
 /// ```
 /// use netcore::Fingerprint;
@@ -28,7 +28,7 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of nothing.
+    /// The hash of the empty sequence.
     pub const fn new() -> Self {
         Self(0x9E37_79B9_7F4A_7C15)
     }
@@ -36,24 +36,25 @@ impl Fingerprint {
     /// Adds a number.
     #[inline]
     pub const fn add(&mut self, number: u64) {
-        // Each step is one to one in the number as well as in what came before.
+        // Each step is a bijection of the number and of the state before.
         let bits = (self.0 ^ number).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         self.0 = (bits ^ (bits >> 32)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         self.0 ^= self.0 >> 29;
     }
 
-    /// Adds the length of a list.
+    /// Adds the length of a collection.
     pub fn add_count(&mut self, count: usize) {
         self.add(u64::try_from(count).unwrap_or(u64::MAX));
     }
 
-    /// Adds a time, or that there is none.
+    /// Adds an optional time.
     pub fn add_time(&mut self, time: Option<Time>) {
         self.add(u64::from(time.is_some()));
         self.add(time.map_or(0, Time::as_nanos));
     }
 
-    /// Adds bytes and their count, eight bytes at a time: a turn of a full game of robots has tens of thousands.
+    /// Adds a byte string and its length, eight bytes at a time: a turn of a large game of robots has tens of
+    /// thousands.
     pub fn add_bytes(&mut self, bytes: &[u8]) {
         self.add_count(bytes.len());
         let (words, rest) = bytes.as_chunks();
@@ -76,7 +77,7 @@ impl Fingerprint {
         self.add(number);
     }
 
-    /// The fingerprint so far.
+    /// The hash so far.
     pub const fn value(self) -> u64 {
         self.0
     }
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_its_place_and_the_length_count() {
+    fn every_byte_its_position_and_the_length_change_the_hash() {
         let mut all = BTreeSet::new();
         for length in 0..40 {
             assert!(all.insert(of(&[&vec![0; length]])), "{length} zeros");
@@ -108,6 +109,6 @@ mod tests {
                 }
             }
         }
-        assert!(all.insert(of(&[&[1], &[2]])) && all.insert(of(&[&[2], &[1]])), "what came before counts");
+        assert!(all.insert(of(&[&[1], &[2]])) && all.insert(of(&[&[2], &[1]])), "the order counts");
     }
 }

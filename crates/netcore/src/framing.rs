@@ -1,36 +1,36 @@
-//! Cutting a byte stream into frames, whatever the pieces in which it arrives.
+//! Splits a byte stream into frames, independent of how the stream is cut into reads.
 //!
 //! | framing | on the wire | used by |
 //! |---------|-------------|---------|
 //! | [`NulDecoder`] | the frame's bytes, then `00` | blackjack, text |
 //! | [`LengthDecoder`] | u32 big-endian length of what follows, then the frame's bytes | blackjack, binary |
 //!
-//! Both decoders remember how far they have looked, so a stream that comes byte by byte costs no more than one that
-//! comes at once, and both refuse a frame above their bound before they buffer it.
+//! Both decoders remember how far they have scanned, so a stream that arrives byte by byte costs no more than one that
+//! arrives at once. Both reject a frame above their bound before it is buffered.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 
 use crate::DecodeError;
 
-/// Cuts a stream at NUL bytes.
+/// Splits a stream at NUL bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NulDecoder {
     max: usize,
-    // Bytes at the front of the buffer that are known to hold no NUL.
+    // The number of bytes at the front of the buffer that are known to contain no NUL.
     scanned: usize,
 }
 
 impl NulDecoder {
-    /// A decoder for frames of at most `max` bytes, the NUL not counted.
+    /// A decoder for frames of at most `max` bytes, not counting the NUL.
     pub const fn new(max: usize) -> Self {
         Self { max, scanned: 0 }
     }
 
-    /// Takes one frame, without its NUL, off the front of `buffer`; `None` when more bytes are needed.
+    /// Takes one frame, without its NUL, off the front of `buffer`. `None` means that more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError::TooLong`] once more than the bound came without a NUL.
+    /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without a NUL.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
         let unseen = buffer.get(self.scanned..).unwrap_or_default();
         if let Some(offset) = unseen.iter().position(|&byte| byte == 0) {
@@ -51,7 +51,7 @@ impl NulDecoder {
     }
 }
 
-/// Appends `frame` and its NUL to `out`. A NUL inside `frame` would end it early, so callers build frames without one.
+/// Appends `frame` and a NUL to `out`. `frame` must not contain a NUL, because that would end the frame early.
 pub fn put_nul_frame(frame: &[u8], out: &mut BytesMut) {
     debug_assert!(!frame.contains(&0), "a NUL cannot be part of a NUL-ended frame");
     out.reserve(frame.len() + 1);
@@ -59,7 +59,7 @@ pub fn put_nul_frame(frame: &[u8], out: &mut BytesMut) {
     out.put_u8(0);
 }
 
-/// Cuts a stream by length prefixes.
+/// Splits a stream by length prefixes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LengthDecoder {
     min: u32,
@@ -67,15 +67,15 @@ pub struct LengthDecoder {
 }
 
 impl LengthDecoder {
-    /// A decoder for frames of `min` to `max` bytes, the prefix not counted.
+    /// A decoder for frames of `min` to `max` bytes, not counting the prefix.
     pub const fn new(min: u32, max: u32) -> Self {
         Self { min, max }
     }
 
-    /// Takes one frame, without its prefix, off the front of `buffer`; `None` when more bytes are needed.
+    /// Takes one frame, without its prefix, off the front of `buffer`. `None` means that more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as the prefix is there and out of bounds.
+    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as a prefix out of bounds has arrived.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
         let Some(prefix) = buffer.first_chunk::<4>() else { return Ok(None) };
         let announced = u32::from_be_bytes(*prefix);
@@ -97,7 +97,7 @@ impl LengthDecoder {
 /// Appends the length of `frame` and `frame` to `out`.
 ///
 /// # Panics
-/// If `frame` is 4 GiB or longer; callers build frames within the bound of their protocol.
+/// If `frame` is 4 GiB or longer. Callers keep to the bound of their protocol.
 pub fn put_length_frame(frame: &[u8], out: &mut BytesMut) {
     let length = u32::try_from(frame.len()).expect("frames are bounded far below 4 GiB");
     out.reserve(frame.len() + 4);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_is_said_before_the_end_comes() {
+    fn a_frame_that_is_too_long_is_rejected_before_its_end() {
         let mut decoder = NulDecoder::new(4);
         assert_eq!(decoder.decode(&mut BytesMut::from(&b"ABCD"[..])), Ok(None));
         let mut decoder = NulDecoder::new(4);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_out_of_bounds_is_refused_from_its_prefix_alone() {
+    fn a_length_out_of_bounds_is_rejected_from_its_prefix_alone() {
         let decode = |bytes: &[u8]| LengthDecoder::new(1, 256).decode(&mut BytesMut::from(bytes));
         assert_eq!(decode(&[0, 0, 1]), Ok(None));
         assert_eq!(decode(&[0, 0, 1, 1]), Err(DecodeError::TooLong { length: 257, max: 256 }));

@@ -9,27 +9,27 @@ use crate::{
     RequestOf, Room, RoomInput, StateError, Status, Time,
 };
 
-/// An engine as a [`Room`]: decodes what arrives with the engine's own protocol and keeps a decoder for each peer.
+/// An engine as a [`Room`]: decodes what arrives with the protocol of the engine, with one decoder per peer.
 #[derive(Debug, Clone)]
 pub struct Hosted<E: Engine> {
     engine: E,
     lines: BTreeMap<PeerId, Line<DecoderOf<E>>>,
 }
 
-/// What is remembered between two pieces of a stream to an engine.
+/// The decoder of an engine's protocol: its state between two reads of a stream.
 pub type DecoderOf<E> = <<E as Engine>::Protocol as Protocol>::Decoder;
 
-/// What is remembered of one peer's bytes.
+/// The decoding state of one peer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Line<D> {
     link: Link,
     decoder: D,
-    // It has sent what is no message over a stream, and nothing behind that can be read.
+    // It sent something that is not a message over a stream, so nothing after that can be read.
     ignoring: bool,
 }
 
 impl<E: Engine> Hosted<E> {
-    /// A room that nobody has entered yet.
+    /// A room without peers.
     pub fn new(engine: E) -> Self {
         Self { engine, lines: BTreeMap::new() }
     }
@@ -39,7 +39,7 @@ impl<E: Engine> Hosted<E> {
         &self.engine
     }
 
-    /// The engine again, without the room around it.
+    /// Returns the engine and drops the room.
     pub fn into_engine(self) -> E {
         self.engine
     }
@@ -47,7 +47,7 @@ impl<E: Engine> Hosted<E> {
     fn bytes(&mut self, now: Time, peer: PeerId, bytes: &mut BytesMut, out: &mut Outbox) -> Progress {
         let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else {
             bytes.clear();
-            return Progress::Unheard;
+            return Progress::Ignored;
         };
         match decode::<E>(line, bytes) {
             Ok(None) => Progress::Incomplete,
@@ -65,7 +65,7 @@ impl<E: Engine> Hosted<E> {
     }
 }
 
-/// The state of a [`Hosted`] room as plain data: the engine's, and what is remembered of its peers' bytes.
+/// The state of a [`Hosted`] room as plain data: that of the engine and that of the decoders.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HostedState<S, D> {
     engine: S,
@@ -73,22 +73,22 @@ pub struct HostedState<S, D> {
 }
 
 impl<E: Recorded> Hosted<E> {
-    /// Its state; see [`Recorded::state`].
+    /// The state; see [`Recorded::state`].
     pub fn state(&self) -> HostedState<E::State, DecoderOf<E>> {
         let lines = self.lines.iter().map(|(&peer, line)| (peer, line.clone())).collect();
         HostedState { engine: self.engine.state(), lines }
     }
 
-    /// The room that had this state; see [`Recorded::restore`].
+    /// Restores the room that had this state; see [`Recorded::restore`].
     ///
     /// # Errors
-    /// [`StateError`] when no room with this set-up can be in that state.
+    /// [`StateError`] when a room with this setup cannot have that state.
     pub fn restore(setup: E::Setup, state: HostedState<E::State, DecoderOf<E>>) -> Result<Self, StateError> {
         Ok(Self { engine: E::restore(setup, state.engine)?, lines: state.lines.into_iter().collect() })
     }
 }
 
-// The message at the front of the bytes; `None` if a stream has to bring more.
+// Takes the message at the front of the bytes; `None` when a stream must deliver more first.
 fn decode<E: Engine>(line: &mut Line<DecoderOf<E>>, bytes: &mut BytesMut) -> Result<Option<RequestOf<E>>, DecodeError> {
     let max = E::Protocol::MAX_MESSAGE;
     let framing = line.link.framing();
@@ -101,7 +101,7 @@ fn decode<E: Engine>(line: &mut Line<DecoderOf<E>>, bytes: &mut BytesMut) -> Res
     }
 }
 
-// The one message that the bytes are.
+// Decodes bytes that must be exactly one message.
 fn whole<E: Engine>(decoder: &mut DecoderOf<E>, bytes: &mut BytesMut) -> Result<RequestOf<E>, DecodeError> {
     let (length, max) = (bytes.len(), E::Protocol::MAX_MESSAGE);
     if length > max {
@@ -120,7 +120,7 @@ impl<E: Engine> Room for Hosted<E> {
             if let RoomInput::Bytes { bytes, .. } = input {
                 bytes.clear();
             }
-            return Progress::Unheard;
+            return Progress::Ignored;
         }
         let mark = out.mark();
         let mut progress = Progress::Decoded;
@@ -180,7 +180,7 @@ mod tests {
     use alloc::{string::String, vec, vec::Vec};
     use bytes::Bytes;
 
-    /// Repeats what it hears to everybody; `bye` closes the speaker, a message with a `!` is none.
+    /// Echoes each message to everybody. `bye` closes the sender, and `!` makes a message invalid.
     #[derive(Debug, Clone, Default)]
     struct Echo {
         heard: Vec<(PeerId, String)>,
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_gives_one_message_a_call_and_keeps_what_is_unfinished() {
+    fn a_stream_yields_one_message_per_call_and_keeps_an_unfinished_one() {
         let (mut room, _) = room(Link::Stream);
         let mut bytes = BytesMut::from(&b"one\0two\0th"[..]);
         assert_eq!(put(&mut room, &mut bytes), Progress::Decoded);
@@ -304,17 +304,17 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_behind_what_is_no_message_of_a_stream() {
+    fn nothing_is_read_after_a_malformed_message_on_a_stream() {
         let (mut room, _) = room(Link::Stream);
         let mut bytes = BytesMut::from(&b"on!\0two\0"[..]);
         assert!(matches!(put(&mut room, &mut bytes), Progress::Malformed(DecodeError::Invalid { at: 2, .. })));
         assert!(bytes.is_empty());
-        assert_eq!(put(&mut room, &mut BytesMut::from(&b"two\0"[..])), Progress::Unheard);
+        assert_eq!(put(&mut room, &mut BytesMut::from(&b"two\0"[..])), Progress::Ignored);
         assert_eq!(heard(&room), ["byte 2: no shouting"]);
     }
 
     #[test]
-    fn whole_messages_are_exact_and_a_wrong_one_is_not_the_last() {
+    fn whole_messages_are_exact_and_a_malformed_one_does_not_end_the_connection() {
         for link in [Link::Datagram, Link::Message] {
             let (mut room, _) = room(link);
             let trailing = DecodeError::Trailing { at: 3, extra: 4 };
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_message_above_the_bound_is_refused() {
+    fn an_unfinished_message_above_the_bound_is_rejected() {
         let (mut room, _) = room(Link::Stream);
         let mut bytes = BytesMut::from(&b"01234567"[..]);
         assert_eq!(put(&mut room, &mut bytes), Progress::Incomplete);
@@ -336,21 +336,21 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens_to_who_is_closed_gone_or_unknown_nor_when_it_is_over() {
+    fn closed_and_disconnected_peers_are_ignored_and_so_are_all_after_the_end() {
         let (mut room, mut out) = room(Link::Stream);
         assert_eq!(put(&mut room, &mut BytesMut::from(&b"bye\0"[..])), Progress::Decoded);
-        assert_eq!(put(&mut room, &mut BytesMut::from(&b"one\0"[..])), Progress::Unheard);
+        assert_eq!(put(&mut room, &mut BytesMut::from(&b"one\0"[..])), Progress::Ignored);
         let (mut room, _) = self::room(Link::Message);
         room.input(Time::ZERO, RoomInput::Disconnected { peer: ANN, why: Gone::Left }, &mut out);
-        assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Unheard);
+        assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Ignored);
         let (mut room, _) = self::room(Link::Message);
         room.input(Time::ZERO, RoomInput::Stop(Leave::Over), &mut out);
-        assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Unheard);
+        assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Ignored);
         assert!(heard(&room).is_empty());
     }
 
     #[test]
-    fn strangers_are_judged_without_being_heard() {
+    fn a_datagram_of_a_stranger_is_judged_without_changing_the_room() {
         let room = Hosted::new(Echo::default());
         for (datagram, admission) in [
             (&b"join"[..], Admission::Admitted),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_is_an_object() {
+    fn a_room_is_object_safe() {
         let mut room: alloc::boxed::Box<dyn Room> = alloc::boxed::Box::new(Hosted::new(Echo::default()));
         let mut out = Outbox::new();
         assert_eq!(room.input(Time::ZERO, RoomInput::Elapsed, &mut out), Progress::Decoded);

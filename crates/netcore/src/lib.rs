@@ -1,24 +1,24 @@
-//! What every wire program of this workspace shares and what needs no operating system.
+//! The part of the network programs that needs no operating system.
 //!
-//! - [`Engine`]: the shape of a server. One closed list of inputs ([`Input`]), one of outputs ([`Output`]); time and
-//!   randomness come in from outside, so the same inputs always give the same bytes.
-//! - [`Room`]: the same in bytes, and object safe, for shells, journals and simulations; [`Hosted`] makes one of any engine.
-//!   [`GameEvent`] and [`Status`] tell what happens in one in the same words for all games.
-//! - [`Recorded`]: an engine whose matches can be written down and gone on with.
-//! - [`Client`]: the shape of a client.
+//! - [`Engine`]: a game server as a state machine, with one closed list of inputs ([`Input`]) and one of outputs
+//!   ([`Output`]). Time and randomness are passed in, so the same inputs always give the same bytes.
+//! - [`Room`]: the same server at the level of bytes, and object safe, for shells, journals and simulations. [`Hosted`]
+//!   turns any engine into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
+//! - [`Recorded`]: an engine whose matches can be recorded, replayed and resumed.
+//! - [`Client`]: a game client as a state machine.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
-//! - [`framing`]: incremental decoders that cut a byte stream into NUL-ended or length-prefixed frames.
-//! - [`LogWriter`] and [`Log`]: a history that is kept once and told to every newcomer.
-//! - [`TokenBucket`]: a rate limit that takes the time as an argument.
-//! - [`MinStd`]: the generator that the robots protocol prescribes.
+//! - [`framing`]: incremental decoders that split a byte stream into NUL-terminated or length-prefixed frames.
+//! - [`LogWriter`] and [`Log`]: a history that is stored once and sent to every peer that joins late.
+//! - [`TokenBucket`]: a rate limiter that takes the time as an argument.
+//! - [`MinStd`]: the random number generator that the robots protocol prescribes.
 //!
-//! Sockets, clocks, files and threads are absent on purpose: the crate is `no_std`, so the compiler refuses them.
+//! The crate is `no_std`: the compiler rejects sockets, clocks, files and threads here.
 //!
 //! ```
 //! use netcore::{framing::NulDecoder, DecodeError};
 //! use bytes::BytesMut;
 //!
-//! // A stream may be cut anywhere: the decoder answers `None` until a frame is whole.
+//! // A stream may be cut anywhere: the decoder returns `None` until a frame is complete.
 //! let mut decoder = NulDecoder::new(16);
 //! let mut buffer = BytesMut::from(&b"HI"[..]);
 //! assert_eq!(decoder.decode(&mut buffer)?, None);
@@ -28,6 +28,7 @@
 //! # Ok::<(), DecodeError>(())
 //! ```
 #![no_std]
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
 #[cfg(test)]

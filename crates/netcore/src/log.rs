@@ -1,4 +1,4 @@
-//! A history that newcomers are told.
+//! A history for peers that join late.
 
 use alloc::{sync::Arc, vec::Vec};
 use bytes::{Bytes, BytesMut};
@@ -9,14 +9,14 @@ use serde::{
     ser::SerializeSeq,
 };
 
-/// How long a segment grows before the next is begun, in bytes; a longer frame is a segment of its own.
+/// Maximal size of a segment, in bytes; a longer frame is a segment of its own.
 const SEGMENT: usize = 16 << 10;
 
-/// Writes a history frame by frame and hands out what is written so far as a [`Log`].
+/// Appends frames to a history and returns snapshots of it as a [`Log`].
 ///
-/// Frames are kept once, behind each other in segments, so that a history of many short frames is few pieces. Handing
-/// it out shares all finished segments; at most the one that still grows is copied, and that once for all who ask
-/// before it has grown again.
+/// Frames are stored once, concatenated in segments, so that a history of many short frames has few segments. Snapshots
+/// share all finished segments. At most the growing segment is copied, and only once for all snapshots between two
+/// appends.
 ///
 /// ```
 /// let mut writer = netcore::LogWriter::new();
@@ -31,14 +31,14 @@ pub struct LogWriter {
     finished: Arc<Vec<Segment>>,
     finished_bytes: usize,
     growing: BytesMut,
-    // Where each frame of the growing segment ends.
+    // End offset of each frame in the growing segment.
     ends: Vec<u32>,
-    // The growing segment as it was when it was last handed out; of the same length if nothing came since.
+    // Copy of the growing segment from the last snapshot. Still valid if the lengths are equal.
     copied: Segment,
     scratch: BytesMut,
 }
 
-// Whole frames, one behind the other, and where each of them ends.
+// Concatenated frames and the end offset of each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Segment {
     bytes: Bytes,
@@ -51,8 +51,8 @@ impl LogWriter {
         Self::default()
     }
 
-    /// Adds the frame that `write` puts into the empty buffer it is lent; gives the frame, to be sent to those who hear
-    /// it live. A frame is shorter than 4 GiB.
+    /// Appends the frame that `write` puts into the empty buffer. Returns the frame, so that it can be sent to
+    /// connected peers too. A frame is shorter than 4 GiB.
     pub fn append(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
         write(&mut self.scratch);
         let frame = self.scratch.split().freeze();
@@ -78,13 +78,12 @@ impl LogWriter {
         self.log()
     }
 
-    /// The history so far, as [`snapshot`](LogWriter::snapshot) gives it, for one who may only look: the segment that still
-    /// grows is copied unless it was handed out as it is.
+    /// The history so far, as [`snapshot`](LogWriter::snapshot) but without caching a copy of the growing segment.
     pub fn log(&self) -> Log {
         Log { finished: Arc::clone(&self.finished), last: self.last(), bytes: self.len() }
     }
 
-    // The growing segment as it is now.
+    // The growing segment in its present state.
     fn last(&self) -> Segment {
         if self.copied.bytes.len() == self.growing.len() {
             return self.copied.clone();
@@ -92,17 +91,17 @@ impl LogWriter {
         Segment { bytes: Bytes::copy_from_slice(&self.growing), ends: self.ends.as_slice().into() }
     }
 
-    /// How many bytes there are so far.
+    /// Length of the history in bytes.
     pub fn len(&self) -> usize {
         self.finished_bytes + self.growing.len()
     }
 
-    /// Whether there are none.
+    /// Whether the history is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Forgets all; what was handed out stays as it is.
+    /// Removes all frames. Existing snapshots keep them.
     pub fn clear(&mut self) {
         *self = Self { scratch: core::mem::take(&mut self.scratch), ..Self::default() };
     }
@@ -119,12 +118,12 @@ impl LogWriter {
 
     fn push(&mut self, segment: Segment) {
         self.finished_bytes += segment.bytes.len();
-        // Copies the list, not the bytes, and only while somebody still holds an older snapshot.
+        // Copies the list, not the bytes, and only while an older snapshot exists.
         Arc::make_mut(&mut self.finished).push(segment);
     }
 }
 
-/// Goes on behind the history, which is shared and not copied but for the segment that still grows.
+/// Continues a history. Finished segments are shared; only the growing one is copied.
 impl From<Log> for LogWriter {
     fn from(Log { finished, last, bytes }: Log) -> Self {
         Self {
@@ -143,7 +142,7 @@ fn end(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
-/// A history as it was at one moment: whole frames, one behind the other. Cloning it copies nothing.
+/// A snapshot of a history: concatenated frames. Cloning it copies no bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Log {
     finished: Arc<Vec<Segment>>,
@@ -152,13 +151,13 @@ pub struct Log {
 }
 
 impl Log {
-    /// The bytes in order, in pieces none of which is empty. A piece holds whole frames: for a stream.
+    /// The bytes in order, in non-empty segments of complete frames, for stream links.
     pub fn segments(&self) -> impl Iterator<Item = &Bytes> {
         let last = (!self.last.bytes.is_empty()).then_some(&self.last);
         self.finished.iter().chain(last).map(|segment| &segment.bytes)
     }
 
-    /// The frames in order, each as it was appended: for links that carry one message a frame. Copies nothing.
+    /// The frames in order, as they were appended, for links with one message per frame. Copies no bytes.
     pub fn frames(&self) -> impl Iterator<Item = Bytes> {
         self.finished.iter().chain([&self.last]).flat_map(|Segment { bytes, ends }| {
             let mut start = 0;
@@ -169,18 +168,18 @@ impl Log {
         })
     }
 
-    /// How many bytes there are.
+    /// Length in bytes.
     pub const fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Whether there are none.
+    /// Whether the history is empty.
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 }
 
-/// As the list of its frames, from which it is put together anew: there is nothing else in it that could be wrong.
+/// Serialized as the list of its frames; the segments are rebuilt when it is read.
 impl Serialize for Log {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let count = self.finished.iter().chain([&self.last]).map(|segment| segment.ends.len()).sum();
@@ -207,7 +206,7 @@ impl<'de> Visitor<'de> for Frames {
         f.write_str("a list of frames")
     }
 
-    // One frame at a time, so that memory grows with the bytes that are really there.
+    // One frame at a time, so that memory grows only with bytes that are present.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Log, A::Error> {
         let mut writer = LogWriter::new();
         while let Some(frame) = list.next_element::<Bytes>()? {
@@ -233,10 +232,10 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_is_what_was_written_until_then() {
+    fn a_snapshot_holds_everything_appended_before_it() {
         let (mut writer, mut written, mut frames, mut kept) = (LogWriter::new(), vec![], vec![], vec![]);
         for round in 0..2_000_usize {
-            // Short frames, now and then one that is longer than a segment.
+            // Short frames, and sometimes one that is longer than a segment.
             let length = if round % 700 == 350 { SEGMENT + round } else { round % 50 };
             let frame: Vec<u8> = (0..length).map(|at| u8::try_from((round * 31 + at) % 251).unwrap()).collect();
             assert_eq!(writer.append(|out| out.extend_from_slice(&frame)), frame);
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_can_be_gone_on_with_from_any_moment_and_from_paper() {
+    fn a_history_can_be_continued_from_any_snapshot_and_from_its_serialized_form() {
         let frame = |round: usize| {
             vec![u8::try_from(round % 251).unwrap(); if round % 400 == 7 { SEGMENT + 1 } else { round % 90 }]
         };
@@ -307,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn handing_out_and_going_on_share_what_is_finished() {
+    fn snapshots_and_continued_histories_share_finished_segments() {
         let mut writer = LogWriter::new();
         for _ in 0..2_000 {
             writer.append(|out| out.extend_from_slice(&[7; 25]));
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn paper_with_a_frame_of_nothing_is_refused() {
+    fn an_empty_frame_is_rejected_when_a_history_is_read() {
         assert!(serde_json::from_str::<Log>("[[1],[2,3]]").is_ok_and(|log| bytes(&log) == [1, 2, 3]));
         for wrong in ["[[1],[]]", "[[256]]", "[1]", "{}", "7"] {
             assert!(serde_json::from_str::<Log>(wrong).is_err(), "{wrong}");
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cleared_stays_with_those_who_have_it() {
+    fn a_snapshot_survives_clearing() {
         let mut writer = LogWriter::new();
         writer.append(|out| out.extend_from_slice(b"old"));
         let old = writer.snapshot();

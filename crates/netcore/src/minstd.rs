@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 /// The "minimal standard" generator: each draw is `state = state * 48271 mod 2147483647`, and the draw is the new state.
 ///
-/// Its numbers are visible on the robots wire, so it is frozen. A seed of 0 or 2147483647 gives zeros for ever: the
-/// published formula and the course's own programs do so, although the C++ class that the text compares itself with
-/// replaces such a seed by 1.
+/// These numbers appear on the robots wire, so the generator is frozen. A seed of 0 or 2147483647 yields zeros for
+/// ever. That follows the published formula and the programs of the course, although the C++ class to which the task
+/// text compares it replaces such a seed by 1.
 ///
 /// ```
 /// let mut draws = netcore::MinStd::new(1234);
 /// assert_eq!([draws.draw(), draws.draw(), draws.draw()], [59566414, 1997250508, 148423250]);
 /// ```
 ///
-/// Source: the task text of robots, "Generator".
+/// Source: the task text of robots, section "Generator".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinStd(u32);
 
@@ -35,7 +35,7 @@ impl MinStd {
         next
     }
 
-    /// The state, to be handed to [`MinStd::new`] when a game is taken up again.
+    /// The state. [`MinStd::new`] continues from it.
     pub const fn state(&self) -> u32 {
         self.0
     }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_numbers_come_out() {
+    fn the_published_numbers_are_reproduced() {
         let mut draws = MinStd::new(1234);
         let got: [u32; 6] = core::array::from_fn(|_| draws.draw());
         assert_eq!(got, [59_566_414, 1_997_250_508, 148_423_250, 533_254_358, 982_122_076, 165_739_424]);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_can_be_taken_up_again() {
+    fn a_generator_continues_from_its_state() {
         let mut draws = MinStd::new(7);
         draws.draw();
         let mut again = MinStd::new(draws.state());

@@ -1,49 +1,49 @@
-//! What an engine does, on its way to the shell.
+//! The outputs of an engine.
 
 use alloc::{string::String, vec::Vec};
 use bytes::Bytes;
 
 use crate::{GameEvent, Log, PeerId};
 
-/// To whom a frame goes.
+/// The recipients of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
     /// One peer.
     Peer(PeerId),
-    /// Every peer of the room that is connected and not closed, however it is connected.
+    /// Every peer of the room that is connected and not closed, on any transport.
     Everyone,
 }
 
-/// Everything an engine can do. The shell carries outputs out in order.
+/// An action of an engine. The shell executes outputs in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Send these bytes.
     Send {
-        /// To whom.
+        /// The recipients.
         to: To,
-        /// Exactly one message as it goes over the wire.
+        /// Exactly one message in wire format.
         frame: Bytes,
     },
-    /// Send a history: all segments of `log` in order, before anything that is sent to this peer later.
+    /// Send a history: all segments of `log` in order, before anything sent to this peer later.
     ///
-    /// A history may be long and is shared with others who catch up, so it does not count as what a peer lags behind:
-    /// it is bounded by how long the peer may take nothing of it.
+    /// A history can be long, and it is shared with other peers that catch up, so it does not count towards the lag of
+    /// the peer. Instead the time is limited during which the peer may read nothing of it.
     Replay {
-        /// To whom.
+        /// The recipient.
         to: PeerId,
-        /// Whole messages, one behind the other.
+        /// Complete messages, concatenated.
         log: Log,
     },
-    /// Send what is queued for this peer, then forget it.
+    /// Send what is queued for this peer, then drop the peer.
     Close {
-        /// Whom.
+        /// The peer.
         peer: PeerId,
     },
-    /// Tell whoever observes the room.
+    /// Report an event to the observer of the room.
     Event(GameEvent),
 }
 
-/// Outputs on their way from an engine to its shell; kept between calls so that nothing is allocated anew.
+/// A queue of outputs from an engine to its shell. It is reused between calls to avoid allocations.
 #[derive(Debug, Default)]
 pub struct Outbox {
     outputs: Vec<Output>,
@@ -66,51 +66,51 @@ impl Outbox {
         self.outputs.push(Output::Send { to: To::Everyone, frame });
     }
 
-    /// Sends all of `log` to `to`, before anything that is sent to it later.
+    /// Sends all of `log` to `to`, before anything sent to it later.
     pub fn replay(&mut self, to: PeerId, log: Log) {
         self.outputs.push(Output::Replay { to, log });
     }
 
-    /// Forgets `peer` once what was sent to it before is out.
+    /// Drops `peer` after everything sent to it before.
     pub fn close(&mut self, peer: PeerId) {
         self.closes += 1;
         self.outputs.push(Output::Close { peer });
     }
 
-    /// Tells whoever observes the room that `event` happened.
+    /// Reports `event` to the observer of the room.
     pub fn event(&mut self, event: GameEvent) {
         self.outputs.push(Output::Event(event));
     }
 
-    /// Puts `text` on the server's standard output.
+    /// Prints `text` on the standard output of the server.
     pub fn summary(&mut self, text: String) {
         self.event(GameEvent::Summary(text));
     }
 
-    /// Takes all outputs out, oldest first.
+    /// Removes all outputs, oldest first.
     pub fn drain(&mut self) -> alloc::vec::Drain<'_, Output> {
         self.closes = 0;
         self.outputs.drain(..)
     }
 
-    /// All outputs that wait, oldest first.
+    /// All queued outputs, oldest first.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// Whether nothing is waiting.
+    /// Whether nothing is queued.
     pub fn is_empty(&self) -> bool {
         self.outputs.is_empty()
     }
 
-    /// How much there is by now; to find later what has been added.
+    /// The current position, for [`Outbox::closed_since`].
     pub fn mark(&self) -> OutboxMark {
         OutboxMark { outputs: self.outputs.len(), closes: self.closes }
     }
 
     /// The peers that were closed since `mark`.
     pub fn closed_since(&self, mark: OutboxMark) -> impl Iterator<Item = PeerId> {
-        // Most inputs close nobody, and then nothing is looked at.
+        // Most inputs close no peer; then the outputs are not scanned.
         let from = if self.closes == mark.closes { self.outputs.len() } else { mark.outputs };
         self.outputs.iter().skip(from).filter_map(|output| match output {
             Output::Close { peer } => Some(*peer),
@@ -119,7 +119,7 @@ impl Outbox {
     }
 }
 
-/// A place in an [`Outbox`].
+/// A position in an [`Outbox`].
 #[derive(Debug, Clone, Copy)]
 pub struct OutboxMark {
     outputs: usize,

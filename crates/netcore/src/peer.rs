@@ -1,9 +1,9 @@
-//! Who is at the other end.
+//! The other end of a connection.
 
 use core::{fmt, net::SocketAddr};
 use serde::{Deserialize, Serialize};
 
-/// One peer of a room, from the moment it is connected until it is closed. A room never gives a number twice.
+/// A peer of a room, from its connection until it is closed. A room never reuses a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PeerId(pub u64);
 
@@ -18,24 +18,24 @@ impl fmt::Display for PeerId {
 pub enum Role {
     /// Speaks the game's protocol and may take a seat.
     Player,
-    /// Only looks on, and sees what its role may see; it is admitted by the shell, not by a message.
+    /// Only watches, and sees what its role may see. The shell admits it, not a message.
     Watcher,
 }
 
 /// How a peer is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Link {
-    /// Datagrams: messages may be lost, doubled or overtake each other, addresses may be forged, and nobody tells when
-    /// the peer is gone.
+    /// Datagrams: messages may be lost, duplicated or reordered, addresses may be forged, and nothing reports that a
+    /// peer is gone.
     Datagram,
-    /// A stream of bytes in order, cut anywhere.
+    /// An ordered stream of bytes without message boundaries.
     Stream,
-    /// Whole messages in order, one a frame, from an address that cannot be forged: a WebSocket.
+    /// Whole messages in order, one per frame, from an address that cannot be forged: a WebSocket.
     Message,
 }
 
 impl Link {
-    /// How messages are marked off from each other on this link.
+    /// How messages are delimited on this link.
     pub const fn framing(self) -> Framing {
         match self {
             Self::Datagram | Self::Message => Framing::Whole,
@@ -44,31 +44,30 @@ impl Link {
     }
 }
 
-/// Why a peer is no longer there.
+/// Why a peer is disconnected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Gone {
-    /// It closed its end in good order.
+    /// It closed its end in an orderly way.
     Left,
     /// The connection broke, or its port refuses datagrams.
     Broken,
-    /// It did not read what was sent to it.
+    /// It did not read what was sent to it, and its queue exceeded the bound.
     Lagging,
-    /// The server itself was away: it was killed and goes on, and its connections did not survive that. Whoever it was may
-    /// come back over a new one.
+    /// The server was killed and resumed, and the connection did not survive. The client may reconnect.
     Interrupted,
 }
 
-/// How messages are marked off from each other.
+/// How messages are delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// The buffer holds exactly one message; missing and trailing bytes are both wrong.
     Whole,
-    /// The buffer holds the front of a stream, cut anywhere.
+    /// The buffer holds the start of a stream, cut anywhere.
     Stream,
 }
 
-/// A machine or a household: an IPv4 address, or an IPv6 network of 64 bits. What is limited is shared out per host, so
-/// that one cannot take what is there for all.
+/// A machine or a household: an IPv4 address, or an IPv6 network of 64 bits. Limited resources are shared out per host,
+/// so that no host can take all of them.
 ///
 /// ```
 /// use netcore::HostId;
@@ -80,16 +79,16 @@ pub enum Framing {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum HostId {
-    /// An IPv4 address, or the IPv6 spelling of one.
+    /// An IPv4 address, also when written as an IPv6 address.
     V4([u8; 4]),
     /// The upper 64 bits of an IPv6 address.
     V6Network(u64),
-    /// An address that is not one of the internet's. All of them count as one host.
+    /// An address that is not an internet address. All of these count as one host.
     Other,
 }
 
 impl HostId {
-    /// The host of an address as [`Input::Connected`](crate::Input::Connected) spells it.
+    /// The host of an address in the format of [`Input::Connected`](crate::Input::Connected).
     pub fn of(address: &str) -> Self {
         address.parse().map_or(Self::Other, |address: SocketAddr| address.into())
     }

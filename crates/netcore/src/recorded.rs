@@ -1,4 +1,4 @@
-//! Engines whose matches can be written down, replayed and gone on with.
+//! Engines whose matches can be recorded, replayed and resumed.
 
 use alloc::borrow::Cow;
 use core::fmt::Debug;
@@ -7,48 +7,48 @@ use thiserror::Error;
 
 use crate::{Engine, Protocol};
 
-/// An engine whose matches are kept: what it was set up with and its state can be written as plain data and read again.
+/// An engine whose matches can be recorded: its setup and its state can be serialized and read again.
 ///
-/// An engine is deterministic, so a match is its [`Setup`](Recorded::Setup) and its inputs in their order. A
-/// [`State`](Recorded::State) in between only saves time: whoever goes on from it need not replay what came before.
+/// An engine is deterministic, so its [`Setup`](Recorded::Setup) and its inputs in order determine a match. A
+/// [`State`](Recorded::State) only saves time: a replay that starts from it skips the inputs before it.
 ///
-/// Both come out of files, which may be damaged or made by somebody who means harm. So [`from_setup`](Recorded::from_setup)
-/// and [`restore`](Recorded::restore) check them as they would a message from a peer: no bytes make them panic, now or in
-/// later inputs.
+/// Both are read from files, which may be damaged or malicious. So [`from_setup`](Recorded::from_setup) and
+/// [`restore`](Recorded::restore) validate them like a message from a peer: no input makes them panic, now or later.
 pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOwned + Send + 'static>> + Sized {
     /// The game's name in lower case, as in `nuggets`.
     const GAME: &'static str;
 
-    /// The version of the rules. It counts up with every change by which the same set-up and inputs give other outputs or
-    /// another digest, or by which a set-up or a state is written in another way: older recordings cannot be replayed then.
+    /// The version of the rules. Raise it with every change after which the same setup and inputs give other outputs or
+    /// another digest, or after which a setup or a state is serialized differently. Recordings of other versions cannot
+    /// be replayed.
     const RULES: u32;
 
-    /// All that it is made from, seed and map included.
+    /// Everything that an engine is made from, including seed and map.
     type Setup: Serialize + DeserializeOwned + Clone + Debug;
 
-    /// Its state as plain data, without what can be computed from the rest.
+    /// The state as plain data, without what can be computed from the rest.
     type State: Serialize + DeserializeOwned + Send + 'static;
 
-    /// What it was made from.
+    /// The setup of this engine.
     fn setup(&self) -> Self::Setup;
 
-    /// An engine before its first input.
+    /// A new engine that has processed no input.
     ///
     /// # Errors
-    /// [`StateError`] when no engine can be set up so.
+    /// [`StateError`] when the setup is not valid.
     fn from_setup(setup: Self::Setup) -> Result<Self, StateError>;
 
-    /// Its state. Cheap enough to be asked for in the middle of a game: large parts are shared, not copied.
+    /// The current state. Cheap enough to call in the middle of a game: large parts are shared, not copied.
     fn state(&self) -> Self::State;
 
-    /// The engine that had this state. Its digest and all that it does from now on are the same.
+    /// Restores the engine that had this state: its digest and its further behaviour are the same.
     ///
     /// # Errors
-    /// [`StateError`] when no engine with this set-up can be in that state.
+    /// [`StateError`] when an engine with this setup cannot have that state.
     fn restore(setup: Self::Setup, state: Self::State) -> Result<Self, StateError>;
 }
 
-/// A recorded set-up or state that no engine can have.
+/// The error for a recorded setup or state that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct StateError(pub Cow<'static, str>);

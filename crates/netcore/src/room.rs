@@ -1,16 +1,16 @@
-//! A server as its shell sees it: bytes in, outputs out.
+//! A server at the level of bytes.
 
 use alloc::boxed::Box;
 use bytes::BytesMut;
 
 use crate::{Admission, DecodeError, Gone, Leave, Link, Outbox, Outcome, PeerId, Role, Status, Time};
 
-/// Everything that can reach a room.
+/// An input of a room.
 #[derive(Debug)]
 pub enum RoomInput<'a> {
-    /// A peer is there; its bytes follow.
+    /// A peer connected. Its bytes follow.
     Connected {
-        /// The new peer, whose number was never given before.
+        /// The new peer, with a number that was never used before.
         peer: PeerId,
         /// What it may do.
         role: Role,
@@ -19,68 +19,69 @@ pub enum RoomInput<'a> {
         /// Its address as `1.2.3.4:5` or `[::1]:5`.
         address: &'a str,
     },
-    /// Bytes that arrived. A room takes at most one message off their front; what it leaves is handed in again.
+    /// Bytes that arrived. A room takes at most one message off their front; the rest is passed in again.
     Bytes {
         /// Their sender.
         peer: PeerId,
-        /// On a stream whatever has arrived and was not taken yet, otherwise one whole message.
+        /// On a stream, everything that has arrived and was not taken yet; otherwise one whole message.
         bytes: &'a mut BytesMut,
     },
-    /// The peer has lost track: tell it all that it may know.
+    /// The peer lost its state: send it everything that it may know.
     Refresh {
-        /// Who is to be told.
+        /// The peer to update.
         peer: PeerId,
     },
-    /// A peer is gone; see [`Input::Disconnected`](crate::Input::Disconnected).
+    /// A peer disconnected; see [`Input::Disconnected`](crate::Input::Disconnected).
     Disconnected {
-        /// Who it was.
+        /// The peer.
         peer: PeerId,
         /// Why.
         why: Gone,
     },
-    /// The time that [`Room::deadline`] asked for has come.
+    /// The time returned by [`Room::deadline`] has come.
     Elapsed,
     /// The server is being shut down.
     Stop(Leave),
 }
 
-/// What became of the bytes that were handed in.
+/// What a room did with the bytes of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// A message was taken off their front, or the input carried no bytes. There may be more in what is left.
+    /// It took one message off their front, or the input had no bytes. The rest may contain more messages.
     Decoded,
-    /// They are the front of a message: nothing was taken, and more has to arrive first.
+    /// They are the start of a message: nothing was taken, and more bytes are needed.
     Incomplete,
-    /// They are no message, and all of them were thrown away. On a stream nothing more is taken from this peer.
+    /// They are not a message, and all of them were discarded. On a stream the room accepts nothing more from this
+    /// peer.
     Malformed(DecodeError),
-    /// Nobody listens to this peer any more; all of them were thrown away.
-    Unheard,
+    /// The room does not listen to this peer any more, and all of them were discarded.
+    Ignored,
 }
 
-/// A server without its sockets, in bytes: what a shell, a journal, a replay and a simulation drive.
+/// A server without sockets, at the level of bytes. Shells, journals, replays and simulations drive it.
 ///
-/// A room is as deterministic as the [`Engine`](crate::Engine) in it: same inputs at the same times in the same order, same
-/// outputs. It is object safe, so that one shell can host different games.
+/// A room is as deterministic as its [`Engine`](crate::Engine). It is object safe, so that one shell can host different
+/// games.
 pub trait Room {
-    /// Takes in one input and puts what follows from it into `out`. `now` never goes back.
+    /// Processes one input and appends the resulting outputs to `out`. `now` never goes back.
     fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress;
 
-    /// What a datagram from an address that is no peer may cause. Looks only: nothing changes.
+    /// What a datagram from an unknown address may cause. Changes nothing.
     fn admits(&self, datagram: &[u8]) -> Admission;
 
-    /// The most bytes of an unfinished message that may have to be kept.
+    /// The most bytes of an unfinished message that have to be buffered.
     fn max_message(&self) -> usize;
 
-    /// When [`RoomInput::Elapsed`] is wanted; see [`Engine::deadline`](crate::Engine::deadline).
+    /// When [`RoomInput::Elapsed`] is due; see [`Engine::deadline`](crate::Engine::deadline).
     fn deadline(&self) -> Option<Time>;
 
-    /// How it ended; `None` while there is something to do. After that no input has an effect.
+    /// Why the server ended; `None` while it runs. After that inputs have no effect.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// A fingerprint of the state; see [`Engine::digest`](crate::Engine::digest).
+    /// A hash of the state; see [`Engine::digest`](crate::Engine::digest).
     fn digest(&self) -> u64;
 
-    /// What a lobby shows.
+    /// The summary that a lobby shows.
     fn status(&self) -> Status;
 }
 

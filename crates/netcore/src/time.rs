@@ -1,17 +1,17 @@
-//! Time as an engine knows it: an argument.
+//! Time as a value that is passed to engines.
 
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
-/// A moment, counted in nanoseconds since the engine was made.
+/// A moment, in nanoseconds since the engine was created.
 ///
-/// Engines have no clock. The shell passes the moment of each input and wakes the engine at the [`Time`] it asks for,
-/// which is absolute, so that a sequence of deadlines does not drift.
+/// Engines have no clock. The shell passes the time of each input and wakes the engine at its deadline. Deadlines are
+/// absolute, so a sequence of them does not drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Time(u64);
 
 impl Time {
-    /// The moment in which the engine was made.
+    /// The moment when the engine was created.
     pub const ZERO: Self = Self(0);
 
     /// The moment `nanos` nanoseconds after [`Time::ZERO`].
@@ -35,7 +35,7 @@ impl Time {
         Self(self.0.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)))
     }
 
-    /// How long after `earlier` this moment is; zero when it is not after it.
+    /// The time from `earlier` to this moment; zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }

@@ -8,9 +8,9 @@
 //! | `(A, B)` | one, then the other |
 //! | `BTreeMap<K, V>` | u32 count, then key, value, key, value …; written with ascending keys, read in any order |
 //!
-//! A count from a peer never sizes an allocation: memory grows with the bytes that are really there, and those are
-//! bounded by the caller. A map has at most one entry for each key that there is ([`Decode::MAX_KEYS`]). What does not fit
-//! the wire cannot be built, so encoding cannot fail.
+//! A count from a peer never determines the size of an allocation: memory grows only with the bytes that have arrived,
+//! and the caller bounds those. A map has at most one entry for each possible key ([`Decode::MAX_KEYS`]). Values that
+//! do not fit the wire format cannot be constructed, so encoding cannot fail.
 
 use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
 use bytes::{Buf, BufMut, BytesMut};
@@ -20,19 +20,20 @@ use thiserror::Error;
 
 use crate::DecodeError;
 
-/// A value that can be read off the front of a message.
+/// A value that can be decoded from the front of a message.
 pub trait Decode: Sized {
-    /// The most entries of a map whose keys are such values: how many different values there are, as far as a count goes.
+    /// The most entries of a map with keys of this type: the number of different values, as far as a count can express
+    /// it.
     const MAX_KEYS: u32 = u32::MAX;
 
-    /// Takes one value off `reader`.
+    /// Takes one value from `reader`.
     ///
     /// # Errors
-    /// [`DecodeError::Incomplete`] when the bytes end before the value does, another [`DecodeError`] when they are wrong.
+    /// [`DecodeError::Incomplete`] when the value is truncated, another [`DecodeError`] when the bytes are invalid.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 }
 
-/// A value that can be written.
+/// A value that can be encoded.
 pub trait Encode {
     /// Appends the value.
     fn encode(&self, writer: &mut Writer<'_>);
@@ -47,7 +48,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader that refuses lists of more than `max_items` items.
+    /// A reader that rejects lists of more than `max_items` items.
     pub const fn new(bytes: &'a [u8], max_items: u32) -> Self {
         Self { bytes, at: 0, max_items }
     }
@@ -57,7 +58,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Bytes that are not read yet.
+    /// The number of unread bytes.
     pub const fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -82,15 +83,15 @@ impl<'a> Reader<'a> {
     /// Takes the count of a list.
     ///
     /// # Errors
-    /// [`DecodeError::TooMany`] when it is above the bound of this reader.
+    /// [`DecodeError::TooMany`] when the count exceeds the bound of this reader.
     pub fn items(&mut self) -> Result<u32, DecodeError> {
         self.count(self.max_items)
     }
 
-    /// Takes the count of a map whose keys are `K`.
+    /// Takes the count of a map with keys of type `K`.
     ///
     /// # Errors
-    /// [`DecodeError::TooMany`] when it is above the bound of this reader, or above [`Decode::MAX_KEYS`].
+    /// [`DecodeError::TooMany`] when the count exceeds the bound of this reader or [`Decode::MAX_KEYS`].
     pub fn entries<K: Decode>(&mut self) -> Result<u32, DecodeError> {
         self.count(self.max_items.min(K::MAX_KEYS))
     }
@@ -101,10 +102,10 @@ impl<'a> Reader<'a> {
         if count > max { Err(DecodeError::TooMany { at, count, max }) } else { Ok(count) }
     }
 
-    /// Takes one value, or nothing at all when the bytes end before the value does.
+    /// Takes one value, or takes nothing and returns `None` when the value is truncated.
     ///
     /// # Errors
-    /// Any [`DecodeError`] but [`DecodeError::Incomplete`].
+    /// Any [`DecodeError`] except [`DecodeError::Incomplete`].
     pub fn whole<T>(
         &mut self,
         decode: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Ends a datagram.
+    /// Checks that the datagram has been read completely.
     ///
     /// # Errors
     /// [`DecodeError::Trailing`] when bytes are left.
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where encoded values go.
+/// Appends encoded values to a buffer.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut BytesMut,
@@ -169,12 +170,12 @@ macro_rules! integers {
 }
 integers!(u8, u16, u32);
 
-/// Text of at most 255 bytes of UTF-8: what fits behind a one-byte length.
+/// Text of at most 255 bytes of UTF-8, as its length on the wire is one byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ShortText(String);
 
-/// A text of more than 255 bytes.
+/// The error for a text of more than 255 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a text of {length} bytes, at most 255 are allowed")]
 pub struct TextTooLong {
@@ -231,15 +232,14 @@ impl Decode for ShortText {
 
 impl Encode for ShortText {
     fn encode(&self, writer: &mut Writer<'_>) {
-        // The constructor refuses longer texts.
+        // The constructor rejects longer texts.
         let length = u8::try_from(self.0.len()).unwrap_or(u8::MAX);
         length.encode(writer);
         writer.put(self.0.as_bytes());
     }
 }
 
-// A container in memory never holds more items than a u32 counts: a peer's list is bounded by `max_items`, and our own
-// are bounded by their game.
+// No collection has more items than a u32 can count: `max_items` bounds those of a peer, and the game bounds ours.
 fn put_count(count: usize, writer: &mut Writer<'_>) {
     debug_assert!(u32::try_from(count).is_ok(), "lists are bounded by their game");
     u32::try_from(count).unwrap_or(u32::MAX).encode(writer);
@@ -260,7 +260,7 @@ impl<T: Encode> Encode for Vec<T> {
     }
 }
 
-/// One value behind the other, as the entries of a map are.
+/// Two values in sequence, such as an entry of a map.
 impl<A: Decode, B: Decode> Decode for (A, B) {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok((A::decode(reader)?, B::decode(reader)?))
@@ -283,10 +283,11 @@ impl<K: Encode, V: Encode> Encode for BTreeMap<K, V> {
     }
 }
 
-/// Takes one message off the front of a stream's `buffer`; `None` when more bytes are needed.
+/// Takes one message off the front of the `buffer` of a stream. `None` means that more bytes are needed.
 ///
 /// # Errors
-/// [`DecodeError::TooLong`] when `max` bytes hold no whole message; any other [`DecodeError`] when the bytes are wrong.
+/// [`DecodeError::TooLong`] when `max` bytes contain no complete message; any other [`DecodeError`] when the bytes are
+/// invalid.
 pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32) -> Result<Option<T>, DecodeError> {
     if buffer.is_empty() {
         return Ok(None);
@@ -304,10 +305,10 @@ pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32
     }
 }
 
-/// Reads the one message that a datagram holds.
+/// Decodes a datagram, which is exactly one message.
 ///
 /// # Errors
-/// Any [`DecodeError`]; bytes that are missing and bytes that are left over are both wrong.
+/// Any [`DecodeError`]. Both missing and trailing bytes are errors.
 pub fn read_datagram<T: Decode>(bytes: &[u8], max_items: u32) -> Result<T, DecodeError> {
     let mut reader = Reader::new(bytes, max_items);
     let message = T::decode(&mut reader)?;
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_utf8_is_refused_where_it_goes_wrong() {
+    fn text_that_is_not_utf8_is_rejected_with_its_offset() {
         assert_eq!(read_datagram::<ShortText>(&[3, b'a', b'b', 0xff], 0), Err(DecodeError::NotUtf8 { at: 3 }));
     }
 
@@ -377,12 +378,12 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_with_bytes_left_over_is_refused() {
+    fn a_datagram_with_trailing_bytes_is_rejected() {
         assert_eq!(read_datagram::<u8>(&[1, 2, 3], 0), Err(DecodeError::Trailing { at: 1, extra: 2 }));
     }
 
     #[test]
-    fn a_stream_message_above_its_bound_is_refused() {
+    fn a_stream_message_above_its_bound_is_rejected() {
         let mut buffer = BytesMut::from(&[200, b'x', b'x'][..]);
         assert_eq!(take_message::<ShortText>(&mut buffer, 4, 0), Ok(None));
         buffer.extend_from_slice(b"xx");
@@ -391,7 +392,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(texts in prop::collection::vec("[a-zż]{0,9}", 0..9)) {
+        fn decoding_reverses_encoding(texts in prop::collection::vec("[a-zż]{0,9}", 0..9)) {
             let sample: Sample = texts.iter().map(|text| ShortText::try_from(text.as_str()).unwrap()).collect();
             let bytes = encoded(&sample);
             prop_assert_eq!(read_datagram::<Sample>(&bytes, 9), Ok(sample));

@@ -1,7 +1,7 @@
-//! A timer that is as exact as the system's.
+//! A timer with the resolution of the system.
 //!
-//! The runtime counts its timers in milliseconds, which is a tenth of a short turn. Linux has timers that are waited for
-//! like sockets; elsewhere the runtime's have to do.
+//! Timers of the tokio runtime have a resolution of a millisecond, a tenth of a short turn. On Linux a timerfd is used,
+//! which is polled like a socket; other systems use the timer of the runtime.
 
 use std::io;
 
@@ -26,37 +26,34 @@ mod exact {
 
     use super::{Instant, io};
 
-    /// A timer that is set to one moment at a time.
+    /// A timer for one moment at a time.
     #[derive(Debug)]
     pub(crate) struct Alarm {
         timer: AsyncFd<OwnedFd>,
     }
 
     impl Alarm {
-        /// A timer that is not set. Call it within a tokio runtime.
+        /// A timer that is not set. Must be called within a tokio runtime.
         ///
         /// # Errors
-        /// When the system has no more of them.
+        /// When the system has no timers left.
         pub(crate) fn new() -> io::Result<Self> {
             let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-            #[expect(
-                deprecated,
-                reason = "unsound for borrowed descriptors alone, and what replaces it is not safe code"
-            )]
+            #[expect(deprecated, reason = "unsound for borrowed descriptors alone, and its replacement is unsafe")]
             let timer = AsyncFd::with_interest(timer, Interest::READABLE)?;
             Ok(Self { timer })
         }
 
-        /// Sets it to `at`, or to never. What it was set to before is forgotten, even if that has come.
+        /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
         ///
         /// # Errors
-        /// When the system refuses.
+        /// When the system call fails.
         pub(crate) fn set(&mut self, at: Option<Instant>) -> io::Result<()> {
             const ZERO: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
             let left = at.map(|at| at.saturating_duration_since(Instant::now()));
             let it_value = left.map_or(ZERO, |left| Timespec {
                 tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
-                // Zero would be never.
+                // Zero would disarm it.
                 tv_nsec: i64::from(left.subsec_nanos()).max(i64::from(left.as_secs() == 0)),
             });
             let value = Itimerspec { it_interval: ZERO, it_value };
@@ -64,10 +61,10 @@ mod exact {
             Ok(())
         }
 
-        /// Waits for the moment that it is set to.
+        /// Waits until the timer expires.
         ///
         /// # Errors
-        /// When the timer is broken.
+        /// When the timer cannot be read.
         pub(crate) async fn rung(&mut self) -> io::Result<()> {
             loop {
                 let mut guard = self.timer.readable().await?;
@@ -90,7 +87,7 @@ mod usual {
 
     use super::{Instant, io};
 
-    /// A timer that is set to one moment at a time.
+    /// A timer for one moment at a time.
     #[derive(Debug)]
     pub(crate) struct Alarm {
         timer: Pin<Box<Sleep>>,
@@ -98,12 +95,12 @@ mod usual {
     }
 
     impl Alarm {
-        #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
+        #[expect(clippy::unnecessary_wraps, reason = "same signature as on Linux")]
         pub(crate) fn new() -> io::Result<Self> {
             Ok(Self { timer: Box::pin(sleep_until(Instant::now())), set: false })
         }
 
-        #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
+        #[expect(clippy::unnecessary_wraps, reason = "same signature as on Linux")]
         pub(crate) fn set(&mut self, at: Option<Instant>) -> io::Result<()> {
             self.set = at.is_some();
             if let Some(at) = at {
@@ -133,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rings_once_and_never_early() {
+    fn it_expires_once_and_never_early() {
         run(async {
             let mut alarm = Alarm::new().unwrap();
             for micros in [0, 1, 300, 2_500] {
@@ -148,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn what_it_was_set_to_before_is_forgotten() {
+    fn a_previous_setting_is_discarded() {
         run(async {
             let mut alarm = Alarm::new().unwrap();
             let start = Instant::now();
             alarm.set(Some(start)).unwrap();
-            // It has come, and nobody has waited for it.
+            // This setting has expired without being awaited.
             alarm.set(Some(start + Duration::from_millis(5))).unwrap();
             alarm.rung().await.unwrap();
             assert!(start.elapsed() >= Duration::from_millis(5));

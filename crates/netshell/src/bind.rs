@@ -1,4 +1,4 @@
-//! Opening the sockets that a server listens on.
+//! Opens the sockets of a server.
 
 use std::{
     error, fmt, io,
@@ -8,31 +8,43 @@ use std::{
 use socket2::{Domain, Protocol, Socket, Type};
 use tracing::debug;
 
-/// Bytes that the system may hold for a socket in each direction; it may grant less. Enough for some thirty of the
-/// largest displays, that is one move told to everybody.
+/// Size of the send and receive buffer of a UDP socket in bytes; the system may grant less. Enough for about thirty
+/// displays of the largest size, that is, for one move sent to everybody.
 const BUFFER: usize = 4 << 20;
-/// Connections that the system completes before they are taken in; enough for a room that joins at once.
+/// Backlog of completed TCP connections before they are accepted; enough for everybody in a room joining at once.
 const WAITING: i32 = 1_024;
-/// How often another port is tried when the one that the system chose for the first address is taken on the next.
+/// Attempts with another port when the port chosen by the system is in use on the next address.
 const ATTEMPTS: usize = 16;
 
-/// An address that cannot be listened on.
+/// The error for an address that cannot be bound.
 #[derive(Debug)]
 pub struct BindError {
     /// The address.
     pub address: SocketAddr,
-    /// What the system said.
+    /// The error of the system.
     pub source: io::Error,
+    // With which another port is chosen.
+    option: Option<&'static str>,
+}
+
+impl BindError {
+    /// The same error, which names the option of the program that takes another port.
+    #[must_use]
+    pub const fn naming(mut self, option: &'static str) -> Self {
+        self.option = Some(option);
+        self
+    }
 }
 
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { address, source } = self;
+        let Self { address, source, option } = self;
         match source.kind() {
             io::ErrorKind::AddrInUse => {
+                let with = option.map_or_else(String::new, |option| format!(" with {option}"));
                 write!(
                     f,
-                    "port {} is in use at {}; choose another, or 0 for any free one",
+                    "port {} is in use at {}; choose another{with}, or 0 for any free one",
                     address.port(),
                     address.ip()
                 )
@@ -52,17 +64,17 @@ impl error::Error for BindError {
     }
 }
 
-/// Opens non-blocking UDP sockets on `addresses`, all with the same port; 0 is any free one.
+/// Opens non-blocking UDP sockets on `addresses`, all with the same port; 0 selects any free one.
 ///
-/// Without addresses that is every address of the machine, IPv6 and IPv4 in one socket, or IPv4 alone where there is no
+/// An empty list means every address of the machine: one socket for both IPv6 and IPv4, or IPv4 only where there is no
 /// IPv6.
 ///
 /// # Errors
-/// [`BindError`] for the first address that cannot be had.
+/// [`BindError`] for the first address that cannot be bound.
 pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        // A smaller buffer than wished for costs datagrams under load, never the game.
+        // A smaller buffer than requested only costs datagrams under load.
         let _ = socket.set_recv_buffer_size(BUFFER);
         let _ = socket.set_send_buffer_size(BUFFER);
         report("receive", "net.core.rmem_max", socket.recv_buffer_size()?);
@@ -73,11 +85,11 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
     Ok(sockets.into_iter().map(UdpSocket::from).collect())
 }
 
-/// Opens non-blocking TCP listeners on `addresses`, as [`bind_udp`] does sockets. A server that was just stopped does
-/// not keep the next from having its port.
+/// Opens non-blocking TCP listeners on `addresses`, as [`bind_udp`] opens sockets. The port of a server that was just
+/// stopped can be reused at once.
 ///
 /// # Errors
-/// [`BindError`] for the first address that cannot be had.
+/// [`BindError`] for the first address that cannot be bound.
 pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -91,17 +103,18 @@ pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, Bin
     Ok(sockets.into_iter().map(TcpListener::from).collect())
 }
 
-// Opens a socket on each address, all with the same port, or one on all addresses of the machine.
+// Opens a socket on each address, all with the same port, or one socket on all addresses of the machine.
 fn bind(
     addresses: &[IpAddr],
     port: u16,
     open: impl Fn(SocketAddr, bool) -> io::Result<Socket>,
 ) -> Result<Vec<Socket>, BindError> {
-    let open =
-        |address: SocketAddr, dual_stack| open(address, dual_stack).map_err(|source| BindError { address, source });
+    let open = |address: SocketAddr, dual_stack| {
+        open(address, dual_stack).map_err(|source| BindError { address, source, option: None })
+    };
     if addresses.is_empty() {
         return match open(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port), true) {
-            // A port that is taken is taken for IPv4 as well.
+            // A port that is in use is in use for IPv4 as well.
             Err(error) if error.source.kind() != io::ErrorKind::AddrInUse => {
                 Ok(vec![open(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port), false)?])
             }
@@ -136,7 +149,7 @@ fn attach(socket: &Socket, address: SocketAddr, dual_stack: bool) -> io::Result<
     socket.bind(&address.into())
 }
 
-// Tells the log what the system has granted of a buffer; Linux counts its own overhead as well and says twice as much.
+// Logs the granted buffer size. Linux includes its own overhead and reports twice the size.
 fn report(buffer: &str, setting: &str, granted: usize) {
     if granted < BUFFER {
         let hint = format!("more datagrams are lost under load; on Linux set {setting} to {BUFFER}");
@@ -159,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_port_is_an_error_that_says_so() {
+    fn a_port_in_use_is_reported_as_such() {
         let taken = bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0).unwrap();
         let port = taken[0].local_addr().unwrap().port();
         let error = bind_udp(&[Ipv4Addr::LOCALHOST.into()], port).unwrap_err();

@@ -1,11 +1,11 @@
-//! The clock that rooms do not have.
+//! The clock of a server.
 
 use std::time::Duration;
 
 use netcore::Time;
 use tokio::time::Instant;
 
-/// Tells a room's [`Time`]: what it was when the clock was started, and what has passed since.
+/// Supplies the [`Time`] of a room: its start time plus the time elapsed since.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Instant,
@@ -18,19 +18,19 @@ impl Clock {
         Self::start_at(Time::ZERO)
     }
 
-    /// A clock that shows `first` now: for a room that goes on from a recorded time.
+    /// A clock that shows `first` now, for a room that is resumed.
     pub fn start_at(first: Time) -> Self {
         Self { start: Instant::now(), first }
     }
 
-    /// The time now.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.first.plus(self.start.elapsed())
     }
 
-    /// The instant at which the clock shows `time`; for a time before its start, the start.
+    /// The instant at which the clock shows `time`; the start if `time` is before it.
     pub fn instant(&self, time: Time) -> Instant {
-        // Far beyond any run of a server, but an instant that the system can still represent.
+        // Longer than any server runs, but an instant that the system can still represent.
         const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
         self.start + time.since(self.first).min(FAR)
     }

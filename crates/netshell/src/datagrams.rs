@@ -1,5 +1,4 @@
-//! Who is who among addresses that send datagrams, and whose datagram is taken in next. No socket: the real and the pretend
-//! network share it.
+//! Maps addresses to connections and schedules their datagrams. It has no socket: real and simulated networks share it.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -10,59 +9,59 @@ use std::{
 use bytes::BytesMut;
 use netcore::{Admission, Rate, Time, TokenBucket};
 
-use crate::{ConnectionId, fair::Fair, strangers::Strangers};
+use crate::{ConnectionId, fair_queue::FairQueue, strangers::StrangerLimits};
 
-/// Datagrams a second that are taken in from one address that is a peer; far above what fingers and bots need. One that is
-/// longer than [`PIECE`] counts as several: what it says may be written down.
+/// Datagrams per second that are accepted from one peer, far more than people and bots send. A datagram longer than
+/// [`PIECE`] counts as several, because a journal may store its content.
 pub const PEER_RATE: Rate = Rate { per_second: 20_000, burst: 20_000 };
 /// Bytes of a datagram that count as one.
 pub const PIECE: usize = 64;
-/// Datagrams of one address that wait for their turn; further ones are dropped. As many as the system itself keeps for a
+/// Datagrams of one address that may wait for their turn; more are dropped. The system itself keeps about as many for a
 /// whole socket.
 pub const MAX_WAITING: usize = 1_024;
-/// Bytes of one address that wait for their turn.
+/// Bytes of one address that may wait for their turn.
 pub const MAX_WAITING_BYTES: usize = 64 << 10;
 
-/// What is to become of a datagram that has arrived.
+/// What to do with a datagram that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
-    /// It is from this connection, and to be taken in now.
+    /// It is from this connection, and is processed now.
     Now(ConnectionId),
     /// It waits for the turn of its connection; see [`Datagrams::next_waiting`].
     Waits,
     /// It is from an address without a connection; see [`Datagrams::admit`].
     Stranger,
-    /// Dropped by the limits before it was looked at.
+    /// The limits dropped it unread.
     Refused,
 }
 
 #[derive(Debug)]
 struct Known<R> {
-    // Where it was heard last.
+    // Where it last sent from.
     remote: R,
-    // Where else it may be heard, if an earlier run of the server has not said which it is.
+    // Other ends at which it may be, after [`Datagrams::adopt`].
     others: Vec<R>,
     bucket: TokenBucket,
-    // When something came from there last, also what is refused: whoever sends too much is not gone.
+    // When it last sent anything, refused datagrams included: a peer that sends too much is not silent.
     heard: Time,
     waiting: VecDeque<BytesMut>,
     waiting_bytes: usize,
 }
 
-/// The connections of a transport for datagrams, each at a remote end `R`.
+/// The connections of a datagram transport, each to a remote end `R`.
 ///
-/// A remote end becomes a connection with a datagram that the room admits, and is one until the room closes it.
+/// A remote end becomes a connection by a datagram that the room admits, and remains one until the room closes it.
 #[derive(Debug)]
 pub struct Datagrams<R> {
-    // Looked up, never walked through: its order is of no consequence.
+    // Only looked up, never iterated, so its order has no effect.
     ids: HashMap<R, ConnectionId>,
     known: BTreeMap<ConnectionId, Known<R>>,
     next_id: u64,
-    strangers: Strangers,
-    fair: Fair,
+    strangers: StrangerLimits,
+    fair: FairQueue,
 }
 
-/// Whether an answer to an address can reach exactly one socket. Anything else was made up by somebody.
+/// Whether a reply to this address can reach exactly one socket. Other source addresses are forged.
 pub fn is_answerable(address: SocketAddr) -> bool {
     let one = match address.ip().to_canonical() {
         IpAddr::V4(ip) => !(ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified()),
@@ -72,14 +71,14 @@ pub fn is_answerable(address: SocketAddr) -> bool {
 }
 
 impl<R: Copy + Eq + Hash> Datagrams<R> {
-    /// Nobody is known.
+    /// A transport without connections.
     pub fn new(now: Time) -> Self {
         Self {
             ids: HashMap::new(),
             known: BTreeMap::new(),
             next_id: 0,
-            strangers: Strangers::new(now),
-            fair: Fair::default(),
+            strangers: StrangerLimits::new(now),
+            fair: FairQueue::default(),
         }
     }
 
@@ -88,7 +87,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         self.ids.get(&remote).copied()
     }
 
-    /// Takes note of a datagram from `remote`, and decides what becomes of it.
+    /// Registers a datagram from `remote` and decides what to do with it.
     pub fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Arrival {
         let Some(id) = self.at(remote) else { return Arrival::Stranger };
         let Some(known) = self.known.get_mut(&id) else { return Arrival::Refused };
@@ -111,12 +110,12 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Arrival::Waits
     }
 
-    /// Whether a datagram waits for its turn.
+    /// Whether any datagram waits for its turn.
     pub fn is_waiting(&self) -> bool {
         !self.fair.is_empty()
     }
 
-    /// The datagram whose turn it is, and its connection.
+    /// The next waiting datagram and its connection.
     pub fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
         loop {
             let id = self.fair.next()?;
@@ -130,12 +129,12 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         }
     }
 
-    /// Takes note of how long a datagram of a connection has kept everybody busy.
+    /// Charges a connection for the time that its datagram took.
     pub fn charge(&mut self, now: Time, id: ConnectionId, work: std::time::Duration) {
         self.fair.charge(now, id, work);
     }
 
-    /// Makes a connection of a remote end that has the address `address`, if the limits on strangers let it.
+    /// Opens a connection to a remote end with the address `address`, if the limits on strangers permit it.
     pub fn admit(&mut self, now: Time, remote: R, address: SocketAddr, admission: Admission) -> Option<ConnectionId> {
         if !self.strangers.admit(now, address, admission) {
             return None;
@@ -143,8 +142,8 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Some(self.open(now, remote, vec![]))
     }
 
-    /// Makes a connection of a remote end that was one in an earlier run, and may be heard at any of `remotes`. `None` if it
-    /// is one already, or there are none.
+    /// Opens a connection to a remote end of an earlier run, which may send from any of `remotes`. `None` if there are
+    /// none, or all of them have a connection already.
     pub fn adopt(&mut self, now: Time, mut remotes: Vec<R>) -> Option<ConnectionId> {
         remotes.retain(|remote| !self.ids.contains_key(remote));
         let remote = *remotes.first()?;
@@ -162,7 +161,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         id
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     pub fn close(&mut self, id: ConnectionId) {
         if let Some(gone) = self.known.remove(&id) {
             self.ids.remove(&gone.remote);
@@ -173,12 +172,12 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         }
     }
 
-    /// Where a connection is, and when something came from there last.
+    /// The remote end of a connection, and when it last sent anything.
     pub fn place(&self, id: ConnectionId) -> Option<(R, Time)> {
         self.known.get(&id).map(|&Known { remote, heard, .. }| (remote, heard))
     }
 
-    /// Where all connections are, and when something came from there last.
+    /// The remote ends of all connections, and when each last sent anything.
     pub fn places(&self) -> impl Iterator<Item = (R, Time)> {
         self.known.values().map(|&Known { remote, heard, .. }| (remote, heard))
     }
@@ -193,7 +192,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// A connection for each of these ports.
+    /// Opens a connection for each of these ports.
     fn datagrams(ports: &[u16]) -> (Datagrams<u16>, Vec<ConnectionId>) {
         let mut datagrams = Datagrams::new(Time::ZERO);
         let from = address("10.0.0.1:1");
@@ -220,17 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_that_causes_half_a_millisecond_a_key_leaves_the_others_their_turns() {
+    fn a_busy_seat_does_not_delay_the_others() {
         let (mut datagrams, ids) = datagrams(&[1, 2]);
         let (mut now, mut waited) = (Time::ZERO, vec![]);
         let cost = |id| Duration::from_micros(if id == ids[0] { 500 } else { 30 });
-        // 5,000 keys a second of the first, 10 of the second, for two seconds: three times what the processor can do.
+        // Two seconds with 5,000 keys per second of the first peer and 10 of the second: three times what the processor
+        // can do.
         let mut due: Vec<(u64, u16)> = (0..10_000).map(|key| (key * 200, 1)).collect();
         due.extend((0..20).map(|key| (key * 100_000 + 77, 2)));
         due.sort_unstable();
         let mut due = due.into_iter().peekable();
         while due.peek().is_some() || datagrams.is_waiting() {
-            // As the transport does it: everything that lies in the socket, then whoever waits.
+            // As the transport does: first everything in the socket, then waiting datagrams.
             let mut served = None;
             while let Some((at, port)) = due.next_if(|&(at, _)| Time::from_nanos(at * 1_000) <= now) {
                 if let Arrival::Now(id) = datagrams.arrive(now, port, b"KEY H") {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_stays_in_order_and_within_its_bounds() {
+    fn waiting_datagrams_stay_in_order_and_within_their_bounds() {
         let (mut datagrams, ids) = datagrams(&[1]);
         datagrams.charge(Time::ZERO, ids[0], Duration::from_millis(30));
         let number = |number: usize| u16::try_from(number).unwrap().to_be_bytes();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_closed_for_good_and_its_end_gets_a_new_number() {
+    fn a_closed_connection_is_readmitted_with_a_new_number() {
         let (mut datagrams, ids) = datagrams(&[1]);
         datagrams.close(ids[0]);
         assert_eq!(datagrams.arrive(Time::ZERO, 1, b"KEY h"), Arrival::Stranger);

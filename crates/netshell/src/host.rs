@@ -1,148 +1,104 @@
-//! One room and the transports by which it is reached.
+//! Connects a room with its transports.
+
+mod held;
+mod routing;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     fmt, io,
     net::SocketAddr,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
-use netcore::{
-    GameEvent, Gone, Leave, Link, Outbox, Outcome, Output, PeerId, Progress, Role, Room, RoomInput, Time, To,
-};
+use netcore::{Gone, Leave, Link, Outbox, Outcome, PeerId, Progress, Role, Room, RoomInput, Time};
 
-use crate::{ConnectionEvent, ConnectionId, Hold, MAX_HOLD, Observer, Transport};
+use self::held::HeldOutputs;
+pub use self::held::MAX_HELD;
+use crate::{ConnectionEvent, ConnectionId, Hold, Observer, Transport, address::canonical};
 
-/// Bytes of frames that are held back at a time; beyond that nothing more is taken in until some have left.
-pub const MAX_HELD: usize = 16 << 20;
-/// How often what is held back is looked at, at least.
-const LOOK: Duration = Duration::from_secs(1);
-/// What a held output counts besides its bytes.
-const ENTRY: usize = 64;
-
-/// A room with its doors: gives peers their numbers, hands the room what arrives, and routes what follows from it over any
-/// number of transports.
+/// Connects a room with any number of transports: numbers the peers, passes what arrives to the room, and routes the
+/// outputs.
 ///
 /// It has no clock, no socket and no task, so that a simulation drives the same code as [`serve`](crate::serve).
 pub struct Host {
     room: Box<dyn Room + Send>,
-    doors: Vec<Door>,
-    peers: BTreeMap<PeerId, Place>,
+    endpoints: Vec<Endpoint>,
+    peers: BTreeMap<PeerId, Route>,
     next_peer: u64,
-    // The newest time that the room was told: it never goes back.
+    // The latest time passed to the room, which never goes back.
     now: Time,
     out: Outbox,
     observer: Box<dyn Observer + Send>,
-    hold: Option<Held>,
-    // Where those are who were closed just now: what follows may be about them.
-    parted: BTreeMap<PeerId, String>,
-    // Which transport has its turn next.
-    turn: usize,
+    held: Option<HeldOutputs>,
+    // Addresses of peers that were closed by the current outputs: later events may be about them.
+    closed: BTreeMap<PeerId, String>,
+    // The transport to serve next.
+    next_endpoint: usize,
 }
 
-/// A transport, and which peer is at which of its connections.
-struct Door {
+/// A transport, and the peer at each of its connections.
+struct Endpoint {
     transport: Box<dyn Transport + Send>,
     peers: BTreeMap<ConnectionId, PeerId>,
-    // Something was handed to it since it was last told that all is delivered.
+    // Whether it received outputs since the last call of `Transport::delivered`.
     touched: bool,
 }
 
-/// Where a peer is.
+/// The connection of a peer.
 #[derive(Debug)]
-struct Place {
-    door: usize,
+struct Route {
+    endpoint: usize,
     connection: ConnectionId,
     address: String,
 }
 
-/// Outputs that wait for their mark, oldest first, each with the number of the first peer that came after it.
-struct Held {
-    hold: Box<dyn Hold + Send>,
-    outputs: VecDeque<(u64, Output, PeerId)>,
-    bytes: usize,
-    // How long the oldest of them has waited, as of when.
-    waited: Duration,
-    looked: Time,
-}
-
-impl Held {
-    // When to look at it again although nothing has happened.
-    fn wake_at(&self) -> Option<Time> {
-        (!self.outputs.is_empty()).then(|| self.looked.plus(LOOK))
-    }
-
-    // Whether the host has to go on without it. Time in which the host itself stood still does not count: then the hold
-    // had no chance either.
-    fn is_overdue(&mut self, now: Time) -> bool {
-        if self.outputs.is_empty() {
-            return false;
-        }
-        self.waited += now.since(self.looked).min(LOOK);
-        self.looked = now;
-        self.waited >= MAX_HOLD
-    }
-
-    fn wait_anew(&mut self, now: Time) {
-        self.waited = Duration::ZERO;
-        self.looked = now;
-    }
-}
-
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { doors, peers, now, .. } = self;
-        f.debug_struct("Host").field("transports", &doors.len()).field("peers", peers).field("now", now).finish()
+        let Self { endpoints, peers, now, .. } = self;
+        f.debug_struct("Host").field("transports", &endpoints.len()).field("peers", peers).field("now", now).finish()
     }
 }
 
 impl Host {
-    /// A room that nobody can reach yet.
+    /// A host for `room`, without transports.
     pub fn new(room: impl Room + Send + 'static) -> Self {
         Self {
             room: Box::new(room),
-            doors: vec![],
+            endpoints: vec![],
             peers: BTreeMap::new(),
             next_peer: 0,
             now: Time::ZERO,
             out: Outbox::new(),
             observer: Box::new(()),
-            hold: None,
-            parted: BTreeMap::new(),
-            turn: 0,
+            held: None,
+            closed: BTreeMap::new(),
+            next_endpoint: 0,
         }
     }
 
-    /// Lets the room be reached by `transport` too.
+    /// Adds a transport.
     #[must_use]
     pub fn with_transport(mut self, transport: impl Transport + Send + 'static) -> Self {
-        self.doors.push(Door { transport: Box::new(transport), peers: BTreeMap::new(), touched: false });
+        self.endpoints.push(Endpoint { transport: Box::new(transport), peers: BTreeMap::new(), touched: false });
         self
     }
 
-    /// Tells `observer` what happens, and nobody else.
+    /// Sets the observer, replacing any other.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observer + Send + 'static) -> Self {
         self.observer = Box::new(observer);
         self
     }
 
-    /// Holds outputs back as `hold` says.
+    /// Holds outputs back until `hold` has reached their mark.
     #[must_use]
     pub fn with_hold(mut self, hold: impl Hold + Send + 'static) -> Self {
-        self.hold = Some(Held {
-            hold: Box::new(hold),
-            outputs: VecDeque::new(),
-            bytes: 0,
-            waited: Duration::ZERO,
-            looked: Time::ZERO,
-        });
+        self.held = Some(HeldOutputs::new(Box::new(hold)));
         self
     }
 
-    /// Gives the first peer this number: a room that goes on has given the lower ones away.
+    /// Sets the number of the first peer. A resumed room has already used the lower ones.
     #[must_use]
     pub const fn with_first_peer(mut self, first: PeerId) -> Self {
         self.next_peer = first.0;
@@ -154,73 +110,66 @@ impl Host {
         &*self.room
     }
 
-    /// How many peers there are.
+    /// The number of peers.
     pub fn peers(&self) -> usize {
         self.peers.len()
     }
 
-    /// How it ended, once it has and nothing is held back any more.
+    /// Why the room ended, once it has and no output is held back any more.
     pub fn outcome(&self) -> Option<Outcome> {
-        self.room.outcome().filter(|_| self.hold.as_ref().is_none_or(|held| held.outputs.is_empty()))
+        self.room.outcome().filter(|_| self.held.as_ref().is_none_or(HeldOutputs::is_empty))
     }
 
-    /// When the room wants to be woken. Not while too much is held back: then its time stands still with its peers.
+    /// The deadline of the room. `None` while too many outputs are held back: then time stands still for the room too.
     pub fn deadline(&self) -> Option<Time> {
         self.room.deadline().filter(|_| !self.is_full())
     }
 
-    /// When something is to be done although nothing has arrived: the room's deadline, or a transport's.
+    /// When [`Host::work`] is due even if nothing arrives: the deadline of the room or of a transport.
     pub fn wake_at(&self) -> Option<Time> {
-        let transports = self.doors.iter().filter_map(|door| door.transport.wake_at());
-        let look = self.hold.as_ref().and_then(Held::wake_at);
+        let transports = self.endpoints.iter().filter_map(|endpoint| endpoint.transport.wake_at());
+        let look = self.held.as_ref().and_then(HeldOutputs::wake_at);
         transports.filter(|_| !self.is_full()).chain(self.deadline()).chain(look).min()
     }
 
-    /// Ready when [`Host::work`] may have something to do; otherwise the task is woken once it has.
+    /// Ready when [`Host::work`] may have something to do; otherwise the task is woken when that changes.
     ///
     /// # Errors
-    /// When a transport is broken.
+    /// When a transport fails.
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Some(held) = &mut self.hold {
-            held.hold.flush();
-        }
-        if let Some(held) = &mut self.hold
-            && let Some(&(mark, ..)) = held.outputs.front()
-            && (held.hold.reached() >= mark || held.hold.poll_reached(mark - 1, context).is_ready())
+        if let Some(held) = &mut self.held
+            && held.poll_reached(context).is_ready()
         {
             return Poll::Ready(Ok(()));
         }
         if self.is_full() {
             return Poll::Pending;
         }
-        for door in &mut self.doors {
-            if let Poll::Ready(ready) = door.transport.poll_ready(context) {
+        for endpoint in &mut self.endpoints {
+            if let Poll::Ready(ready) = endpoint.transport.poll_ready(context) {
                 return Poll::Ready(ready);
             }
         }
         Poll::Pending
     }
 
-    /// Does one piece of work: hands the room what one of the transports has next and delivers what follows. `false` when
-    /// there is nothing to do just now. `clock` tells the time, twice for each piece.
+    /// Does one piece of work: passes the next event of a transport to the room and delivers the outputs. Returns
+    /// `false` when there is nothing to do. `clock` is read twice.
     ///
     /// # Errors
-    /// When a transport is broken.
+    /// When a transport fails.
     pub fn work(&mut self, clock: impl Fn() -> Time) -> io::Result<bool> {
         let now = self.at(clock());
-        if let Some(held) = &mut self.hold
-            && held.is_overdue(now)
-        {
-            held.hold.give_up();
-            held.wait_anew(now);
+        if let Some(held) = &mut self.held {
+            held.check_overdue(now);
         }
         self.release(now);
         if self.is_full() {
             return Ok(false);
         }
-        for _ in 0..self.doors.len() {
-            let index = self.turn;
-            self.turn = (index + 1) % self.doors.len();
+        for _ in 0..self.endpoints.len() {
+            let index = self.next_endpoint;
+            self.next_endpoint = (index + 1) % self.endpoints.len();
             if self.work_at(index, now, &clock)? {
                 return Ok(true);
             }
@@ -228,7 +177,7 @@ impl Host {
         Ok(false)
     }
 
-    /// Tells the room that its deadline has come, if it has. Whether it had.
+    /// Tells the room that its deadline has passed, if so. Returns whether it has.
     pub fn elapse(&mut self, now: Time) -> bool {
         let now = self.at(now);
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
@@ -238,16 +187,16 @@ impl Host {
         due
     }
 
-    /// Tells the room to take leave.
+    /// Tells the room to shut down.
     pub fn stop(&mut self, now: Time, leave: Leave) {
         let now = self.at(now);
         self.input(now, RoomInput::Stop(leave));
     }
 
-    /// Has the peer at a connection told all that it may know. `door` counts transports in the order in which they were
-    /// given. `false` if nobody is there.
-    pub fn refresh(&mut self, now: Time, door: usize, connection: ConnectionId) -> bool {
-        let peer = self.doors.get(door).and_then(|door| door.peers.get(&connection).copied());
+    /// Sends the peer at a connection everything that it may know. `endpoint` is the index of the transport in the order of
+    /// the calls of [`Host::with_transport`]. Returns `false` if there is no such peer.
+    pub fn refresh(&mut self, now: Time, endpoint: usize, connection: ConnectionId) -> bool {
+        let peer = self.endpoints.get(endpoint).and_then(|endpoint| endpoint.peers.get(&connection).copied());
         if let Some(peer) = peer {
             let now = self.at(now);
             self.input(now, RoomInput::Refresh { peer });
@@ -255,35 +204,35 @@ impl Host {
         peer.is_some()
     }
 
-    /// Goes on with a room whose server was killed. `peers` are those who were there, with their addresses. Those whose
-    /// connection a transport can take up again, which is a matter of datagrams, are told all that they may know; the others are
-    /// gone.
+    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. Those that a
+    /// transport can adopt (over datagrams, where the address identifies the peer) receive everything that they may
+    /// know; the others are disconnected.
     pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
         let now = self.at(now);
         let mut inputs = vec![];
         for (peer, link, address) in peers {
             self.next_peer = self.next_peer.max(peer.0.saturating_add(1));
             match self.adopt(now, link, address) {
-                Some((door, connection)) => {
-                    self.doors[door].peers.insert(connection, peer);
-                    self.peers.insert(peer, Place { door, connection, address: plain(address).to_string() });
+                Some((endpoint, connection)) => {
+                    self.endpoints[endpoint].peers.insert(connection, peer);
+                    self.peers.insert(peer, Route { endpoint, connection, address: canonical(address).to_string() });
                     inputs.push(RoomInput::Refresh { peer });
                 }
                 None => inputs.push(RoomInput::Disconnected { peer, why: Gone::Interrupted }),
             }
         }
-        // Only now: what follows from the one may be about the other.
+        // Only after all are known, because the outputs for one peer may go to another.
         for input in inputs {
             self.input(now, input);
         }
     }
 
-    /// Sends the last messages again to somebody at `address` who is no peer any more: it may not have heard them when its
-    /// server was killed. `false` if no transport can reach it.
+    /// Sends the last messages again to an `address` that is not a peer any more: they may have been lost when the
+    /// server was killed. Returns `false` if no transport can reach the address.
     pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
         let now = self.at(now);
-        let Some((door, connection)) = self.adopt(now, Link::Datagram, address) else { return false };
-        let transport = &mut self.doors[door].transport;
+        let Some((endpoint, connection)) = self.adopt(now, Link::Datagram, address) else { return false };
+        let transport = &mut self.endpoints[endpoint].transport;
         frames.into_iter().for_each(|frame| transport.send(now, connection, frame));
         transport.close(now, connection);
         transport.delivered(now);
@@ -291,51 +240,51 @@ impl Host {
     }
 
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<(usize, ConnectionId)> {
-        let mut doors = self.doors.iter_mut().enumerate();
-        doors.find_map(|(door, each)| Some((door, each.transport.adopt(now, link, address)?)))
+        let mut endpoints = self.endpoints.iter_mut().enumerate();
+        endpoints.find_map(|(endpoint, each)| Some((endpoint, each.transport.adopt(now, link, address)?)))
     }
 
-    /// At the end: ready when everything queued is out or it makes no sense to wait for it any longer.
+    /// At shutdown: ready when everything queued has been sent or cannot be sent.
     pub fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {
         let mut all = Poll::Ready(());
-        for door in &mut self.doors {
-            if door.transport.poll_flush(now, context).is_pending() {
+        for endpoint in &mut self.endpoints {
+            if endpoint.transport.poll_flush(now, context).is_pending() {
                 all = Poll::Pending;
             }
         }
         all
     }
 
-    // Whether nothing is taken in: not before what is held back has left, or never again.
+    // Whether no input is accepted: the room has ended, or too many outputs are held back.
     fn is_full(&self) -> bool {
-        self.room.outcome().is_some() || self.hold.as_ref().is_some_and(|held| held.bytes > MAX_HELD)
+        self.room.outcome().is_some() || self.held.as_ref().is_some_and(HeldOutputs::is_full)
     }
 
-    // The time that the room is told: a clock that goes back is not followed.
+    // The time to pass to the room. It never goes back, even if the clock does.
     fn at(&mut self, now: Time) -> Time {
         self.now = self.now.max(now);
         self.now
     }
 
     fn work_at(&mut self, index: usize, now: Time, clock: &impl Fn() -> Time) -> io::Result<bool> {
-        let Self { room, doors, peers, out, observer, next_peer, .. } = self;
-        let Some(Door { transport, peers: at, .. }) = doors.get_mut(index) else { return Ok(false) };
+        let Self { room, endpoints, peers, out, observer, next_peer, .. } = self;
+        let Some(Endpoint { transport, peers: at, .. }) = endpoints.get_mut(index) else { return Ok(false) };
         let Some(event) = transport.next(now)? else { return Ok(false) };
         match event {
-            ConnectionEvent::Worked => {}
+            ConnectionEvent::Internal => {}
             ConnectionEvent::Bytes { id, bytes } => {
                 let progress = if let Some(&peer) = at.get(&id) {
                     let progress = room.input(now, RoomInput::Bytes { peer, bytes }, out);
-                    if let (Progress::Malformed(why), Some(place)) = (progress, peers.get(&peer)) {
-                        observer.malformed(now, peer, &place.address, why);
+                    if let (Progress::Malformed(why), Some(route)) = (progress, peers.get(&peer)) {
+                        observer.malformed(now, peer, &route.address, why);
                     }
                     progress
                 } else {
                     bytes.clear();
-                    Progress::Unheard
+                    Progress::Ignored
                 };
                 self.deliver(now);
-                self.doors[index].transport.took(clock(), id, progress);
+                self.endpoints[index].transport.processed(clock(), id, progress);
             }
             ConnectionEvent::Stranger { datagram } => {
                 let admission = room.admits(datagram);
@@ -365,161 +314,39 @@ impl Host {
         &mut self,
         now: Time,
         peer: PeerId,
-        (door, connection): (usize, ConnectionId),
+        (endpoint, connection): (usize, ConnectionId),
         (role, link): (Role, Link),
         address: SocketAddr,
     ) {
-        let address = plain(address).to_string();
+        let address = canonical(address).to_string();
         self.observer.connected(now, peer, role, &address);
         self.room.input(now, RoomInput::Connected { peer, role, link, address: &address }, &mut self.out);
-        self.peers.insert(peer, Place { door, connection, address });
+        self.peers.insert(peer, Route { endpoint, connection, address });
         self.deliver(now);
     }
 
     fn disconnect(&mut self, now: Time, peer: PeerId, why: Gone) {
-        if let Some(place) = self.peers.get(&peer) {
-            self.observer.gone(now, peer, &place.address, why);
+        if let Some(route) = self.peers.get(&peer) {
+            self.observer.gone(now, peer, &route.address, why);
         }
         self.input(now, RoomInput::Disconnected { peer, why });
-        // Whoever has only closed its sending half is still told things until the room closes it.
+        // A peer that has only shut down its sending half can still receive until the room closes it.
         if why != Gone::Left {
-            // Not before what is held back: that may be about it.
+            // Through the outbox, so that it happens after outputs that are held back.
             self.out.close(peer);
             self.deliver(now);
         }
     }
 
-    fn forget(&mut self, peer: PeerId) -> Option<Place> {
-        let place = self.peers.remove(&peer)?;
-        self.doors[place.door].peers.remove(&place.connection);
-        self.parted.insert(peer, place.address.clone());
-        Some(place)
+    fn forget(&mut self, peer: PeerId) -> Option<Route> {
+        let route = self.peers.remove(&peer)?;
+        self.endpoints[route.endpoint].peers.remove(&route.connection);
+        self.closed.insert(peer, route.address.clone());
+        Some(route)
     }
 
     fn input(&mut self, now: Time, input: RoomInput<'_>) {
         self.room.input(now, input, &mut self.out);
         self.deliver(now);
     }
-
-    // Carries out what the room has put into the outbox, or holds it back.
-    fn deliver(&mut self, now: Time) {
-        if self.out.is_empty() {
-            return;
-        }
-        let next_peer = PeerId(self.next_peer);
-        if let Some(held) = &mut self.hold {
-            let mark = held.hold.mark();
-            if held.outputs.is_empty() {
-                held.wait_anew(now);
-            }
-            for output in self.out.drain() {
-                held.bytes += cost(&output);
-                held.outputs.push_back((mark, output, next_peer));
-            }
-            self.release(now);
-            return;
-        }
-        let mut out = std::mem::take(&mut self.out);
-        for output in out.drain() {
-            self.route(now, output, next_peer);
-        }
-        self.out = out;
-        self.delivered(now);
-    }
-
-    // Carries out what was held back and may leave by now.
-    fn release(&mut self, now: Time) {
-        let mut released = false;
-        while let Some(held) = &mut self.hold
-            && held.outputs.front().is_some_and(|&(mark, ..)| mark <= held.hold.reached())
-            && let Some((_, output, next_peer)) = held.outputs.pop_front()
-        {
-            held.bytes -= cost(&output);
-            held.wait_anew(now);
-            self.route(now, output, next_peer);
-            released = true;
-        }
-        if released {
-            self.delivered(now);
-        }
-    }
-
-    fn delivered(&mut self, now: Time) {
-        self.parted.clear();
-        for door in &mut self.doors {
-            if std::mem::take(&mut door.touched) {
-                door.transport.delivered(now);
-            }
-        }
-    }
-
-    // `next_peer` is the first peer that came after this output was made: it and those after it are not sent it.
-    fn route(&mut self, now: Time, output: Output, next_peer: PeerId) {
-        let Self { doors, peers, parted, observer, .. } = self;
-        match output {
-            Output::Send { to: To::Peer(peer), frame } => {
-                if let Some(&Place { door, connection, .. }) = peers.get(&peer) {
-                    let door = &mut doors[door];
-                    door.touched = true;
-                    door.transport.send(now, connection, frame);
-                }
-            }
-            Output::Send { to: To::Everyone, frame } if peers.range(next_peer..).next().is_some() => {
-                for &Place { door, connection, .. } in peers.range(..next_peer).map(|(_, place)| place) {
-                    let door = &mut doors[door];
-                    door.touched = true;
-                    door.transport.send(now, connection, frame.clone());
-                }
-            }
-            Output::Send { to: To::Everyone, frame } => {
-                for door in doors {
-                    door.touched = true;
-                    door.transport.send_everyone(now, &frame);
-                }
-            }
-            Output::Replay { to, log } => {
-                if let Some(&Place { door, connection, .. }) = peers.get(&to) {
-                    let door = &mut doors[door];
-                    door.touched = true;
-                    door.transport.replay(now, connection, &log);
-                }
-            }
-            Output::Close { peer } => {
-                if let Some(place) = self.forget(peer) {
-                    let door = &mut self.doors[place.door];
-                    door.touched = true;
-                    door.transport.close(now, place.connection);
-                }
-            }
-            Output::Event(event) => {
-                let address = |peer| peers.get(&peer).map(|place| &place.address).or_else(|| parted.get(&peer));
-                observer.event(now, &event, about(&event).and_then(address).map(String::as_str));
-            }
-        }
-    }
-}
-
-// Whom an event is about.
-fn about(event: &GameEvent) -> Option<PeerId> {
-    match *event {
-        GameEvent::Waiting { peer, .. } | GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => Some(peer),
-        GameEvent::Notice { peer, .. } => peer,
-        GameEvent::Started { .. } | GameEvent::Ended { .. } | GameEvent::Summary(_) => None,
-    }
-}
-
-// What an output counts while it is held back. Histories are shared, and cost nothing while they wait.
-fn cost(output: &Output) -> usize {
-    ENTRY
-        + match output {
-            Output::Send { frame, .. } => frame.len(),
-            Output::Event(GameEvent::Summary(text) | GameEvent::Notice { text, .. }) => text.len(),
-            Output::Event(GameEvent::Ended { standings, .. }) => standings.len() * ENTRY,
-            Output::Replay { .. } | Output::Close { .. } | Output::Event(_) => 0,
-        }
-}
-
-/// An address as people and rooms are shown it: an IPv4 one as such, also where it came in over an IPv6 socket.
-pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
 }

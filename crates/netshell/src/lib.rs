@@ -1,16 +1,16 @@
-//! What connects a room to the world, and knows nothing of any game.
+//! Connects a room to the network. Nothing here depends on a particular game.
 //!
-//! - [`Host`] is one room and the transports by which it is reached: it gives peers their numbers, hands the room what
-//!   arrives and routes what follows. It has no clock and no socket, so a simulation drives the same code.
-//! - [`serve`] is the one server loop: it wakes for a signal, a deadline or a transport, and lets the host work.
-//! - [`Udp`] is the transport for games that speak datagrams, [`Ports`] the same over anything that takes datagrams in.
-//!   [`Datagrams`] knows who is who, what strangers may cost and whose turn it is; what the system cannot take yet waits in a
-//!   bounded backlog.
-//! - [`Tcp`] is the transport for games that speak over connections, [`Streams`] the same over anything that carries bytes:
-//!   what everybody is sent is kept once for all who lag, and whoever lags too far is dropped.
-//! - An [`Observer`] is told what happens, a [`Hold`] keeps outputs back until a journal is on disk.
-//! - [`bind_udp`] and [`bind_tcp`] open the sockets, [`shutdown`] waits for a signal that asks the program to end, [`raise_open_files`] lifts the
-//!   soft limit on descriptors, [`LogLimit`] keeps a log readable.
+//! - [`Host`] connects one room with its transports: it numbers peers, passes what arrives to the room and routes the
+//!   outputs. It has no clock and no socket, so that simulations drive the same code.
+//! - [`serve`] is the server loop: it waits for a signal, a deadline or a transport, and lets the host work.
+//! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramPort`]. [`Datagrams`] maps
+//!   addresses to connections, limits unknown addresses and schedules busy ones. A bounded backlog holds what the
+//!   system cannot send yet.
+//! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. Broadcast messages are
+//!   stored once for all connections that lag. A connection that lags too far is dropped.
+//! - An [`Observer`] is told what happens. A [`Hold`] keeps outputs back until a journal is on disk.
+//! - [`bind_udp`] and [`bind_tcp`] open sockets, [`shutdown`] waits for a signal, [`raise_open_files`] raises the soft
+//!   limit on open files, and [`LogLimit`] limits the rate of log lines.
 //!
 //! ```text
 //! socket -> Udp --\                                                      /--> Udp -> socket
@@ -18,11 +18,12 @@
 //!                                         ^ serve: deadline, signal    \--> Observer
 //! ```
 
+mod address;
 mod alarm;
 mod bind;
 mod clock;
 mod datagrams;
-mod fair;
+mod fair_queue;
 mod hold;
 mod host;
 mod log_limit;

@@ -1,12 +1,12 @@
-//! Keeping a log readable.
+//! Limits the rate of log lines.
 
 use netcore::{Rate, Time, TokenBucket};
 
-/// How many lines of a kind a log shows if nobody says otherwise: ten at once, then one a second.
+/// Default rate of log lines of one kind: ten at once, then one a second.
 const LINES: Rate = Rate { per_second: 1, burst: 10 };
 
-/// Keeps a log readable when something happens very often: lets a burst of lines through, then some a second, and counts
-/// the others.
+/// Limits the rate of log lines about frequent events: passes a burst, then a fixed number each second, and counts the
+/// suppressed ones.
 #[derive(Debug)]
 pub struct LogLimit {
     bucket: TokenBucket,
@@ -14,17 +14,17 @@ pub struct LogLimit {
 }
 
 impl LogLimit {
-    /// Nothing is logged yet; ten lines at once, then one a second.
+    /// The default limit: ten lines at once, then one a second.
     pub fn new(now: Time) -> Self {
         Self::with_rate(LINES, now)
     }
 
-    /// Nothing is logged yet; as many lines as `rate` says.
+    /// A limit of `rate`.
     pub fn with_rate(rate: Rate, now: Time) -> Self {
         Self { bucket: TokenBucket::new(rate, now), held_back: 0 }
     }
 
-    /// Whether to write a line; if so, how many were held back since the last one.
+    /// `Some` if a line may be written, with the number of lines suppressed since the last one.
     pub fn admit(&mut self, now: Time) -> Option<u64> {
         if self.bucket.take(now, 1) {
             return Some(std::mem::take(&mut self.held_back));

@@ -1,31 +1,31 @@
-//! Watching what happens in a room from outside.
+//! Observing a room from outside.
 
 use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Time};
 
-/// Is told what happens: for a log, a lobby, a store of results. Never waits.
+/// Receives reports of what happens, for a log, a lobby or a store of results. It must not block.
 ///
-/// Peers cause these calls, so whoever writes lines limits how many.
+/// Peers cause these calls, so an observer that writes log lines must limit their rate.
 pub trait Observer {
-    /// A peer is there.
+    /// A peer connected.
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
         let _ = (now, peer, role, address);
     }
 
-    /// Something happened in the game; `address` is that of the peer it is about, while that is connected.
+    /// An event of the game. `address` is that of the peer concerned, if it is connected.
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
         let _ = (now, event, address);
     }
 
-    /// A peer sent bytes that are no message.
+    /// A peer sent bytes that are not a message.
     fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: DecodeError) {
         let _ = (now, peer, address, why);
     }
 
-    /// The connection of a peer is gone.
+    /// The connection of a peer ended.
     fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
         let _ = (now, peer, address, why);
     }
 }
 
-/// Observes nothing.
+/// Ignores everything.
 impl Observer for () {}

@@ -1,6 +1,6 @@
-//! How many files and sockets the system lets this process have.
+//! The limit on open files and sockets.
 
-/// Lifts the soft limit on open files to the hard one, and gives the limit that holds then, if the system has one.
+/// Raises the soft limit on open files to the hard limit. Returns the resulting limit, if the system has one.
 pub fn raise_open_files() -> Option<u64> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! The one server loop.
+//! The server loop.
 
 use std::{
     future::poll_fn,
@@ -14,34 +14,35 @@ use tracing::warn;
 
 use crate::{Clock, Host, alarm::Alarm};
 
-/// How long the loop works before it asks the system what else has happened, signals among it.
+/// How long the loop works before it polls for signals, deadlines and the runtime again.
 const SLICE: Duration = Duration::from_micros(500);
-/// Pieces of work between two wake-ups of a room that wants to be woken all the time.
+/// Pieces of work between two wake-ups of a room whose deadline is always in the past.
 const PIECES: usize = 16;
-/// If a deadline is noticed this late, and the loop was not at work meanwhile, the whole process stood still: it was stopped,
-/// or the machine slept. Messages that arrived meanwhile were sent in time, so they are taken in first.
+/// If a deadline is noticed this late while the loop was idle, the whole process was stopped or the machine was
+/// suspended. Messages that arrived meanwhile were sent in time, so they are processed before the deadline.
 const STALL: Duration = Duration::from_millis(100);
-/// How long what has arrived during a stall is taken in before the clock counts again.
+/// How long messages that arrived during a stall are processed before deadlines count again.
 const CATCH_UP: Duration = Duration::from_millis(500);
-/// How long the end waits for the system to say that it takes more, before it tries again.
+/// How long the final flush waits for a socket to become writable before it tries anyway.
 const RETRY: Duration = Duration::from_millis(5);
-/// How long the last messages may take to go out at the end.
+/// Time limit for sending the last messages at shutdown.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// Drives `host` until its room has an outcome, which it gives; `shutdown` is when the room is told to take leave, and how.
+/// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room is to shut down, and
+/// says how.
 ///
-/// Signals and deadlines are looked at after every half millisecond of work, whatever comes in. Messages that lie there when
-/// the process was stopped for a while are taken in before the room is told what time it is.
+/// Signals and deadlines are checked after every half millisecond of work, however much arrives. If the process was
+/// stopped for a while, messages that arrived meanwhile are processed before the room learns the time.
 ///
 /// # Errors
-/// When a transport or the timer breaks.
+/// When a transport or the timer fails.
 pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = Leave>) -> io::Result<Outcome> {
     let mut shutdown = pin!(shutdown);
     let mut stopping = false;
-    // One timer for the whole run, set anew only when the next wake-up changes: most work leaves it alone.
+    // One timer for the whole run. It is set only when the next wake-up changes, which is rare.
     let mut alarm = Alarm::new()?;
     let mut set_for = None;
-    // When the loop was last at work, and until when it catches up with what arrived during a stall.
+    // When the loop last worked, and until when it catches up after a stall.
     let mut seen = clock.now();
     let mut catch_up = None;
     loop {
@@ -55,7 +56,7 @@ pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = 
             alarm.set(wake.map(|wake| clock.instant(wake)))?;
         }
         tokio::select! {
-            // In this order, so that a flood of messages delays neither the end nor a deadline.
+            // In this order, so that a flood of messages delays neither shutdown nor a deadline.
             biased;
             leave = &mut shutdown, if !stopping => {
                 stopping = true;
@@ -74,13 +75,13 @@ pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = 
         }
         catch_up = catch_up.filter(|&until| now < until);
         let ended = slice(&mut host, &clock, catch_up.is_some())?;
-        // A slice that took so long was interrupted by a stall too.
+        // A slice that took this long was interrupted by a stall too.
         let after = clock.now();
         seen = if after.since(now) >= STALL { now } else { after };
         if ended == Slice::Busy {
             yield_now().await;
         } else if catch_up.is_some() {
-            // What was taken in may have opened connections, which the system has to be asked about.
+            // The slice may have opened connections; let the runtime poll them for readiness.
             yield_now().await;
             if poll_once(|context| host.poll_ready(context)).await.is_pending() {
                 catch_up = None;
@@ -92,19 +93,19 @@ pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = 
 /// How a slice of work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
-    /// Nothing is left to do just now.
+    /// Nothing is left to do.
     Idle,
-    /// The time is up.
+    /// The time slice is used up.
     Busy,
 }
 
-// Works for a bounded time. A deadline is looked for between any two pieces, unless the host catches up.
+// Works for a bounded time. Deadlines are checked between any two pieces of work, except while the host catches up.
 fn slice(host: &mut Host, clock: &Clock, catches_up: bool) -> io::Result<Slice> {
     let begun = clock.now();
     loop {
         let now = clock.now();
         if !catches_up && host.elapse(now) && host.deadline().is_some_and(|deadline| deadline <= now) {
-            // It wants to be woken again and again, and hears its peers in between.
+            // The room wants to be woken immediately again. Its peers are served in between.
             for _ in 0..PIECES {
                 if !host.work(|| clock.now())? {
                     break;
@@ -121,7 +122,7 @@ fn slice(host: &mut Host, clock: &Clock, catches_up: bool) -> io::Result<Slice> 
     }
 }
 
-// What a poll has to say without being waited for.
+// Polls once without waiting.
 async fn poll_once<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
     poll_fn(|context| Poll::Ready(poll(context))).await
 }
@@ -130,10 +131,10 @@ async fn flush(host: &mut Host, clock: &Clock) {
     let until = clock.now().plus(FLUSH);
     while clock.now() < until {
         let all = poll_fn(|context| host.poll_flush(clock.now(), context));
-        // Without a word from the system it is tried all the same.
+        // Also try when the system does not report that a socket is writable.
         if timeout(RETRY, all).await.is_ok() {
             return;
         }
     }
-    warn!("the system did not take the last messages in time");
+    warn!("the last messages could not be sent in time");
 }

@@ -1,19 +1,18 @@
-//! Being told to stop.
+//! Waiting for a shutdown signal.
 
 use std::io;
 
-/// Waits for one of the signals that ask a program to end, which are those of [`sigkit::ending`] (on systems without signals,
-/// for Ctrl-C).
+/// Waits for one of the signals in [`sigkit::ending`], or for Ctrl-C on systems without signals.
 ///
 /// # Errors
-/// When the system does not let the process listen for signals.
+/// When the process cannot listen for signals.
 #[cfg(unix)]
 pub fn shutdown() -> io::Result<impl Future<Output = ()>> {
     use std::{future::poll_fn, task::Poll};
 
     use tokio::signal::unix::{SignalKind, signal};
 
-    // Registered here, not when first polled: a signal that comes in between must not end the process unheard.
+    // Registered here, not at the first poll: otherwise a signal in between would kill the process.
     let signals = sigkit::ending().map(|number| signal(SignalKind::from_raw(number)));
     let mut signals = signals.collect::<io::Result<Vec<_>>>()?;
     Ok(poll_fn(move |context| {

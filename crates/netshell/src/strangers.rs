@@ -1,26 +1,26 @@
-//! What addresses without a connection may cost.
+//! Limits on datagrams from addresses without a connection ("strangers").
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use netcore::{Admission, HostId, Rate, Time, TokenBucket};
 
-/// Datagrams a second by which addresses of one host may become peers: enough for a full table to sit down at once from one
-/// machine. A host is an IPv4 address or an IPv6 network of 64 bits.
+/// Datagrams per second with which addresses of one host may become peers: enough for a full table to join at once from
+/// one machine. A host is an IPv4 address or an IPv6 network of 64 bits.
 pub const HOST_RATE: Rate = Rate { per_second: 32, burst: 96 };
-/// Datagrams a second that addresses of one host without a connection are answered though they let nobody in. Apart from
+/// Datagrams per second from strangers of one host that are answered without admitting a peer. Separate from
 /// [`HOST_RATE`], so that a broken program does not keep others on its machine from joining.
 pub const ANSWER_RATE: Rate = Rate { per_second: 32, burst: 96 };
-/// Datagrams a second of both kinds that are taken in from all addresses without a connection.
+/// Datagrams per second of both kinds from all strangers.
 pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 
-/// Hosts that are told apart; beyond that they share [`STRANGERS_RATE`] alone.
+/// Hosts with limits of their own; all further ones share [`STRANGERS_RATE`] alone.
 const MAX_HOSTS: usize = 4_096;
-/// How often hosts that have been quiet are forgotten to make room for others.
+/// Shortest interval between two removals of idle hosts.
 const CLEARING: Duration = Duration::from_secs(1);
 
-/// Decides whose datagrams are taken in while their sender has no connection. Its memory is bounded.
+/// Decides which datagrams of strangers are accepted. Its memory is bounded.
 #[derive(Debug)]
-pub(crate) struct Strangers {
+pub(crate) struct StrangerLimits {
     hosts: BTreeMap<HostId, Share>,
     all: TokenBucket,
     cleared: Time,
@@ -42,19 +42,19 @@ impl Share {
     }
 }
 
-impl Strangers {
-    /// Nobody has sent anything yet.
+impl StrangerLimits {
+    /// Full limits for everybody.
     pub(crate) fn new(now: Time) -> Self {
         Self { hosts: BTreeMap::new(), all: TokenBucket::new(STRANGERS_RATE, now), cleared: now }
     }
 
-    /// Whether a datagram from `address` that may cause `admission` is to be taken in. What causes nothing costs nothing.
+    /// Whether a datagram from `address` that may cause `admission` is accepted. One that causes nothing costs nothing.
     pub(crate) fn admit(&mut self, now: Time, address: SocketAddr, admission: Admission) -> bool {
         if admission == Admission::Ignored {
             return false;
         }
         let host = HostId::from(address);
-        // Making room means looking at all hosts, so a flood of new ones may not cause it each time.
+        // The removal visits all hosts, so a flood of new hosts must not trigger it each time.
         if self.hosts.len() >= MAX_HOSTS && now.since(self.cleared) >= CLEARING {
             self.hosts.retain(|_, share| !share.is_full(now));
             self.cleared = now;
@@ -65,7 +65,7 @@ impl Strangers {
             let bucket = if admission == Admission::Admitted { &mut share.joins } else { &mut share.answers };
             bucket.take(now, 1)
         };
-        // The host first: a flood from one does not use up what is there for all.
+        // The host first, so that a flood from one host does not use up the limit of all.
         by_host && self.all.take(now, 1)
     }
 }
@@ -79,14 +79,14 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn joins(strangers: &mut Strangers, millis: u64, from: &str) -> bool {
+    fn joins(strangers: &mut StrangerLimits, millis: u64, from: &str) -> bool {
         strangers.admit(Time::from_millis(millis), address(from), Admission::Admitted)
     }
 
     #[test]
     fn a_full_table_joins_at_once_from_one_host_and_a_flood_does_not() {
-        let mut strangers = Strangers::new(Time::ZERO);
-        let admitted = |strangers: &mut Strangers, millis: u64, count: u16| {
+        let mut strangers = StrangerLimits::new(Time::ZERO);
+        let admitted = |strangers: &mut StrangerLimits, millis: u64, count: u16| {
             (0..count).filter(|port| joins(strangers, millis, &format!("10.0.0.1:{}", 1_000 + port))).count()
         };
         assert_eq!(admitted(&mut strangers, 0, 27), 27);
@@ -96,18 +96,18 @@ mod tests {
 
     #[test]
     fn a_flood_from_one_host_leaves_the_others_alone() {
-        let mut strangers = Strangers::new(Time::ZERO);
+        let mut strangers = StrangerLimits::new(Time::ZERO);
         for _ in 0..100_000 {
             joins(&mut strangers, 0, "10.0.0.1:1");
         }
         assert!(joins(&mut strangers, 0, "10.0.0.2:1"));
-        // A host's addresses of one IPv6 network count as one; so do the two spellings of an IPv4 address.
+        // The addresses of an IPv6 network count as one host; so do the two notations of an IPv4 address.
         assert!(!joins(&mut strangers, 0, "[::ffff:10.0.0.1]:2"));
     }
 
     #[test]
-    fn what_lets_nobody_in_does_not_use_up_what_newcomers_of_its_host_need() {
-        let mut strangers = Strangers::new(Time::ZERO);
+    fn answers_do_not_use_up_the_joins_of_their_host() {
+        let mut strangers = StrangerLimits::new(Time::ZERO);
         let from = address("10.0.0.1:1");
         for millis in 0..10_000 {
             assert!(!strangers.admit(Time::from_millis(millis), from, Admission::Ignored));
@@ -119,8 +119,8 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_hosts_is_bounded_and_all_strangers_together_too() {
-        let mut strangers = Strangers::new(Time::ZERO);
+    fn the_table_of_hosts_and_the_rate_of_all_strangers_are_bounded() {
+        let mut strangers = StrangerLimits::new(Time::ZERO);
         let from = |host: u32| SocketAddr::new(IpAddr::V4(host.to_be_bytes().into()), 7);
         let admitted = (0..1_000_000u32).filter(|&host| strangers.admit(Time::ZERO, from(host), Admission::Admitted));
         assert_eq!(admitted.count(), 2_000);

@@ -1,4 +1,4 @@
-//! Rooms that are reached over streams: connections that carry bytes in order.
+//! The stream transport: connections that carry an ordered stream of bytes.
 
 mod connection;
 mod listener;
@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use tracing::{debug, warn};
 
 use self::{
-    connection::{Attended, CHUNK, Connection},
+    connection::{CHUNK, Connection, Serviced},
     listener::{Accepted, Listener},
     queue::Shared,
     ready::ReadyList,
@@ -33,13 +33,15 @@ pub use self::{
     shares::{Limits, MAX_CONNECTIONS},
     stream::{ByteStream, Listen, SEND_BUFFER},
 };
-use crate::{ConnectionEvent, ConnectionId, LogLimit, Transport, fair::Fair, host::plain};
+use crate::{ConnectionEvent, ConnectionId, LogLimit, Transport, address::canonical, fair_queue::FairQueue};
 
-/// How long one connection keeps the others waiting with messages that lie in its buffer. A message is never cut short by it.
+/// How long one connection may delay the others with messages in its buffer. The message being processed is always
+/// completed.
 const QUANTUM: Duration = Duration::from_micros(20);
-/// How often what needs time alone is looked at: who lags, lingers or has to pause, and listeners that had to.
+/// Interval at which time limits are checked: of connections that lag, linger or are throttled, and of paused
+/// listeners.
 const TICK: Duration = Duration::from_millis(50);
-/// A tick that comes so late found the whole server stopped; its peers are not to blame.
+/// A tick later than this means that the whole process was stopped, which is not the fault of the peers.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A transport over TCP listeners.
@@ -51,11 +53,11 @@ enum Key {
     Connection(ConnectionId),
 }
 
-/// A transport over streams. Each connection is known from its first moment.
+/// A transport over streams. A connection is reported as soon as it is accepted.
 ///
-/// What is sent to everybody is kept once for all who have not taken it yet; whoever lags by more than [`MAX_LAG`] (while it
-/// catches up: by [`MAX_CATCH_UP`], or without progress for [`MAX_STALL`]) is dropped. What a connection sends is read at a
-/// bounded rate, and never more of it kept than one message and a chunk.
+/// Broadcast messages are stored once for all connections that have not written them yet. A connection that lags by
+/// more than [`MAX_LAG`] is dropped (while it catches up: by more than [`MAX_CATCH_UP`], or without progress for
+/// [`MAX_STALL`]). Each connection is read at a bounded rate, and at most one message and one chunk of it are buffered.
 #[derive(Debug)]
 pub struct Streams<L: Listen> {
     listeners: Vec<Listener<L>>,
@@ -64,22 +66,22 @@ pub struct Streams<L: Listen> {
     role: Role,
     rate: Rate,
     shares: Shares,
-    // What everybody is sent, as far as somebody has not taken it.
+    // Broadcast messages that some connection has not written yet.
     shared: Shared,
-    // What waits that was sent to single connections, at its cost.
+    // Total cost of queued messages to single connections.
     own_cost: usize,
     ready: ReadyList<Key>,
-    // When what needs time alone is looked at next, if anything does; and when it was last.
+    // The time of the next tick, if one is scheduled, and of the last one.
     tick_at: Option<Time>,
     last_tick: Option<Time>,
-    // Who is gone and was not told of yet.
+    // Connections that ended and have not been reported yet.
     gone: VecDeque<(ConnectionId, Gone)>,
-    // Who was sent something that is not written yet.
+    // Connections with queued messages that have not been written yet.
     unwritten: Vec<ConnectionId>,
-    // Whose bytes are in the buffer, and since when it has its turn.
+    // The connection whose bytes are in the buffer, and the start of its turn.
     current: Option<(ConnectionId, Time)>,
-    // Who has caused much work and has to wait, and when the last piece of work began.
-    fair: Fair,
+    // The queue of busy connections, and when the last piece of work began.
+    fair: FairQueue,
     began: Time,
     buffer: BytesMut,
     gone_log: LogLimit,
@@ -88,12 +90,12 @@ pub struct Streams<L: Listen> {
 }
 
 impl Tcp {
-    /// A transport over `listeners`, which must be non-blocking. Call it within a tokio runtime.
+    /// A transport over `listeners`, which must be non-blocking. Must be called within a tokio runtime.
     ///
-    /// `rate` is how many bytes a second are read from one connection.
+    /// `rate` limits the bytes per second read from one connection.
     ///
     /// # Errors
-    /// When a listener cannot be watched.
+    /// When a listener cannot be registered.
     pub fn new(listeners: Vec<net::TcpListener>, rate: Rate, limits: Limits) -> io::Result<Self> {
         let listeners: Vec<_> = listeners.into_iter().map(TcpListener::from_std).collect::<io::Result<_>>()?;
         Ok(Self::over(listeners, rate, limits))
@@ -101,7 +103,7 @@ impl Tcp {
 }
 
 impl<L: Listen> Streams<L> {
-    /// A transport over whatever listens. `rate` is how many bytes a second are read from one connection.
+    /// A transport over any listeners. `rate` limits the bytes per second read from one connection.
     pub fn over(listeners: Vec<L>, rate: Rate, limits: Limits) -> Self {
         let now = Time::ZERO;
         let ready = ReadyList::new();
@@ -121,7 +123,7 @@ impl<L: Listen> Streams<L> {
             gone: VecDeque::new(),
             unwritten: vec![],
             current: None,
-            fair: Fair::default(),
+            fair: FairQueue::default(),
             began: now,
             buffer: BytesMut::new(),
             gone_log: LogLimit::new(now),
@@ -130,7 +132,7 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    /// Lets everybody who connects only look on, or play.
+    /// Sets the role of everybody who connects over this transport.
     #[must_use]
     pub const fn with_role(mut self, role: Role) -> Self {
         self.role = role;
@@ -142,7 +144,7 @@ impl<L: Listen> Streams<L> {
         self.connections[&id].wake();
     }
 
-    // Schedules the next tick, unless one is scheduled.
+    // Schedules a tick, unless one is scheduled.
     fn watch_time(&mut self, now: Time) {
         self.tick_at.get_or_insert_with(|| now.plus(TICK));
     }
@@ -155,7 +157,7 @@ impl<L: Listen> Streams<L> {
                 self.watch_time(now);
                 if let Some(held_back) = self.accept_log.admit(now) {
                     let open = self.connections.len();
-                    warn!(%error, open, held_back, "no further connection can be taken in just now");
+                    warn!(%error, open, held_back, "cannot accept a connection now");
                 }
                 return None;
             }
@@ -164,10 +166,10 @@ impl<L: Listen> Streams<L> {
             if let Some(held_back) = self.accept_log.admit(now) {
                 let (most, whose) = match full {
                     Full::All(most) => (most, "all"),
-                    Full::Host(most) => (most, "of this host, since others need room too"),
+                    Full::Host(most) => (most, "of this host"),
                 };
-                let address = plain(address);
-                warn!(%address, most, whose, held_back, "too many connections, one was turned away");
+                let address = canonical(address);
+                warn!(%address, most, whose, held_back, "too many connections, one was rejected");
             }
             return None;
         }
@@ -180,19 +182,19 @@ impl<L: Listen> Streams<L> {
         Some(ConnectionEvent::Opened { id, role: self.role, link: Link::Stream, address })
     }
 
-    // Writes what waits for a connection and reads a chunk from it. Whether there are bytes in the buffer now.
-    fn attend(&mut self, id: ConnectionId, now: Time) -> bool {
+    // Writes the queue of a connection and reads a chunk from it. Returns whether there are bytes in the buffer.
+    fn service(&mut self, id: ConnectionId, now: Time) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return false };
         let before = connection.queue().own_cost();
-        let attended = connection.attend(now, &self.shared, &mut self.buffer);
+        let serviced = connection.service(now, &self.shared, &mut self.buffer);
         self.own_cost = self.own_cost + connection.queue().own_cost() - before;
-        match attended {
-            Attended::Bytes => return true,
-            Attended::Waits => {}
-            Attended::Pauses => self.watch_time(now),
-            Attended::Left => self.gone.push_back((id, Gone::Left)),
-            Attended::Lost(why) => self.lose(now, id, why),
-            Attended::Done => self.remove(id),
+        match serviced {
+            Serviced::Bytes => return true,
+            Serviced::Waits => {}
+            Serviced::Pauses => self.watch_time(now),
+            Serviced::Left => self.gone.push_back((id, Gone::Left)),
+            Serviced::Lost(why) => self.lose(now, id, why),
+            Serviced::Done => self.remove(id),
         }
         self.buffer.clear();
         false
@@ -209,7 +211,7 @@ impl<L: Listen> Streams<L> {
     fn lose(&mut self, now: Time, id: ConnectionId, why: Gone) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.abort(&self.shared);
-        let (known, address) = (connection.is_known(), plain(connection.address()));
+        let (known, address) = (connection.is_known(), canonical(connection.address()));
         self.remove(id);
         if !known {
             return;
@@ -217,7 +219,7 @@ impl<L: Listen> Streams<L> {
         match why {
             Gone::Left | Gone::Broken | Gone::Interrupted => {
                 if let Some(held_back) = self.ended_log.admit(now) {
-                    debug!(%id, %address, held_back, "the connection is broken");
+                    debug!(%id, %address, held_back, "the connection broke");
                 }
             }
             Gone::Lagging => {
@@ -229,7 +231,7 @@ impl<L: Listen> Streams<L> {
         self.gone.push_back((id, why));
     }
 
-    // Looks at everything that changes as time passes.
+    // Checks all time limits.
     fn tick(&mut self, now: Time) {
         let since = self.last_tick.map_or(Duration::ZERO, |last| now.since(last));
         let stopped = since.saturating_sub(LATE);
@@ -251,11 +253,11 @@ impl<L: Listen> Streams<L> {
         if timed {
             self.watch_time(now);
         }
-        // While no tick is scheduled none can be late.
+        // Without a scheduled tick there is no late one.
         self.last_tick = timed.then_some(now);
     }
 
-    // Writes what waits for a connection.
+    // Writes the queue of a connection.
     fn write_to(&mut self, now: Time, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let before = connection.queue().own_cost();
@@ -266,7 +268,7 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    // Writes what single connections were sent.
+    // Writes the queues of connections that were sent messages of their own.
     fn write_unwritten(&mut self, now: Time) {
         let mut unwritten = std::mem::take(&mut self.unwritten);
         for id in unwritten.drain(..) {
@@ -303,36 +305,36 @@ impl<L: Listen> Transport for Streams<L> {
         }
         if self.tick_at.is_some_and(|at| at <= now) {
             self.tick(now);
-            return Ok(Some(ConnectionEvent::Worked));
+            return Ok(Some(ConnectionEvent::Internal));
         }
         let id = match self.ready.next() {
             Some(Key::Listener(index)) => {
-                return Ok(Some(self.accept(index, now).unwrap_or(ConnectionEvent::Worked)));
+                return Ok(Some(self.accept(index, now).unwrap_or(ConnectionEvent::Internal)));
             }
             Some(Key::Connection(id)) if self.fair.is_light(now, id) => id,
             Some(Key::Connection(id)) => {
-                // Nobody waits for what is sent to it, only for what it sends.
+                // Only its input queues; its output is written at once.
                 self.write_to(now, id);
                 self.fair.wait(id);
-                return Ok(Some(ConnectionEvent::Worked));
+                return Ok(Some(ConnectionEvent::Internal));
             }
             None => match self.fair.next() {
                 Some(id) => id,
                 None => return Ok(None),
             },
         };
-        if self.attend(id, now) {
+        if self.service(id, now) {
             self.current = Some((id, now));
             return Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.buffer }));
         }
-        Ok(Some(ConnectionEvent::Worked))
+        Ok(Some(ConnectionEvent::Internal))
     }
 
-    fn took(&mut self, now: Time, id: ConnectionId, progress: Progress) {
+    fn processed(&mut self, now: Time, id: ConnectionId, progress: Progress) {
         let Some((current, since)) = self.current.filter(|&(current, _)| current == id) else { return };
         self.fair.charge(now, id, now.since(self.began));
         let goes_on = if let Some(connection) = self.connections.get_mut(&current) {
-            connection.took(progress, &mut self.buffer, now.since(since) >= QUANTUM)
+            connection.processed(progress, &mut self.buffer, now.since(since) >= QUANTUM)
         } else {
             self.buffer.clear();
             false
@@ -360,7 +362,7 @@ impl<L: Listen> Transport for Streams<L> {
         let mut needed = self.shared.end();
         let mut lost = vec![];
         for (&id, connection) in &mut self.connections {
-            if let Err(why) = connection.hear(now, &self.shared, frame) {
+            if let Err(why) = connection.broadcast(now, &self.shared, frame) {
                 lost.push((id, why));
             } else if !connection.queue().is_empty(&self.shared) {
                 needed = needed.min(connection.queue().place());
@@ -382,7 +384,7 @@ impl<L: Listen> Transport for Streams<L> {
     fn close(&mut self, now: Time, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             if let Some(held_back) = self.ended_log.admit(now) {
-                debug!(%id, address = %plain(connection.address()), held_back, "closed");
+                debug!(%id, address = %canonical(connection.address()), held_back, "closed");
             }
             connection.close(now, &self.shared);
             self.watch_time(now);
@@ -399,7 +401,7 @@ impl<L: Listen> Transport for Streams<L> {
         while self.ready.next().is_some() {}
         self.buffer.clear();
         let Self { connections, shared, buffer, .. } = self;
-        // Everybody each time, since it is the end.
+        // At shutdown every connection is tried each time.
         let mut all = true;
         for connection in connections.values_mut() {
             all &= connection.finish(now, shared, buffer);

@@ -1,4 +1,4 @@
-//! What a host and its transports say to each other.
+//! The interface between a host and its transports.
 
 use std::{
     fmt, io,
@@ -9,7 +9,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use netcore::{Admission, Gone, Link, Log, Progress, Role, Time};
 
-/// One connection of one transport. A transport never gives a number twice.
+/// A connection of a transport. A transport never reuses a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
@@ -19,104 +19,103 @@ impl fmt::Display for ConnectionId {
     }
 }
 
-/// One piece of work of a transport.
+/// An event of a transport: the result of one piece of work.
 #[derive(Debug)]
 pub enum ConnectionEvent<'a> {
-    /// A connection is there; its bytes follow.
+    /// A connection was opened. Its bytes follow.
     Opened {
         /// The new connection.
         id: ConnectionId,
-        /// What whoever is at its other end may do.
+        /// What the peer may do.
         role: Role,
         /// What kind of connection it is.
         link: Link,
         /// The other end.
         address: SocketAddr,
     },
-    /// Bytes have arrived. The host has the room take one message off their front and answers with
-    /// [`Transport::took`].
+    /// Bytes arrived. The host lets the room take one message off their front and then calls [`Transport::processed`].
     Bytes {
-        /// Where they came from.
+        /// The connection.
         id: ConnectionId,
-        /// On a stream whatever was not taken yet, otherwise one whole message.
+        /// On a stream everything that was not taken yet, otherwise one whole message.
         bytes: &'a mut BytesMut,
     },
-    /// A datagram came from an address without a connection. The host answers with [`Transport::admit`].
+    /// A datagram arrived from an address without a connection. The host calls [`Transport::admit`].
     Stranger {
         /// The datagram.
         datagram: &'a [u8],
     },
-    /// Whoever is at the other end has lost track, because it has just come back to its seat.
+    /// The peer lost its state, because it has just reconnected to its seat.
     Refreshed {
-        /// Which connection.
+        /// The connection.
         id: ConnectionId,
     },
-    /// A connection is gone. After [`Gone::Left`] what is sent to it still goes out until it is closed; after anything else
-    /// nothing can be sent to it any more.
+    /// A connection ended. After [`Gone::Left`] it can still be sent to until it is closed; for any other reason it
+    /// cannot.
     Closed {
-        /// Which connection.
+        /// The connection.
         id: ConnectionId,
-        /// Why.
+        /// The reason.
         why: Gone,
     },
-    /// Something was done that the host has no part in. There may be more to do.
-    Worked,
+    /// Internal work that does not concern the host. There may be more to do.
+    Internal,
 }
 
-/// A way in which peers reach a room: it knows connections and bytes, and nothing of rooms, engines and peers.
+/// A way for peers to reach a room. It handles connections and bytes, and knows nothing of rooms, engines and peers.
 ///
-/// Nothing here waits. What a connection cannot take is queued within a bound, and the connection is lost beyond it. Time is
-/// an argument, so that a simulation can drive the same code.
+/// No method blocks. What a connection cannot take is queued within a bound; a connection that exceeds it is dropped.
+/// Time is an argument, so that a simulation can drive the same code.
 pub trait Transport {
-    /// Ready when [`Transport::next`] has something to do; otherwise the task is woken once it has.
+    /// Ready when [`Transport::next`] has something to do; otherwise the task is woken when that changes.
     ///
     /// # Errors
-    /// When the transport itself is broken.
+    /// When the transport itself fails.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// When [`Transport::next`] is wanted although nothing is ready, if it is.
+    /// When to call [`Transport::next`] even if nothing is ready.
     fn wake_at(&self) -> Option<Time>;
 
-    /// Does one piece of work, small enough for deadlines to be looked at in between; `None` when nothing is left to do.
+    /// Does one piece of work, short enough for deadlines to be checked in between. `None` when nothing is left to do.
     ///
-    /// Connections have their turns by the work that they cause: whoever causes much does not hold up the others.
+    /// Busy connections are scheduled by the work that they cause, so that none of them delays the others.
     ///
     /// # Errors
-    /// When the transport itself is broken; trouble with one connection is not an error.
+    /// When the transport itself fails; the failure of one connection is not an error.
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>>;
 
-    /// Says what the datagram of the last [`ConnectionEvent::Stranger`] may cause. If the limits on strangers let it, the
-    /// address becomes a connection, which the next pieces of work tell of.
+    /// Answers the last [`ConnectionEvent::Stranger`]: what its datagram may cause. If the limits on strangers permit
+    /// it, the address becomes a connection, which the next events report.
     fn admit(&mut self, now: Time, admission: Admission) {
         let _ = (now, admission);
     }
 
-    /// Takes up the connection to `address` that an earlier run of the server had, if an address is an identity here. Nothing is
-    /// said about it: the caller knows who is there.
+    /// Restores the connection to `address` from an earlier run of the server, if addresses identify peers on this
+    /// transport. No event reports it, because the caller knows the peer.
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
         let _ = (now, link, address);
         None
     }
 
-    /// Says what became of the bytes of the last [`ConnectionEvent::Bytes`]. All that followed from them has been
-    /// delivered, so `now` tells how much work they caused.
-    fn took(&mut self, now: Time, id: ConnectionId, progress: Progress);
+    /// Answers the last [`ConnectionEvent::Bytes`]: what the room did with the bytes. All outputs have been delivered,
+    /// so `now` shows how much work they caused.
+    fn processed(&mut self, now: Time, id: ConnectionId, progress: Progress);
 
     /// Sends one message.
     fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes);
 
-    /// Sends one message to every connection that is not closed.
+    /// Sends one message to every open connection.
     fn send_everyone(&mut self, now: Time, frame: &Bytes);
 
-    /// Sends a history, before anything that is sent to this connection later.
+    /// Sends a history before anything that is sent to this connection later.
     fn replay(&mut self, now: Time, to: ConnectionId, log: &Log);
 
-    /// Sends what is queued for a connection and ends it then. Nothing more of it is told.
+    /// Closes a connection after sending what is queued for it. No further events are reported for it.
     fn close(&mut self, now: Time, id: ConnectionId);
 
-    /// Everything that follows from one input was handed over: what is to go out goes out together.
+    /// Called after all outputs of one input, so that they are sent together.
     fn delivered(&mut self, now: Time);
 
-    /// At the end: ready when everything queued is out or it makes no sense to wait for it any longer.
+    /// At shutdown: ready when everything queued has been sent or cannot be sent.
     fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()>;
 }

@@ -1,4 +1,4 @@
-//! Rooms that are reached by datagrams.
+//! The datagram transport.
 
 mod backlog;
 mod port;
@@ -17,59 +17,60 @@ use tracing::{debug, warn};
 
 pub use self::port::{DatagramPort, Port};
 use crate::{
-    Arrival, ConnectionEvent, ConnectionId, Datagrams, LogLimit, Transport, datagrams::is_answerable, host::plain,
+    Arrival, ConnectionEvent, ConnectionId, Datagrams, LogLimit, Transport, address::canonical,
+    datagrams::is_answerable,
 };
 
-/// Datagrams that are taken off the sockets before one that waits has its turn.
+/// Datagrams read from the sockets before a waiting one has its turn.
 const RECEIVES: usize = 64;
-/// Larger than any datagram, so that none is cut unnoticed.
+/// Larger than any datagram, so that none is truncated unnoticed.
 const DATAGRAM: usize = 1 << 16;
-/// How long what the system could not take waits at most for the next attempt: the system does not tell of all room.
+/// Interval between two attempts to send the backlog. The system does not report every time that space becomes free.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// A port, by its place in the list, and an address at its other end.
+/// The index of a port, and the address at its other end.
 type Remote = (usize, SocketAddr);
 
-/// A transport over one or several UDP sockets.
+/// A transport over one or more UDP sockets.
 pub type Udp = Ports<Port>;
 
-/// A transport over places at which datagrams come in. [`Datagrams`] decides who becomes a connection and whose turn it is.
+/// A transport over any datagram ports. [`Datagrams`] decides who becomes a connection and whose turn it is.
 #[derive(Debug)]
 pub struct Ports<P> {
     all: Vec<P>,
     datagrams: Datagrams<Remote>,
-    // The port that is asked first, so that each has its turn.
+    // The port to read first, so that each has its turn.
     turn: usize,
-    // When to look at the ports although none is ready.
+    // When to poll the ports even if none is ready.
     wake: Option<Time>,
-    // The last datagram; it stays until it is decided what becomes of it.
+    // The last datagram, kept until it has been dealt with.
     buffer: BytesMut,
-    // The datagram that has waited for its turn and is handed over now.
+    // A datagram that waited for its turn and is being processed.
     waited: BytesMut,
     state: State,
-    // When the host was handed the last bytes.
+    // When the host received the last bytes.
     handed: Time,
     refused_log: LogLimit,
     ignored_log: LogLimit,
 }
 
-/// What the next piece of work is.
+/// The next step of [`Transport::next`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    // Ask the sockets.
+    // Read the sockets.
     Receive,
-    // The datagram in the buffer is from nobody who is known.
+    // The datagram in the buffer is from an unknown address.
     Stranger(Remote),
-    // It was admitted: first its connection is told of, then it is handed over.
+    // The datagram was admitted: report the connection first, then the bytes.
     Opened(ConnectionId, Remote),
     Admitted(ConnectionId),
 }
 
 impl Udp {
-    /// A transport over `sockets`, which must be non-blocking. Call it within a tokio runtime.
+    /// A transport over `sockets`, which must be non-blocking. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// When a socket cannot be watched.
+    /// When a socket cannot be registered.
     pub fn new(sockets: Vec<net::UdpSocket>) -> io::Result<Self> {
         let ports = sockets.into_iter().map(|socket| Port::new(Time::ZERO, socket)).collect::<io::Result<_>>()?;
         Ok(Self::over(ports))
@@ -77,7 +78,7 @@ impl Udp {
 }
 
 impl<P: DatagramPort> Ports<P> {
-    /// A transport over whatever takes datagrams in.
+    /// A transport over `ports`.
     pub fn over(ports: Vec<P>) -> Self {
         let now = Time::ZERO;
         Self {
@@ -94,13 +95,13 @@ impl<P: DatagramPort> Ports<P> {
         }
     }
 
-    // Takes datagrams off the sockets until one is to be taken in now; what has to wait is put by.
+    // Reads datagrams until one is to be processed now. Those that must wait are queued.
     fn receive(&mut self, now: Time) -> io::Result<Received> {
         for _ in 0..RECEIVES {
             let Some(remote) = self.receive_one(now)? else { return Ok(Received::Nothing) };
             if !is_answerable(remote.1) {
                 if let Some(held_back) = self.ignored_log.admit(now) {
-                    debug!(address = %plain(remote.1), held_back, "a datagram from an address that cannot be answered");
+                    debug!(address = %canonical(remote.1), held_back, "a datagram from an address that cannot be answered");
                 }
                 continue;
             }
@@ -129,11 +130,11 @@ impl<P: DatagramPort> Ports<P> {
 
     fn refuse(&mut self, now: Time, address: SocketAddr) {
         if let Some(held_back) = self.refused_log.admit(now) {
-            warn!(address = %plain(address), held_back, "too many datagrams, one was dropped");
+            warn!(address = %canonical(address), held_back, "too many datagrams, one was dropped");
         }
     }
 
-    // Schedules the next look at what waits for time to pass.
+    // Sets the next time to poll the ports.
     fn set_wake(&mut self, now: Time) {
         let retry = self.all.iter().any(|port| !port.is_drained()).then(|| now.plus(RETRY));
         let resume = self.all.iter().filter_map(DatagramPort::resume).min();
@@ -144,7 +145,7 @@ impl<P: DatagramPort> Ports<P> {
 enum Received {
     Known(ConnectionId),
     Stranger(Remote),
-    // None of those that came is to be taken in now. There may be more.
+    // None of the datagrams read is to be processed now. There may be more.
     Others,
     Nothing,
 }
@@ -192,7 +193,7 @@ impl<P: DatagramPort> Transport for Ports<P> {
                     self.waited = datagram;
                     Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.waited }))
                 }
-                None => Ok(matches!(received, Received::Others).then_some(ConnectionEvent::Worked)),
+                None => Ok(matches!(received, Received::Others).then_some(ConnectionEvent::Internal)),
             },
         }
     }
@@ -202,7 +203,7 @@ impl<P: DatagramPort> Transport for Ports<P> {
         self.state = State::Receive;
         if admission == Admission::Ignored {
             if let Some(held_back) = self.ignored_log.admit(now) {
-                debug!(address = %plain(remote.1), held_back, "a message from an address without a seat is ignored");
+                debug!(address = %canonical(remote.1), held_back, "a message from an address without a seat is ignored");
             }
             return;
         }
@@ -212,7 +213,8 @@ impl<P: DatagramPort> Transport for Ports<P> {
         }
     }
 
-    // Which port it came in at is not known, so it may go on at any that can reach it; the first is used until it is heard.
+    // The port of the earlier run is unknown, so all that can reach the address are registered. The first is used until
+    // the peer is heard on another.
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
         if link != Link::Datagram || !is_answerable(address) {
             return None;
@@ -222,7 +224,7 @@ impl<P: DatagramPort> Transport for Ports<P> {
         self.datagrams.adopt(now, remotes)
     }
 
-    fn took(&mut self, now: Time, id: ConnectionId, _: Progress) {
+    fn processed(&mut self, now: Time, id: ConnectionId, _: Progress) {
         self.datagrams.charge(now, id, now.since(self.handed));
     }
 
@@ -257,7 +259,7 @@ impl<P: DatagramPort> Transport for Ports<P> {
         if self.all.iter().all(DatagramPort::is_drained) {
             return Poll::Ready(());
         }
-        // The system tells of room only when half of its buffer is free, so the caller also tries again after a while.
+        // The system reports space only when half of its buffer is free, so the caller also retries periodically.
         if self.all.iter().any(|port| port.poll_room(context).is_ready()) {
             context.waker().wake_by_ref();
         }

@@ -1,6 +1,6 @@
-//! The server loop over real sockets, driving engines that are not games.
+//! The server loop over real sockets, with test engines.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 #[path = "real/support.rs"]
 mod support;

@@ -1,10 +1,9 @@
-//! How good a table gets in how many rounds of training.
+//! Learning curves: the exact value of a table after so many rounds of training.
 
 pub mod drawing;
+pub(crate) mod terminal;
 
 use std::{
-    fmt::Write as _,
-    io::{self, Write},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -15,53 +14,46 @@ use std::{
 
 use blackjack::{DeckEmpty, QTable, StateSpace, learn::Explore};
 
-use crate::{
-    args::{CurveArgs, Way},
-    chart::write_picture,
-    judge::Judge,
-    progress::Progress,
-    tables,
-    train::watch,
-};
+use crate::{args::Way, judge::Judge, progress::RoundsProgress, train::watch};
 
-/// The fewest rounds that a point is drawn for.
-const FIRST: u64 = 1_000;
+/// The number of rounds of the first point.
+pub(crate) const FIRST: u64 = 1_000;
 
-/// Runs that were trained in the same way.
+/// Runs of the same way to explore.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// How.
+    /// How its learners decide.
     pub way: Way,
-    /// That in words.
+    /// The way in words.
     pub name: String,
-    /// Each with its seed.
+    /// The runs, each with a seed of its own.
     pub runs: Vec<Run>,
 }
 
 /// One training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Where its random numbers came from.
+    /// The seed of its random numbers.
     pub seed: u64,
-    /// Rounds and what the table was worth after so many.
+    /// Numbers of rounds, and the exact value of the table after them.
     pub points: Vec<(u64, f64)>,
 }
 
-/// Several series, and what they are held against.
+/// Several series, and the values to compare them with.
 #[derive(Debug, Clone)]
 pub struct Curves {
     /// What makes a state.
     pub space: StateSpace,
-    /// Each with as many runs.
+    /// The series, with the same number of runs each.
     pub series: Vec<Series>,
     /// The value of the best table.
     pub optimum: f64,
-    /// The value of doing as the dealer does.
+    /// The value of playing as the dealer does.
     pub mimic: f64,
 }
 
 impl Series {
-    /// The mean of the runs after so many rounds.
+    /// The mean of the runs, point by point.
     #[expect(clippy::cast_precision_loss, reason = "a hundred runs at most")]
     pub fn mean(&self) -> Vec<(u64, f64)> {
         let Some(first) = self.runs.first() else { return vec![] };
@@ -73,7 +65,7 @@ impl Series {
     }
 }
 
-/// The numbers of rounds after which a table is looked at: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
+/// The numbers of rounds after which a table is evaluated: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
 pub fn checkpoints(rounds: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(FIRST), |power| power.checked_mul(10));
     let mut points: Vec<u64> = powers
@@ -85,60 +77,21 @@ pub fn checkpoints(rounds: u64) -> Vec<u64> {
     points
 }
 
-/// `qtable curve`.
-///
-/// # Errors
-/// When something cannot be written.
-pub fn curve(args: &CurveArgs) -> anyhow::Result<()> {
-    let (ways, epsilon) = args.ways()?;
-    let judge = Judge::new();
-    let space = StateSpace::from(args.state);
-    let name = |way: Way| match way {
-        Way::Epsilon => format!("epsilon {}", epsilon.typed),
-        way => way.word().to_owned(),
-    };
-    let seeds = args.seed..=args.seed.saturating_add(u64::from(args.runs) - 1);
-    let jobs: Vec<Job> = ways
-        .iter()
-        .flat_map(|&way| seeds.clone().map(move |seed| (way, seed)))
-        .map(|(way, seed)| Job { explore: way.explore(epsilon.chance), seed })
-        .collect();
-    let checkpoints = checkpoints(args.rounds);
-    let all = args.rounds.saturating_mul(jobs.len() as u64);
-    let runs = train(&judge, space, &jobs, &checkpoints, args.threads, Progress::new(all, args.progress))?;
-    let mut runs = runs.into_iter();
-    let mut series = vec![];
-    for &way in &ways {
-        series.push(Series { way, name: name(way), runs: runs.by_ref().take(args.runs as usize).collect() });
-    }
-    let curves = Curves { space, series, optimum: judge.optimum(space), mimic: judge.mimic() };
-    let csv = csv(&curves);
-    match &args.csv {
-        Some(path) => tables::write(path, csv.as_bytes(), "the numbers")?,
-        None if !args.picture.is_wanted() => io::stdout().write_all(csv.as_bytes())?,
-        None => {}
-    }
-    if args.picture.is_wanted() {
-        let picture = drawing::picture(&curves, args.picture.title.as_deref())?;
-        write_picture(&picture, &args.picture)?;
-    }
-    Ok(())
-}
-
+/// A run that is still to be trained.
 #[derive(Debug, Clone, Copy)]
-struct Job {
-    explore: Explore,
-    seed: u64,
+pub(crate) struct Job {
+    pub(crate) explore: Explore,
+    pub(crate) seed: u64,
 }
 
-// Trains all of them, some at a time, and keeps their order.
-fn train(
+/// Trains all runs, `threads` at a time, and returns them in the order of the jobs.
+pub(crate) fn train(
     judge: &Judge,
     space: StateSpace,
     jobs: &[Job],
     checkpoints: &[u64],
     threads: u32,
-    mut progress: Progress,
+    mut progress: RoundsProgress,
 ) -> Result<Vec<Run>, DeckEmpty> {
     let next = AtomicUsize::new(0);
     let runs = Mutex::new(vec![None; jobs.len()]);
@@ -149,7 +102,7 @@ fn train(
             let mut before = 0;
             let look = |rounds: u64, table: &QTable| {
                 points.push((rounds, judge.value(&table.policy())));
-                // Nobody listens once another worker has failed.
+                // The receiver is gone once another worker has failed.
                 let _ = tell.send(rounds - before);
                 before = rounds;
             };
@@ -184,20 +137,6 @@ fn train(
 fn take<'a>(next: &AtomicUsize, jobs: &'a [Job]) -> Option<(usize, &'a Job)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     Some((at, jobs.get(at)?))
-}
-
-fn csv(curves: &Curves) -> String {
-    let Curves { space, series, optimum, mimic } = curves;
-    let mut text = "explore,states,seed,rounds,value,optimum,mimic\n".to_owned();
-    for Series { name, runs, .. } in series {
-        for Run { seed, points } in runs {
-            for (rounds, value) in points {
-                // Writing to a string cannot fail.
-                let _ = writeln!(text, "{name},{space},{seed},{rounds},{value:.6},{optimum:.6},{mimic:.6}");
-            }
-        }
-    }
-    text
 }
 
 #[cfg(test)]

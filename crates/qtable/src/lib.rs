@@ -1,17 +1,18 @@
 //! The learner's bench of the game of 21: trains Q tables in process, judges them exactly, adds them up and draws them.
 //!
-//! - [`train::Plan`] is training that gives the same table whenever it is repeated, on as many threads as wanted, and that
-//!   can be stopped and gone on with; [`train::train`] does so to a file.
-//! - [`judge::Judge`] knows what tables are worth and which are best; [`judge::eval`] and [`judge::exact`] print it.
-//! - [`tables`] has what is done with table files: loading, saving, adding up, printing.
-//! - [`chart`] shows what a policy does, in the terminal and as a picture; [`curve`] how good a table gets in how many
-//!   rounds. A [`picture::Picture`] is drawn once and written as SVG and as PNG.
-//! - [`play`] lets a table play and says whether that agrees with its exact value.
+//! - [`train::Plan`] is reproducible training on any number of threads, which can be interrupted and continued.
+//! - [`judge::Judge`] computes exact values and has the best tables.
+//! - [`tables`] loads and saves table files.
+//! - [`chart`] shows what a policy does, in the terminal and as a picture; [`curve`] shows how a table improves with training. A
+//!   [`picture::Picture`] is written as SVG, and its PNG is rendered from that SVG.
+//! - [`play`] lets a table play.
 //!
-//! The game itself is in `blackjack`; here is what needs a clock, files, threads and a terminal.
+//! The game itself is in `blackjack`; this crate adds the clock, files, threads and the terminal. The commands in `commands` use
+//! the modules above and are used by nothing but [`run`].
 
 pub mod args;
 pub mod chart;
+mod commands;
 pub mod curve;
 pub mod judge;
 pub mod picture;
@@ -22,29 +23,13 @@ pub mod train;
 
 use std::process::ExitCode;
 
-use cmdkit::UsageError;
-
 pub use args::Args;
-use args::Command;
 
-/// Does what was asked for.
+/// Runs the command that was asked for.
 ///
 /// # Errors
-/// [`UsageError`] for what makes no sense, anything else for what does not work; one line each.
+/// [`cmdkit::UsageError`] for wrong usage, other errors for failures; each is one line.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match &args.command {
-        Some(Command::Train(args)) => train::train(args)?,
-        Some(Command::Eval(args)) => judge::eval(args)?,
-        Some(Command::Exact(args)) => judge::exact(args)?,
-        Some(Command::Merge(args)) => tables::merge(args)?,
-        Some(Command::Dump(args)) => tables::dump(args)?,
-        Some(Command::Chart(args)) => chart::chart(args)?,
-        Some(Command::Curve(args)) => curve::curve(args)?,
-        Some(Command::Play(args)) => play::play(args)?,
-        None => {
-            let said = "say what to do: train, eval, exact, merge, dump, chart, curve or play; --help explains them";
-            return Err(UsageError(said.to_owned()).into());
-        }
-    }
+    commands::run(args)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,35 +1,33 @@
-//! Pictures that are drawn once and written as SVG and as PNG.
+//! Pictures that are written as SVG, and rendered from that as PNG.
 //!
-//! A [`Picture`] is a list of a few kinds of shapes, the few that charts are made of. Lengths are CSS pixels, `x` to the
-//! right and `y` down from the upper left corner. In SVG letters stay letters, so that they can be searched and read
-//! aloud; in PNG they are drawn with a typeface that is part of the program, so that no machine needs any.
+//! A [`Picture`] is a list of the few kinds of shapes that charts are made of. Lengths are CSS pixels, `x` to the right and `y`
+//! down from the upper left corner. Text in the SVG is text, so that it can be searched and read aloud. The PNG is rendered by
+//! `resvg` with a typeface that is part of the program, so it looks the same on every machine.
 
-mod font;
 mod png;
 mod svg;
 
-pub use font::{FontError, Fonts};
-use thiserror::Error;
+pub use png::{RenderError, text_width};
 
 /// A colour: red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// What pictures are drawn on.
+/// The background.
 pub const WHITE: Rgb = Rgb(255, 255, 255);
-/// What most of a picture's text is written in.
+/// The colour of most text.
 pub const INK: Rgb = Rgb(34, 34, 34);
-/// What is said beside it.
+/// The colour of secondary text.
 pub const GREY: Rgb = Rgb(85, 85, 85);
 
-/// Where a text has its `x`.
+/// Which point of a text its `x` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// At its left end.
+    /// The left end.
     Start,
-    /// In its middle.
+    /// The middle.
     Middle,
-    /// At its right end.
+    /// The right end.
     End,
 }
 
@@ -40,14 +38,14 @@ pub struct Pen {
     pub colour: Rgb,
     /// Its width.
     pub width: f32,
-    /// From 0, not to be seen, to 1.
+    /// From 0, invisible, to 1.
     pub opacity: f32,
-    /// Lengths of strokes and gaps by turns; empty for a line without gaps.
+    /// Lengths of dashes and gaps in turn; empty for a solid line.
     pub dashes: &'static [f32],
 }
 
 impl Pen {
-    /// A line without gaps that hides what is below it.
+    /// A solid and opaque line.
     pub const fn new(colour: Rgb, width: f32) -> Self {
         Self { colour, width, opacity: 1.0, dashes: &[] }
     }
@@ -58,7 +56,7 @@ impl Pen {
 pub struct Text {
     /// Where it is, the base line for `y`.
     pub at: (f32, f32),
-    /// Where it has its `x`.
+    /// Which point of it `x` is.
     pub anchor: Anchor,
     /// Size of the letters.
     pub size: f32,
@@ -66,9 +64,9 @@ pub struct Text {
     pub bold: bool,
     /// Colour of the letters.
     pub colour: Rgb,
-    /// Whether it is read from below to above.
+    /// Whether it is turned by 90 degrees to be read upwards.
     pub upwards: bool,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -84,7 +82,7 @@ impl Text {
         Self { bold: true, ..self }
     }
 
-    /// The same with its `x` elsewhere.
+    /// The same with `x` as another point of it.
     #[must_use]
     pub fn anchor(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
@@ -106,18 +104,18 @@ pub enum Shape {
         place: [f32; 4],
         /// Radius of the corners.
         radius: f32,
-        /// What it is filled with.
+        /// The colour of its area.
         fill: Option<Rgb>,
-        /// What it is framed with; the frame's middle is the edge.
+        /// The line around it, centred on the edge.
         pen: Option<Pen>,
     },
     /// A line from point to point, or an area between them.
     Path {
         /// The points.
         points: Vec<(f32, f32)>,
-        /// What it is filled with; the last point is joined to the first then.
+        /// The colour of the area; the last point is then joined to the first.
         fill: Option<Rgb>,
-        /// What it is drawn with.
+        /// The line.
         pen: Option<Pen>,
     },
     /// A full circle.
@@ -126,18 +124,18 @@ pub enum Shape {
         at: (f32, f32),
         /// Its radius.
         radius: f32,
-        /// What it is filled with.
+        /// The colour of its area.
         fill: Rgb,
     },
     /// A text.
     Text(Text),
-    /// Shapes that belong together.
+    /// Shapes that belong together, with a tooltip.
     Group {
-        /// What kind of thing it is: a word for programs that read the SVG.
+        /// The CSS class, for programs that read the SVG.
         class: &'static str,
-        /// What is said when one points at it.
+        /// The tooltip.
         says: String,
-        /// What is in it.
+        /// The shapes.
         shapes: Vec<Shape>,
     },
 }
@@ -155,27 +153,16 @@ pub struct Picture {
     pub width: u16,
     /// Height in CSS pixels.
     pub height: u16,
-    /// What it is called by programs that read aloud.
+    /// The title, as screen readers announce it.
     pub title: String,
-    /// What can be seen in it, for those who cannot see it.
+    /// A description for those who cannot see it.
     pub description: String,
-    /// What is drawn, what comes later above what came before.
+    /// The shapes, from the bottom to the top.
     pub shapes: Vec<Shape>,
 }
 
-/// What does not go wrong with the typeface and the encoder that are part of the program.
-#[derive(Debug, Error)]
-pub enum PngError {
-    /// The typeface cannot be read.
-    #[error(transparent)]
-    Font(#[from] FontError),
-    /// The encoder fails.
-    #[error("cannot write the PNG: {0}")]
-    Encoding(#[from] ::png::EncodingError),
-}
-
 impl Picture {
-    /// Pixels of a PNG for one CSS pixel, to be sharp on a projector.
+    /// Pixels of the PNG for one CSS pixel, so that it is sharp on a projector.
     pub const SCALE: u8 = 2;
 
     /// The picture as SVG.
@@ -186,8 +173,8 @@ impl Picture {
     /// The picture as PNG.
     ///
     /// # Errors
-    /// [`PngError`], which a picture of a reasonable size does not meet.
-    pub fn to_png(&self) -> Result<Vec<u8>, PngError> {
+    /// [`RenderError`], which a picture of a reasonable size does not meet.
+    pub fn to_png(&self) -> Result<Vec<u8>, RenderError> {
         png::write(self)
     }
 }

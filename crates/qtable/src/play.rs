@@ -1,17 +1,7 @@
-//! A table plays, by the rules that the dealer uses, and the mean is held against its exact value.
+//! Playing rounds by a policy, by the rules of the dealer.
 
-use std::io::{self, Write};
-
-use blackjack::{Deck, Policy, Round, exact::Solver, hand::Hand, learn::Score, round::RoundError};
-use cmdkit::file_name;
-use rand::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
-use serde_json::json;
-
-use crate::{args::PlayArgs, progress::Progress, tables::load};
-
-/// Rounds between two looks at the clock.
-const STRETCH: u64 = 1 << 16;
+use blackjack::{Deck, Policy, Round, hand::Hand, learn::Score, round::RoundError};
+use rand::Rng;
 
 /// Plays rounds by a policy, alone at the table.
 ///
@@ -36,57 +26,4 @@ pub fn rounds<R: Rng>(policy: &Policy, rounds: u64, rng: &mut R) -> Result<Score
         }
     }
     Ok(score)
-}
-
-/// `qtable play`.
-///
-/// # Errors
-/// When the table cannot be read or standard output not be written.
-pub fn play(args: &PlayArgs) -> anyhow::Result<()> {
-    let policy = load(&args.file)?.policy();
-    let seed = args.seed()?;
-    let mut rng = Pcg64Mcg::seed_from_u64(seed);
-    let mut progress = Progress::new(args.rounds, args.progress);
-    let mut score = Score::default();
-    while score.rounds() < args.rounds {
-        score += rounds(&policy, STRETCH.min(args.rounds - score.rounds()), &mut rng)?;
-        progress.reach(score.rounds(), || format!("  mean {:+.4}", score.mean()));
-    }
-    progress.end();
-    let exact = Solver::new().value(&policy);
-    let (mean, half) = (score.mean(), score.half_width());
-    let inside = half.map(|half| (mean - exact).abs() <= half);
-    let Score { wins, pushes, losses, busts } = score;
-    let mut stdout = io::stdout().lock();
-    if args.json {
-        let all = json!({
-            "file": args.file.to_string_lossy(),
-            "seed": seed,
-            "rounds": score.rounds(),
-            "wins": wins,
-            "pushes": pushes,
-            "losses": losses,
-            "busts": busts,
-            "mean": mean,
-            "ci95": half,
-            "exact": exact,
-            "inside": inside,
-        });
-        writeln!(stdout, "{all:#}")?;
-        return Ok(());
-    }
-    let (name, rounds) = (file_name(&args.file), score.rounds());
-    writeln!(stdout, "played  {rounds} rounds by {name}, seed {seed}")?;
-    writeln!(stdout, "ended   {wins} won, {pushes} pushed, {losses} lost, {busts} bust")?;
-    match half {
-        Some(half) => writeln!(stdout, "mean    {mean:.6} +/- {half:.6} a round (95 % confidence)")?,
-        None => writeln!(stdout, "mean    {mean:.6} a round; one round says nothing")?,
-    }
-    let said = match inside {
-        Some(true) => "; inside the interval",
-        Some(false) => "; outside the interval, as one time in twenty",
-        None => "",
-    };
-    writeln!(stdout, "exact   {exact:.6} a round{said}")?;
-    Ok(())
 }

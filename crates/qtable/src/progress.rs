@@ -1,72 +1,46 @@
-//! A line on standard error that says how far a long work is.
+//! The progress of work that is counted in rounds.
 
-use std::{
-    fmt::Write as _,
-    io::{self, IsTerminal, Write},
-    time::{Duration, Instant},
-};
+use std::{fmt::Write as _, time::Duration};
 
-use cmdkit::{fit_stderr, progress_bar};
+use cmdkit::{Progress, progress_bar};
 
-/// How often the line is drawn on a terminal.
-const ON_TERMINAL: Duration = Duration::from_millis(100);
-/// How often a line is written elsewhere, where each stays.
-const ELSEWHERE: Duration = Duration::from_secs(5);
 /// Columns of the bar.
 const BAR: usize = 20;
 
-/// The progress of work that is counted in rounds.
+/// The progress of so many rounds, shown on standard error.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct RoundsProgress {
     all: u64,
-    shown: bool,
-    terminal: bool,
-    start: Instant,
-    drawn: Option<Instant>,
+    progress: Progress,
 }
 
-impl Progress {
+impl RoundsProgress {
     /// Work of `all` rounds. Shown on a terminal, and elsewhere if that is `wanted`.
     pub(crate) fn new(all: u64, wanted: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
-        Self { all, shown: wanted || terminal, terminal, start: Instant::now(), drawn: None }
+        Self { all, progress: Progress::new().always(wanted) }
     }
 
-    /// So many rounds are done. `more` is what else there is to say; it is only asked for when it is shown.
+    /// Takes in that so many rounds are done. `more` follows in the line, and is only called when the line is drawn.
     pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
-        let pause = if self.terminal { ON_TERMINAL } else { ELSEWHERE };
-        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause) || rounds == self.all;
-        if !self.shown || !due {
-            return;
-        }
-        self.drawn = Some(Instant::now());
-        let line = line(rounds, self.all, self.start.elapsed(), &more());
-        let drawn = if self.terminal { format!("\r\x1b[K{}", fit_stderr(&line)) } else { format!("{line}\n") };
-        self.write(&drawn);
+        let all = self.all;
+        let line = |elapsed| line(rounds, all, elapsed, &more());
+        if rounds == all { self.progress.draw_last(line) } else { self.progress.draw(line) }
     }
 
-    /// Leaves the last line standing, so that others can be written below it.
+    /// Whether the progress is drawn over and over on a terminal.
+    pub(crate) const fn is_redrawn(&self) -> bool {
+        self.progress.is_redrawn()
+    }
+
+    /// Leaves the last line on the screen, so that other output starts below it.
     pub(crate) fn end(&mut self) {
-        if self.terminal && self.drawn.take().is_some() {
-            self.write("\n");
-        }
+        self.progress.end();
     }
 
     /// Rounds a second since the start.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     pub(crate) fn rate(&self, rounds: u64) -> f64 {
-        rounds as f64 / self.start.elapsed().as_secs_f64().max(1e-9)
-    }
-
-    fn write(&mut self, text: &str) {
-        // Nobody waits for a progress line: where it cannot be written it is given up.
-        self.shown = io::stderr().write_all(text.as_bytes()).is_ok();
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.end();
+        rounds as f64 / self.progress.elapsed().as_secs_f64().max(1e-9)
     }
 }
 

@@ -1,34 +1,23 @@
-//! Training in process, to a file: the same table whenever it is repeated, and whenever it is stopped and gone on with.
+//! Reproducible training in process. The same seed, workers and rounds give the same table, also when training is interrupted
+//! and continued.
 //!
-//! Rounds are played in stretches. In a stretch each worker learns for itself, from the table as it was at the start, with
-//! random numbers that follow from the seed, the worker and that table; nothing is shared, so no worker waits for
-//! another. At the end of the stretch the counts that each has gained are added up. How long a stretch is follows from the
-//! table too. So what comes after a stretch depends on nothing but the table, the seed and the number of workers: a training
-//! that is stopped between two stretches and gone on with later ends with the very same table as one that is not.
+//! Rounds are played in stretches. In a stretch each worker learns for itself. It starts from the table at the beginning of the
+//! stretch, and its random numbers follow from the seed, its own number and that table. Workers share nothing, so none waits for
+//! another. At the end of the stretch the counts that each has gained are added up. The length of a stretch follows from the
+//! table too. So the next table depends only on the table before, the seed and the number of workers.
 
-use std::{
-    io::{self, Write},
-    sync::atomic::Ordering,
-    thread,
-};
+use std::thread;
 
-use anyhow::Context;
 use blackjack::{
     DeckEmpty, QTable, StateSpace,
     learn::{Explore, Score, Trainer},
 };
-use cmdkit::{Autosave, command_of, file_name, stop_flag};
 
-use crate::{
-    args::TrainArgs,
-    judge::{Judge, facts},
-    progress::Progress,
-    tables::{decisions, load_if_there, save, word},
-};
+use crate::tables::decisions;
 
-/// Rounds that a worker plays at least before its counts are added to those of the others: a fraction of a millisecond.
+/// The fewest rounds of a worker in a stretch: a fraction of a millisecond.
 const SHORTEST: u64 = 1 << 12;
-/// Rounds that a worker plays at most: about a tenth of a second, which is how long a stop takes.
+/// The most rounds of a worker in a stretch: about a tenth of a second. A stop takes as long.
 const LONGEST: u64 = 1 << 21;
 
 /// How a table is trained.
@@ -36,15 +25,15 @@ const LONGEST: u64 = 1 << 21;
 pub struct Plan {
     /// How decisions are made.
     pub explore: Explore,
-    /// Where the random numbers come from.
+    /// The seed of the random numbers.
     pub seed: u64,
     /// Workers that learn beside each other; at least 1.
     pub threads: u32,
 }
 
 impl Plan {
-    /// How many rounds the next stretch of training has, all workers together. While the table knows little they are
-    /// few, so that workers soon decide by what all of them have learned.
+    /// How many rounds the next stretch has, all workers together. Early stretches are short, so that each worker soon decides
+    /// by what all of them have learned.
     pub fn stretch(&self, table: &QTable) -> u64 {
         let threads = u64::from(self.threads);
         threads * (decisions(table) / 4 / threads).clamp(SHORTEST, LONGEST)
@@ -53,7 +42,7 @@ impl Plan {
     /// Plays so many rounds as one stretch.
     ///
     /// # Errors
-    /// When a count gets larger than a table can hold; the table is as it was then.
+    /// When a count gets larger than a table can hold; the table is then unchanged.
     pub fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
         let threads = u64::from(self.threads);
         let share = |worker: u32| rounds / threads + u64::from(u64::from(worker) < rounds % threads);
@@ -82,92 +71,7 @@ impl Plan {
     }
 }
 
-/// `qtable train`.
-///
-/// # Errors
-/// When the table cannot be gone on with or not be written.
-pub fn train(args: &TrainArgs) -> anyhow::Result<()> {
-    let (explore, explored) = args.explore()?;
-    let plan = Plan { explore, seed: args.seed()?, threads: args.threads };
-    let mut table = table_to_train(args)?;
-    // A place that cannot be written to is found now and not after an hour.
-    save(&args.output, &table)?;
-    let stop = stop_flag().context("cannot listen for signals")?;
-    let judge = Judge::new();
-    let mut progress = Progress::new(args.rounds, args.progress);
-    let mut score = Score::default();
-    let mut saves = Autosave::new(args.save_every);
-    while score.rounds() < args.rounds && !stop.load(Ordering::Relaxed) {
-        let rounds = plan.stretch(&table).min(args.rounds - score.rounds());
-        score += plan.play(&mut table, rounds)?;
-        progress.reach(score.rounds(), || format!("  exact {:.6}", judge.value(&table.policy())));
-        if score.rounds() < args.rounds
-            && let Err(error) = saves.meanwhile(score.rounds(), || save(&args.output, &table))
-        {
-            progress.end();
-            // A standard error that nobody reads is no reason to end either.
-            let _ = writeln!(io::stderr(), "qtable: {error:#}");
-        }
-    }
-    progress.end();
-    let rate = progress.rate(score.rounds());
-    saves.finish(score.rounds(), || save(&args.output, &table))?;
-    if score.rounds() < args.rounds {
-        say_how_to_go_on(args, &plan, args.rounds - score.rounds());
-    }
-    let Plan { seed, threads, .. } = plan;
-    let (rounds, mean) = (score.rounds(), score.mean());
-    let mut stdout = io::stdout().lock();
-    let many = if threads == 1 { "thread" } else { "threads" };
-    writeln!(stdout, "trained  {rounds} rounds by {explored}, seed {seed}, {threads} {many}; {rate:.0} rounds/s")?;
-    writeln!(stdout, "reward   {mean:.6} a round while it learned")?;
-    writeln!(stdout, "covered  {}", coverage(&table))?;
-    let space = table.space();
-    let (value, best, mimic) = (judge.value(&table.policy()), judge.optimum(space), judge.mimic());
-    let facts = facts(space);
-    writeln!(stdout, "exact    {value:.6} a round; the best on {facts} is {best:.6}, as the dealer plays {mimic:.6}")?;
-    writeln!(stdout, "saved    {}", file_name(&args.output))?;
-    Ok(())
-}
-
-fn table_to_train(args: &TrainArgs) -> anyhow::Result<QTable> {
-    let asked = args.state.map(StateSpace::from);
-    let Some(table) = load_if_there(&args.output)? else {
-        return Ok(QTable::new(asked.unwrap_or_default()));
-    };
-    let (found, name) = (table.space(), file_name(&args.output));
-    match asked {
-        Some(asked) if asked != found => anyhow::bail!(
-            "{name} is a table with {found} states and --state {asked} is asked for; leave --state away to go on with it, \
-             or name another file"
-        ),
-        _ => Ok(table),
-    }
-}
-
-fn say_how_to_go_on(args: &TrainArgs, plan: &Plan, left: u64) {
-    let (name, Plan { seed, threads, .. }) = (file_name(&args.output), plan);
-    let (qtable, explore) = (command_of("qtable"), args.explore.word());
-    let epsilon = args.epsilon.as_ref().map_or_else(String::new, |epsilon| format!(" --epsilon {}", epsilon.typed));
-    // A standard error that nobody reads is no reason to fail.
-    let _ = writeln!(
-        io::stderr(),
-        "stopped before the last {left} rounds; to go on as if nothing had been:\n  {qtable} train --rounds {left} \
-         --explore {explore}{epsilon} --threads {threads} --seed {seed} -o {name}"
-    );
-}
-
-fn coverage(table: &QTable) -> String {
-    let space = table.space();
-    let (visited, states) = (table.visited().count(), space.states().count());
-    let decisions = decisions(table);
-    let least = table
-        .least_visited()
-        .map_or_else(String::new, |(state, action, n)| format!("; least often {state}, {}: {n}", word(action)));
-    format!("{visited} of {states} states in {decisions} decisions{least}")
-}
-
-/// Trains a table of its own and says what it is worth after so many rounds, for each of `checkpoints`, which rise.
+/// Trains a new table, and calls `reached` with it after each number of rounds in `checkpoints`, which is in rising order.
 ///
 /// # Errors
 /// Never in practice: no round takes 52 cards.

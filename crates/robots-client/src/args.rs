@@ -1,31 +1,37 @@
-//! The command line: what was typed, and what is meant by it.
+//! The command line, as typed ([`Args`]) and as meant ([`Plan`]).
 
 use std::{env, ffi::OsString, net::IpAddr};
 
 use clap::Parser;
-use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, ip_address, whole_number};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cmdkit::{HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
 use netcore::wire::ShortText;
+use robots::Level;
 
-/// More bots than any game has players, for those who want to try a server's patience.
+/// The most bots. It is more than any game has players, so that a server can be tested under load.
 const MAX_BOTS: u16 = 1_000;
-/// More games than anybody waits for.
+/// The most games that can be asked for.
 const MAX_GAMES: u32 = 1_000_000_000;
-/// The port at which the GUI is listened to.
+/// The default port of a server.
+const SERVER_PORT: u16 = 2022;
+/// The default port for the GUI's messages.
 const PORT: u16 = 2023;
-/// The name of a bot, unless it is given another.
+/// The default name of a bot.
 const BOT: &str = "bot";
-/// The name of a person whom the system knows by none.
+/// The name of a player whose login name is unknown.
 const PERSON: &str = "player";
 
 const AFTER_HELP: &str = "\
 Examples:
-  robots-client -s localhost:2022 --gui
-      play in this terminal
+  robots-client --demo
+      play against three bots in this terminal, without a server of your own
+  robots-client -s localhost --gui
+      play in this terminal on the server at port 2022
   robots-client -s localhost:2022 -d localhost:2024 -n Ann
       play as Ann with a GUI of your own, which listens at port 2024 and sends its keys to port 2023
   robots-client -s localhost:2022 --gui --observe
       look on
-  robots-client -s localhost:2022 --headless 4 --games 1
+  robots-client -s localhost:2022 --headless 4 --games 1 --level hard
       four bots play a game: bot1 to bot4
 
 Exit status: 0 after a signal, when you leave the terminal's window or the bots have played their games; 1 when the server \
@@ -37,19 +43,21 @@ cannot be reached or goes away (unless --retry), or says what is no message, whe
 /// the lobby, any key joins the coming game.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "robots-client", version, after_help = AFTER_HELP,
-          override_usage = "robots-client -s SERVER:PORT -d GUI:PORT [OPTIONS]\n       \
-                            robots-client -s SERVER:PORT --gui [OPTIONS]\n       \
-                            robots-client -s SERVER:PORT --bot|--headless COUNT [OPTIONS]")]
+          override_usage = "robots-client -s SERVER[:PORT] -d GUI:PORT [OPTIONS]\n       \
+                            robots-client -s SERVER[:PORT] --gui [OPTIONS]\n       \
+                            robots-client -s SERVER[:PORT] --bot|--headless COUNT [OPTIONS]\n       \
+                            robots-client --demo [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Args {
     /// Where the GUI listens, over UDP
     #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
-          required_unless_present_any = ["gui", "bot", "headless"], conflicts_with_all = ["gui", "headless"])]
+          required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]
     pub gui_address: Option<HostPort>,
 
-    /// Where the server listens, over TCP
-    #[arg(short = 's', long, value_name = "HOST:PORT", value_parser = host_port)]
-    pub server_address: HostPort,
+    /// Where the server listens, over TCP; without a port that is 2022
+    #[arg(short = 's', long, value_name = "HOST[:PORT]", value_parser = host_port_or(SERVER_PORT),
+          required_unless_present = "demo")]
+    pub server_address: Option<HostPort>,
 
     /// What you are called, at most 255 bytes of UTF-8, or nothing; without it your login name, or 'bot' for bots
     #[arg(short = 'n', long, value_name = "NAME", value_parser = name)]
@@ -69,6 +77,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "headless")]
     pub gui: bool,
 
+    /// Play at once in this terminal, against three bots on a server in this program that nobody else can reach
+    #[arg(long, conflicts_with_all = ["server_address", "gui_address", "port", "bind", "gui", "observe", "retry", "headless", "games"])]
+    pub demo: bool,
+
     /// Never join, and tell the server nothing
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
     pub observe: bool,
@@ -86,6 +98,10 @@ pub struct Args {
           value_parser = whole_number(1..=MAX_BOTS, 4), allow_negative_numbers = true)]
     pub headless: Option<u16>,
 
+    /// How well bots play; a person beats normal ones about half of the time [default: normal]
+    #[arg(long, value_name = "LEVEL", help_heading = "Bots", value_parser = level())]
+    pub level: Option<Level>,
+
     /// Leave when each bot has played that many games to their end; without it they go on
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
           value_parser = whole_number(1..=MAX_GAMES, 1), allow_negative_numbers = true)]
@@ -94,23 +110,37 @@ pub struct Args {
     /// What is logged, and how and where.
     #[command(flatten)]
     pub logs: ScreenLogArgs,
+
+    // No words are expected; they are parsed to explain which options they belong to.
+    #[arg(hide = true, value_name = "WORD")]
+    words: Vec<String>,
+}
+
+fn level() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(["easy", "normal", "hard"]).map(|typed| match &*typed {
+        "easy" => Level::Easy,
+        "hard" => Level::Hard,
+        _ => Level::Normal,
+    })
 }
 
 fn name(typed: &str) -> Result<ShortText, String> {
     ShortText::try_from(typed).map_err(|_| format!("a name has at most 255 bytes, and this one has {}", typed.len()))
 }
 
-/// What the command line asks for.
+/// The meaning of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Where the server is.
-    pub server: HostPort,
-    /// Whether to connect again and again.
+    /// The address of the server; none for a server in this program.
+    pub server: Option<HostPort>,
+    /// Whether to reconnect.
     pub retry: bool,
     /// Where the game is shown.
     pub screen: Screen,
     /// Who takes part.
     pub part: Part,
+    /// How well bots play.
+    pub level: Level,
 }
 
 /// Where a game is shown.
@@ -154,14 +184,20 @@ impl Plan {
     /// [`UsageError`] when they do not fit each other.
     pub fn of(args: &Args) -> Result<Self, UsageError> {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
+        if let Some(word) = args.words.first() {
+            return Err(misplaced(word));
+        }
         let screen = match gui_address {
             Some(address) => Screen::Gui { address: address.clone(), port: port.unwrap_or(PORT), bind: bind.clone() },
-            None if args.gui => Screen::Terminal,
+            None if args.gui || args.demo => Screen::Terminal,
             None => Screen::None,
         };
         let bots = args.bot || args.headless.is_some();
         if args.games.is_some() && !bots {
             return Err(UsageError("--games is for bots; add --bot or --headless COUNT".to_owned()));
+        }
+        if args.level.is_some() && !bots && !args.demo {
+            return Err(UsageError("--level is for bots; add --bot, --headless COUNT or --demo".to_owned()));
         }
         let base = || player_name.clone().unwrap_or_else(|| text(BOT));
         let part = match args.headless {
@@ -173,22 +209,33 @@ impl Plan {
             None if args.observe => Part::Observer,
             None => Part::Player(player_name.clone().unwrap_or_else(login_name)),
         };
-        Ok(Self { server: server_address.clone(), retry: args.retry, screen, part })
+        let level = args.level.unwrap_or_default();
+        Ok(Self { server: server_address.clone(), retry: args.retry, screen, part, level })
     }
 }
 
-// As much of it as a name can hold.
+// Explains where a word belongs that stands without an option.
+fn misplaced(word: &str) -> UsageError {
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    UsageError(if digits && !word.is_empty() {
+        format!("'{word}' stands alone; a port belongs behind its host: -s localhost:{word}")
+    } else {
+        format!("'{word}' stands alone; the server goes behind -s and your name behind -n: -s localhost:2022 -n Ann")
+    })
+}
+
+// The text, cut to the longest name.
 fn text(long: &str) -> ShortText {
     ShortText::try_from(front(long, usize::from(u8::MAX))).unwrap_or_default()
 }
 
-// The longest front of at most so many bytes that does not end within a character.
+// The longest prefix of at most `most` bytes that ends between characters.
 fn front(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or_default()]
 }
 
-// The number must survive the cut, or all would have one name.
+// The base is cut, and not the number, so that all names differ.
 fn numbered(base: &str, number: u16) -> ShortText {
     let number = number.to_string();
     let kept = front(base, usize::from(u8::MAX) - number.len());
@@ -199,8 +246,8 @@ fn login_name() -> ShortText {
     text(&login(env::var_os).unwrap_or_else(|| PERSON.to_owned()))
 }
 
-// What the environment says, else the password database, which knows the user also where a service or `env -i` has
-// started the program.
+// The login name from the environment, or else from the password database, since the environment may be empty in a service
+// or under `env -i`.
 fn login(variable: impl Fn(&'static str) -> Option<OsString>) -> Option<String> {
     let mut said = ["LOGNAME", "USER", "USERNAME"].into_iter().filter_map(variable);
     said.find(|name| !name.is_empty()).map(|name| name.to_string_lossy().into_owned()).or_else(account)
@@ -218,157 +265,4 @@ const fn account() -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::{CommandFactory, error::ErrorKind};
-
-    fn parse(line: &str) -> Result<Args, clap::Error> {
-        Args::try_parse_from(std::iter::once("robots-client").chain(line.split_whitespace()))
-    }
-
-    fn plan(line: &str) -> Plan {
-        Plan::of(&parse(line).unwrap()).unwrap()
-    }
-
-    fn there(text: &str) -> HostPort {
-        text.parse().unwrap()
-    }
-
-    fn names(names: &[&str]) -> Vec<ShortText> {
-        names.iter().map(|&name| text(name)).collect()
-    }
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Args::command().debug_assert();
-    }
-
-    #[test]
-    fn options_are_short_and_long_and_what_is_left_out_has_a_default() {
-        let screen = Screen::Gui { address: there("gui:7"), port: 9, bind: vec![] };
-        let part = Part::Player(text("Ann"));
-        let expected = Plan { server: there("[::1]:5"), retry: false, screen, part };
-        for line in [
-            "-d gui:7 -s ::1:5 -n Ann -p 9",
-            "--gui-address gui:7 --server-address [::1]:5 --player-name Ann --port 9",
-            "--gui-address=gui:7 --server-address=[::1]:5 --player-name=Ann --port=9",
-            "-dgui:7 -s[::1]:5 -nAnn -p9",
-        ] {
-            assert_eq!(plan(line), expected, "{line}");
-        }
-        let Plan { screen, part, .. } = plan("-d g:1 -s s:1 --bind 127.0.0.1 --bind ::1");
-        let bind = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
-        assert_eq!(screen, Screen::Gui { address: there("g:1"), port: 2023, bind });
-        let Part::Player(login) = part else { panic!("{part:?}") };
-        assert!(!login.is_empty());
-    }
-
-    #[test]
-    fn the_login_name_is_what_the_environment_says_and_else_the_password_database() {
-        let says = |name: &str| login(|variable| (variable == name).then(|| "ann".into()));
-        assert!(["LOGNAME", "USER", "USERNAME"].into_iter().all(|name| says(name).as_deref() == Some("ann")));
-        let empty = login(|variable| Some(if variable == "LOGNAME" { "" } else { "ann" }.into()));
-        assert_eq!(empty.as_deref(), Some("ann"));
-        // A user whom the database does not have is known by a number only.
-        #[cfg(unix)]
-        {
-            let id = std::process::Command::new("id").arg("-un").output().unwrap();
-            let known = id.status.success().then(|| String::from_utf8(id.stdout).unwrap().trim().to_owned());
-            assert_eq!(login(|_| None), known);
-        }
-    }
-
-    #[test]
-    fn a_name_has_0_to_255_bytes() {
-        for good in ["", " ", "Żółć!", &"x".repeat(255), &"ó".repeat(127)] {
-            let args = Args::try_parse_from(["c", "-s", "h:1", "-d", "h:1", "-n", good]).unwrap();
-            assert_eq!(args.player_name, Some(text(good)));
-        }
-        let error = Args::try_parse_from(["c", "-s", "h:1", "-d", "h:1", "-n", &"ó".repeat(128)]).unwrap_err();
-        assert!(error.to_string().contains("at most 255 bytes, and this one has 256"), "{error}");
-    }
-
-    #[test]
-    fn bots_have_names_and_need_no_gui() {
-        let bots = |list: &[&str], games| Part::Bots { names: names(list), games };
-        assert_eq!(plan("-s h:1 --bot").part, bots(&["bot"], None));
-        assert_eq!(plan("-s h:1 --bot -n Zed --games 3").part, bots(&["Zed"], Some(3)));
-        assert_eq!(plan("-s h:1 --headless 3 --retry").part, bots(&["bot1", "bot2", "bot3"], None));
-        assert_eq!(plan("-s h:1 --bot --headless 1 -n x").part, bots(&["x1"], None));
-        assert_eq!(plan("-s h:1 --headless 3").screen, Screen::None);
-        assert_eq!(plan("-s h:1 --bot --gui").screen, Screen::Terminal);
-        assert!(matches!(plan("-s h:1 --bot -d g:1").screen, Screen::Gui { .. }));
-        let long = "ó".repeat(127);
-        let Part::Bots { names, .. } = plan(&format!("-s h:1 --headless 12 -n {long}")).part else { panic!() };
-        assert_eq!(&*names[11], format!("{}12", "ó".repeat(126)));
-    }
-
-    #[test]
-    fn what_is_missing_or_not_known_is_refused() {
-        for (line, kind) in [
-            ("", ErrorKind::MissingRequiredArgument),
-            ("-s h:1", ErrorKind::MissingRequiredArgument),
-            ("-d h:1", ErrorKind::MissingRequiredArgument),
-            ("--bot", ErrorKind::MissingRequiredArgument),
-            ("-s h:1 --observe", ErrorKind::MissingRequiredArgument),
-            ("-s h:1 -d h:1 word", ErrorKind::UnknownArgument),
-            ("-s h:1 -d h:1 --no-such", ErrorKind::UnknownArgument),
-            ("-s h:1 -d h:1 -x 3", ErrorKind::UnknownArgument),
-            ("-s h:1 -s h:1 -d h:1", ErrorKind::ArgumentConflict),
-            ("-s h:1 -d h:1 -n a -n a", ErrorKind::ArgumentConflict),
-            ("-s h:1 -d h:1 -p 1 --port 1", ErrorKind::ArgumentConflict),
-            ("-s h:1 -d", ErrorKind::InvalidValue),
-        ] {
-            assert_eq!(parse(line).unwrap_err().kind(), kind, "{line}");
-        }
-    }
-
-    #[test]
-    fn what_does_not_fit_together_is_refused_by_name() {
-        for (line, named) in [
-            ("-s h:1 -d h:1 --headless 2", ["--gui-address", "--headless"]),
-            ("-s h:1 --bot --observe", ["--bot", "--observe"]),
-            ("-s h:1 --headless 2 --observe", ["--headless", "--observe"]),
-            ("-s h:1 --gui -d h:1", ["--gui", "--gui-address"]),
-            ("-s h:1 --gui --headless 2", ["--gui", "--headless"]),
-            ("-s h:1 --gui --gui", ["--gui", "multiple times"]),
-            ("-s h:1 --gui -p 5", ["--gui", "--port"]),
-            ("-s h:1 --gui --bind ::1", ["--gui", "--bind"]),
-            ("-s h:1 --headless 2 --port 5", ["--headless", "--port"]),
-            ("-s h:1 --bot -p 5", ["required", "--gui-address"]),
-            ("-s h:1 --bot --bind ::1", ["required", "--gui-address"]),
-        ] {
-            let error = parse(line).unwrap_err().to_string();
-            assert!(named.iter().all(|named| error.contains(named)), "{line}: {error}");
-        }
-        let error = Plan::of(&parse("-s h:1 -d h:1 --games 1").unwrap()).unwrap_err();
-        assert!(error.0.contains("--bot or --headless"), "{error}");
-    }
-
-    #[test]
-    fn values_that_are_none_are_refused_with_what_would_be_right() {
-        let bots = "1 to 1000, as in 4";
-        for (option, wrong, right) in [
-            ("-p", "65536", "0 to 65535, as in 2023"),
-            ("-p", "-1", "0 to 65535, as in 2023"),
-            ("-p", "1.5", "0 to 65535, as in 2023"),
-            ("-p", "80x", "0 to 65535, as in 2023"),
-            ("-p", "", "0 to 65535, as in 2023"),
-            ("-s", "h", "the port is missing"),
-            ("-s", "h:", "the port is missing"),
-            ("-s", "", "the port is missing"),
-            ("-s", "h:65536", "no port from 1 to 65535"),
-            ("-d", "h:http", "no port from 1 to 65535"),
-            ("-d", ":5", "the host is missing"),
-            ("--headless", "0", bots),
-            ("--headless", "1001", bots),
-            ("--games", "0", "1 to 1000000000, as in 1"),
-            ("--bind", "localhost", "as in 127.0.0.1"),
-        ] {
-            let error = Args::try_parse_from(["c", option, wrong]).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::ValueValidation, "{option} {wrong:?}: {error}");
-            let error = error.to_string();
-            assert!(error.contains(&format!("'{wrong}'")) && error.contains(right), "{option} {wrong:?}: {error}");
-        }
-    }
-}
+mod tests;

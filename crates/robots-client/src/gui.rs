@@ -1,4 +1,4 @@
-//! The way to the GUI: pictures go out, inputs come in, and neither is ever waited for.
+//! The connection to the GUI: sends pictures and receives inputs, and never blocks.
 
 use std::{
     future::poll_fn,
@@ -16,21 +16,21 @@ use socket2::SockRef;
 use tokio::{net::UdpSocket, select, time::sleep_until};
 use tracing::{debug, warn};
 
-/// Datagrams taken in at a time, before the server is looked at again.
+/// Datagrams received in a row before the server's stream is read again.
 const BATCH: usize = 64;
-/// Room for a datagram: more than any input takes, so that one which is cut has bytes left over all the same.
+/// The receive buffer. It is longer than any input, so a longer datagram is still malformed when it is cut.
 const ROOM: usize = 64;
-/// How long the sockets are left alone after the system could not receive, so that lasting trouble costs no processor time.
+/// The pause after a receive error, so that a lasting error costs no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A GUI, wherever it is.
+/// The connection to a GUI, in this program or another.
 #[derive(Debug)]
 pub(crate) struct Gui {
     sockets: Vec<UdpSocket>,
-    // Where it may listen, best first, each with the socket that reaches it.
+    // The possible addresses of the GUI, the preferred one first, each with the socket that reaches it.
     aims: Vec<Aim>,
     aim: usize,
-    // The newest picture, when the system had no room for it.
+    // The newest picture, if the system had no room for it.
     waiting: Option<Bytes>,
     frame: BytesMut,
     clock: Clock,
@@ -44,7 +44,7 @@ pub(crate) struct Gui {
 struct Aim {
     address: SocketAddr,
     socket: usize,
-    // The address as that socket wants it.
+    // The address in the form for that socket.
     to: SocketAddr,
 }
 
@@ -52,7 +52,7 @@ impl Gui {
     /// Listens at `sockets`, which must be non-blocking, and sends to the first of `addresses` that one of them reaches.
     ///
     /// # Errors
-    /// When no socket reaches any of the addresses, or cannot be watched.
+    /// If no socket reaches any of the addresses, or a socket cannot be registered.
     pub(crate) fn new(sockets: Vec<net::UdpSocket>, addresses: &[SocketAddr]) -> anyhow::Result<Self> {
         let own = sockets.iter().map(Own::of).collect::<io::Result<Vec<_>>>()?;
         let aim = |&address: &SocketAddr| {
@@ -84,7 +84,7 @@ impl Gui {
         })
     }
 
-    /// Waits until there may be something to receive, or room for a picture that waits.
+    /// Waits until a socket may be readable, or writable if a picture waits.
     pub(crate) async fn ready(&self) {
         let Some(paused) = self.paused else { return poll_fn(|context| self.poll(context, true)).await };
         select! {
@@ -93,7 +93,7 @@ impl Gui {
         }
     }
 
-    // An error counts as readiness: it shows when it is tried.
+    // An error counts as ready and is reported by the next operation.
     fn poll(&self, context: &mut Context<'_>, receive: bool) -> Poll<()> {
         if receive && self.sockets.iter().any(|socket| socket.poll_recv_ready(context).is_ready()) {
             return Poll::Ready(());
@@ -104,7 +104,7 @@ impl Gui {
         Poll::Pending
     }
 
-    /// Gives what has come to `take`, and sends what waits. What cannot be read is ignored.
+    /// Passes received inputs to `take` and sends a waiting picture. Malformed datagrams are ignored.
     pub(crate) fn turn(&mut self, mut take: impl FnMut(InputMessage)) {
         if let Some(frame) = self.waiting.take() {
             self.send(&frame);
@@ -131,7 +131,7 @@ impl Gui {
                         }
                     },
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    // Some systems say here that nobody has listened for an earlier picture.
+                    // Some systems report here that an earlier picture was refused.
                     Err(error) if is_refusal(&error) => {}
                     Err(error) => {
                         self.complain(&error, "cannot receive from the GUI");
@@ -143,7 +143,7 @@ impl Gui {
         }
     }
 
-    // A name may stand for several addresses. The one from which inputs come is the one where the GUI is.
+    // A name may have several addresses. The GUI is at the one from which inputs come.
     fn heard(&mut self, from: SocketAddr) {
         let ip = from.ip().to_canonical();
         if self.aims[self.aim].address.ip().to_canonical() != ip
@@ -163,7 +163,7 @@ impl Gui {
         self.frame = frame;
     }
 
-    /// Tells the log that a picture is left out.
+    /// Logs that a picture is left out.
     pub(crate) fn leave_out(&mut self, why: robots::PictureTooLarge) {
         if let Some(held_back) = self.too_large.admit(self.clock.now()) {
             warn!(%why, held_back, "a picture is left out");
@@ -174,7 +174,7 @@ impl Gui {
         let Aim { socket, to, .. } = self.aims[self.aim];
         let socket = &self.sockets[socket];
         let sent = match socket.try_send_to(frame, to) {
-            // That is about an earlier one, and this one has not gone out.
+            // The error is about an earlier datagram; this one was not sent.
             Err(error) if is_refusal(&error) => socket.try_send_to(frame, to),
             sent => sent,
         };
@@ -195,11 +195,11 @@ impl Gui {
     }
 }
 
-// What a socket is bound to.
+// The address of a socket.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     address: SocketAddr,
-    // An IPv6 socket that does for IPv4 as well.
+    // Whether an IPv6 socket also carries IPv4.
     both: bool,
 }
 
@@ -209,7 +209,7 @@ impl Own {
         Ok(Self { address, both: address.is_ipv6() && !SockRef::from(socket).only_v6()? })
     }
 
-    // The address as the socket wants it; none if it cannot reach it.
+    // The address in the form for the socket; none if the socket cannot reach it.
     fn reaching(&self, address: SocketAddr) -> Option<SocketAddr> {
         match address {
             SocketAddr::V4(address) if self.both => Some((address.ip().to_ipv6_mapped(), address.port()).into()),
@@ -218,7 +218,7 @@ impl Own {
     }
 }
 
-// Windows calls it a reset.
+// Windows reports a refusal as a reset.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
 }

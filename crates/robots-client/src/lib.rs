@@ -1,7 +1,7 @@
 //! The robots client, as a library so that others can use its parts.
 //!
-//! [`robots::Client`] folds what the server says into what there is to see; this crate adds the world around it: the
-//! command line ([`Args`], [`Plan`]) and, not public, the connection, the GUI's datagrams and the bots.
+//! [`robots::Client`] folds the server's messages into pictures. This crate adds the input and output: the command line
+//! ([`Args`], [`Plan`]) and, not public, the connection, the GUI's datagrams, the bots and the demonstration.
 //!
 //! ```text
 //! server -TCP-------------> robots::Client -> Gui -UDP-> GUI
@@ -9,11 +9,13 @@
 //!                                          <- Bot
 //! ```
 //!
-//! Neither side is ever waited for: the server is read however slow the GUI is, and a picture that the system has no room
-//! for gives way to the next.
+//! Neither side can block the other: the server is read however slow the GUI is, and a picture for which the system has no
+//! room is replaced by the next.
 
 mod args;
+mod demo;
 mod gui;
+mod narration;
 mod outgoing;
 mod player;
 mod reach;
@@ -22,16 +24,17 @@ mod retry;
 use std::{
     io::{self, Write},
     net::{self, Ipv4Addr},
+    pin::pin,
     process::ExitCode,
 };
 
 use anyhow::Context;
 use cmdkit::HostPort;
 use netcore::wire::ShortText;
-use netshell::{Clock, LogLimit, bind_udp, raise_open_files, shutdown};
+use netshell::{bind_udp, raise_open_files, shutdown};
 use rand::{TryRng, rngs::SysRng};
-use robots::{Bot, PlayerId};
-use robots_gui::{Follow, Window};
+use robots::{Bot, Level, PlayerId};
+use robots_gui::{Follow, Server, Window};
 use tokio::{
     runtime, select,
     sync::watch,
@@ -43,13 +46,14 @@ pub use args::{Args, Part, Plan, Screen};
 
 use crate::{
     gui::Gui,
+    narration::GameLog,
     player::{Player, Steering},
 };
 
 /// Runs the program.
 ///
 /// # Errors
-/// When the server cannot be reached, goes away or says what is no message, or the GUI's port cannot be had.
+/// If the server cannot be reached, closes the connection or sends a malformed message, or the GUI's port is not available.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(&args)?;
@@ -69,23 +73,55 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
         }
     });
-    // The system's resolver may still be at work, and nobody waits for it.
+    // The system's resolver may still be running; it is not waited for.
     runtime.shutdown_background();
     ended.map(|()| ExitCode::SUCCESS)
 }
 
 async fn take_part(plan: Plan) -> anyhow::Result<()> {
-    let Plan { server, retry, screen, part } = plan;
+    match plan.server.clone() {
+        Some(server) => play(plan, &server).await,
+        None => demonstrate(plan).await,
+    }
+}
+
+// Runs a server and bots beside the player, all in this thread. Ctrl-Z therefore stops the whole game.
+async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
+    let (address, hosting) = demo::server()?;
+    let mut others = JoinSet::new();
+    let level = plan.level;
+    let playing = play(plan, &address);
+    others.spawn(hosting);
+    for name in demo::BOTS {
+        let steering = bot(level, None)?;
+        let (server, name) = (address.clone(), ShortText::try_from(name).unwrap_or_default());
+        let player = Player::unseen(name, steering, None);
+        others.spawn(async move {
+            // A bot ends with an error only if the server has ended, which the player's client reports.
+            let _ = player.run(&server, false).await;
+        });
+    }
+    playing.await
+}
+
+async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
+    let Plan { retry, screen, part, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
-    let (lost, lost_told) = watch::channel(false);
+    let (link, link_told) = watch::channel(Server::There);
     let (gui, window) = match screen {
         Screen::Gui { address, port, bind } => {
-            let sockets = bind_udp(&bind, port).context("cannot listen to the GUI")?;
+            let sockets = bind_udp(&bind, port).map_err(|taken| taken.naming("--port"));
+            let sockets = sockets.context("cannot listen to the GUI")?;
             announce(&sockets, port)?;
             (Some(find_gui(sockets, address).await?), None)
         }
         Screen::Terminal => {
-            let (gui, window) = in_terminal(own_told, lost_told)?;
+            let shown_as = match &part {
+                Part::Player(_) => robots_gui::Part::Player,
+                Part::Observer => robots_gui::Part::Observer,
+                Part::Bots { .. } => robots_gui::Part::Bot,
+            };
+            let (gui, window) = in_terminal(shown_as, own_told, link_told)?;
             (Some(gui), Some(window))
         }
         Screen::None => (None, None),
@@ -96,46 +132,61 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
         Part::Bots { names, games } => {
             let mut names = names.into_iter();
             match (names.next(), names.len()) {
-                (Some(name), 0) => (name, bot(games)?),
-                (first, _) => return headless(&server, retry, first.into_iter().chain(names), games).await,
+                (Some(name), 0) => (name, bot(level, games)?),
+                (first, _) => return headless(server, retry, first.into_iter().chain(names), level, games).await,
             }
         }
     };
-    let playing = Player { name, steering, gui, own, lost, log: Some(log()) }.run(&server, retry);
+    let mut greeted = link.subscribe();
+    greeted.mark_unchanged();
+    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(server, retry);
     let Some(window) = window else { return playing.await };
-    // Whichever ends first ends the other, and the terminal is given back before anything is said.
-    select! {
-        ended = playing => ended,
-        left = window.run() => {
-            info!(why = ?left?, "left");
-            Ok(())
+    let mut window = pin!(window.run());
+    // The terminal is restored before anything is printed.
+    let (left, ended) = select! {
+        ended = playing => match ended {
+            // The user may want to see the last board, so the window stays and says that the connection is over.
+            Err(error) if greeted.has_changed().unwrap_or(false) => {
+                link.send_replace(Server::Gone);
+                (Some(window.await), Err(error))
+            }
+            ended => (None, ended),
+        },
+        left = &mut window => (Some(left), Ok(())),
+    };
+    if let Some(left) = left {
+        let (why, result) = left?;
+        info!(?why, "left");
+        if let Some(result) = result {
+            // A reader that closed the pipe has seen what it wanted.
+            let _ = writeln!(io::stdout(), "{result}");
         }
     }
+    ended
 }
 
-// A GUI in this terminal, and the way to it. To be called before any thread is started.
-fn in_terminal(own: watch::Receiver<Option<PlayerId>>, lost: watch::Receiver<bool>) -> anyhow::Result<(Gui, Window)> {
+// A GUI in this terminal, and the connection to it. To be called before any thread is started.
+fn in_terminal(
+    part: robots_gui::Part,
+    own: watch::Receiver<Option<PlayerId>>,
+    server: watch::Receiver<Server>,
+) -> anyhow::Result<(Gui, Window)> {
     let open = || bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0);
     let (ours, theirs) = (open()?, open()?);
     let addresses =
         |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
     let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
     let gui = Gui::new(ours, &window)?;
-    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_server_lost(lost)))
-}
-
-fn log() -> (Clock, LogLimit) {
-    let clock = Clock::start();
-    (clock, LogLimit::new(clock.now()))
+    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(part, server)))
 }
 
 async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Result<Gui> {
-    // The system's resolver waits for the network.
+    // The system's resolver blocks.
     let addresses = spawn_blocking(move || address.resolve()).await.context("the resolver broke")?;
     Gui::new(sockets, &addresses.context("cannot send to the GUI")?)
 }
 
-// One line on standard output, at once even into a pipe.
+// Prints one line and flushes it, since standard output may be a pipe.
 fn announce(sockets: &[net::UdpSocket], port: u16) -> anyhow::Result<()> {
     let port = sockets.first().map(net::UdpSocket::local_addr).transpose()?.map_or(port, |address| address.port());
     let mut stdout = io::stdout().lock();
@@ -145,25 +196,25 @@ fn announce(sockets: &[net::UdpSocket], port: u16) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn bot(games: Option<u32>) -> anyhow::Result<Steering> {
-    Ok(Steering::Bot { bot: Bot::new(SysRng.try_next_u32()?), games })
+fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
+    Ok(Steering::Bot { bot: Bot::with_level(SysRng.try_next_u32()?, level), games })
 }
 
-// Bots that nobody watches, until they have played or one cannot go on.
+// Runs bots without a GUI until all have played their games or failed.
 async fn headless(
     server: &HostPort,
     retry: bool,
     names: impl Iterator<Item = ShortText>,
+    level: Level,
     games: Option<u32>,
 ) -> anyhow::Result<()> {
     raise_open_files();
     let mut bots = JoinSet::new();
-    // All see the same games, so one tells of them.
-    let mut log = Some(log());
+    // All bots see the same games, so one of them logs.
+    let mut log = Some(GameLog::new());
     for name in names {
-        let (server, steering) = (server.clone(), bot(games)?);
-        let (own, lost) = (watch::Sender::default(), watch::Sender::default());
-        let player = Player { name, steering, gui: None, own, lost, log: log.take() };
+        let (server, steering) = (server.clone(), bot(level, games)?);
+        let player = Player::unseen(name, steering, log.take());
         bots.spawn(async move { player.run(&server, retry).await });
     }
     let all = bots.len();

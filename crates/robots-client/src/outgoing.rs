@@ -1,11 +1,11 @@
-//! What goes to the server.
+//! The queue of messages to the server.
 
 use std::io::{self, ErrorKind};
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// Bytes that wait for a server that does not read. Beyond that only the newest message is kept: of a turn's actions
-/// no more counts anyway.
+/// The most bytes that wait for a server that does not read. Beyond that only the newest message is kept, since only the
+/// last action of a turn counts.
 const MAX_WAITING: usize = 64 << 10;
 
 /// Messages on their way to the server.
@@ -13,7 +13,7 @@ const MAX_WAITING: usize = 64 << 10;
 pub(crate) struct Outgoing {
     bytes: BytesMut,
     newest: Option<Bytes>,
-    // The server takes nothing any more; what it still has to say is worth reading.
+    // Writing has failed. The stream is still read, since the server's last messages may be there.
     broken: bool,
 }
 
@@ -35,7 +35,7 @@ impl Outgoing {
         self.bytes.is_empty()
     }
 
-    /// Hands over to `write` as much as it takes. An error ends the writing; reading will tell what became of the
+    /// Passes as much to `write` as it takes. After an error nothing is written any more; reading then reports the state of the
     /// connection.
     pub(crate) fn flush(&mut self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
         while !self.bytes.is_empty() {

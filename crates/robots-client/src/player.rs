@@ -1,11 +1,12 @@
-//! One client: its connection, its GUI, and who steers it.
+//! One client: its connection, its GUI, and the source of its actions.
 
-use std::{collections::BTreeMap, future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Duration};
+use std::{future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Duration};
 
 use cmdkit::HostPort;
 use netcore::{Client as _, Time, wire::ShortText};
-use netshell::{Clock, LogLimit};
-use robots::{Bot, Client, InputMessage, Parameters, PlayerId, ServerMessage};
+use netshell::Clock;
+use robots::{Bot, Client, InputMessage, PlayerId, ServerMessage};
+use robots_gui::Server;
 use tokio::{
     net::TcpStream,
     select,
@@ -17,6 +18,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     gui::Gui,
+    narration::GameLog,
     outgoing::Outgoing,
     reach::connect,
     retry::{Backoff, became},
@@ -24,22 +26,20 @@ use crate::{
 
 /// Bytes read from the server at a time.
 const CHUNK: usize = 16 << 10;
-/// Messages of the server after which the GUI is looked at again: each may be a picture of some 65 kB.
+/// Messages of the server handled in a row before the GUI is polled. Each can cause a picture of 65 kB.
 const BATCH: usize = 64;
-/// Players who are named in a line of the log.
-const MOST_NAMED: usize = 10;
-/// How long after a server's Hello it is told what has become of a client that was lost: by then it has heard of the game,
-/// if one is played. Of a long history over a slow connection it may have heard the front.
+/// The time between a server's Hello and the log line about a reconnected client. By then the client knows about a running
+/// game, though it may not have received its whole history.
 const SETTLED: Duration = Duration::from_millis(200);
 
-/// Who decides what the robot does.
+/// The source of a robot's actions.
 #[derive(Debug)]
 pub(crate) enum Steering {
-    /// Whoever sits at the GUI.
+    /// The user of the GUI.
     Gui,
-    /// A bot, until it has played so many games to their end; without a number for ever.
+    /// A bot, for this many complete games; without a number it plays on.
     Bot { bot: Bot, games: Option<u32> },
-    /// Nobody: it looks on.
+    /// None: the client only observes.
     Nobody,
 }
 
@@ -49,12 +49,12 @@ pub(crate) struct Player {
     pub(crate) name: ShortText,
     pub(crate) steering: Steering,
     pub(crate) gui: Option<Gui>,
-    /// Told which of the players this client is.
+    /// Publishes the number of this client's player.
     pub(crate) own: watch::Sender<Option<PlayerId>>,
-    /// Told whether there is no server and it is looked for again.
-    pub(crate) lost: watch::Sender<bool>,
-    /// For what happens in games, if anybody wants to know.
-    pub(crate) log: Option<(Clock, LogLimit)>,
+    /// Publishes the state of the connection, from the first Hello on.
+    pub(crate) link: watch::Sender<Server>,
+    /// Logs the course of games, if it is this client's task.
+    pub(crate) log: Option<GameLog>,
 }
 
 /// Why a connection is over.
@@ -62,13 +62,13 @@ pub(crate) struct Player {
 enum End {
     /// All games are played.
     Played,
-    /// The server is gone.
+    /// The connection is lost.
     Lost(anyhow::Error),
-    /// The server says what is no message.
+    /// The server has sent a malformed message.
     Malformed(anyhow::Error),
 }
 
-// What belongs to one connection.
+// The state of one connection.
 #[derive(Debug)]
 struct Link {
     stream: TcpStream,
@@ -76,33 +76,37 @@ struct Link {
     clock: Clock,
     outgoing: Outgoing,
     client: Client,
-    // Whether whole messages may be left in what was read.
+    // Whether complete messages may be left in the buffer.
     more: bool,
-    // Whether something happened that a bot has not acted on.
+    // Whether the state has changed since the bot last acted.
     news: bool,
-    // Whether this one comes after another, and what became of the client is still to be told.
+    // Whether this is a reconnection whose outcome is not logged yet.
     returned: bool,
     greeted: Option<Time>,
 }
 
 impl Player {
-    /// Takes part until all games are played, which only bots ever have done.
+    /// One without a GUI.
+    pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<GameLog>) -> Self {
+        Self { name, steering, gui: None, own: watch::Sender::default(), link: watch::Sender::default(), log }
+    }
+
+    /// Takes part until the games of a bot are played. A client without a number of games never ends by itself.
     ///
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it says what is no message.
     pub(crate) async fn run(mut self, server: &HostPort, retry: bool) -> anyhow::Result<()> {
-        // What comes from the GUI meanwhile waits in its socket: whoever presses a key so early wants to play.
+        // Inputs of the GUI wait in its socket meanwhile. A user who presses a key so early wants to play.
         let mut reached = connect(server).await;
         let (mut backoff, mut returns) = (Backoff::default(), false);
         loop {
-            // Whether this is news: it was there, and that was told.
+            // Whether the loss is news: the connection was established, and that was logged.
             let mut news = false;
             let why = match reached {
                 Ok((stream, address)) => {
                     if self.log.is_some() {
                         info!(server = %address, "connected");
                     }
-                    self.lost.send_replace(false);
                     let mut link = Link::new(&self.name, stream, address, returns);
                     let end = self.converse(&mut link).await;
                     self.own.send_replace(None);
@@ -121,7 +125,7 @@ impl Player {
             if !retry {
                 return Err(why);
             }
-            self.lost.send_replace(true);
+            self.link.send_replace(Server::Lost);
             let (wait, attempts) = backoff.next();
             self.tell_loss(news, attempts, wait, &why);
             let again = async {
@@ -132,8 +136,8 @@ impl Player {
         }
     }
 
-    // Every client tells that it is lost. Of the attempts that follow one tells for all, and less and less often: there may be
-    // many of both.
+    // Every client logs the loss of its connection. Of the attempts that follow only one client logs, at growing intervals,
+    // since there may be many clients and attempts.
     fn tell_loss(&self, news: bool, attempts: u32, again_in: Duration, why: &anyhow::Error) {
         let name = self.name.escape_debug();
         if news {
@@ -149,7 +153,7 @@ impl Player {
         loop {
             let Link { stream, outgoing, more, .. } = &*link;
             select! {
-                // An error shows when it is tried.
+                // An error is reported by the next operation.
                 _ = stream.readable(), if !more => {}
                 _ = stream.writable(), if !outgoing.is_empty() => {}
                 () = ready(self.gui.as_ref()) => {}
@@ -168,7 +172,7 @@ impl Player {
         }
     }
 
-    // Takes in what the server says.
+    // Reads the server's stream and handles its messages.
     fn listen(&mut self, link: &mut Link) -> Result<(), End> {
         if !link.more {
             let mut chunk = [0; CHUNK];
@@ -185,11 +189,14 @@ impl Player {
                 link.more = true;
                 break;
             }
-            // One by one, and not all at once: the GUI is sent a picture of every turn.
+            // One at a time, since the GUI is sent a picture of every turn.
             match link.client.next_message() {
                 Ok(Some(message)) => {
                     link.news |= self.message(&mut link.client, message)?;
-                    link.greeted = link.greeted.or_else(|| link.client.parameters().map(|_| link.clock.now()));
+                    if link.greeted.is_none() && link.client.parameters().is_some() {
+                        link.greeted = Some(link.clock.now());
+                        self.link.send_replace(Server::There);
+                    }
                 }
                 Ok(None) => break,
                 Err(wrong) => {
@@ -207,14 +214,22 @@ impl Player {
         Ok(())
     }
 
-    // Takes in one message; `true` if something new is to be seen.
+    // Handles one message; `true` if the picture has changed.
     fn message(&mut self, client: &mut Client, message: ServerMessage) -> Result<bool, End> {
         let before = client.own_player();
-        let played = before.is_some() && client.game().is_some() && matches!(message, ServerMessage::GameEnded { .. });
-        self.narrate(client, &message);
+        let game_over = client.game().is_some() && matches!(message, ServerMessage::GameEnded { .. });
+        if let (true, Some(gui)) = (game_over, &mut self.gui) {
+            // Inputs sent before the GUI knows that the game is over were meant for the game. They must not join the next one.
+            gui.turn(|_| {});
+        }
+        let played = before.is_some() && game_over;
+        if let Some(log) = &mut self.log {
+            log.narrate(client, &message);
+        }
         let due = client.message(message);
         let own = client.own_player();
-        if own != before {
+        // The GUI still needs the number for the last picture of the game, so the next message resets it.
+        if !game_over && own != *self.own.borrow() {
             debug!(name = %self.name.escape_debug(), id = own.map(|id| id.0), "own number");
             self.own.send_replace(own);
         }
@@ -236,7 +251,7 @@ impl Player {
         Ok(due)
     }
 
-    // Once it is clear where a client is that was lost.
+    // Logs the outcome of a reconnection once it is known.
     fn tell_return(&self, link: &mut Link) {
         let due = link.settled().is_some_and(|settled| settled <= link.clock.now());
         if let Some(became) = became(&link.client).filter(|_| due && !link.more) {
@@ -253,7 +268,7 @@ impl Player {
         }
     }
 
-    // Takes in what the user does.
+    // Handles the inputs of the GUI's user.
     fn obey_gui(&mut self, link: &mut Link) {
         let Some(gui) = &mut self.gui else { return };
         let obey = matches!(self.steering, Steering::Gui);
@@ -263,48 +278,6 @@ impl Player {
                 link.act(input);
             }
         });
-    }
-
-    // Tells the log how games go.
-    fn narrate(&mut self, client: &Client, message: &ServerMessage) {
-        let Some((clock, limit)) = &mut self.log else { return };
-        let happens = match message {
-            ServerMessage::Hello(_) => true,
-            ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => {
-                client.parameters().is_some() && client.game().is_none()
-            }
-            ServerMessage::GameEnded { .. } => client.game().is_some(),
-            ServerMessage::Turn { .. } => false,
-        };
-        if !happens {
-            return;
-        }
-        let Some(held_back) = limit.admit(clock.now()) else { return };
-        let held_back = (held_back > 0).then_some(held_back);
-        match message {
-            ServerMessage::Hello(parameters) => {
-                let Parameters {
-                    server_name,
-                    players_count,
-                    size_x,
-                    size_y,
-                    game_length,
-                    explosion_radius,
-                    bomb_timer,
-                } = parameters;
-                let name = server_name.escape_debug();
-                info!(%name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, held_back, "the server says hello");
-            }
-            ServerMessage::AcceptedPlayer { id, player } => {
-                info!(id = id.0, name = %player.name.escape_debug(), address = %player.address.escape_debug(), held_back, "accepted");
-            }
-            ServerMessage::GameStarted { players } => info!(players = players.len(), held_back, "the game starts"),
-            ServerMessage::GameEnded { scores } => {
-                let standing = standing(client, scores);
-                info!(destroyed = %standing, held_back, "the game is over");
-            }
-            ServerMessage::Turn { .. } => {}
-        }
     }
 }
 
@@ -324,12 +297,12 @@ impl Link {
         }
     }
 
-    // When it is to be told what has become of a client that was lost.
+    // When the outcome of a reconnection is to be logged.
     fn settled(&self) -> Option<Time> {
         self.greeted.filter(|_| self.returned).map(|greeted| greeted.plus(SETTLED))
     }
 
-    // Takes in what the user or the bot wants, and hands on what follows from it.
+    // Handles an input of the user or the bot, and queues the resulting messages.
     fn act(&mut self, input: InputMessage) {
         self.client.act(self.clock.now(), input);
         while let Some(message) = self.client.take_outgoing() {
@@ -351,22 +324,7 @@ impl Link {
     }
 }
 
-// Who was destroyed how often, the best first.
-fn standing(client: &Client, scores: &BTreeMap<PlayerId, u32>) -> String {
-    let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
-    table.sort_unstable();
-    let row = |&(score, id): &(u32, PlayerId)| match client.players().get(&id) {
-        Some(player) => format!("{} {score}", player.name.escape_debug()),
-        None => format!("player {} {score}", id.0),
-    };
-    let mut rows: Vec<String> = table.iter().take(MOST_NAMED).map(row).collect();
-    if table.len() > MOST_NAMED {
-        rows.push(format!("and {} more", table.len() - MOST_NAMED));
-    }
-    rows.join(", ")
-}
-
-// Waits for the GUI, for ever where there is none.
+// Waits for the GUI; without one it never completes.
 async fn ready(gui: Option<&Gui>) {
     match gui {
         Some(gui) => gui.ready().await,
@@ -381,7 +339,7 @@ async fn until(clock: &Clock, time: Option<Time>) {
     }
 }
 
-// Waits for `coming` while there is no server. What the user does until then is not meant for the next one.
+// Waits for `coming` while there is no server. Inputs are discarded meanwhile, since they are not meant for the next one.
 async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output = T>) -> T {
     let mut coming = pin!(coming);
     loop {

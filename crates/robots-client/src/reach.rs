@@ -1,4 +1,4 @@
-//! The way to the server.
+//! Connecting to the server.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -8,16 +8,16 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::{net::TcpStream, task::spawn_blocking, time::timeout};
 use tracing::debug;
 
-/// How long one address may take to answer: the system's own patience is minutes, and another may be there.
+/// The time that one address has to answer. The system would wait for minutes, and another address may work.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After how long without a word the system asks whether the other machine is still there: a lobby may be silent for
-/// hours, and one that has lost its power does not say so.
+/// The idle time after which the system probes the other machine. A lobby may be silent for hours, and a machine that has
+/// lost its power closes no connection.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// Connects to the first address of the server that answers.
 pub(crate) async fn connect(server: &HostPort) -> anyhow::Result<(TcpStream, SocketAddr)> {
     let there = server.clone();
-    // The system's resolver waits for the network.
+    // The system's resolver blocks.
     let addresses = spawn_blocking(move || there.resolve()).await.context("the resolver broke")??;
     let mut refusals = vec![];
     for address in addresses {
@@ -35,12 +35,12 @@ pub(crate) async fn connect(server: &HostPort) -> anyhow::Result<(TcpStream, Soc
 }
 
 fn prepared(stream: TcpStream) -> io::Result<TcpStream> {
-    // Where nobody listens, a connection can meet itself if the system gives it the port that it asks for.
+    // Without a listener, a connection can reach itself if the system gives it the port that it connects to.
     if stream.local_addr()? == stream.peer_addr()? {
         return Err(io::ErrorKind::ConnectionRefused.into());
     }
     stream.set_nodelay(true)?;
-    // Without it, only the loss of the other machine stays unnoticed.
+    // If this fails, only the loss of the other machine stays unnoticed.
     let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
     Ok(stream)
 }

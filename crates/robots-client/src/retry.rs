@@ -1,4 +1,4 @@
-//! Coming back to a server that was lost: when to try, and what to say about it.
+//! Reconnecting: when to try, and what to log.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ impl Backoff {
         now
     }
 
-    /// Begins anew after a connection that has held that long. One that is closed soon after its Hello leaves things as they
-    /// are: so a server turns newcomers away until its game is over.
+    /// Resets the attempts after a connection that has held this long. One that is closed soon after its Hello does not reset
+    /// them: this is how a server turns newcomers away until its game is over.
     pub(crate) fn held(&mut self, time: Duration) {
         if time >= MOST {
             *self = Self::default();
@@ -34,7 +34,7 @@ impl Backoff {
     }
 }
 
-/// What has become of a client that has connected again, once the server has said hello.
+/// The state of a reconnected client in words, once the server has sent its Hello.
 pub(crate) fn became(client: &Client) -> Option<String> {
     let parameters = client.parameters()?;
     let (server, length) = (parameters.server_name.escape_debug(), parameters.game_length);

@@ -10,12 +10,20 @@ pub enum Action {
     Send(InputMessage),
     /// Leave.
     Leave,
-    /// Show the keys, or show the game again.
+    /// Show the keys, or what was shown before.
     ToggleHelp,
     /// Show another part of the board.
     Scroll(Direction),
     /// Keep the next robot in view.
     FollowNext,
+    /// Show what the bombs of the next turn will reach, or show it no longer.
+    ToggleDanger,
+    /// Show the final board without the table, or with it.
+    ToggleTable,
+    /// Go on from the result of a game and join the next one, if the user plays.
+    Again,
+    /// Go on from the result of a game without joining the next one.
+    Proceed,
     /// Draw everything again.
     Redraw,
     /// Stop until the shell goes on with the program.
@@ -29,23 +37,32 @@ pub enum Action {
 pub enum Shown {
     /// A picture, or that there is none yet.
     Game,
+    /// The result of a game.
+    Result,
     /// The keys.
     Help,
     /// That the window is too small for anything else.
     TooSmall,
 }
 
-/// What `typed` means when the screen shows this.
+/// What `key` means when the screen shows this.
 ///
-/// Leaving and drawing again work always. Nobody can steer what is not shown, so a key that is typed at the help or at a
-/// window that is too small is not sent.
-pub const fn action(typed: Key, shown: Shown) -> Action {
-    match (typed, shown) {
+/// Leaving and drawing again work always. Nobody can steer what is not shown, so a key that is typed at the help, at a result
+/// or at a window that is too small is not sent. In a game only a capital `Q` leaves: `q` lies between the keys that steer.
+pub const fn action(key: Key, shown: Shown) -> Action {
+    match (key, shown) {
         (Key::Interrupt | Key::EndOfInput | Key::Byte(b'Q'), _) => Action::Leave,
         (Key::Redraw, _) => Action::Redraw,
         (Key::Suspend, _) => Action::Suspend,
         (_, Shown::TooSmall) => Action::Ignore,
         (_, Shown::Help) | (Key::Function(1) | Key::Byte(b'?'), _) => Action::ToggleHelp,
+        (Key::Byte(byte), Shown::Result) => match byte {
+            b'\n' => Action::Again,
+            b'l' | b'L' => Action::Proceed,
+            b'\t' => Action::ToggleTable,
+            b'q' => Action::Leave,
+            _ => Action::Ignore,
+        },
         (Key::Byte(byte), Shown::Game) => match byte.to_ascii_lowercase() {
             b'w' => step(Direction::Up),
             b's' => step(Direction::Down),
@@ -53,6 +70,7 @@ pub const fn action(typed: Key, shown: Shown) -> Action {
             b'd' => step(Direction::Right),
             b' ' | b'j' | b'z' => Action::Send(InputMessage::PlaceBomb),
             b'k' | b'x' => Action::Send(InputMessage::PlaceBlock),
+            b'b' => Action::ToggleDanger,
             b'\t' => Action::FollowNext,
             _ => Action::Ignore,
         },
@@ -61,12 +79,11 @@ pub const fn action(typed: Key, shown: Shown) -> Action {
             (Pad::Down, false) => step(Direction::Down),
             (Pad::Left, false) => step(Direction::Left),
             (Pad::Right, false) => step(Direction::Right),
-            (Pad::Up, true) | (Pad::PageUp, _) => Action::Scroll(Direction::Up),
-            (Pad::Down, true) | (Pad::PageDown, _) => Action::Scroll(Direction::Down),
-            (Pad::Left, true) | (Pad::Home, _) => Action::Scroll(Direction::Left),
-            (Pad::Right, true) | (Pad::End, _) => Action::Scroll(Direction::Right),
+            _ => scroll(key),
         },
-        (Key::Function(_), Shown::Game) => Action::Ignore,
+        // The final board may be larger than the window.
+        (Key::Pad { key, .. }, Shown::Result) => scroll(key),
+        (Key::Function(_), Shown::Game | Shown::Result) => Action::Ignore,
     }
 }
 
@@ -74,15 +91,26 @@ const fn step(direction: Direction) -> Action {
     Action::Send(InputMessage::Move(direction))
 }
 
-/// The keys and signs that the help shows.
-pub const HELP: &[(&str, &str)] = &[
+const fn scroll(key: Pad) -> Action {
+    Action::Scroll(match key {
+        Pad::Up | Pad::PageUp => Direction::Up,
+        Pad::Down | Pad::PageDown => Direction::Down,
+        Pad::Left | Pad::Home => Direction::Left,
+        Pad::Right | Pad::End => Direction::Right,
+    })
+}
+
+const PLAYING: [(&str, &str); 5] = [
     ("W A S D", "up, left, down, right; or the arrow keys"),
     ("Space J Z", "put down a bomb"),
     ("K X", "put down a block"),
     ("", "In the lobby, each of these joins."),
     ("", ""),
+];
+const LOOKING: [(&str, &str); 14] = [
     ("Tab", "keep the next robot in view"),
     ("Shift+arrow", "look around; or Home, End, PgUp, PgDn"),
+    ("B", "what explodes next turn (!), on or off"),
     ("F1 ?", "these keys"),
     ("Ctrl-L", "draw the screen again"),
     ("Q", "leave"),
@@ -93,9 +121,14 @@ pub const HELP: &[(&str, &str)] = &[
     ("A5 A+", "a robot on a bomb; on one with more than 9 turns"),
     ("#", "a block"),
     ("*", "an explosion (reversed)"),
-    ("", ""),
     ("", "Any key goes back."),
 ];
+
+/// The keys and signs that the help shows to somebody who plays, or who only looks on.
+pub fn help(plays: bool) -> Vec<(&'static str, &'static str)> {
+    let playing = if plays { &PLAYING[..] } else { &[] };
+    playing.iter().chain(&LOOKING).copied().collect()
+}
 
 #[cfg(test)]
 mod tests {
@@ -134,11 +167,12 @@ mod tests {
         assert_eq!(pad(Pad::Home, false), Action::Scroll(Direction::Left));
         assert_eq!(pad(Pad::PageDown, false), Action::Scroll(Direction::Down));
         assert_eq!(action(Key::Byte(b'\t'), Shown::Game), Action::FollowNext);
+        assert_eq!(action(Key::Byte(b'b'), Shown::Game), Action::ToggleDanger);
     }
 
     #[test]
     fn leaving_works_always_and_nobody_steers_blindly() {
-        for shown in [Shown::Game, Shown::Help, Shown::TooSmall] {
+        for shown in [Shown::Game, Shown::Result, Shown::Help, Shown::TooSmall] {
             for typed in [Key::Byte(b'Q'), Key::Interrupt, Key::EndOfInput] {
                 assert_eq!(action(typed, shown), Action::Leave);
             }
@@ -152,7 +186,22 @@ mod tests {
     }
 
     #[test]
+    fn a_result_has_few_keys_and_none_of_them_steers() {
+        let shown = |byte| action(Key::Byte(byte), Shown::Result);
+        assert_eq!(
+            [b'\n', b'l', b'\t', b'q'].map(shown),
+            [Action::Again, Action::Proceed, Action::ToggleTable, Action::Leave]
+        );
+        for key in b"wasd jzkxWASDJZKX".iter().map(|&byte| Key::Byte(byte)) {
+            assert_eq!(action(key, Shown::Result), Action::Ignore);
+        }
+        let arrow = Key::Pad { key: Pad::Up, shift: false };
+        assert_eq!(action(arrow, Shown::Result), Action::Scroll(Direction::Up));
+    }
+
+    #[test]
     fn the_help_fits_the_usual_terminal() {
-        assert!(HELP.len() + 2 <= 24);
+        assert!(help(true).len() + 2 <= 24);
+        assert!(help(false).iter().all(|(_, text)| !text.contains("put down") && !text.contains("joins")));
     }
 }

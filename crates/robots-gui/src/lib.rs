@@ -8,6 +8,7 @@
 //! - [`Args`] and [`run`] are the program.
 //!
 //! ```
+//! use netcore::Time;
 //! use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
 //! use robots::DrawMessage;
 //! use robots_gui::{Contact, Follow, View};
@@ -19,33 +20,44 @@
 //! let picture: DrawMessage = netcore::wire::read_datagram(datagram, robots::messages::MAX_PICTURE_ITEMS)?;
 //! let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 5));
 //! let mut view = View::new(Palette::MONO, Follow::Nobody);
-//! view.show(picture);
-//! view.prepare(buffer.area.as_size());
+//! view.show(Time::ZERO, picture);
+//! view.prepare(Time::ZERO, buffer.area.as_size());
 //! view.picture(&Contact::default()).render(buffer.area, &mut buffer);
 //! let rows: Vec<String> = buffer.content.chunks(12).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect();
-//! assert_eq!(rows, ["1/4  s      ", ".  A        ", ".    6      ", "###.        ", "            "]);
+//! assert_eq!(rows, ["1/4  s      ", "   .  A     ", "   .    6   ", "   ###.     ", "            "]);
 //! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
 mod args;
 mod contact;
+mod footer;
 pub mod keys;
+mod layout;
+mod lobby;
 mod looks;
+mod picture;
+mod results;
 mod roster;
 mod scene;
 mod sender;
+mod story;
 #[cfg(test)]
 mod testing;
 mod view;
 mod window;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use tokio::runtime;
 use tracing::info;
 
 pub use args::{Args, Followed};
-pub use view::{Contact, Follow, Picture, View};
+pub use contact::{Contact, Server};
+pub use picture::Picture;
+pub use view::{Follow, Part, View};
 pub use window::{End, Window};
 
 /// Runs the program.
@@ -56,13 +68,17 @@ pub use window::{End, Window};
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     args.logs.start("warn", true)?;
     let client = args.client_address.resolve()?;
-    let sockets = netshell::bind_udp(&args.bind, args.port)?;
+    let sockets = netshell::bind_udp(&args.bind, args.port).map_err(|taken| taken.naming("--port"))?;
     let follow = args.follow.clone().map_or(Follow::Nobody, Follow::from);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let window = Window::new(sockets, client, follow)?.with_client_name(args.client_address.to_string());
-        let end = window.run().await?;
+        let (end, result) = window.run().await?;
         info!(?end, "left");
+        if let Some(result) = result {
+            // A reader that closed the pipe has seen what it wanted.
+            let _ = writeln!(io::stdout(), "{result}");
+        }
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub(crate) last: String,
 }
 
-/// A list of players, one a line. What does not fit is counted; the player in view is among those that are shown.
+/// A list of players, one per line. Players beyond the last line are counted; the player in view is always shown.
 #[derive(Debug)]
 pub(crate) struct Roster<'a> {
     pub(crate) rows: &'a [Row],
@@ -63,14 +63,17 @@ impl Widget for &Roster<'_> {
         }
         let width = usize::from(area.width);
         let digits = self.rows.iter().map(|row| row.id.0.to_string().len()).max().unwrap_or(1).max(2);
-        let name_at = LABEL + digits + 1;
         let widths = self.rows.iter().map(|row| Span::raw(&*row.last).width());
         let wanted = widths.max().unwrap_or(0).max(self.last.len());
-        // Part of an address or a score would be a wrong one.
+        // The label identifies a player too, so the number is the first to be left out.
+        let with_number = LABEL + digits + 1 + NAME + 1 + wanted <= width || LABEL + NAME + 1 + wanted > width;
+        let digits = if with_number { digits } else { 0 };
+        let name_at = if with_number { LABEL + digits + 1 } else { LABEL };
+        // A score or an address is shown whole or not at all.
         let last_width = if name_at + NAME + 1 + wanted <= width { wanted } else { 0 };
         let name_width = width.saturating_sub(name_at + if last_width > 0 { last_width + 1 } else { 0 });
         let longest = self.rows.iter().map(|row| Span::raw(&*row.name).width()).max().unwrap_or(0);
-        // A column of texts stands near what it is about; numbers stand at the edge.
+        // Texts stand next to the names, numbers at the right edge.
         let name_width = if self.at_right { name_width } else { name_width.min(longest.max(NAME)) };
         let mut line = |y: u16, start: &str, name: &str, last: &str, style: Style| {
             let mut put = |at: usize, text: &str, room: usize| {
@@ -89,7 +92,7 @@ impl Widget for &Roster<'_> {
         if header {
             line(
                 area.y,
-                &format!("{:>name$}", "id", name = LABEL + digits),
+                &if with_number { format!("{:>name$}", "id", name = LABEL + digits) } else { String::new() },
                 "name",
                 self.last,
                 Style::new().add_modifier(Modifier::UNDERLINED),
@@ -103,7 +106,8 @@ impl Widget for &Roster<'_> {
             let (letter, number) = label(row.id);
             let mark = if in_view { '>' } else { ' ' };
             let number = number.map_or(' ', char::from);
-            let start = format!("{mark}{}{number} {:>digits$}", char::from(letter), row.id.0);
+            let id = if with_number { format!("{:>digits$}", row.id.0) } else { String::new() };
+            let start = format!("{mark}{}{number} {id}", char::from(letter));
             // Reversed letters are for the board; here there is the mark.
             line(y, &start, &row.name, &row.last, style(self.palette, row.id, false));
             y += 1;
@@ -152,6 +156,11 @@ mod tests {
             ["     id name    deaths", " A    0 p0           0", ">S6 200 p200      1000", " and 253 more"]
         );
         assert_eq!(drawn(&rows(9), None, 22, 1), [" and 9 more"]);
+    }
+
+    #[test]
+    fn a_list_without_room_for_numbers_keeps_the_last_column() {
+        assert_eq!(drawn(&rows(1), None, 17, 3), ["    name   deaths", " A  p0          0", ""]);
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! The part of a board that is in view, and how its fields look.
 
 use ratatui::{
-    layout::{Position as Place, Size},
+    buffer::Buffer,
+    layout::{Position as Place, Rect, Size},
     style::{Color, Modifier, Style},
 };
-use robots::{GamePicture, PlayerId, Position};
+use robots::{Blast, GamePicture, PlayerId, Position};
 use termkit::Palette;
 
 use crate::looks::{label, style};
 
 /// What is on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "any of them can be on a field")]
 struct Field {
     block: bool,
     explosion: bool,
+    // Whether a bomb that goes off next turn reaches it, if that is to be shown.
+    endangered: bool,
     // Of several bombs the one that explodes first.
     timer: Option<u16>,
     // Of several robots the one in view, or else the first by number.
@@ -28,10 +32,12 @@ pub(crate) struct Scene {
     window: Size,
     fields: Vec<Field>,
     in_view: Option<PlayerId>,
+    // A field whose row and column are marked.
+    pointed_at: Option<(Place, Style)>,
     palette: Palette,
 }
 
-/// Where a field stands when row 0 is at the bottom; `None` if it is not on the board.
+/// Where a field stands when row 0 is at the top; `None` if it is not on the board.
 pub(crate) fn place(game: &GamePicture, position: Position) -> Option<Place> {
     let row = game.size_y.checked_sub(1)?.checked_sub(position.y)?;
     (position.x < game.size_x).then_some(Place::new(position.x, row))
@@ -47,7 +53,7 @@ impl Scene {
         palette: Palette,
     ) -> Self {
         let fields = vec![Field::default(); usize::from(window.width) * usize::from(window.height)];
-        let mut scene = Self { corner, window, fields, in_view, palette };
+        let mut scene = Self { corner, window, fields, in_view, pointed_at: None, palette };
         for &block in &game.blocks {
             scene.mark(game, block, |field| field.block = true);
         }
@@ -69,6 +75,30 @@ impl Scene {
         scene
     }
 
+    /// Marks what `blasts` will reach.
+    pub(crate) fn with_danger(mut self, game: &GamePicture, blasts: &[Blast]) -> Self {
+        for row in 0..self.window.height {
+            for column in 0..self.window.width {
+                let (Some(x), Some(y)) = (self.corner.x.checked_add(column), self.corner.y.checked_add(row)) else {
+                    continue;
+                };
+                let Some(y) = game.size_y.checked_sub(1).and_then(|top| top.checked_sub(y)) else { continue };
+                let position = Position::new(x, y);
+                if blasts.iter().any(|blast| blast.contains(position)) {
+                    self.mark(game, position, |field| field.endangered = true);
+                }
+            }
+        }
+        self
+    }
+
+    /// Marks the row and column of a player's robot, to find it by.
+    pub(crate) fn pointing_at(mut self, game: &GamePicture, id: PlayerId) -> Self {
+        let found = game.player_positions.get(&id).and_then(|&position| place(game, position));
+        self.pointed_at = found.map(|place| (place, style(self.palette, id, false)));
+        self
+    }
+
     fn mark(&mut self, game: &GamePicture, position: Position, change: impl FnOnce(&mut Field)) {
         let Some(place) = place(game, position) else { return };
         let index = self.index(place.x, place.y);
@@ -83,47 +113,93 @@ impl Scene {
         inside.then(|| usize::from(row) * usize::from(self.window.width) + usize::from(column))
     }
 
-    /// How the field in a column and row of the board, counted from its top left, looks in `W` columns of the window.
-    ///
-    /// What lies on the ground fills the field; a robot stands at its left, a bomb at its right.
-    pub(crate) fn cell<const W: usize>(&self, x: u16, y: u16) -> [(u8, Style); W] {
-        let field = self.index(x, y).and_then(|index| self.fields.get(index)).copied().unwrap_or_default();
-        let Field { block, explosion, timer, robot, others } = field;
-        let plain = Style::new();
-        let ground = match (explosion, block) {
-            (true, _) => (b'*', self.palette.style(Color::Yellow, Modifier::BOLD)),
-            (false, true) => (b'#', plain),
-            (false, false) => (b' ', plain),
-        };
-        let mut cell = [ground; W];
-        if !explosion && !block && timer.is_none() {
-            cell[0] = (b'.', plain.add_modifier(Modifier::DIM));
-        }
-        if let Some(timer) = timer {
-            let room = if explosion || block || robot.is_some() { 1 } else { W };
-            let style = self.palette.style(Color::LightRed, Modifier::BOLD);
-            for (cell, shown) in cell.iter_mut().rev().zip(digits(timer, room).bytes().rev()) {
-                *cell = (shown, style);
+    /// Draws all fields, each of this size, from the top left corner of `area` on.
+    pub(crate) fn render(&self, field: Size, area: Rect, buffer: &mut Buffer) {
+        for row in 0..self.window.height {
+            for column in 0..self.window.width {
+                let place = Place::new(self.corner.x.saturating_add(column), self.corner.y.saturating_add(row));
+                let (x, y) = (area.x + column * field.width, area.y + row * field.height);
+                self.render_field(place, Rect::new(x, y, field.width, field.height), buffer);
             }
         }
-        if let Some(id) = robot {
-            let style = style(self.palette, id, Some(id) == self.in_view);
-            let (letter, number) = label(id);
-            let crowd = others.then_some(b'&');
-            // A bomb is worth more than the rest of what there is to say.
-            let free = W - usize::from(timer.is_some());
-            let shown = [Some(letter), number, crowd].into_iter().flatten();
-            for (cell, shown) in cell.iter_mut().take(free).zip(shown) {
-                *cell = (shown, style);
-            }
-        }
-        if explosion {
-            for (_, style) in &mut cell {
-                *style = style.add_modifier(Modifier::REVERSED);
-            }
-        }
-        cell
     }
+
+    // What lies on the ground fills the field. In the middle row a robot stands at the left, a bomb at the right.
+    fn render_field(&self, place: Place, area: Rect, buffer: &mut Buffer) {
+        let shown = self.index(place.x, place.y).and_then(|index| self.fields.get(index)).copied().unwrap_or_default();
+        let own = shown.robot.filter(|&id| Some(id) == self.in_view);
+        let ground = self.ground(shown, place);
+        // The own robot fills its field, so that it is found at once.
+        let filled = own.map_or(ground.fill, |id| (ground.fill.0, style(self.palette, id, true)));
+        let all_over = |style: Style| if shown.explosion { style.add_modifier(Modifier::REVERSED) } else { style };
+        let middle = area.y + (area.height - 1) / 2;
+        let mut put = |x: u16, y: u16, byte: u8, style: Style| {
+            if let Some(cell) = buffer.cell_mut((x, y)) {
+                cell.set_char(char::from(byte)).set_style(all_over(style));
+            }
+        };
+        for y in area.top()..area.bottom() {
+            for x in area.left()..area.right() {
+                put(x, y, filled.0, filled.1);
+            }
+        }
+        // Beside the middle where fields are wide: there the letters of neighbours do not touch.
+        let margin = if area.width > 3 { (area.width - 2) / 2 } else { 0 };
+        let (left, right) = (area.left() + margin.saturating_sub(u16::from(margin > 1)), area.right());
+        if let Some((byte, style)) = ground.mark.filter(|_| shown.timer.is_none() && shown.robot.is_none()) {
+            put(area.left() + margin, middle, byte, style);
+        }
+        if let Some(timer) = shown.timer {
+            let free = area.width - if area.width > 3 { margin } else { 0 };
+            let covered = shown.explosion || shown.block || shown.robot.is_some();
+            let room = if area.width <= 3 && covered { 1 } else { usize::from(free) };
+            let style = self.palette.style(Color::LightRed, Modifier::BOLD);
+            let text = digits(timer, room);
+            let start = right.saturating_sub(u16::try_from(text.len()).unwrap_or(area.width));
+            for (x, byte) in (start..).zip(text.bytes()) {
+                put(x, middle, byte, style);
+            }
+        }
+        if let Some(id) = shown.robot {
+            let style = style(self.palette, id, own.is_some());
+            let (letter, number) = label(id);
+            let crowd = shown.others.then_some(b'&');
+            // A bomb is worth more than the rest of what there is to say.
+            let free = area.width - u16::from(shown.timer.is_some());
+            let text = [Some(letter), number, crowd].into_iter().flatten();
+            for (x, byte) in (left..area.left() + free).zip(text) {
+                put(x, middle, byte, style);
+            }
+        }
+    }
+
+    fn ground(&self, field: Field, place: Place) -> Ground {
+        let plain = Style::new();
+        let danger = self.palette.style(Color::LightRed, Modifier::BOLD);
+        if field.explosion {
+            return Ground { fill: (b'*', self.palette.style(Color::LightYellow, Modifier::BOLD)), mark: None };
+        }
+        if field.block {
+            let style = if field.endangered { danger } else { self.palette.style(Color::Yellow, Modifier::empty()) };
+            return Ground { fill: (b'#', style), mark: None };
+        }
+        let floor = plain.add_modifier(Modifier::DIM);
+        let mark = match self.pointed_at {
+            _ if field.endangered => (b'!', danger),
+            Some((there, style)) if there.y == place.y => (b'-', style),
+            Some((there, style)) if there.x == place.x => (b'|', style),
+            _ => (b'.', floor),
+        };
+        Ground { fill: (b' ', plain), mark: Some(mark) }
+    }
+}
+
+/// How a field looks below robots and bombs.
+#[derive(Debug, Clone, Copy)]
+struct Ground {
+    fill: (u8, Style),
+    /// One character of an empty field.
+    mark: Option<(u8, Style)>,
 }
 
 // A number in at most `room` columns; a larger one is as many nines as fit and a plus, in one column the plus alone.
@@ -135,13 +211,21 @@ fn digits(timer: u16, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{at, bomb, game};
+    use crate::testing::{at, bomb, game, lines};
 
-    fn row<const W: usize>(game: &GamePicture, in_view: Option<PlayerId>) -> String {
-        let window = Size::new(game.size_x, game.size_y);
-        let scene = Scene::new(game, Place::ORIGIN, window, in_view, Palette::MONO);
-        let cells = (0..game.size_x).flat_map(|x| scene.cell::<W>(x, 0));
-        cells.map(|(byte, _)| char::from(byte)).collect()
+    fn whole(game: &GamePicture, in_view: Option<PlayerId>) -> Scene {
+        Scene::new(game, Place::ORIGIN, Size::new(game.size_x, game.size_y), in_view, Palette::MONO)
+    }
+
+    fn drawn(scene: &Scene, width: u16, height: u16) -> Buffer {
+        let field = Size::new(width, height);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, scene.window.width * width, scene.window.height * height));
+        scene.render(field, buffer.area, &mut buffer);
+        buffer
+    }
+
+    fn row(game: &GamePicture, width: u16, in_view: Option<PlayerId>) -> String {
+        lines(&drawn(&whole(game, in_view), width, 1)).concat()
     }
 
     #[test]
@@ -150,8 +234,29 @@ mod tests {
         game.blocks = vec![at(2, 0)];
         game.explosions = vec![at(3, 0)];
         game.bombs = vec![bomb(4, 0, 5), bomb(5, 0, 12), bomb(6, 0, 100), bomb(7, 0, 65_535)];
-        assert_eq!(row::<2>(&game, None), ". A ##** 5129+9+");
-        assert_eq!(row::<3>(&game, None), ".  A  ###***  5 1210099+");
+        assert_eq!(row(&game, 2, None), ". A ##** 5129+9+");
+        assert_eq!(row(&game, 3, None), ".  A  ###***  5 1210099+");
+    }
+
+    #[test]
+    fn everything_in_large_fields() {
+        let mut game = game(6, 1, &[("A", 1, 0), ("B", 2, 0), ("C", 2, 0)]);
+        game.blocks = vec![at(3, 0)];
+        game.explosions = vec![at(4, 0)];
+        game.bombs = vec![bomb(2, 0, 5), bomb(4, 0, 12), bomb(5, 0, 65_535)];
+        assert_eq!(
+            lines(&drawn(&whole(&game, None), 4, 2)),
+            [" .   A   B&5####**12 99+", "            ####****"].map(str::to_owned)
+        );
+        assert_eq!(
+            lines(&drawn(&whole(&game, None), 6, 3)),
+            [
+                "                  ######******",
+                "  .    A     B&  5######****12  999+",
+                "                  ######******"
+            ]
+            .map(ToOwned::to_owned)
+        );
     }
 
     #[test]
@@ -161,19 +266,31 @@ mod tests {
         game.bombs = vec![bomb(0, 0, 9), bomb(0, 0, 4), bomb(2, 0, 10), bomb(4, 0, 3), bomb(5, 0, 7), bomb(6, 0, 70)];
         game.blocks = vec![at(3, 0), at(5, 0)];
         game.explosions = vec![at(2, 0), at(6, 0)];
-        assert_eq!(row::<2>(&game, None), "A4B&D+E#F3#7*+");
-        assert_eq!(row::<3>(&game, None), "A 4B& D*+E##F&3##7**+");
-        assert_eq!(row::<2>(&game, Some(PlayerId(2))), "A4C&D+E#F3#7*+");
+        assert_eq!(row(&game, 2, None), "A4B&D+E#F3#7*+");
+        assert_eq!(row(&game, 3, None), "A 4B& D*+E##F&3##7**+");
+        assert_eq!(row(&game, 2, Some(PlayerId(2))), "A4C&D+E#F3#7*+");
     }
 
     #[test]
-    fn an_explosion_and_the_robot_in_view_are_seen_without_colour() {
+    fn the_own_robot_fills_its_field_and_explosions_are_seen_without_colour() {
         let mut game = game(3, 1, &[("A", 0, 0), ("B", 1, 0)]);
         game.explosions = vec![at(1, 0)];
-        let scene = Scene::new(&game, Place::ORIGIN, Size::new(3, 1), Some(PlayerId(0)), Palette::MONO);
-        let reversed = |x| scene.cell::<2>(x, 0).map(|(_, style)| style.add_modifier.contains(Modifier::REVERSED));
-        assert_eq!([reversed(0), reversed(1), reversed(2)], [[true, false], [true, true], [false, false]]);
-        assert_eq!(scene.cell::<2>(1, 0).map(|(byte, _)| byte), *b"B*");
+        let buffer = drawn(&whole(&game, Some(PlayerId(0))), 4, 2);
+        let reversed = |x| (0..2).all(|y| buffer[(x, y)].modifier.contains(Modifier::REVERSED));
+        let shown: Vec<bool> = (0..12).map(reversed).collect();
+        assert_eq!(shown, [[true; 4], [true; 4], [false; 4]].concat());
+        assert_eq!(lines(&buffer), [" A  *B**.", "    ****"].map(str::to_owned).map(|row| row.replace("**.", "** .")));
+    }
+
+    #[test]
+    fn what_explodes_next_turn_and_where_the_own_robot_is_can_be_shown() {
+        let mut game = game(5, 3, &[("A", 4, 0)]);
+        game.blocks = vec![at(2, 1)];
+        let mut board = robots::Board::new(5, 3);
+        board.put_block(at(2, 1));
+        let blast = Blast::new(&board, at(0, 1), 4);
+        let scene = whole(&game, None).with_danger(&game, &[blast]).pointing_at(&game, PlayerId(0));
+        assert_eq!(lines(&drawn(&scene, 2, 1)), ["! . . . |", "! ! ##. |", "! - - - A"].map(str::to_owned));
     }
 
     #[test]
@@ -182,7 +299,6 @@ mod tests {
         game.bombs = vec![bomb(3, 1, 1)];
         game.blocks = vec![at(1, 0), at(1, 1)];
         let scene = Scene::new(&game, Place::new(1, 1), Size::new(2, 1), None, Palette::MONO);
-        let shown = |x, y| scene.cell::<2>(x, y).map(|(byte, _)| byte);
-        assert_eq!([shown(1, 1), shown(2, 1), shown(0, 1), shown(1, 0)], [*b"##", *b". ", *b". ", *b". "]);
+        assert_eq!(lines(&drawn(&scene, 2, 1)), ["##."]);
     }
 }

@@ -1,4 +1,4 @@
-//! The way of keys to the client.
+//! Sending keys to the client.
 
 use std::{
     future,
@@ -14,23 +14,23 @@ use robots::InputMessage;
 use tokio::{net::UdpSocket, time::sleep};
 use tracing::{debug, warn};
 
-/// How long to wait after the system had trouble, so that lasting trouble costs no processor time.
+/// The pause after an error of the system, so that a lasting error costs no processor time.
 const TROUBLE: Duration = Duration::from_millis(20);
 
-/// A socket for keys that is connected to one address of the client at a time: so the system says when nobody listens
-/// there, and the next address is tried.
+/// A socket that is connected to one address of the client at a time, so that the system reports when nobody listens there.
+/// Then the next address is tried.
 #[derive(Debug)]
 pub(crate) struct Sender {
     addresses: Vec<SocketAddr>,
     current: usize,
     way: Way,
-    // The newest key, and how many addresses have refused it.
+    // The newest key, and the number of addresses that have refused it.
     newest: Option<InputMessage>,
     refusals: usize,
 }
 
-/// One socket twice: to wait for the word of a refusal, and to send at once. The runtime knows only after a while that a
-/// new socket can be written to.
+/// One socket twice: one handle waits for refusals, the other sends without the runtime, which learns only later that a new
+/// socket is writable.
 #[derive(Debug)]
 struct Way {
     waiting: UdpSocket,
@@ -38,7 +38,7 @@ struct Way {
 }
 
 impl Sender {
-    /// A way to the first of `addresses` that the system has a way to.
+    /// A sender to the first of `addresses` that the system can route to.
     pub(crate) fn new(addresses: Vec<SocketAddr>) -> anyhow::Result<Self> {
         let mut trouble = anyhow::anyhow!("no address of the client");
         for (current, &address) in addresses.iter().enumerate() {
@@ -52,7 +52,7 @@ impl Sender {
 
     /// Sends a key.
     pub(crate) fn send(&mut self, message: InputMessage) {
-        // What is known to be a wrong address is not tried again until all were.
+        // An address that has refused is not tried again until all others were.
         if self.is_refused() {
             self.refusals = 0;
         }
@@ -60,21 +60,21 @@ impl Sender {
         self.send_newest();
     }
 
-    /// Whether no address took the newest key.
+    /// Whether all addresses have refused the newest key.
     pub(crate) const fn is_refused(&self) -> bool {
         self.refusals >= self.addresses.len()
     }
 
-    /// Takes in that the client is there: it has sent a picture.
+    /// Notes that the client is there, since it has sent a picture.
     pub(crate) const fn heard(&mut self) {
         self.refusals = 0;
     }
 
-    /// Waits until the system says that nobody listens at the current address. Dropping it before loses nothing.
+    /// Waits until the system reports that nobody listens at the current address. Cancelling it loses nothing.
     pub(crate) async fn refused(&self) {
         loop {
             match self.way.waiting.recv(&mut [0; 1]).await {
-                // Pictures come elsewhere.
+                // Pictures arrive on other sockets.
                 Ok(_) => {}
                 Err(error) if is_refused(&error) => return,
                 Err(error) => {
@@ -85,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Goes on to the next address after a refusal, and sends the newest key there if it was not refused everywhere.
+    /// Switches to the next address after a refusal, and sends the newest key there unless all addresses have refused it.
     pub(crate) fn try_next(&mut self) {
         self.refusals = (self.refusals + 1).min(self.addresses.len());
         for step in 1..self.addresses.len() {
@@ -109,7 +109,7 @@ impl Sender {
         let mut datagram = BytesMut::new();
         message.encode(&mut Writer::new(&mut datagram));
         let sent = match self.way.sending.send(&datagram) {
-            // Linux reports what became of the datagram before this one and sends nothing.
+            // Linux reports the error of an earlier datagram here and does not send this one.
             Err(error) if is_refused(&error) => self.way.sending.send(&datagram),
             sent => sent,
         };
@@ -140,7 +140,7 @@ fn connect(address: SocketAddr) -> io::Result<Way> {
     Ok(Way { waiting: UdpSocket::from_std(socket.try_clone()?)?, sending: socket })
 }
 
-// Windows calls it a reset.
+// Windows reports a refusal as a reset.
 fn is_refused(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
 }

@@ -1,7 +1,7 @@
 //! What the tests of this crate share.
 
 use ratatui::buffer::{Buffer, Cell};
-use robots::{Bomb, GamePicture, Player, PlayerId, Position};
+use robots::{Bomb, GamePicture, Parameters, Player, PlayerId, Position};
 
 pub(crate) fn lines(buffer: &Buffer) -> Vec<String> {
     let row = |cells: &[Cell]| cells.iter().map(Cell::symbol).collect::<String>().trim_end().to_owned();
@@ -18,6 +18,19 @@ pub(crate) fn bomb(x: u16, y: u16, timer: u16) -> Bomb {
 
 pub(crate) fn player(name: &str) -> Player {
     Player { name: name.try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() }
+}
+
+/// The parameters of the games here.
+pub(crate) fn parameters() -> Parameters {
+    Parameters {
+        server_name: "here".try_into().unwrap(),
+        players_count: 2,
+        size_x: 10,
+        size_y: 8,
+        game_length: 300,
+        explosion_radius: 4,
+        bomb_timer: 5,
+    }
 }
 
 /// A game with these robots, numbered from 0, nobody destroyed yet.

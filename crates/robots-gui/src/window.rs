@@ -1,4 +1,4 @@
-//! The GUI as it runs: terminal, sockets and clock.
+//! The running GUI: terminal, sockets and clock.
 
 use std::{
     future,
@@ -9,33 +9,39 @@ use std::{
 
 use anyhow::{Context, ensure};
 use netcore::{Time, wire::read_datagram};
-use robots::{DrawMessage, PlayerId, messages::MAX_PICTURE_ITEMS};
+use robots::{DrawMessage, InputMessage, PlayerId, messages::MAX_PICTURE_ITEMS};
 use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::{
     net::UdpSocket,
     select,
     sync::watch,
-    time::{Instant, MissedTickBehavior, interval, sleep_until},
+    time::{Instant, sleep, sleep_until},
 };
 use tracing::{debug, warn};
 
 use crate::{
-    contact::Pulse,
+    contact::{Contact, Pulse, Server},
     keys::{self, Action},
     sender::{Sender, readable},
-    view::{Contact, Follow, View},
+    view::{Follow, Part, View},
 };
 
-/// More than a datagram can hold, so that none is ever cut.
+/// The receive buffer, longer than any datagram.
 const BUFFER: usize = 1 << 16;
-/// How many datagrams are taken in before keys have their turn.
+/// Datagrams received in a row before keys are handled.
 const BURST: usize = 64;
-/// How many unreadable datagrams are logged one by one; after that only the powers of two are.
+/// Unreadable datagrams that are logged one by one. After that, only every power of two is.
 const LOGGED: u64 = 20;
-/// How long a socket that has trouble is left alone.
+/// The pause after a receive error.
 const TROUBLE: Duration = Duration::from_millis(20);
-/// How often what the screen says about time is looked at again.
+/// How often texts about the passing of time are updated.
 const TICK: Duration = Duration::from_secs(1);
+/// The same while something blinks.
+const BLINK: Duration = Duration::from_millis(50);
+/// How long keys are ignored after a game, since those meant for the game are still being pressed.
+const QUIET: Duration = Duration::from_secs(1);
+/// The message that joins: in a lobby a client sends a Join for any input.
+const JOIN: InputMessage = InputMessage::PlaceBomb;
 
 /// Why a window was closed.
 #[derive(Debug)]
@@ -55,10 +61,10 @@ pub struct Window {
     sockets: Vec<UdpSocket>,
     sender: Sender,
     told: Option<watch::Receiver<Option<PlayerId>>>,
-    server_lost: Option<watch::Receiver<bool>>,
+    server: Option<watch::Receiver<Server>>,
     pulse: Pulse,
     started: Instant,
-    // Until when the sockets are left alone.
+    // Until when nothing is received, after an error.
     rest: Instant,
     buffer: Box<[u8]>,
 }
@@ -66,11 +72,11 @@ pub struct Window {
 impl Window {
     /// Takes the terminal over. Pictures come on `sockets`, keys go to the first address of `client` that takes them.
     ///
-    /// To be called on a runtime of tokio, and before any thread is started: one that does not know of SIGTSTP would stop
-    /// the program while the terminal is ours. Where standard input is no terminal there are no keys.
+    /// To be called on a runtime of tokio, before any thread is started: a thread with SIGTSTP unblocked would stop the
+    /// program while it controls the terminal. Where standard input is no terminal there are no keys.
     ///
     /// # Errors
-    /// When there is no terminal to draw on, or a socket cannot be had; the terminal is then as it was.
+    /// If there is no terminal to draw on, or a socket is not available. The terminal is then unchanged.
     pub fn new(sockets: Vec<std::net::UdpSocket>, client: Vec<SocketAddr>, follow: Follow) -> anyhow::Result<Self> {
         ensure!(io::stdout().is_terminal(), "standard output is not a terminal, so there is nothing to draw on");
         let port = match sockets.first() {
@@ -91,42 +97,42 @@ impl Window {
         let source = if io::stdin().is_terminal() { Source::Terminal } else { Source::Nothing };
         let now = Instant::now();
         Ok(Self {
-            view: View::new(Palette::from_environment(), follow),
+            view: View::new(Palette::from_environment(), follow).taking_part(Part::Remote),
             contact: Contact { client: name, port, ..Contact::default() },
             sockets,
             sender,
             told,
-            server_lost: None,
+            server: None,
             pulse: Pulse::new(Time::ZERO),
             started: now,
             rest: now,
             buffer: vec![0; BUFFER].into_boxed_slice(),
-            // The last that can fail, since it takes the terminal.
+            // This comes last, since it takes control of the terminal.
             stage: Stage::enter(true, source).context("cannot take the terminal over")?,
         })
     }
 
-    /// What the user calls the place where the client is.
+    /// Sets the name under which the client's address is shown.
     #[must_use]
     pub fn with_client_name(mut self, name: String) -> Self {
         self.contact.client = name;
         self
     }
 
-    /// Told by a client in the same program whether it has lost its server and looks for it again.
+    /// Connects the window to a client in the same program: how that takes part, and the state of its connection.
     #[must_use]
-    pub fn with_server_lost(mut self, lost: watch::Receiver<bool>) -> Self {
-        self.server_lost = Some(lost);
+    pub fn with_client(mut self, part: Part, server: watch::Receiver<Server>) -> Self {
+        self.view = self.view.taking_part(part);
+        self.server = Some(server);
         self
     }
 
-    /// Shows pictures and sends keys until the user leaves, then gives the terminal back.
+    /// Shows pictures and sends keys until the user leaves, then gives the terminal back. With how it ended comes the result of
+    /// the last game as text, if one has ended.
     ///
     /// # Errors
     /// None so far: a terminal that is gone is an [`End`].
-    pub async fn run(mut self) -> anyhow::Result<End> {
-        let mut tick = interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pub async fn run(mut self) -> anyhow::Result<(End, Option<String>)> {
         loop {
             self.draw();
             let rest = self.rest;
@@ -134,10 +140,11 @@ impl Window {
                 sleep_until(rest).await;
                 readable(&self.sockets).await;
             };
+            let tick = sleep(if self.view.is_moving(self.now()) { BLINK } else { TICK });
             select! {
                 event = self.stage.next(true) => {
                     if let Some(end) = self.happen(event) {
-                        return Ok(end);
+                        return Ok((end, self.view.result_text()));
                     }
                 }
                 () = arrival => self.receive(),
@@ -146,10 +153,22 @@ impl Window {
                     self.stage.change();
                 }
                 () = told(&mut self.told) => self.stage.change(),
-                () = told(&mut self.server_lost) => self.stage.change(),
-                _ = tick.tick() => self.stage.change(),
+                () = told(&mut self.server) => self.hear_of_server(),
+                () = tick => self.stage.change(),
             }
         }
+    }
+
+    fn hear_of_server(&mut self) {
+        self.contact.server = self.server.as_ref().map_or(Server::There, |server| *server.borrow());
+        if self.contact.server == Server::Gone {
+            // The last pictures may wait in the socket.
+            self.receive();
+            if self.view.server_gone(self.now()) {
+                self.stage.ignore_keys(QUIET);
+            }
+        }
+        self.stage.change();
     }
 
     fn now(&self) -> Time {
@@ -159,15 +178,17 @@ impl Window {
     fn draw(&mut self) {
         self.contact.silence = self.pulse.silence(self.now());
         self.contact.refused = self.sender.is_refused();
-        self.contact.server_lost = self.server_lost.as_ref().is_some_and(|lost| *lost.borrow());
+        self.contact.turn_duration = self.pulse.turn_duration();
+        self.contact.keys_ignored = self.stage.ignores_keys();
+        let now = self.now();
         let (view, contact) = (&mut self.view, &self.contact);
         self.stage.draw(|frame| {
-            view.prepare(frame.area().as_size());
+            view.prepare(now, frame.area().as_size());
             frame.render_widget(&view.picture(contact), frame.area());
         });
     }
 
-    // Takes in what has come; only the newest picture is drawn.
+    // Receives waiting datagrams. Only the newest picture is drawn.
     fn receive(&mut self) {
         let mut left = BURST;
         for index in 0..self.sockets.len() {
@@ -190,9 +211,16 @@ impl Window {
         self.stage.change();
         match read_datagram::<DrawMessage>(&self.buffer[..bytes], MAX_PICTURE_ITEMS) {
             Ok(picture) => {
-                self.pulse.heard(self.now(), matches!(picture, DrawMessage::Game(_)));
+                let turn = match &picture {
+                    DrawMessage::Game(game) => Some(game.turn),
+                    DrawMessage::Lobby { .. } => None,
+                };
+                let now = self.now();
+                self.pulse.heard(now, turn);
                 self.sender.heard();
-                self.view.show(picture);
+                if self.view.show(now, picture) {
+                    self.stage.ignore_keys(QUIET);
+                }
             }
             Err(error) => {
                 self.contact.unreadable += 1;
@@ -206,14 +234,17 @@ impl Window {
 
     fn happen(&mut self, event: StageEvent) -> Option<End> {
         match event {
-            StageEvent::Key(typed) => {
-                let action = keys::action(typed, self.view.shown());
-                debug!(?typed, ?action, "key");
+            StageEvent::Key(key) => {
+                // The picture that ends a game may have arrived before this key, and must be shown first.
+                self.receive();
+                let ignored = self.stage.ignores_keys() && !key.is_command();
+                let action = if ignored { Action::Ignore } else { keys::action(key, self.view.shown()) };
+                debug!(?key, ?action, "key");
                 return self.act(action);
             }
             StageEvent::Leave => return Some(End::Left),
             StageEvent::Gone(error) => return Some(End::HungUp(error)),
-            // There is no pipe to read from.
+            // Standard input is never read as a pipe.
             StageEvent::Byte(_) | StageEvent::End | StageEvent::Frame | StageEvent::Mouse(_) => {}
         }
         None
@@ -221,11 +252,18 @@ impl Window {
 
     fn act(&mut self, action: Action) -> Option<End> {
         match action {
-            Action::Send(message) => self.sender.send(message),
+            Action::Send(message) => {
+                if self.can_steer() {
+                    self.send(message);
+                }
+            }
             Action::Leave => return Some(End::Left),
             Action::ToggleHelp => self.view.toggle_help(),
             Action::Scroll(direction) => self.view.scroll(direction),
             Action::FollowNext => self.view.follow_next(),
+            Action::ToggleDanger => self.view.toggle_danger(),
+            Action::ToggleTable => self.view.toggle_table(),
+            Action::Again | Action::Proceed => self.proceed(action == Action::Again),
             Action::Redraw => self.stage.forget(),
             Action::Suspend => self.stage.suspend(),
             Action::Ignore => return None,
@@ -233,9 +271,25 @@ impl Window {
         self.stage.change();
         None
     }
+
+    // Without a server there is nothing behind the result.
+    fn proceed(&mut self, join: bool) {
+        if self.contact.server == Server::There && self.view.proceed() && join && self.can_steer() {
+            self.send(JOIN);
+        }
+    }
+
+    fn can_steer(&self) -> bool {
+        self.view.steers() && self.contact.server != Server::Gone
+    }
+
+    fn send(&mut self, message: InputMessage) {
+        self.sender.send(message);
+        self.view.sent();
+    }
 }
 
-// Waits until something else is told; for ever when nobody tells, or nobody any more.
+// Waits until the value changes; without a sender it never completes.
 async fn told<T>(told: &mut Option<watch::Receiver<T>>) {
     if let Some(receiver) = told
         && receiver.changed().await.is_ok()

@@ -1,4 +1,4 @@
-//! What can be asked for on the command line.
+//! The command line.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -92,16 +92,16 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The set-up of the server, checked.
+    /// The checked configuration of the server.
     ///
     /// # Errors
-    /// [`UsageError`] when no game can be played so.
+    /// [`UsageError`] if no game can be played with it.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         let server_name = self.server_name.clone().unwrap_or_else(machine_name);
         let config = Config {
             parameters: Parameters {
                 server_name,
-                // The parser wants them unless a match is resumed, and then nobody asks for these.
+                // The parser requires these three unless a match is resumed, and then they are not used.
                 players_count: self.players_count.unwrap_or_default(),
                 size_x: self.size_x.unwrap_or_default(),
                 size_y: self.size_y.unwrap_or_default(),
@@ -127,7 +127,16 @@ fn name(typed: &str) -> Result<ShortText, String> {
 }
 
 fn machine_name() -> ShortText {
-    let uname = rustix::system::uname();
-    let name = uname.nodename().to_string_lossy();
-    ShortText::try_from(&*name).unwrap_or_default()
+    ShortText::try_from(&*node_name()).unwrap_or_default()
+}
+
+#[cfg(unix)]
+fn node_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+// Windows has a variable for it.
+#[cfg(not(unix))]
+fn node_name() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
 }

@@ -5,18 +5,14 @@ mod args;
 use std::process::ExitCode;
 
 use cmdkit::{Announce, EXIT_FAILURE, Hosting, Match, Reach, Usage, UsageError, Wire, command_of};
-use netcore::Rate;
-use robots::{Config, Parameters, Server};
+use netshell::BindError;
+use robots::{Config, Parameters, READ_RATE, Server};
 use tracing::{info, warn};
 
 use crate::args::Args;
 
-/// The port, if nobody says otherwise.
+/// The default port.
 const PORT: u16 = 2022;
-
-/// Bytes that are read from one connection: thousands of actions at once, and then as many a second, of which only the last
-/// before each turn counts.
-const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 
 /// The course's check starts the programs without arguments and wants 1.
 const USAGE: Usage = Usage { code: EXIT_FAILURE, example: "-c 2 -x 10 -y 10" };
@@ -43,11 +39,16 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         quiet: false,
     };
     let announcement = Announcement(game.engine().config().clone());
-    cmdkit::host(hosting, game, &announcement)?;
+    cmdkit::host(hosting, game, &announcement).map_err(naming_option)?;
     Ok(ExitCode::SUCCESS)
 }
 
-// Whoever comes late is told the whole game so far, which is kept for that within a bound.
+// Adds the name of the option to the error about a port in use.
+fn naming_option(error: anyhow::Error) -> anyhow::Error {
+    error.downcast::<BindError>().map_or_else(|other| other, |taken| taken.naming("--port").into())
+}
+
+// The history of a game is kept for late joiners within a bound.
 fn warn_of_long_history(config: &Config) {
     let (expected, most) = (config.expected_history(), config.max_history);
     if expected > most {
@@ -60,7 +61,7 @@ fn warn_of_long_history(config: &Config) {
     }
 }
 
-/// What is hosted.
+/// The announcement of this configuration.
 struct Announcement(Config);
 
 impl Announce for Announcement {

@@ -1,4 +1,4 @@
-//! Walking over bytes along the description of the format.
+//! Explains bytes by following the description of the format.
 
 use crate::{
     format::{FieldShape, Kind, Shape, least},
@@ -6,14 +6,14 @@ use crate::{
     sense::Sense,
 };
 
-/// Items of a list or entries of a map that are shown one by one.
+/// The most items of a list, or entries of a map, that are shown.
 pub const MAX_SHOWN_ITEMS: u32 = 100;
-/// Lines that are kept of a message.
+/// The most lines that are kept of a message.
 pub const MAX_SHOWN_LINES: usize = 2_000;
 /// Bytes that are shown on each side of a wrong one.
 pub const AROUND: usize = 8;
 
-// What is still to be read of a message; the last is the next.
+// The parts of a message that are still to be read; the last one comes next.
 #[derive(Debug, Clone, Copy)]
 enum Todo {
     Value { label: Label, shape: &'static Shape, depth: usize, shown: bool },
@@ -37,11 +37,11 @@ impl Todo {
 #[derive(Debug)]
 pub struct Explainer {
     kind: Kind,
-    // The message that has begun.
+    // The message that is being read.
     report: Report,
     todo: Vec<Todo>,
     sense: Sense,
-    // The front of a field that has come in part.
+    // The received bytes of an incomplete field.
     pending: Vec<u8>,
     // The last bytes of the message before those.
     before: Vec<u8>,
@@ -49,7 +49,7 @@ pub struct Explainer {
 }
 
 impl Explainer {
-    /// Explains messages of that kind.
+    /// An explainer of messages of this kind.
     pub fn new(kind: Kind) -> Self {
         let mut explainer = Self {
             kind,
@@ -81,17 +81,17 @@ impl Explainer {
         report
     }
 
-    /// Whole messages so far.
+    /// The number of complete messages.
     pub const fn messages(&self) -> u64 {
         self.report.number - 1
     }
 
-    /// Where the message that has begun, or the next, begins.
+    /// The offset of the current or next message.
     pub const fn at(&self) -> u64 {
         self.report.at
     }
 
-    /// Whether the stream cannot be read on since a byte was wrong.
+    /// Whether a wrong byte has ended the reading of the stream.
     pub const fn is_broken(&self) -> bool {
         self.broken
     }
@@ -133,7 +133,7 @@ impl Explainer {
         Some(report)
     }
 
-    /// What has come of a message that is not whole, at the end of a stream; none if nothing has.
+    /// The report of an incomplete message at the end of the stream; none if no message has begun.
     pub fn finish(mut self) -> Option<Report> {
         let nothing = self.report.length == 0 && self.pending.is_empty();
         if self.broken || nothing { None } else { Some(self.unfinished()) }
@@ -234,7 +234,7 @@ impl Explainer {
         if shown {
             self.show(Line::Field(Field { at, bytes: taken, depth, label, value }));
         } else {
-            // Its memory serves the next.
+            // The buffer is reused for the next field.
             self.pending = taken;
             self.pending.clear();
         }
@@ -242,7 +242,7 @@ impl Explainer {
         Ok(true)
     }
 
-    // What the bytes of one value say.
+    // The meaning of the bytes of one value.
     fn read(&mut self, at: usize, label: Label, shape: &'static Shape) -> Result<Value, Fault> {
         let bytes = &self.pending;
         let short = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);

@@ -1,12 +1,12 @@
 //! Explains the messages of robots byte by byte, for people who debug a program of their own.
 //!
-//! - [`format`](mod@format) is the description of the wire format, as data: the one thing that explanations come from. Tests hold it
-//!   against the decoders of the crate `robots`, on whole messages, on their fronts and on damaged ones.
-//! - [`explain`] walks over bytes along that description, in pieces of any size, and gives a [`Report`] for each message ([`report`](mod@report)).
-//! - [`sense`] finds what is well-formed and still cannot be meant.
+//! - [`format`](mod@format) describes the wire format as data. All explanations come from it. Tests compare it with the decoders
+//!   of the crate `robots`, on complete, truncated and damaged messages.
+//! - [`explain`] reads bytes in pieces of any size and gives a [`Report`] for each message ([`report`](mod@report)).
+//! - [`sense`] finds well-formed messages that make no sense.
 //! - [`text`] writes a report for people, [`json`] for programs.
 //!
-//! None of these touches the world; sockets, files and standard output are the program's.
+//! None of these does input or output; the program has the sockets, files and standard output.
 //!
 //! ```
 //! use robots_verify::{Explainer, Fault, Kind};

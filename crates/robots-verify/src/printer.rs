@@ -1,5 +1,4 @@
-//! Standard output. It is written by a thread of its own: while nobody reads it, those who send wait, and signals are
-//! still heard.
+//! Standard output, written by a thread of its own: while nobody reads it, senders wait, and signals are still handled.
 
 use std::{
     io::{self, Write},
@@ -17,12 +16,12 @@ use tokio::{
     time::timeout,
 };
 
-/// Texts that wait to be written.
+/// The most texts that wait to be written.
 const WAITING: usize = 64;
-/// How long the last ones may take.
+/// The time for writing the last ones.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Where bytes come from: in words, and in the fields of a line of JSON.
+/// The source of bytes: in words, and as fields of a line of JSON.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Source {
     /// May be empty.
@@ -38,7 +37,7 @@ pub(crate) struct Printer {
     texts: mpsc::Sender<String>,
 }
 
-/// Tells when all is written.
+/// Waits until everything is written.
 #[derive(Debug)]
 pub(crate) struct Written(oneshot::Receiver<io::Result<()>>);
 
@@ -107,7 +106,7 @@ impl Written {
     pub(crate) async fn finish(self) -> io::Result<()> {
         match timeout(PATIENCE, self.0).await {
             Ok(Ok(result)) => result,
-            // Nobody reads any more.
+            // The reader has closed standard output.
             _ => Ok(()),
         }
     }

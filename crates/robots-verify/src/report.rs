@@ -1,4 +1,4 @@
-//! What is found out about a message.
+//! The report about a message.
 
 use crate::{format::Enum, sense::Note};
 
@@ -15,11 +15,11 @@ pub struct Report {
     pub name: Option<&'static str>,
     /// Its fields, in their order.
     pub lines: Vec<Line>,
-    /// How many more there were than are kept.
+    /// The number of further ones that were not kept.
     pub lines_left_out: usize,
-    /// What is well-formed and cannot be meant.
+    /// Notes about well-formed parts that make no sense.
     pub notes: Vec<Note>,
-    /// How many more there were than are kept.
+    /// The number of further ones that were not kept.
     pub notes_left_out: usize,
     /// What is wrong, if anything.
     pub fault: Option<Fault>,
@@ -52,7 +52,7 @@ pub struct Field {
     pub depth: usize,
     /// What it is.
     pub label: Label,
-    /// What it says.
+    /// Its value.
     pub value: Value,
 }
 
@@ -69,7 +69,7 @@ pub enum Label {
     Key(&'static str),
 }
 
-/// What a field says.
+/// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A variant of an enumeration.
@@ -177,7 +177,7 @@ pub struct Around {
 }
 
 impl Report {
-    /// Of a message of which nothing has been read.
+    /// The report of a message before its first byte.
     pub(crate) const fn new(number: u64, at: u64) -> Self {
         Self {
             number,

@@ -1,4 +1,4 @@
-//! What is well-formed and still cannot be meant, as far as one message shows it.
+//! Finds well-formed messages that make no sense, as far as one message alone shows it.
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
@@ -10,18 +10,18 @@ pub const MAX_NOTES: usize = 20;
 /// Fields, or bombs, that are remembered to find repeated ones: as many as a rule-abiding server can place blocks at once.
 pub const MAX_REMEMBERED: usize = 1 << 16;
 
-/// Something that cannot be meant.
+/// A note about something that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Where it is, in bytes from the start of the message.
     pub at: usize,
-    /// What it is, and what would be right.
+    /// What is wrong, and what would be right.
     pub text: String,
 }
 
 type Field = (u16, u16);
 
-/// Looks at the fields of one message as they come.
+/// Checks the fields of one message in their order.
 #[derive(Debug, Default)]
 pub struct Sense {
     notes: Vec<Note>,
@@ -234,7 +234,7 @@ impl Sense {
     }
 }
 
-// Whether it is not among those remembered; it is from now on, if there is room.
+// Whether the item is new. It is remembered from now on, if there is room.
 fn is_new<T: Ord>(remembered: &mut BTreeSet<T>, item: T) -> bool {
     if remembered.len() < MAX_REMEMBERED { remembered.insert(item) } else { !remembered.contains(&item) }
 }

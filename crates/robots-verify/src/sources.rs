@@ -1,4 +1,4 @@
-//! Where messages come from: connections, datagrams, a file, standard input.
+//! The sources of messages: connections, datagrams, a file, standard input.
 
 use std::{
     fs::File,
@@ -35,16 +35,16 @@ use crate::{
     printer::{Printer, Source},
 };
 
-/// Connections that are explained at a time; whoever comes then is turned away.
+/// The most connections at a time. Further ones are closed.
 const MAX_CONNECTIONS: usize = 64;
 /// The longest datagram that there is, in bytes.
 const MAX_DATAGRAM: usize = 65_535;
 /// Bytes read at a time.
 const CHUNK: usize = 16 << 10;
-/// How long taking in connections pauses when the system has no room for another.
+/// The pause before the next connection is accepted when the system has no room for another.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Explains what comes from where `args` say, until it ends; listening does not.
+/// Explains the messages from the source in `args` until it ends. Listening never ends.
 ///
 /// # Errors
 /// When the port or the file cannot be had, or nothing can be written.
@@ -167,7 +167,7 @@ async fn feed(explainer: &mut Explainer, mut bytes: &[u8], source: &Source, prin
     Ok(())
 }
 
-// Says how a stream has ended; whether all of it was right.
+// Prints how a stream has ended. Gives whether all of it was right.
 async fn end(explainer: Explainer, why: &str, source: &Source, printer: &Printer) -> io::Result<bool> {
     let (messages, at, broken) = (explainer.messages(), explainer.at(), explainer.is_broken());
     let unfinished = explainer.finish();
@@ -218,7 +218,7 @@ async fn file_as_datagram(path: &Path, kind: Kind, printer: &Printer) -> anyhow:
     Ok(if report.fault.is_none() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-// Reads a file, or standard input for `-`, in a thread of its own, since reading a pipe waits and a signal may not.
+// Reads a file, or standard input for `-`, in a thread of its own, so that signals are handled while a pipe blocks.
 fn chunks(path: &Path) -> anyhow::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
     let mut input: Box<dyn Read + Send> = if path.as_os_str() == "-" {
         Box::new(io::stdin())

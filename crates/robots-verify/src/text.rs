@@ -2,14 +2,14 @@
 
 use crate::report::{Around, Fault, Field, Label, Line, Report, Value};
 
-/// Columns that a line has.
+/// Columns of a line.
 const WIDTH: usize = 80;
 /// Bytes in a row.
 const ROW: usize = 8;
 /// Bytes of a field that are shown.
 pub const MAX_SHOWN_BYTES: usize = 32;
 
-/// What kind of bytes a report is about.
+/// The kind of source that a report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
     /// Messages follow each other: offsets are given in the stream and in the message.
@@ -171,7 +171,7 @@ fn grouped(number: u64) -> String {
     out
 }
 
-// What would end the line or the quotes, or is not seen, is written as an escape.
+// Escapes characters that would end the line or the quotes, or that are invisible.
 fn escaped(text: &str) -> String {
     text.chars().map(|c| if c == '\'' { c.to_string() } else { c.escape_debug().to_string() }).collect()
 }
@@ -192,7 +192,7 @@ fn place(start: u64, at: usize, carrier: Carrier) -> String {
     }
 }
 
-// Where the words begin.
+// The column at which the words begin.
 const fn margin(carrier: Carrier) -> usize {
     let offsets = match carrier {
         Carrier::Stream => 17,
@@ -231,7 +231,7 @@ fn field(out: &mut String, field: &Field, start: u64, carrier: Carrier) {
     }
 }
 
-// Cuts a line into those that fit; all but the first begin with `indent`.
+// Wraps a line; all lines but the first begin with `indent`.
 fn pieces(line: &str, room: usize, indent: &str) -> Vec<String> {
     let (mut pieces, mut piece, mut length) = (vec![], String::new(), 0);
     for c in line.chars() {
@@ -246,7 +246,7 @@ fn pieces(line: &str, room: usize, indent: &str) -> Vec<String> {
     pieces
 }
 
-// Writes words, in as many lines as they need.
+// Writes words, wrapped at the line's end.
 fn wrap(out: &mut String, indent: &str, words: &str) {
     let mut line = indent.to_owned();
     let mut begun = false;

@@ -20,7 +20,7 @@ impl Position {
         Self { x, y }
     }
 
-    /// The field `distance` fields that way; `None` where coordinates end. Whether it is on the board is another matter.
+    /// The field `distance` fields away in direction `way`; `None` if a coordinate would overflow. It may lie off the board.
     pub fn offset(self, way: Direction, distance: u16) -> Option<Self> {
         let Self { x, y } = self;
         Some(match way {
@@ -50,12 +50,12 @@ impl Direction {
     pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 }
 
-/// Fields and blocks. Memory is taken by blocks alone, so a board of 65535 x 65535 fields costs no more than a small one.
+/// A board and its blocks. Memory grows with the number of blocks, not with the number of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
     size_x: u16,
     size_y: u16,
-    // The same blocks twice, so that the next one along a column and along a row are both one search away. Keys are
+    // The same blocks twice, ordered by column and by row, so that the next block in any direction is one search. Keys are
     // (x, y) and (y, x), packed so that they compare as one number.
     columns: BTreeSet<u32>,
     rows: BTreeSet<u32>,
@@ -66,22 +66,22 @@ const fn key(major: u16, minor: u16) -> u32 {
 }
 
 impl Board {
-    /// A board without blocks. One of no columns or no rows has no fields.
+    /// A board without blocks. With no columns or no rows it has no fields.
     pub const fn new(size_x: u16, size_y: u16) -> Self {
         Self { size_x, size_y, columns: BTreeSet::new(), rows: BTreeSet::new() }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub const fn size_x(&self) -> u16 {
         self.size_x
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub const fn size_y(&self) -> u16 {
         self.size_y
     }
 
-    /// Whether the board has that field.
+    /// Whether `position` is on the board.
     pub const fn contains(&self, position: Position) -> bool {
         position.x < self.size_x && position.y < self.size_y
     }
@@ -91,31 +91,31 @@ impl Board {
         from.offset(way, 1).filter(|&to| self.contains(to))
     }
 
-    /// Whether there is a block.
+    /// Whether the field has a block.
     pub fn is_block(&self, position: Position) -> bool {
         self.columns.contains(&key(position.x, position.y))
     }
 
-    /// Puts a block down; `false` if the field has one already, or if there is no such field.
+    /// Puts a block on a field; `false` if it has one already or is off the board.
     pub fn put_block(&mut self, position: Position) -> bool {
         self.contains(position)
             && self.columns.insert(key(position.x, position.y))
             && self.rows.insert(key(position.y, position.x))
     }
 
-    /// Takes a block away; `false` if there is none.
+    /// Removes a block; `false` if there is none.
     pub fn remove_block(&mut self, position: Position) -> bool {
         self.columns.remove(&key(position.x, position.y)) && self.rows.remove(&key(position.y, position.x))
     }
 
-    /// All blocks, column by column from the left, each from the bottom.
+    /// All blocks, column by column from the left, and from bottom to top in each.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = Position> {
         // The two halves of a key.
         #[allow(clippy::cast_possible_truncation, reason = "each half has 16 bits")]
         self.columns.iter().map(|&key| Position { x: (key >> 16) as u16, y: key as u16 })
     }
 
-    /// How many fields there are that way up to the board's edge, `from` not counted.
+    /// The number of fields between `from` and the edge of the board in direction `way`.
     pub const fn to_edge(&self, from: Position, way: Direction) -> u16 {
         match way {
             Direction::Up => self.size_y.saturating_sub(1).saturating_sub(from.y),
@@ -125,7 +125,7 @@ impl Board {
         }
     }
 
-    /// How far away the first block that way is, if it is within `reach` fields; the field `from` does not count.
+    /// The distance from `from` to the first block in direction `way`, if it is at most `reach`. A block on `from` does not count.
     pub fn to_block(&self, from: Position, way: Direction, reach: u16) -> Option<u16> {
         if reach == 0 {
             return None;
@@ -135,7 +135,7 @@ impl Board {
             Direction::Up | Direction::Down => (&self.columns, key(x, y)),
             Direction::Right | Direction::Left => (&self.rows, key(y, x)),
         };
-        // The far end stays within the column or row, so that the search does.
+        // The range ends within the column or row, so the search does too.
         #[allow(clippy::cast_possible_truncation, reason = "the lower half of a key has 16 bits")]
         let minor = at as u16;
         let distance = match way {

@@ -1,4 +1,4 @@
-//! A player that plays by itself: keeps out of blasts and hunts the others.
+//! A computer player: it avoids blasts and hunts the other robots.
 
 use alloc::{collections::BTreeSet, vec, vec::Vec};
 use netcore::MinStd;
@@ -10,20 +10,55 @@ use crate::{
     messages::{Action, InputMessage, PlayerId},
 };
 
-// How many turns it looks ahead. Whatever explodes later can still be walked away from then.
+// Turns that the bot looks ahead. It can still walk away later from bombs that explode after that.
 const HORIZON: usize = 10;
-// How many bombs it looks at: the work of a turn stays within a bound, whatever a server says.
+// Bombs that the bot considers, so that a hostile server cannot make a turn expensive.
 const MAX_BOMBS: usize = 4_096;
-// How many fields it searches for a way to another robot.
+// Fields that the bot searches for a path to another robot.
 const MAX_SEARCH: usize = 2_048;
 
-/// Chooses what a robot does that plays by itself.
+/// How well a [`Bot`] plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// Slow and careless: notices bombs late and makes many mistakes.
+    Easy,
+    /// A person beats it about half of the time.
+    #[default]
+    Normal,
+    /// Acts in every turn, sees all bombs and makes no mistakes.
+    Hard,
+}
+
+/// The parameters of a level. Shares are in percent.
+#[derive(Debug, Clone, Copy)]
+struct Skill {
+    /// Share of turns in which the bot does nothing.
+    idle: usize,
+    /// Share of the other turns in which it ignores all bombs.
+    careless: usize,
+    /// The bot notices only bombs that explode within this many turns.
+    foresight: usize,
+    /// Share of the chances to hit somebody in which it places a bomb.
+    eager: usize,
+}
+
+impl Level {
+    const fn skill(self) -> Skill {
+        match self {
+            Self::Easy => Skill { idle: 30, careless: 20, foresight: 3, eager: 40 },
+            Self::Normal => Skill { idle: 15, careless: 5, foresight: 4, eager: 50 },
+            Self::Hard => Skill { idle: 0, careless: 0, foresight: HORIZON + 1, eager: 100 },
+        }
+    }
+}
+
+/// Chooses the actions of a robot.
 ///
-/// It never goes, and never puts down a bomb, where it sees no way out of the blasts to come, unless there is none at
-/// all. Within that it walks towards the nearest robot, and puts down a bomb when its blast would reach one, or when
-/// blocks are all around.
+/// The bot moves only to fields, and places bombs only where it can still escape all coming blasts, if it has the choice.
+/// It walks towards the nearest robot and places a bomb when the blast would reach one, or when blocks surround it. Below
+/// [`Level::Hard`] it sometimes does nothing, ignores bombs, or notices them late.
 ///
-/// The same pictures and the same seed lead to the same actions.
+/// The actions are determined by the messages of the server, the seed and the level.
 ///
 /// ```
 /// use netcore::{Client as _, Time, wire::ShortText};
@@ -45,21 +80,27 @@ const MAX_SEARCH: usize = 2_048;
 #[derive(Debug, Clone)]
 pub struct Bot {
     dice: MinStd,
+    skill: Skill,
 }
 
 impl Bot {
-    /// One that draws its whims from `seed`.
+    /// A bot of [`Level::Hard`]. `seed` determines its random choices.
     pub fn new(seed: u32) -> Self {
-        // Not one of the seeds that give nothing but zeros.
-        Self { dice: MinStd::new(1 + seed % 2_147_483_646) }
+        Self::with_level(seed, Level::Hard)
     }
 
-    /// What to give to [`act`](netcore::Client::act) after a picture was due; `None` for doing nothing.
+    /// A bot of this level. `seed` determines its random choices and mistakes.
+    pub fn with_level(seed: u32, level: Level) -> Self {
+        // Seeds that are 0 modulo 2147483647 would draw only zeros.
+        Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: level.skill() }
+    }
+
+    /// The input for [`act`](netcore::Client::act), to be asked for after each message that changed the state; `None` to do nothing.
     pub fn next_input(&mut self, client: &Client) -> Option<InputMessage> {
         client.parameters()?;
         let own = client.own_player();
         let Some(game) = client.game() else {
-            // Any input means that it wants to play.
+            // Any input in the lobby joins.
             return own.is_none().then_some(Action::PlaceBomb);
         };
         let here = *game.positions().get(&own?)?;
@@ -67,10 +108,14 @@ impl Bot {
     }
 
     fn act(&mut self, game: &GameState, own: PlayerId, here: Position) -> Option<Action> {
+        if self.happens(self.skill.idle) {
+            return None;
+        }
         let board = game.board();
         let others: Vec<Position> =
             game.positions().iter().filter(|&(&id, _)| id != own).map(|(_, &position)| position).collect();
-        let danger = Danger::new(game, here);
+        let foresight = if self.happens(self.skill.careless) { 0 } else { self.skill.foresight };
+        let danger = Danger::new(game, here, foresight);
         let first = self.roll(Direction::ALL.len());
         let ways = || Direction::ALL.into_iter().cycle().skip(first).take(Direction::ALL.len());
 
@@ -83,15 +128,15 @@ impl Bot {
         let longest = lasting.iter().copied().max().unwrap_or_default();
         let safe = || moves.iter().zip(&lasting).filter(|&(_, &turns)| turns == longest).map(|(&choice, _)| choice);
 
-        // A bomb that is put down in the coming turn explodes as one would that now has a timer longer by one.
+        // A bomb placed in the coming turn explodes one turn later than one that has a full timer now.
         let bomb = Blast::new(board, here, game.explosion_radius());
         let fuse = usize::from(game.bomb_timer()) + 1;
         let may_bomb = longest == HORIZON && danger.survival(board, here, Some((fuse, bomb))) == HORIZON;
         let prey = others.iter().any(|&other| bomb.contains(other));
-        if may_bomb && prey && self.roll(4) > 0 {
+        if may_bomb && prey && self.roll(4) > 0 && !self.happens(100 - self.skill.eager) {
             return Some(Action::PlaceBomb);
         }
-        // Somebody who stands here as well is in the bomb's reach already, so the way leads to somebody else.
+        // A robot on the same field is in reach already, so the path leads to another one.
         let elsewhere: BTreeSet<Position> = others.into_iter().filter(|&other| other != here).collect();
         let way = way_to(board, here, &elsewhere);
         if let Some(choice) = safe().find(|&(_, to)| Some(to) == way) {
@@ -100,8 +145,13 @@ impl Bot {
         if may_bomb && way.is_none() && !elsewhere.is_empty() && self.roll(4) == 0 {
             return Some(Action::PlaceBomb);
         }
-        // Anywhere that is safe, and rather not here.
+        // Any safe field, preferably another one.
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
+    }
+
+    // `true` with this probability in percent. With 0 no random number is drawn.
+    fn happens(&mut self, percent: usize) -> bool {
+        percent > 0 && self.roll(100) < percent
     }
 
     fn roll(&mut self, sides: usize) -> usize {
@@ -109,20 +159,20 @@ impl Bot {
     }
 }
 
-// What will explode, by the number of turns until then.
+// Coming blasts, indexed by the number of turns until they happen.
 struct Danger {
     blasts: [Vec<Blast>; HORIZON + 2],
 }
 
 impl Danger {
-    // Looks at those bombs whose blasts can reach a field that can be walked to in time.
-    fn new(game: &GameState, here: Position) -> Self {
+    // Considers the bombs that explode within `foresight` turns and can reach a field that the robot can reach in time.
+    fn new(game: &GameState, here: Position, foresight: usize) -> Self {
         let mut bombs: Vec<_> = game
             .bombs()
             .map(|bomb| (usize::from(bomb.timer), bomb.position))
             .filter(|&(timer, position)| {
                 let near = position.x.abs_diff(here.x).min(position.y.abs_diff(here.y));
-                timer < HORIZON + 2 && usize::from(near) <= HORIZON
+                timer <= foresight && usize::from(near) <= HORIZON
             })
             .take(MAX_BOMBS)
             .collect();
@@ -135,18 +185,18 @@ impl Danger {
         Self { blasts }
     }
 
-    // Whether a bomb explodes over `position` in that many turns.
+    // Whether a blast covers `position` in this many turns.
     fn covers(&self, turns: usize, position: Position, own: Option<(usize, Blast)>) -> bool {
         self.blasts[turns].iter().any(|blast| blast.contains(position))
             || own.is_some_and(|(fuse, blast)| fuse == turns && blast.contains(position))
     }
 
-    // How many turns a robot can live that stands on `first` after the coming turn, up to `HORIZON`. `own` is a bomb
-    // that it puts down, with the turns until it explodes.
+    // The number of turns, up to `HORIZON`, that a robot can survive if it stands on `first` after the coming turn. `own` is
+    // a bomb that it places, with the turns until the explosion.
     fn survival(&self, board: &Board, first: Position, own: Option<(usize, Blast)>) -> usize {
         let mut reached = vec![first];
         for turn in 1..=HORIZON {
-            // An explosion hits those who stand there when its turn begins.
+            // An explosion hits the robots that stand there at the start of its turn.
             reached.retain(|&position| !self.covers(turn + 1, position, own));
             let rests = |&position: &Position| (turn + 2..HORIZON + 2).all(|later| !self.covers(later, position, own));
             if reached.iter().any(rests) {
@@ -166,15 +216,15 @@ impl Danger {
     }
 }
 
-// The neighbouring field that way, if a robot can go there.
+// The neighbouring field in this direction, if a robot can enter it.
 fn step(board: &Board, from: Position, way: Direction) -> Option<Position> {
     board.step(from, way).filter(|&to| !board.is_block(to))
 }
 
-// The first field of a shortest way to one of `goals`; `None` if none is found near enough.
+// The first field of a shortest path to one of `goals`; `None` if the search finds none.
 fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>) -> Option<Position> {
     let mut met = BTreeSet::from([here]);
-    // Fields in the order in which they are reached, each with the first of its way.
+    // Fields in the order of the search, each with the first field of its path.
     let mut reached = vec![(here, None)];
     let mut at = 0;
     while let Some(&(field, first)) = reached.get(at)

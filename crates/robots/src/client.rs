@@ -1,4 +1,4 @@
-//! A client without its sockets: folds what the server says into what the GUI shows.
+//! The state of a client: it folds the server's messages into the pictures for the GUI. It has no sockets.
 //!
 //! Source: the task text of robots, "The client".
 
@@ -22,25 +22,24 @@ use crate::{
     },
 };
 
-/// Blocks and bombs that a client remembers of a game, each: no server can fill the memory of its clients. What comes
-/// beyond is ignored. It is some hundred times what fits a picture.
+/// The most blocks, and the most bombs, that a client stores, so that no server can exhaust its memory. Further ones are
+/// ignored. The bound is about a hundred times what fits in a picture.
 pub const MAX_REMEMBERED: usize = 1 << 20;
 
-/// A picture that does not fit a datagram: it cannot be sent, and the next one may fit again.
+/// The error for a picture that is too large for a datagram. It is skipped; later pictures may fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the picture takes {bytes} bytes or more, and a datagram {MAX_DATAGRAM} at most")]
 pub struct PictureTooLarge {
-    /// Bytes of it that were counted.
+    /// The size in bytes, counted until it exceeded the bound.
     pub bytes: usize,
 }
 
 pub use talk::MAX_OUTGOING;
 
-/// What a client knows, and what it says.
+/// The state of a client, and the messages that it sends.
 ///
-/// As a [`netcore::Client`] it takes the server's bytes and the user's inputs, and gives messages for the server. Whoever
-/// shows every step takes them in one by one instead: [`Client::feed`], then [`Client::next_message`] and
-/// [`Client::message`].
+/// As a [`netcore::Client`] it takes the server's bytes and the user's inputs and returns messages for the server. A caller
+/// that needs the picture after every message uses [`Client::feed`], [`Client::next_message`] and [`Client::message`] instead.
 ///
 /// ```
 /// use netcore::{Client as _, Time, wire::ShortText};
@@ -53,7 +52,7 @@ pub use talk::MAX_OUTGOING;
 /// let mut client = Client::new(ShortText::try_from("Ann")?, None);
 /// assert!(client.message(ServerMessage::Hello(parameters)), "a picture is due");
 /// assert!(matches!(client.picture(), Some(Ok(DrawMessage::Lobby { .. }))));
-/// // Whatever the user does in the lobby means that it wants to play.
+/// // Any input in the lobby joins.
 /// client.act(Time::ZERO, Action::PlaceBomb);
 /// assert_eq!(client.take_outgoing().as_deref(), Some(&b"\x00\x03Ann"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -103,8 +102,8 @@ struct PlacedBomb {
 }
 
 impl Client {
-    /// A client that has heard nothing yet. `address` is its own end of the connection, by which it finds itself among
-    /// the players; without it, it goes by its name.
+    /// A client before the first message. `address` is its own end of the connection, which identifies it among the
+    /// players; without it only the name does.
     pub fn new(name: ShortText, address: Option<SocketAddr>) -> Self {
         Self {
             name,
@@ -120,22 +119,22 @@ impl Client {
         }
     }
 
-    /// What the server told about itself; `None` before its Hello.
+    /// The parameters from the server's Hello; `None` before it.
     pub const fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }
 
-    /// Those who play, or who have been accepted so far.
+    /// The players of the game, or in the lobby the players accepted so far.
     pub const fn players(&self) -> &BTreeMap<PlayerId, Player> {
         &self.players
     }
 
-    /// The game that is played; `None` in the lobby.
+    /// The current game; `None` in the lobby.
     pub const fn game(&self) -> Option<&GameState> {
         self.game.as_ref()
     }
 
-    /// Which of the players this client is: the one with its address and name, or else the last of its name who was
+    /// The player that this client is: the one with its address and name, or else the last one of its name that was
     /// accepted after its Join.
     pub const fn own_player(&self) -> Option<PlayerId> {
         match self.own {
@@ -144,7 +143,7 @@ impl Client {
         }
     }
 
-    // What to tell the server when the user wants `input`: in the lobby, that it wants to play.
+    // The message for the user's `input`: in the lobby a Join.
     fn answer(&mut self, input: InputMessage) -> ClientMessage {
         if self.game.is_some() {
             return ClientMessage::Action(input);
@@ -155,8 +154,8 @@ impl Client {
 
     /// Takes in a message from the server; `true` if [`Client::picture`] is to be sent to the GUI now.
     ///
-    /// The server is always right. What makes no sense is ignored: messages out of place, and in a turn whatever is
-    /// about unknown players or fields off the board. A Hello begins everything anew.
+    /// The server's word is taken as it is. Messages out of place are ignored, and so are events about unknown players or
+    /// fields off the board. A Hello resets the state.
     #[must_use = "a picture may be due"]
     pub fn message(&mut self, message: ServerMessage) -> bool {
         match (message, &self.parameters, &mut self.game) {
@@ -174,7 +173,7 @@ impl Client {
             }
             (ServerMessage::GameStarted { players }, Some(parameters), None) => {
                 self.game = Some(GameState::new(parameters, &players));
-                // These were accepted some time, so a name alone proves nothing here.
+                // These may have been accepted before this client joined, so the name alone identifies nobody.
                 for (&id, player) in &players {
                     self.recognise(id, player, false);
                 }
@@ -197,10 +196,10 @@ impl Client {
         }
     }
 
-    /// What the GUI has to show; `None` before the server's Hello.
+    /// The picture for the GUI; `None` before the server's Hello.
     ///
     /// # Errors
-    /// [`PictureTooLarge`] when it does not fit a datagram. That is found out before it is built.
+    /// [`PictureTooLarge`] if it does not fit in a datagram. The size is computed before the picture is built.
     pub fn picture(&self) -> Option<Result<DrawMessage, PictureTooLarge>> {
         let parameters = self.parameters.as_ref()?;
         Some(match &self.game {
@@ -209,7 +208,7 @@ impl Client {
         })
     }
 
-    // `by_name` if a player of the same name may be taken for this client.
+    // With `by_name` a player of the same name is taken for this client.
     fn recognise(&mut self, id: PlayerId, player: &Player, by_name: bool) {
         if player.name != self.name {
             return;
@@ -284,7 +283,7 @@ impl GameState {
         self.turn = turn;
         self.ticks += 1;
         self.blasts.clear();
-        // All blasts are those of the blocks at the turn's start, so they come before any block goes or comes.
+        // Blasts depend on the blocks at the start of the turn, so they are computed before any block changes.
         let mut destroyed = BTreeSet::new();
         for event in events {
             match event {
@@ -383,7 +382,7 @@ fn players_bytes(players: &BTreeMap<PlayerId, Player>) -> usize {
     4 + players.values().map(bytes).sum::<usize>()
 }
 
-// An address as it is compared: servers may write an IPv4 one as one of IPv6.
+// The form in which addresses are compared. Servers may write an IPv4 address as an IPv6 one.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

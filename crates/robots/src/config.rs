@@ -1,31 +1,36 @@
-//! How a server's games are set up.
+//! The configuration of a server.
 
 use core::time::Duration;
+use netcore::Rate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::messages::Parameters;
 
-/// The longest history of a game that newcomers are told, in bytes, unless a server is set up otherwise.
+/// The default of [`Config::max_history`], in bytes.
 pub const MAX_HISTORY: u64 = 256 << 20;
 
-/// How a server and its games are set up.
+/// The rate at which a server reads from one connection. It allows thousands of actions per second, of which only the last
+/// before each turn counts.
+pub const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
+
+/// The configuration of a server and its games.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// What everybody is told.
+    /// The parameters that are sent to every client.
     pub parameters: Parameters,
     /// Time from one turn to the next; may be zero.
     pub turn_duration: Duration,
     /// Blocks drawn at the start of a game; those that fall on each other are one.
     pub initial_blocks: u16,
-    /// Where the random numbers of all games come from.
+    /// The seed of the generator for all games.
     pub seed: u32,
-    /// The longest history of a game that newcomers are told, in bytes; see [`MAX_HISTORY`]. Once it is longer, whoever
-    /// comes is turned away until the game is over.
+    /// The longest history of a game that newcomers are sent, in bytes; see [`MAX_HISTORY`]. Once the history is longer,
+    /// newcomers are turned away until the game is over.
     pub max_history: u64,
 }
 
-/// A set-up with which no game can be played.
+/// A configuration with which no game can be played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A board without fields.
@@ -39,7 +44,7 @@ pub enum ConfigError {
     /// A game without players.
     #[error("a game of 0 players never starts: 1 to 255 are possible")]
     NoPlayers,
-    /// Bombs that explode before they are there.
+    /// Bombs that would explode before they are placed.
     #[error("a bomb timer of 0 turns is too short: 1 to 65535 are possible")]
     NoTimer,
 }
@@ -56,7 +61,7 @@ const BLOCK_PLACED: u64 = 5;
 const BOMB_EXPLODED: u64 = 13 + 4 * 4;
 
 impl Config {
-    /// Whether games can be played so.
+    /// Checks that games can be played with this configuration.
     ///
     /// # Errors
     /// [`ConfigError`] says what is wrong.
@@ -74,7 +79,7 @@ impl Config {
         Ok(())
     }
 
-    /// How long the history of a busy game gets, in bytes: an estimate from above.
+    /// An upper estimate of the length of a busy game's history, in bytes.
     ///
     /// It is the sum of
     /// - `GameStarted`, 5 bytes, and 311 for each player;
@@ -100,7 +105,7 @@ impl Config {
         let arm = radius.min(2 * fields.div_ceil(players.max(1)));
         let blast = 1 + (2 * arm).min(size_x.saturating_sub(1)) + (2 * arm).min(size_y.saturating_sub(1));
         let others = players.saturating_sub(1);
-        // A generator of nothing but zeros puts everybody into one corner.
+        // A generator that draws only zeros puts all robots into one corner.
         let near = if self.seed.is_multiple_of(2_147_483_647) { others } else { (others * blast).div_ceil(fields) };
         let hit = 1 + near.min(others);
 

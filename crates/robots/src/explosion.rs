@@ -1,4 +1,4 @@
-//! What a bomb reaches.
+//! Explosions: the fields that a bomb covers.
 //!
 //! Source: the task text of robots, "Explosions".
 
@@ -9,7 +9,7 @@ use crate::board::{Board, Direction, Position};
 /// The cross that one bomb covers: its own field and four arms.
 ///
 /// An arm ends after `explosion_radius` fields, at the board's edge, or with the first block, which it covers. If the
-/// bomb's own field has a block, there are no arms. Server and client take it from here both.
+/// bomb's own field has a block, there are no arms. Server and client both use this type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blast {
     center: Position,

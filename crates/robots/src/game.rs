@@ -24,16 +24,16 @@ pub struct Robot {
     pub score: u32,
 }
 
-// A bomb lies where it was placed until its turn comes.
+// A bomb stays on its field until it explodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct PlacedBomb {
     id: BombId,
     position: Position,
-    // The turn in which it explodes; more than 16 bits, since it may lie behind the end of the game.
+    // The turn in which it explodes. It may lie after the end of the game, so 16 bits are too few.
     explodes: u32,
 }
 
-// What a digest says about the state.
+// The parts of the digest.
 const BLOCK: u8 = 0;
 const ROBOT: u8 = 1;
 const SCORE: u8 = 2;
@@ -42,9 +42,9 @@ const TURN: u8 = 4;
 const NEXT_BOMB: u8 = 5;
 const RULES: u8 = 6;
 
-/// A game that is being played.
+/// A running game.
 ///
-/// Random numbers come from a generator that outlives it and is lent for each turn.
+/// The generator of random numbers outlives the game and is passed in for each turn.
 #[derive(Debug, Clone)]
 pub struct Game {
     board: Board,
@@ -53,14 +53,14 @@ pub struct Game {
     length: u16,
     turn: u16,
     robots: Vec<Robot>,
-    // By id, and so by the turn in which they explode: all timers are the same. So none has to be counted down.
+    // Ordered by id, and so by the turn of the explosion, since all timers are equal. No timer has to be counted down.
     bombs: VecDeque<PlacedBomb>,
     next_bomb: u32,
     digest: Digest,
 }
 
 impl Game {
-    /// A game after its turn 0, and the events of that: robots by number, each somewhere; then blocks.
+    /// A game after its turn 0, and the events of that turn: the positions of the robots by number, then the blocks.
     pub fn new(config: &Config, draws: &mut MinStd) -> (Self, Vec<Event>) {
         let mut game = Self::empty(&config.parameters);
         let mut events = vec![];
@@ -79,7 +79,7 @@ impl Game {
         (game, events)
     }
 
-    // One with nothing on its board.
+    // A game with an empty board.
     fn empty(parameters: &Parameters) -> Self {
         let mut game = Self {
             board: Board::new(parameters.size_x, parameters.size_y),
@@ -96,8 +96,8 @@ impl Game {
         game
     }
 
-    /// Plays one turn and gives what happened in it. `actions` has what each player wants to do, by number; whoever is
-    /// missing there does nothing.
+    /// Plays one turn and returns its events. `actions` holds the action of each player by number; players beyond its end
+    /// do nothing.
     pub fn end_turn(&mut self, actions: &[Option<Action>], draws: &mut MinStd) -> Vec<Event> {
         self.turn = self.turn.saturating_add(1);
         let mut events = vec![];
@@ -118,7 +118,7 @@ impl Game {
         events
     }
 
-    // Explodes the bombs of this turn, one by one against the blocks and robots of its start.
+    // Explodes the bombs of this turn, each against the blocks and robots at the start of the turn.
     fn explode(&mut self, events: &mut Vec<Event>, destroyed: &mut [bool]) {
         let mut hit = vec![];
         while let Some(&bomb) = self.bombs.front()
@@ -146,7 +146,7 @@ impl Game {
         }
     }
 
-    // What is not possible has no event.
+    // An impossible action has no event.
     fn act(&mut self, id: PlayerId, action: Action) -> Option<Event> {
         let position = self.robots[id.index()].position;
         match action {
@@ -182,7 +182,7 @@ impl Game {
         self.bombs.iter().map(|bomb| (bomb.id, bomb.position, bomb.explodes - u32::from(self.turn)))
     }
 
-    /// The turn that is over.
+    /// The number of the last turn played.
     pub const fn turn(&self) -> u16 {
         self.turn
     }
@@ -197,11 +197,11 @@ impl Game {
         self.turn >= self.length
     }
 
-    /// A fingerprint of all that decides how the game goes on, kept as it changes.
+    /// A digest of the state that determines the rest of the game, updated with every change.
     pub fn digest(&self) -> u64 {
         let mut digest = self.digest;
         digest.toggle(TURN, 0, self.turn.into());
-        // The numbers of the bombs to come; those that lie there may be none.
+        // The next bomb id, which the bombs on the board do not determine.
         digest.toggle(NEXT_BOMB, 0, self.next_bomb.into());
         digest.value()
     }
@@ -234,7 +234,7 @@ impl PlacedBomb {
 }
 
 fn draw_below(draws: &mut MinStd, size: u16) -> u16 {
-    // Whoever makes a game checks its sizes; a board without fields would have no place for a robot either way.
+    // The configuration was checked, so the board has fields.
     u16::try_from(draws.draw() % u32::from(size.max(1))).unwrap_or_default()
 }
 

@@ -1,26 +1,26 @@
-//! What a newcomer is told behind Hello, up to a bound.
+//! The messages that a newcomer is sent after Hello, up to a bound.
 
 use bytes::{Bytes, BytesMut};
 use netcore::{Fingerprint, Log, LogWriter};
 
 use crate::{messages::ServerMessage, protocol::encode};
 
-/// Who was accepted so far, or the game so far.
+/// The players accepted so far, or the game so far, as messages.
 #[derive(Debug, Clone)]
 pub(crate) struct History {
-    // None once it would be longer than its bound: then nobody can be told it, and nothing of it is kept.
+    // None once it would exceed its bound. Then it cannot be sent to anybody, and nothing of it is kept.
     log: Option<LogWriter>,
     bound: u64,
     fingerprint: Fingerprint,
 }
 
 impl History {
-    /// One of which nothing has happened, and which may have so many bytes.
+    /// An empty history with this bound in bytes.
     pub(crate) fn new(bound: u64) -> Self {
         Self { log: Some(LogWriter::new()), bound, fingerprint: Fingerprint::new() }
     }
 
-    /// One of which this has happened, or that is lost; `None` if it is longer than its bound.
+    /// A history with this content, or one that has exceeded its bound; `None` if the content exceeds the bound.
     pub(crate) fn of(log: Option<Log>, bound: u64) -> Option<Self> {
         let mut history = Self { log: None, ..Self::new(bound) };
         if let Some(log) = log {
@@ -31,7 +31,7 @@ impl History {
         Some(history)
     }
 
-    /// Adds a message; gives its wire form, for those who hear it live.
+    /// Adds a message and returns its bytes, to be sent to connected clients.
     pub(crate) fn append(&mut self, message: &ServerMessage) -> Bytes {
         let Some(log) = &mut self.log else {
             let mut frame = BytesMut::new();
@@ -47,7 +47,7 @@ impl History {
         frame
     }
 
-    /// Whether nobody can be told it any more.
+    /// Whether it has exceeded its bound.
     pub(crate) const fn is_lost(&self) -> bool {
         self.log.is_none()
     }
@@ -57,12 +57,12 @@ impl History {
         self.log.as_mut().map(LogWriter::snapshot)
     }
 
-    /// All of it, for one who may only look.
+    /// The whole history, by reference.
     pub(crate) fn log(&self) -> Option<Log> {
         self.log.as_ref().map(LogWriter::log)
     }
 
-    /// What is the same for two histories that newcomers cannot tell apart now or later.
+    /// A value that is equal for histories that newcomers can never tell apart.
     pub(crate) const fn fingerprint(&self) -> u64 {
         if self.is_lost() { u64::MAX } else { self.fingerprint.value() }
     }

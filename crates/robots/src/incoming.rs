@@ -1,4 +1,4 @@
-//! A server's stream, cut into messages; whatever is wrong with it is said with its place.
+//! Splits a server's stream into messages, and reports the place of malformed bytes.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::{messages::ServerMessage, protocol::ServerDecoder};
 
-/// What a server has sent so far.
+/// The stream of bytes from a server.
 ///
 /// ```
 /// use robots::Incoming;
@@ -23,12 +23,12 @@ use crate::{messages::ServerMessage, protocol::ServerDecoder};
 pub struct Incoming {
     decoder: ServerDecoder,
     buffer: BytesMut,
-    // Whole messages, and the bytes of them.
+    // The number of complete messages, and their bytes.
     whole: u64,
     start: u64,
-    // Of the message that has come in part.
+    // The first byte of the incomplete message.
     tag: Option<u8>,
-    // Bytes that the decoder has taken off the buffer, those of a message that has come in part among them.
+    // Bytes taken off the buffer by the decoder, including those of the incomplete message.
     taken: u64,
 }
 
@@ -39,36 +39,36 @@ pub struct Place {
     pub number: u64,
     /// Offset of its first byte in the stream, from 0.
     pub start: u64,
-    /// Its first byte, once that has come.
+    /// Its first byte, once it has arrived.
     pub tag: Option<u8>,
 }
 
-/// Bytes that are no message.
+/// The error for malformed bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub struct Malformed {
-    /// The message that they should be.
+    /// The message in which they occur.
     pub place: Place,
     /// What is wrong with it.
     pub error: DecodeError,
 }
 
 impl Incoming {
-    /// Where to put what comes; only its end may be touched.
+    /// The buffer for received bytes. The caller may only append to it.
     pub fn buffer(&mut self) -> &mut BytesMut {
         &mut self.buffer
     }
 
-    /// Bytes that have come.
+    /// The number of received bytes.
     pub fn received(&self) -> u64 {
         self.taken + self.buffer.len() as u64
     }
 
-    /// The message that comes next, or has come in part.
+    /// The place of the next or incomplete message.
     pub fn place(&self) -> Place {
         Place { number: self.whole + 1, start: self.start, tag: self.tag }
     }
 
-    /// Whether part of a message has come.
+    /// Whether a message has arrived in part.
     pub fn is_within_message(&self) -> bool {
         self.decoder.is_within_message(&self.buffer)
     }

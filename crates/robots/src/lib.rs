@@ -1,13 +1,13 @@
 //! Bombing robots: the rules, the wire, the server and the client, without input or output.
 //!
 //! Robots walk over a board of fields, put down bombs and blocks, and are destroyed by explosions and reborn elsewhere;
-//! whoever was destroyed least has won. All act at once, turn by turn. The server owns the truth and sends events; a
-//! client adds them up and sends whole pictures to its GUI, which remembers nothing.
+//! the player destroyed least often wins. All act at once, turn by turn. The server holds the state and sends events. A
+//! client folds them into pictures of the whole game for its GUI.
 //!
-//! - [`Board`] has the fields and their blocks, [`Blast`] is what a bomb reaches, [`Game`] has the turns and scores.
-//! - [`messages`] is what goes over the wire, [`protocol`] reads it off streams.
-//! - [`Server`] is the server as an engine, [`Client`] what a client knows and shows, [`Bot`] a player that plays by
-//!   itself; [`Incoming`] knows where in a server's stream something is wrong.
+//! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and scores.
+//! - [`messages`] defines the messages, [`protocol`] decodes them from streams.
+//! - [`Server`] is the server as an engine, [`Client`] the state of a client, [`Bot`] a computer player. [`Incoming`] finds
+//!   the place of malformed bytes in a server's stream.
 //!
 //! A game of one turn:
 //!
@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
 #[cfg(test)]
@@ -54,9 +55,9 @@ pub mod server;
 mod standings;
 
 pub use board::{Board, Direction, Position};
-pub use bot::Bot;
+pub use bot::{Bot, Level};
 pub use client::{Client, PictureTooLarge};
-pub use config::{Config, ConfigError, MAX_HISTORY};
+pub use config::{Config, ConfigError, MAX_HISTORY, READ_RATE};
 pub use explosion::Blast;
 pub use game::Game;
 pub use incoming::{Incoming, Malformed};

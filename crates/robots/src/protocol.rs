@@ -1,4 +1,4 @@
-//! Messages off streams and out of datagrams.
+//! Decoding of messages from streams and datagrams.
 
 mod server_decoder;
 
@@ -14,10 +14,10 @@ use crate::messages::{Action, ClientMessage, MAX_CLIENT_MESSAGE};
 
 /// The messages that clients send to a server.
 ///
-/// Of a player's actions only the last before a turn counts. So off a stream a run of actions is read as one request, the
-/// last that is whole: an action that stands in the buffer directly before another whole one is left out. A Join is
-/// always read, and nothing is left out across a Join, an unfinished message or bytes that are none. To a game it is the
-/// same as reading the messages one by one, as long as no turn ends in between; `take_message::<ClientMessage>` does that.
+/// Only the last action of a player before a turn counts. So a run of complete actions in a stream is decoded as one request,
+/// the last of them. A Join is always decoded, and nothing is skipped across a Join, an incomplete message or malformed bytes.
+/// For a game the effect is the same as that of `take_message::<ClientMessage>`, which decodes one message after the other, as
+/// long as no turn ends in between.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -55,7 +55,7 @@ impl Protocol for Robots {
     }
 }
 
-// How many bytes at the front are actions that do not count: all of the run but the last.
+// The number of bytes of the actions at the front that do not count: the whole run but the last one.
 fn overridden(buffer: &[u8]) -> usize {
     let (mut last, mut end) = (0, 0);
     while let Some(length) = buffer.get(end..).and_then(Action::length_on_stream) {
@@ -64,7 +64,7 @@ fn overridden(buffer: &[u8]) -> usize {
     last
 }
 
-/// Appends the wire form of a message to `out`.
+/// Appends the bytes of a message to `out`.
 pub fn encode<T: Encode>(message: &T, out: &mut BytesMut) {
     message.encode(&mut Writer::new(out));
 }

@@ -1,4 +1,4 @@
-//! The server without its sockets: who plays, who looks on, and what everybody is told when.
+//! The server as an engine, without sockets: the players, the observers, and the messages to all of them.
 //!
 //! Source: the task text of robots, "The server".
 
@@ -34,12 +34,11 @@ mod tests;
 
 pub use state::State;
 
-/// A turn that comes so late, and by a whole turn at least, was held up by something that held up everything: a
-/// stopped process, a machine that slept. The turns after it keep their distance to it, instead of following in one
-/// rush that nobody can play.
+/// A turn that is this late, and at least by a whole turn, was delayed with the whole process: it was stopped, or the machine
+/// slept. Later turns keep their distance to this one, since nobody could play a rush of overdue turns.
 pub const STALL: Duration = Duration::from_secs(10);
 
-/// A robots server: one game after the other, and everybody who is connected.
+/// A robots server: it hosts one game after the other for all connected peers.
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
@@ -47,15 +46,15 @@ pub struct Server {
     draws: MinStd,
     hello: Bytes,
     peers: BTreeMap<PeerId, Peer>,
-    // Those of the game, or of the coming one.
+    // The players of the game, or of the coming one.
     players: BTreeMap<PlayerId, Player>,
     phase: Phase,
-    // Games that have begun.
+    // The number of games that have begun.
     games: u32,
-    // What a newcomer is told behind Hello: who was accepted so far, or the game so far.
+    // The messages that a newcomer is sent after Hello: the accepted players, or the game so far.
     history: History,
     outcome: Option<Outcome>,
-    // Of set-up, peers, players and actions, kept as they change.
+    // The digest of configuration, peers, players and actions, updated with every change.
     digest: Digest,
 }
 
@@ -75,18 +74,18 @@ enum Phase {
 #[derive(Debug, Clone)]
 struct Playing {
     game: Game,
-    // When turn 0 left; until then, when it is due.
+    // The time at which turn 0 was sent, or is due.
     start: Time,
-    // Turn 0, until it leaves.
+    // Turn 0, until it is sent.
     opening: Option<Opening>,
-    // What each player wants to do in the coming turn, by number. Only the last counts, so no more is kept.
+    // The pending action of each player, by number. Only the last one counts.
     actions: Vec<Option<Action>>,
 }
 
 #[derive(Debug, Clone)]
 struct Opening {
     events: Vec<Event>,
-    // The generator before turn 0 was drawn: all of the game follows from it.
+    // The generator before turn 0 was drawn, from which the game can be recomputed.
     draws: MinStd,
 }
 
@@ -94,7 +93,7 @@ impl Server {
     /// A server in its first lobby.
     ///
     /// # Errors
-    /// [`ConfigError`] when no game can be played so.
+    /// [`ConfigError`] if no game can be played with this configuration.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         let mut hello = BytesMut::new();
@@ -113,12 +112,12 @@ impl Server {
         })
     }
 
-    /// How it is set up.
+    /// The configuration.
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The game that is played; `None` in the lobby.
+    /// The current game; `None` in the lobby.
     pub fn game(&self) -> Option<&Game> {
         match &self.phase {
             Phase::Lobby => None,
@@ -126,12 +125,12 @@ impl Server {
         }
     }
 
-    /// Those who play, or who will in the coming game.
+    /// The players of the game, or of the coming one.
     pub const fn players(&self) -> &BTreeMap<PlayerId, Player> {
         &self.players
     }
 
-    // Tells everything from the start; `false` if that is not possible any more.
+    // Sends the history from its start; `false` if it has exceeded its bound.
     fn welcome(&mut self, peer: PeerId, out: &mut Outbox) -> bool {
         out.send(peer, self.hello.clone());
         let Some(log) = self.history.snapshot() else { return false };
@@ -143,7 +142,7 @@ impl Server {
 
     fn connected(&mut self, peer: PeerId, role: Role, address: &str, out: &mut Outbox) {
         if !self.welcome(peer, out) {
-            // It may come again: the coming lobby can be told.
+            // The peer may come again in the next lobby.
             return out.close(peer);
         }
         // Addresses are far shorter than a text may be.
@@ -159,7 +158,7 @@ impl Server {
         }
     }
 
-    // Forgets a peer. What it said before counts, and its robot stays.
+    // Removes a peer. Its last action still counts, and its robot stays.
     fn part(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
         gone.toggle(peer, &mut self.digest);
@@ -181,7 +180,7 @@ impl Server {
                     self.digest.toggle(facts::ACTION, player.0.into(), facts::of_action(action));
                 }
             }
-            // Clients say Join with every key, and actions come from those who look on, or too early.
+            // Clients send Join with every key. Actions of observers, and actions in the lobby, are ignored.
             (Phase::Lobby, ClientMessage::Join { .. }, Some(_))
             | (Phase::Lobby, ClientMessage::Action(_), _)
             | (Phase::Playing(_), ClientMessage::Join { .. }, _)
@@ -190,7 +189,7 @@ impl Server {
     }
 
     fn join(&mut self, now: Time, peer: PeerId, name: ShortText, out: &mut Outbox) {
-        // There are fewer players than the lobby takes, and that is a u8.
+        // The lobby is not full, and its size is a u8.
         let Ok(id) = u8::try_from(self.players.len()).map(PlayerId) else { return };
         let Some(joiner) = self.peers.get_mut(&peer) else { return };
         joiner.toggle(peer, &mut self.digest);
@@ -213,8 +212,8 @@ impl Server {
         let draws = self.draws.clone();
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
-        // Turn 0 is due at once, but with a time of its own: telling a thousand who look on that the game starts takes
-        // longer than turns may be off, and all turns are counted from turn 0.
+        // Turn 0 is due at once, but gets its own time. Telling a thousand observers that the game starts takes longer than
+        // turns may be late, and all turns are timed from turn 0.
         self.phase =
             Phase::Playing(Box::new(Playing { game, start: now, opening: Some(Opening { events, draws }), actions }));
         self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
@@ -249,7 +248,7 @@ impl Server {
         out.send_everyone(frame.freeze());
         self.tell_result(out);
         if let Phase::Playing(playing) = &mut self.phase {
-            // Those of a game of no turns.
+            // The scores of a game without turns.
             playing.forget_actions(&mut self.digest);
         }
         self.phase = Phase::Lobby;
@@ -264,7 +263,7 @@ impl Server {
         }
     }
 
-    // Tells the host how the game came out, or how far it came.
+    // Reports the result of the game, or its standings so far, to the host.
     fn tell_result(&self, out: &mut Outbox) {
         let Some(game) = self.game() else { return };
         let standings = standings(game, &self.players);
@@ -276,7 +275,7 @@ impl Server {
     fn stop(&mut self, leave: Leave, out: &mut Outbox) {
         if leave == Leave::Over {
             self.tell_result(out);
-            // The protocol has no farewell.
+            // The protocol has no message for the end of a connection.
             for (peer, gone) in take(&mut self.peers) {
                 gone.toggle(peer, &mut self.digest);
                 out.close(peer);
@@ -285,7 +284,7 @@ impl Server {
         self.outcome = Some(Outcome::Stopped);
     }
 
-    // Tells everybody, now and whenever somebody comes later.
+    // Sends a message to everybody, and adds it to the history for newcomers.
     fn record(&mut self, message: &ServerMessage, out: &mut Outbox) {
         let told = !self.history.is_lost();
         out.send_everyone(self.history.append(message));
@@ -314,7 +313,7 @@ impl Playing {
     }
 }
 
-// At most 255 players of at most 514 bytes each: that can always be told.
+// At most 255 players of at most 514 bytes each, so it never exceeds the bound.
 fn lobby_history() -> History {
     History::new(u64::MAX)
 }
@@ -330,7 +329,7 @@ impl Engine for Server {
             Input::Connected { peer, role, address, .. } => self.connected(peer, role, address, out),
             Input::Request { peer, request } => self.request(now, peer, request, out),
             Input::Malformed { peer, why } => {
-                // Nothing that one who only looks on says has an effect.
+                // Messages of watchers have no effect.
                 if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {
                     self.part(peer, Departure::Dismissed(format!("it sent what is no message: {why}")), out);
                 }
@@ -363,14 +362,14 @@ impl Engine for Server {
         digest.toggle(facts::STOPPED, 0, self.outcome.is_some().into());
         if let Phase::Playing(playing) = &self.phase {
             let Playing { game, start, opening, .. } = &**playing;
-            // What the opening is follows from the set-up and the generator.
+            // Turn 0 follows from the configuration and the generator.
             digest.toggle(facts::START, opening.is_some().into(), start.as_nanos());
             digest.toggle(facts::GAME, 0, game.digest());
         }
         digest.value()
     }
 
-    /// Seats are taken until the game is over, also by those who have left.
+    /// The seats of players who have left stay taken until the game is over.
     fn status(&self) -> Status {
         let phase = match &self.phase {
             _ if self.outcome.is_some() => netcore::Phase::Over,

@@ -1,4 +1,4 @@
-//! How a game came out: the order of the players, and the table that a host is shown.
+//! The result of a game: the ranking of the players, and the table for the host.
 
 use alloc::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use crate::{
     messages::{Player, PlayerId},
 };
 
-/// The players, fewest times destroyed first; equal scores share a rank, in the order of their numbers.
+/// The players, the least often destroyed first. Equal scores share a rank and are ordered by number.
 pub(crate) fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing> {
     let scores = players.iter().zip(game.robots()).map(|((id, player), robot)| (robot.score, id, player));
     let mut rows: Vec<_> = scores.collect();
@@ -29,7 +29,7 @@ pub(crate) fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Ve
 
 /// A line about the game and a line for each player: rank, times destroyed, number, name.
 ///
-/// Names come from players, so what a terminal would obey is escaped.
+/// Names come from players, so control characters are escaped.
 pub(crate) fn summary(number: u32, game: &Game, standings: &[Standing]) -> String {
     let (turn, length) = (game.turn(), game.length());
     let mut text = String::new();

@@ -7,6 +7,7 @@
 //! - With the feature `tokio`, `Stage` combines all of these for an async program, at up to sixty frames per second.
 //! - [`GridView`] draws the part of a grid of characters that a [`Camera`] shows around a focus.
 //! - [`Ranking`] shows the result of a game; [`StatusLine`], [`Overlay`] and [`TooSmall`] are the other widgets.
+//! - [`printable`] escapes what a name or another text from a peer must not do on a terminal.
 //! - [`Palette`] decides about colours: it obeys `NO_COLOR`, and modifiers carry the same information. [`Depth`] is the number
 //!   of colours of a terminal.
 //!
@@ -38,6 +39,7 @@ mod keys;
 mod mouse;
 mod overlay;
 mod palette;
+mod printable;
 mod ranking;
 mod screen;
 #[cfg(feature = "tokio")]
@@ -47,6 +49,7 @@ mod stage;
 mod status;
 #[cfg(unix)]
 pub mod stops;
+mod wrap;
 
 pub use camera::Camera;
 pub use events::Event;
@@ -55,6 +58,7 @@ pub use keys::{Key, Pad};
 pub use mouse::{Gesture, Mouse};
 pub use overlay::{Overlay, TooSmall};
 pub use palette::{Depth, Palette};
+pub use printable::printable;
 pub use ranking::{Rank, Ranking, fit};
 pub use screen::{Keyboard, Screen};
 #[cfg(feature = "tokio")]
@@ -62,3 +66,4 @@ pub use signals::{Signal, Signals};
 #[cfg(feature = "tokio")]
 pub use stage::{Source, Stage, StageEvent};
 pub use status::StatusLine;
+pub use wrap::wrap;

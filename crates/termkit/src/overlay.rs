@@ -8,6 +8,8 @@ use ratatui::{
     widgets::{Block, Clear, Paragraph, Widget, Wrap},
 };
 
+use crate::wrap::{wrap, wrap_after};
+
 /// The minimum width of the text beside a key. In a narrower window the text continues below the key.
 const NARROWEST: usize = 16;
 
@@ -35,7 +37,7 @@ impl<'a> Overlay<'a> {
                 _ if width >= column + NARROWEST => (column, column),
                 length => (length + 2, 0),
             };
-            let pieces = wrap(meaning, width.saturating_sub(start), width - indent);
+            let pieces = wrap_after(meaning, width.saturating_sub(start), width - indent);
             let lines = pieces.into_iter().enumerate().map(|(number, piece)| {
                 let (key, width) = if number == 0 { (key, start) } else { ("", indent) };
                 let key = Span::styled(format!("{key:width$}"), Style::new().add_modifier(Modifier::BOLD));
@@ -114,21 +116,8 @@ impl Widget for &TooSmall {
 
 // The number of lines of the wrapped `text`; larger than any window if a word does not fit.
 fn wrapped_lines(text: &str, width: usize) -> usize {
-    let lines = wrap(text, width, width);
+    let lines = wrap(text, width);
     if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
-}
-
-/// Wraps `text` at blanks into lines of at most `width` columns, the first of at most `first`. Longer words are not split.
-pub(crate) fn wrap(text: &str, first: usize, width: usize) -> Vec<&str> {
-    let (mut lines, mut rest, mut room) = (vec![], text, first);
-    while rest.len() > room {
-        let mut blanks = rest.match_indices(' ').map(|(at, _)| at);
-        let Some(cut) = blanks.clone().take_while(|&at| at <= room).last().or_else(|| blanks.next()) else { break };
-        lines.push(&rest[..cut]);
-        (rest, room) = (&rest[cut + 1..], width);
-    }
-    lines.push(rest);
-    lines
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Block, Clear, Paragraph, Widget},
 };
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
-use crate::overlay::wrap;
+use crate::wrap::wrap;
 
 /// Columns of a row beside name and score: the mark of one's own row and a blank, the full stop and the blank behind the rank,
 /// the gap before the score, and the mark of a winner with its blank.
@@ -107,7 +108,7 @@ impl Widget for &Ranking<'_> {
         let area = area.intersection(buffer.area);
         // Long lines at the bottom are cut at blanks rather than at the edge.
         let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
-        let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room, room)).collect();
+        let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
         Ranking { footer: &wrapped, ..*self }.draw(area, buffer);
     }
 }
@@ -170,12 +171,12 @@ pub fn fit(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let (mut fitting, mut used) = (String::new(), 1);
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
+    for grapheme in text.graphemes(true) {
+        used += grapheme.width();
         if used > width {
             break;
         }
-        fitting.push(character);
+        fitting.push_str(grapheme);
     }
     if width > 0 {
         fitting.push('…');
@@ -286,6 +287,7 @@ mod tests {
         assert_eq!(fit("Bobby", 3), "Bo…");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("日本語", 3), "日…");
+        assert_eq!(fit("👨‍👩‍👧🚀", 3), "👨‍👩‍👧…", "between characters as one sees them");
         assert_eq!(fit("Bob", 0), "");
     }
 }

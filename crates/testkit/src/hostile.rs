@@ -1,9 +1,9 @@
-//! What nobody should send.
+//! Malformed datagrams.
 
-/// A datagram that is no nuggets message, with a name for it.
+/// A datagram that is not a nuggets message.
 #[derive(Debug, Clone, Copy)]
 pub struct Malformed {
-    /// What is wrong with it, in words that may name a file.
+    /// What is wrong with it, in the form of a file name.
     pub name: &'static str,
     /// Its bytes.
     pub bytes: &'static [u8],
@@ -13,16 +13,16 @@ const fn malformed(name: &'static str, bytes: &'static [u8]) -> Malformed {
     Malformed { name, bytes }
 }
 
-/// The longest datagram that IPv4 carries, and no message.
+/// The longest datagram that IPv4 carries, and not a message.
 static LONGEST: [u8; nuggets::protocol::MAX_DATAGRAM] = [b'K'; nuggets::protocol::MAX_DATAGRAM];
-/// A KEY with more characters than any other.
+/// The longest KEY message.
 static LONGEST_KEY: [u8; nuggets::protocol::MAX_DATAGRAM] = {
     let mut bytes = [b'h'; nuggets::protocol::MAX_DATAGRAM];
     (bytes[0], bytes[1], bytes[2], bytes[3]) = (b'K', b'E', b'Y', b' ');
     bytes
 };
 
-/// Datagrams that a nuggets server has to survive without moving anyone.
+/// Datagrams that a nuggets server must survive without moving anyone.
 pub const MALFORMED: &[Malformed] = &[
     malformed("empty", b""),
     malformed("one-nul", b"\0"),
@@ -81,7 +81,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn all_of_them_are_refused_and_have_a_name_of_their_own() {
+    fn all_of_them_are_rejected_and_have_different_names() {
         for Malformed { name, bytes } in MALFORMED {
             assert!(ClientMessage::parse(bytes).is_err(), "{name}");
         }

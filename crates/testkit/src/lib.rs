@@ -1,19 +1,19 @@
-//! What tests share. Nothing that is handed to people links this crate.
+//! Shared test helpers. No released program links this crate.
 //!
-//! - [`net`]: a pretend network around the real host. A room and its clients in one thread, in virtual time, over datagrams,
-//!   streams and messages; what is lost, doubled, cut, late or broken off is decided by a seed.
-//! - [`disk`]: a pretend disk, which tears, loses and reorders what was not synced, fills up, fails and lies.
-//! - [`simulation`]: whole matches with a journal, whose server is killed and goes on with it, from one seed.
-//! - [`seeds`]: runs a test over many seeds and says which one failed, so that it can be played again.
-//! - [`process`]: real programs, with a deadline on everything that is waited for, and none left behind.
-//! - [`terminal`]: real programs in a terminal of their own, and what is on its screen.
-//! - [`measured`]: servers whose cost is measured, for benches.
-//! - [`peer`] and [`stream`]: one end of a conversation over a real socket, by datagrams or on a connection.
-//! - [`hostile`]: what nobody should send.
-//! - [`properties`]: what holds for any input; fuzz targets and plain tests call the same functions.
-//! - [`TempDir`]: a directory that goes when the test does.
+//! - [`net`]: a simulated network around the real host. A room and its clients run in one thread and in virtual time,
+//!   over datagrams, streams and messages. A seed decides what is lost, duplicated, split, delayed or reset.
+//! - [`disk`]: a simulated disk that tears, loses and reorders unsynced writes, fills up, fails and lies.
+//! - [`simulation`]: whole matches with a journal, whose server is killed and resumed, from one seed.
+//! - [`seeds`]: runs a test over many seeds and reports the one that failed, so that it can be repeated.
+//! - [`process`]: real programs. Every wait has a deadline, and no process is left behind.
+//! - [`terminal`]: real programs in a pseudo-terminal, and what is on its screen.
+//! - [`measured`]: servers whose resource usage is measured, for benches.
+//! - [`peer`] and [`stream`]: test clients over real sockets, for datagrams and for connections.
+//! - [`hostile`]: malformed datagrams.
+//! - [`properties`]: properties that hold for any input, shared by fuzz targets and tests.
+//! - [`TempDir`]: a temporary directory.
 //!
-//! Helpers fail by panicking with what they waited for and what came instead: that is a test's way to fail.
+//! Helpers panic when they fail, and report what they waited for and what they saw instead.
 //!
 //! ```
 //! use std::{net::SocketAddr, sync::Arc};
@@ -30,7 +30,7 @@
 //! assert_eq!(net.client(ann).letter().unwrap().byte(), b'A');
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![allow(clippy::missing_panics_doc, reason = "every helper here panics when a test fails")]
+#![allow(clippy::missing_panics_doc, reason = "helpers panic to fail their test")]
 
 pub mod disk;
 pub mod hostile;
@@ -51,6 +51,6 @@ use std::time::Duration;
 
 pub use temp_dir::TempDir;
 
-/// How long anything real is waited for. Far above what it takes even on a busy machine: reached only when it never
-/// comes.
+/// Time limit for every wait on something real. It is far longer than anything takes even on a busy machine, so it is
+/// reached only if the awaited event never comes.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,4 +1,4 @@
-//! Processes under measurement: what they have cost so far. Linux only, like the figures of the benches.
+//! Resource usage of processes, for benches. Linux only.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-/// A server under measurement, killed when it is not needed any more.
+/// A server under measurement, killed when dropped.
 #[derive(Debug)]
 pub struct Measured {
     child: Child,
@@ -16,13 +16,13 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Starts `command` and reads its port from the last word of its first line. Its standard input is a pipe.
+    /// Starts `command` and parses its port from the last word of its first line. Its standard input is a pipe.
     pub fn start(command: &mut Command) -> Self {
         Self::announced(command.stderr(Stdio::null()))
     }
 
-    /// Starts `command` in the same way, and gives what it says on standard error, which has to be read as it comes.
-    pub fn start_heard(command: &mut Command) -> (Self, BufReader<ChildStderr>) {
+    /// Like [`Measured::start`], and returns its standard error, which must be read continuously.
+    pub fn start_with_stderr(command: &mut Command) -> (Self, BufReader<ChildStderr>) {
         let mut started = Self::announced(command.stderr(Stdio::piped()));
         let told = started.child.stderr.take().expect("piped");
         (started, BufReader::new(told))
@@ -36,12 +36,12 @@ impl Measured {
         Self { child, port }
     }
 
-    /// Its standard input, once.
+    /// Its standard input; `None` after the first call.
     pub fn stdin(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// Processor time used so far by all of its threads, by the kernel on their behalf too.
+    /// CPU time of all its threads so far, including time in the kernel.
     pub fn cpu(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux");
         let nanos = threads.map(|thread| {
@@ -52,7 +52,7 @@ impl Measured {
         Duration::from_nanos(nanos.sum())
     }
 
-    /// The most memory it has held so far, in megabytes.
+    /// Peak memory usage so far, in megabytes.
     pub fn peak_memory_mb(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("Linux");
         let line = text.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");

@@ -1,4 +1,4 @@
-//! One end of a conversation over a real socket.
+//! A test client over a UDP socket.
 
 use std::{
     io::{self, ErrorKind},
@@ -8,17 +8,17 @@ use std::{
 
 use crate::PATIENCE;
 
-/// How long an answer is waited for before the question is asked again: the network is real and may lose it.
+/// How long to wait for an answer before the question is repeated, as datagrams may be lost.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A UDP socket that talks to one server and hears nobody else.
+/// A UDP socket connected to one server.
 #[derive(Debug)]
 pub struct Peer {
     socket: UdpSocket,
     server: SocketAddr,
 }
 
-/// What a server says to a player whom it lets in.
+/// What a server sends to a player that joins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
     /// The letter in `OK`.
@@ -32,36 +32,36 @@ pub struct Welcome {
 }
 
 impl Peer {
-    /// A peer on this machine, at a port of its own.
+    /// A peer on this machine, at a free port.
     pub fn new(server: SocketAddr) -> Self {
         let ip = if server.is_ipv4() { IpAddr::from(Ipv4Addr::LOCALHOST) } else { Ipv6Addr::LOCALHOST.into() };
         Self::at(ip, server)
     }
 
-    /// A peer whose datagrams come from `ip`, which must be an address of this machine.
+    /// A peer that sends from `ip`, which must be a local address.
     pub fn at(ip: IpAddr, server: SocketAddr) -> Self {
         let socket = UdpSocket::bind((ip, 0)).unwrap_or_else(|error| panic!("cannot bind {ip}: {error}"));
         socket.connect(server).unwrap_or_else(|error| panic!("cannot connect to {server}: {error}"));
         Self { socket, server }
     }
 
-    /// The address that the server sees.
+    /// Its own address, which the server sees.
     pub fn address(&self) -> SocketAddr {
         self.socket.local_addr().expect("a bound socket has an address")
     }
 
-    /// Sends a datagram. That nobody listens there is no error, as on any network.
+    /// Sends a datagram. It is not an error if nobody listens there.
     pub fn send(&self, datagram: impl AsRef<[u8]>) {
         let datagram = datagram.as_ref();
         loop {
             match self.socket.send(datagram) {
                 Ok(_) => return,
-                // What became of an earlier datagram; this one has not gone out.
+                // The error of an earlier datagram; this one was not sent.
                 Err(error) if is_refused(&error) => {
                     let _ = self.socket.send(datagram);
                     return;
                 }
-                // The system is full for the moment.
+                // The send buffer is full at the moment.
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 Err(error) => panic!("cannot send {} bytes to {}: {error}", datagram.len(), self.server),
             }
@@ -74,13 +74,13 @@ impl Peer {
             .unwrap_or_else(|| panic!("nothing came from {} within {PATIENCE:?}", self.server))
     }
 
-    /// The next datagram, if one comes by then.
+    /// The next datagram, if one arrives before `until`.
     pub fn receive_by(&self, until: Instant) -> Option<Vec<u8>> {
         let mut buffer = vec![0; 1 << 16];
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                // What comes behind it is left for the next call.
+                // Later ones are left for the next call.
                 return self.taken(1).pop();
             }
             self.socket.set_read_timeout(Some(left)).expect("a socket can be waited on");
@@ -97,12 +97,12 @@ impl Peer {
         }
     }
 
-    /// All datagrams that are there already, oldest first.
+    /// All datagrams that have already arrived, oldest first.
     pub fn pending(&self) -> Vec<Vec<u8>> {
         self.taken(usize::MAX)
     }
 
-    // So many of those that are there already, at most.
+    // At most this many of the datagrams that have already arrived.
     fn taken(&self, most: usize) -> Vec<Vec<u8>> {
         self.socket.set_nonblocking(true).expect("a socket can be looked at");
         let mut all = vec![];
@@ -118,14 +118,14 @@ impl Peer {
         all
     }
 
-    /// The next datagram that begins with `front`, as text; what comes before it is dropped.
+    /// The next datagram that begins with `front`, as text; earlier ones are discarded.
     pub fn expect(&self, front: &str) -> String {
         let (mut before, last) = self.receive_through(front);
         before.clear();
         last
     }
 
-    /// What comes up to the next datagram that begins with `front`, and that one, as text.
+    /// The next datagram that begins with `front`, and all that came before it, as text.
     pub fn receive_through(&self, front: &str) -> (Vec<String>, String) {
         let until = Instant::now() + PATIENCE;
         let mut before = vec![];
@@ -139,9 +139,9 @@ impl Peer {
         panic!("no datagram that begins with {front:?} came from {}, but {before:?}", self.server);
     }
 
-    /// Sends `question` until an answer that begins with `front` comes, and gives it as text.
+    /// Repeats `question` until an answer that begins with `front` arrives, and returns it as text.
     ///
-    /// For questions that do no harm when they are asked twice, to a server that may be too busy to hear them.
+    /// For idempotent questions to a server that may be too busy to receive them.
     pub fn ask(&self, question: impl AsRef<[u8]>, front: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
@@ -157,7 +157,7 @@ impl Peer {
         panic!("{} gave no answer that begins with {front:?} within {PATIENCE:?}", self.server);
     }
 
-    /// Joins a nuggets game and checks that the welcome comes whole and in order.
+    /// Joins a nuggets game and checks that the welcome is complete and in order.
     pub fn play(&self, name: &str) -> Welcome {
         self.send(format!("PLAY {name}"));
         let letter = text(&self.receive());
@@ -168,7 +168,7 @@ impl Peer {
         Welcome { letter, size, gold, display }
     }
 
-    /// Becomes the spectator of a nuggets game; gives the size, the gold and the display.
+    /// Becomes the spectator of a nuggets game. Returns size, gold and display.
     pub fn spectate(&self) -> ((usize, usize), [u32; 3], String) {
         self.send("SPECTATE");
         self.view()
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_behind_a_datagram_is_left_for_the_next_call() {
+    fn later_datagrams_are_left_for_the_next_call() {
         let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = server.local_addr().unwrap();
         let peer = Peer::new(address);
@@ -212,7 +212,7 @@ mod tests {
         for text in ["one", "two", "three"] {
             server.send_to(text.as_bytes(), own).unwrap();
         }
-        // On loopback a datagram is there when the call that sent it returns.
+        // On loopback a datagram has arrived when the call that sent it returns.
         let past = Instant::now();
         assert_eq!(peer.receive_by(past).as_deref(), Some(&b"one"[..]));
         assert_eq!(peer.pending(), [&b"two"[..], b"three"]);

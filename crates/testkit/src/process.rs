@@ -1,4 +1,4 @@
-//! Real programs, with a deadline on everything that is waited for.
+//! Real programs. Every wait has a deadline.
 
 use std::{
     fmt,
@@ -13,15 +13,15 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::PATIENCE;
 
-/// Whether SIGHUP does something to a program that is started here. It does not under `nohup`.
+/// Whether SIGHUP ends programs that are started here. It does not under `nohup`.
 pub fn hang_up_counts() -> bool {
     sigkit::hang_up().is_some()
 }
 
-/// What a program wrote and how it ended.
+/// The output and exit status of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// Its exit status; none if a signal ended it.
+    /// The exit status; `None` if a signal ended it.
     pub code: Option<i32>,
     /// All of its standard output.
     pub stdout: String,
@@ -29,7 +29,7 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// A program that runs. It is killed when this is dropped.
+/// A running program, killed when dropped.
 pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -47,7 +47,7 @@ struct Shared {
 struct State {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
-    // Threads that have seen their end: two readers, and the one that waits for the process.
+    // Threads that have finished: two readers, and the one that waits for the process.
     ended: u8,
     exited: bool,
 }
@@ -60,7 +60,7 @@ impl State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A test that failed with the lock held has said so; the state is plain bytes.
+        // A test that panicked with the lock held has failed already; the state is plain bytes.
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -69,7 +69,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    // Waits until `find` finds something, with the deadline of all waiting; gives the state it gave up on.
+    // Waits until `find` returns something, up to the deadline. The error describes the last state.
     fn wait<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> Result<T, String> {
         let until = Instant::now() + PATIENCE;
         let mut state = self.lock();
@@ -92,23 +92,23 @@ impl Shared {
 }
 
 impl Process {
-    /// Starts a program whose standard input is at its end. Its output is read all the time, so that it never waits.
+    /// Starts a program with an empty standard input. Its output is read continuously, so that it never blocks.
     pub fn start(command: &mut Command) -> Self {
         Self::spawn(command.stdin(Stdio::null()))
     }
 
-    /// Starts a program that can be written to.
+    /// Starts a program with a pipe as its standard input.
     pub fn start_with_stdin(command: &mut Command) -> Self {
         Self::spawn(command.stdin(Stdio::piped()))
     }
 
-    /// Runs a program to its end.
+    /// Runs a program until it ends.
     pub fn run(command: &mut Command) -> Finished {
         Self::start(command).wait()
     }
 
     fn spawn(command: &mut Command) -> Self {
-        // What the person at this terminal likes is not what is tested.
+        // The settings of the developer's terminal must not influence the test.
         command.env_remove("RUST_LOG").env_remove("NO_COLOR").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
         let shared = Arc::new(Shared::default());
@@ -120,7 +120,7 @@ impl Process {
             reader(stdout, &shared, |state| &mut state.stdout),
             reader(stderr, &shared, |state| &mut state.stderr),
             thread::spawn(move || {
-                // Leaves the process to be collected by its owner, so that its number stays its own.
+                // Does not reap the process: its id must stay valid until the owner does.
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
                 waiting.change(|state| {
@@ -132,19 +132,19 @@ impl Process {
         Self { stdin: child.stdin.take(), child, shared, threads }
     }
 
-    /// Waits until standard output holds what `find` looks for; `what` names it if it never does.
+    /// Waits until `find` returns something for the standard output so far; `what` names it in the panic message.
     pub fn wait_stdout<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
         let found = self.shared.wait(|state| find(&state.text(|state| &state.stdout)));
-        found.unwrap_or_else(|seen| panic!("{what} never came on standard output; {seen}"))
+        found.unwrap_or_else(|seen| panic!("no {what} on standard output; {seen}"))
     }
 
-    /// Waits until standard error holds what `find` looks for; `what` names it if it never does.
+    /// Waits until `find` returns something for the standard error so far; `what` names it in the panic message.
     pub fn wait_stderr<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
         let found = self.shared.wait(|state| find(&state.text(|state| &state.stderr)));
-        found.unwrap_or_else(|seen| panic!("{what} never came on standard error; {seen}"))
+        found.unwrap_or_else(|seen| panic!("no {what} on standard error; {seen}"))
     }
 
-    /// The port that a server announces: the number in the first line of its standard output.
+    /// The port that a server announces: the first number in the first line of its standard output.
     pub fn port(&self) -> u16 {
         self.wait_stdout("a line with a port", |stdout| {
             let (line, _) = stdout.split_once('\n')?;
@@ -153,12 +153,12 @@ impl Process {
         })
     }
 
-    /// What it has written to standard output so far.
+    /// Its standard output so far.
     pub fn stdout(&self) -> String {
         self.shared.lock().text(|state| &state.stdout)
     }
 
-    /// What it has written to standard error so far.
+    /// Its standard error so far.
     pub fn stderr(&self) -> String {
         self.shared.lock().text(|state| &state.stderr)
     }
@@ -174,27 +174,27 @@ impl Process {
         stdin.write_all(bytes.as_ref()).and_then(|()| stdin.flush()).expect("the program reads its standard input");
     }
 
-    /// Brings its standard input to its end.
+    /// Closes its standard input.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Asks it to end, as `kill` does.
+    /// Sends SIGTERM, as `kill` does.
     pub fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Asks it to end, as Ctrl-C does.
+    /// Sends SIGINT, as Ctrl-C does.
     pub fn interrupt(&self) {
         self.signal(Signal::INT);
     }
 
-    /// Tells it that its terminal is gone, as closing the window does.
+    /// Sends SIGHUP, as closing the terminal window does.
     pub fn hang_up(&self) {
         self.signal(Signal::HUP);
     }
 
-    /// Stops it, as Ctrl-Z or a laptop that is closed does, and waits until it stands still.
+    /// Sends SIGSTOP and waits until the process is stopped.
     #[cfg(target_os = "linux")]
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
@@ -202,27 +202,27 @@ impl Process {
         let stands = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
         let end = Instant::now() + PATIENCE;
         while !stands() {
-            assert!(Instant::now() < end, "{stat} never says that it is stopped");
+            assert!(Instant::now() < end, "{stat} never shows that the process is stopped");
             thread::yield_now();
         }
     }
 
-    /// Lets it go on.
+    /// Sends SIGCONT.
     #[cfg(target_os = "linux")]
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Ends it without asking, as `kill -9` does.
+    /// Sends SIGKILL.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Waits until it has taken every signal that it was sent: two that wait at the same time may become one.
+    /// Waits until no signal is pending for it. Two pending signals of a kind would be merged into one.
     pub fn wait_until_signals_are_taken(&self) {
         let status = format!("/proc/{}/status", self.child.id());
         let deadline = Instant::now() + PATIENCE;
-        // Where there is no such file, nothing is waited for.
+        // Does not wait where there is no such file.
         while self.is_running() && std::fs::read_to_string(&status).is_ok_and(|status| has_pending(&status)) {
             assert!(Instant::now() < deadline, "the program takes no signal");
             thread::yield_now();
@@ -230,17 +230,17 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        // The process is collected when this value goes, so until then the number is its own.
+        // The process is reaped when this value is dropped, so its id is still valid.
         kill_process(Pid::from_child(&self.child), signal).expect("a process that is not collected takes signals");
     }
 
-    /// Brings its standard input to its end and waits for its own.
+    /// Closes its standard input and waits for it to end.
     pub fn wait(mut self) -> Finished {
         self.stdin = None;
         self.wait_for_end()
     }
 
-    /// Waits for its end while its standard input stays open.
+    /// Waits for it to end while its standard input stays open.
     pub fn wait_for_end(mut self) -> Finished {
         let waited = self.shared.wait(|state| {
             (state.ended == 3).then(|| (state.text(|state| &state.stdout), state.text(|state| &state.stderr)))
@@ -251,7 +251,7 @@ impl Process {
     }
 }
 
-// Whether signals wait for a process, by the status that Linux gives of it: sets in hexadecimal digits.
+// Whether signals are pending, according to the status file of Linux, which shows sets as hexadecimal numbers.
 fn has_pending(status: &str) -> bool {
     let sets = status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
     sets.into_iter().any(|set| set.trim().bytes().any(|digit| digit != b'0'))
@@ -266,7 +266,7 @@ impl fmt::Debug for Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.stdin = None;
-        // Both are harmless for one that has ended.
+        // Both do nothing if it has ended.
         let _ = self.child.kill();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_read_off_the_first_line_while_the_program_runs() {
+    fn a_port_is_parsed_from_the_first_line_while_the_program_runs() {
         let mut process = Process::start_with_stdin(&mut shell("echo waiting at port 4321; read line; echo $line 1"));
         assert_eq!(process.port(), 4321);
         assert!(process.is_running());

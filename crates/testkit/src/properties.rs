@@ -1,7 +1,7 @@
-//! What holds for any input.
+//! Properties that hold for any input.
 //!
-//! Each function takes bytes that anybody may have written, and panics if something does not hold. The fuzz targets of
-//! the same names call them with invented bytes, and a plain test with the corpus of each target.
+//! Each function takes arbitrary bytes and panics if a property does not hold. The fuzz targets of the same names call
+//! them with generated input, and a test calls them with the corpus of each target.
 
 pub mod blackjack;
 pub mod journal;
@@ -20,11 +20,11 @@ use nuggets::{
     visibility::{Field, Sighter, Vision},
 };
 
-/// What a server reads off a datagram: a message that is written as it was read, or an error that can be shown.
+/// Client messages on datagrams: encoding reverses decoding, and errors are printable.
 pub fn client_message(datagram: &[u8]) {
     let mut buffer = BytesMut::from(datagram);
     let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Whole);
-    assert!(buffer.is_empty(), "a datagram is one message, whatever is in it");
+    assert!(buffer.is_empty(), "a datagram is always exactly one message");
     let parsed = ClientMessage::parse(datagram);
     assert_eq!(decoded, parsed.clone().map(Some));
     let message = match parsed {
@@ -32,13 +32,13 @@ pub fn client_message(datagram: &[u8]) {
         Err(error) => return assert_printable(error.to_string().as_bytes()),
     };
     let written = message.to_bytes();
-    assert!(written.len() <= datagram.len(), "reading never adds");
+    assert!(written.len() <= datagram.len(), "decoding never adds bytes");
     match &message {
         ClientMessage::Play(Some(name)) => {
             assert!((1..=MAX_NAME).contains(&name.as_str().len()));
             let kept = |byte: u8| byte == b'\t' || (b' '..=b'~').contains(&byte);
             assert!(name.as_str().bytes().all(kept), "{name:?}");
-            // A name that is cut can lose all that made it one, and only then a second reading differs.
+            // A truncated name may be empty after trimming. Only then does decoding it again differ.
             if !name.as_str().trim_ascii().is_empty() {
                 assert_eq!(ClientMessage::parse(&written), Ok(message));
             }
@@ -48,7 +48,7 @@ pub fn client_message(datagram: &[u8]) {
     }
 }
 
-/// What a client reads off a datagram: a message that survives being written, and a state whose texts can be shown.
+/// Server messages on datagrams: decoding reverses encoding, and the texts of the client are printable.
 pub fn server_message(datagram: &[u8]) {
     match ServerMessage::parse(datagram) {
         Ok(message) => {
@@ -66,7 +66,7 @@ pub fn server_message(datagram: &[u8]) {
             }
             let _ = client.receive(Time::ZERO, datagram);
             assert_client(&client);
-            // Whatever was made of it, the next good messages mend it.
+            // Whatever the client made of it, valid messages restore its state.
             for message in [&b"GRID 2 3"[..], b"GOLD 0 7 100", b"DISPLAY\n..@\n  #\n"] {
                 let _ = client.receive(Time::ZERO, message);
             }
@@ -98,14 +98,13 @@ fn assert_client(client: &Client) {
 
 fn assert_printable(text: &[u8]) {
     let shown = printable(text, b"");
-    assert_eq!(shown.as_bytes(), text, "what is shown must be plain ASCII");
+    assert_eq!(shown.as_bytes(), text, "displayed text must be plain ASCII");
 }
 
-/// Spots of a map whose sight is looked at; more would cost a fuzzer its speed.
+/// Number of spots per map whose sight is checked, to keep the fuzzer fast.
 const SPOTS: usize = 24;
 
-/// What is made of a map file: a grid that survives being printed, sights that keep to the rule, and a report that
-/// agrees with the reader.
+/// Map files: parsing reverses printing, sights follow the rule, and the report agrees with the parser.
 pub fn map(text: &[u8]) {
     let report = check_map(text);
     for line in report.to_string().lines() {
@@ -114,7 +113,7 @@ pub fn map(text: &[u8]) {
     let (grid, repairs) = match Grid::parse(text) {
         Ok(parsed) => parsed,
         Err(error) => {
-            assert!(!report.breaches.is_empty(), "what cannot be read cannot be in order");
+            assert!(!report.breaches.is_empty(), "an invalid map has breaches");
             if let ParseGridError::Foreign { at, byte } = error {
                 let line = text.split(|&byte| byte == b'\n').nth(at.row.into()).unwrap_or_default();
                 assert!(at.col == u16::MAX || at.row == u16::MAX || line.contains(&byte), "{error}");
@@ -122,7 +121,7 @@ pub fn map(text: &[u8]) {
             return assert_printable(error.to_string().as_bytes());
         }
     };
-    assert!(report.breaches.len() >= repairs.len(), "what had to be put right is a breach");
+    assert!(report.breaches.len() >= repairs.len(), "each repair is a breach");
     let printed = grid.to_string();
     assert_eq!(printed.as_bytes(), grid.text());
     assert_eq!(Grid::parse(printed.as_bytes()), Ok((grid.clone(), vec![])), "a printed map needs no repair");
@@ -135,7 +134,7 @@ pub fn map(text: &[u8]) {
     sights(&grid);
 }
 
-// Sight, step by step, as the rule has it; for a few spots that lie all over the map.
+// Checks the sight rule for a few spots spread over the map.
 fn sights(grid: &Grid) {
     let mut sighter = Sighter::default();
     let spots = grid.room_spots();
@@ -145,7 +144,7 @@ fn sights(grid: &Grid) {
         assert!(sight.contains(from));
         for &cell in &cells {
             assert!(sight.contains(cell) && grid.at(cell) != b'\n' && cell.index() < grid.text().len());
-            // Between two room spots sight goes both ways.
+            // Sight between two room spots is symmetric.
             if grid.at(cell) == ROOM && cells.len() < 200 {
                 assert!(sighter.sight(Field::from(grid), cell, Vision::default()).contains(from), "{from:?} {cell:?}");
             }

@@ -1,16 +1,16 @@
-//! Tests that depend on chance, and how to play one again.
+//! Randomized tests that can be repeated.
 
 use std::{env, ops::RangeInclusive, thread};
 
-/// Set to a number, it is the only seed that [`for_each_seed`] runs.
+/// Environment variable: the only seed that [`for_each_seed`] runs.
 pub const ONE: &str = "TESTKIT_SEED";
-/// Set to a number, it is how many seeds [`for_each_seed`] runs.
+/// Environment variable: the number of seeds that [`for_each_seed`] runs.
 pub const MANY: &str = "TESTKIT_SEEDS";
 
-/// Runs `test` with the seeds from 1 to `count`. Each time the same ones, so that a test does not fail now and then; the
-/// environment asks for others.
+/// Runs `test` with the seeds 1 to `count`: always the same, so that the test is not flaky. The environment variables
+/// select other seeds.
 ///
-/// When a seed fails, the line to play it again goes to standard error.
+/// When a seed fails, the command to repeat it is printed to standard error.
 pub fn for_each_seed(count: u64, mut test: impl FnMut(u64)) {
     for seed in chosen(number(ONE), number(MANY), count) {
         let _named = Named(seed);
@@ -30,13 +30,13 @@ fn chosen(one: Option<u64>, many: Option<u64>, count: u64) -> RangeInclusive<u64
     }
 }
 
-// Says which seed is under way if the test fails with it.
+// Prints the seed if the test panics.
 struct Named(u64);
 
 impl Drop for Named {
     fn drop(&mut self) {
         if thread::panicking() {
-            eprintln!("this failed with seed {0}; play it again with {ONE}={0}", self.0);
+            eprintln!("failed with seed {0}; repeat it with {ONE}={0}", self.0);
         }
     }
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_seed_goes_before_many() {
+    fn a_single_seed_takes_precedence() {
         assert_eq!(chosen(None, None, 3), 1..=3);
         assert_eq!(chosen(None, Some(100), 3), 1..=100);
         assert_eq!(chosen(Some(7), Some(100), 3), 7..=7);

@@ -1,4 +1,4 @@
-//! One end of a connection over a real stream.
+//! A test client over a TCP connection.
 
 use std::{
     io::{ErrorKind, Read},
@@ -10,12 +10,12 @@ use socket2::{Domain, Socket, Type};
 
 use crate::PATIENCE;
 
-/// Connects to a server that is there. Nothing that is written waits, and nothing is waited for without an end.
+/// Connects to a server. Written bytes are sent at once, and reads time out.
 pub fn connect(server: SocketAddr) -> TcpStream {
     ready(TcpStream::connect(server).expect("the server listens"))
 }
 
-/// As [`connect`], from this address of this machine: to the server it is another host.
+/// Like [`connect`], from this local address, which the server sees as another host.
 pub fn connect_from(address: IpAddr, server: SocketAddr) -> TcpStream {
     let socket = Socket::new(Domain::for_address(server), Type::STREAM, None).expect("a socket");
     socket.bind(&SocketAddr::new(address, 0).into()).unwrap_or_else(|error| panic!("cannot bind {address}: {error}"));
@@ -29,8 +29,8 @@ fn ready(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// The next message that `decode` finds in the buffer, which is filled from the stream until it does; none at the end of
-/// the stream, however it ends.
+/// Returns the next message that `decode` finds in `buffer`, reading from the stream as needed; `None` at the end of
+/// the stream or after a reset.
 pub fn read_message<M>(
     stream: &mut TcpStream,
     buffer: &mut BytesMut,
@@ -45,7 +45,7 @@ pub fn read_message<M>(
             Ok(0) => return None,
             Ok(count) => buffer.extend_from_slice(&bytes[..count]),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
-            Err(error) => panic!("nothing more comes: {error}"),
+            Err(error) => panic!("cannot read: {error}"),
         }
     }
 }

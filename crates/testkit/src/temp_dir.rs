@@ -1,4 +1,4 @@
-//! A directory that goes when the test does.
+//! A temporary directory for a test.
 
 use std::{
     env, fs,
@@ -7,15 +7,15 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// An empty directory of its own for one test, removed with all that is in it when dropped.
+/// An empty directory for one test, deleted with its contents when dropped.
 #[derive(Debug)]
 pub struct TempDir {
     path: PathBuf,
 }
 
 impl TempDir {
-    /// A new directory.
-    #[expect(clippy::new_without_default, reason = "what makes a directory should be seen to do so")]
+    /// Creates a directory.
+    #[expect(clippy::new_without_default, reason = "creating a directory should be explicit")]
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -23,19 +23,19 @@ impl TempDir {
             let path = env::temp_dir().join(format!("arcade-test-{}-{number}", process::id()));
             match fs::create_dir(&path) {
                 Ok(()) => return Self { path },
-                // Left by a process of the same number that was killed.
+                // Left by a killed process with the same id.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => panic!("cannot make {}: {error}", path.display()),
+                Err(error) => panic!("cannot create {}: {error}", path.display()),
             }
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a file into it and says where that is, as an argument for a program.
+    /// Writes a file into the directory. Returns its path as a program argument.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.path.join(name);
         if let Err(error) = fs::write(&path, content) {

@@ -1,4 +1,4 @@
-//! A terminal to run a program in, and to look at.
+//! Runs a program in a pseudo-terminal and inspects its screen.
 
 use std::{
     io::{Read, Write},
@@ -19,29 +19,29 @@ pub struct Watched<T> {
 }
 
 impl<T> Watched<T> {
-    /// A value to start with.
+    /// Creates it with an initial value.
     pub fn new(value: T) -> Arc<Self> {
         Arc::new(Self { value: Mutex::new(value), changed: Condvar::new() })
     }
 
-    /// The value as it is now.
+    /// The current value.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the value and wakes who waits.
+    /// Changes the value and wakes the waiting thread.
     pub fn change(&self, change: impl FnOnce(&mut T)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    /// Waits until the value is as wanted. `describe` tells what it is when that does not come.
+    /// Waits until `wanted` holds. `describe` formats the value for the panic message.
     pub fn wait(&self, wanted: impl Fn(&T) -> bool, describe: impl Fn(&T) -> String) {
         let deadline = Instant::now() + PATIENCE;
         let mut value = self.lock();
         while !wanted(&value) {
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "waited in vain; there is only\n{}", describe(&value));
+            assert!(!left.is_zero(), "waited too long; the value is\n{}", describe(&value));
             value = self.changed.wait_timeout(value, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -51,7 +51,7 @@ fn size(columns: u16, rows: u16) -> PtySize {
     PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
 }
 
-/// The program in a terminal of its own.
+/// A program in a pseudo-terminal.
 pub struct Terminal {
     parser: Arc<Watched<vt100::Parser>>,
     master: Box<dyn MasterPty + Send>,
@@ -66,7 +66,7 @@ impl Terminal {
         Self::start_with(program, arguments, &[], columns, rows)
     }
 
-    /// As [`Terminal::start`], with something in the environment.
+    /// Like [`Terminal::start`], with environment variables.
     pub fn start_with(
         program: &str,
         arguments: &[&str],
@@ -79,10 +79,11 @@ impl Terminal {
         Self::spawn(command, environment, columns, rows)
     }
 
-    /// As [`Terminal::start`], as a job of a shell: when it stops, the shell says so, and goes on with it after a Return.
+    /// Like [`Terminal::start`], as a job of a shell: when the program stops, the shell prints a line, and resumes it
+    /// after Return.
     pub fn start_in_shell(program: &str, arguments: &[&str], columns: u16, rows: u16) -> Self {
         let mut command = CommandBuilder::new("sh");
-        // With -m each job has a process group of its own, which is what can be stopped.
+        // With -m each job has its own process group, which can be stopped.
         command.args(["-c", "set -m; \"$0\" \"$@\"; echo It stopped.; read go; fg >/dev/null", program]);
         command.args(arguments);
         Self::spawn(command, &[], columns, rows)
@@ -103,7 +104,7 @@ impl Terminal {
         let seen = Arc::clone(&parser);
         thread::spawn(move || {
             let mut chunk = [0; 4096];
-            // The end comes as an error once the program is gone.
+            // The end is reported as an error once the program has ended.
             while let Ok(count @ 1..) = output.read(&mut chunk) {
                 seen.change(|parser| parser.process(&chunk[..count]));
             }
@@ -118,34 +119,34 @@ impl Terminal {
         self.keyboard.flush().expect("the terminal takes keys");
     }
 
-    /// Forgets what the screen shows, so that what is seen from here on was drawn from here on.
+    /// Clears the screen, so that everything seen from now on was drawn from now on.
     pub fn wipe(&self) {
         self.parser.change(|parser| parser.process(b"\x1b[2J"));
     }
 
-    /// Gives the window another size.
+    /// Resizes the window.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.parser.change(|parser| parser.screen_mut().set_size(rows, columns));
         self.master.resize(size(columns, rows)).expect("the window can be resized");
     }
 
-    /// Sends a signal to the program that has the terminal.
+    /// Sends a signal to the foreground process group.
     pub fn signal(&self, signal: Signal) {
         let id = self.master.process_group_leader().and_then(Pid::from_raw).expect("somebody has the terminal");
         kill_process(id, signal).expect("whoever has the terminal takes signals");
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits until `wanted` holds for the screen.
     pub fn wait(&self, wanted: impl Fn(&vt100::Screen) -> bool) {
         self.parser.wait(|parser| wanted(parser.screen()), |parser| parser.screen().contents());
     }
 
-    /// Waits until the screen shows `text` somewhere.
+    /// Waits until the screen contains `text`.
     pub fn wait_for(&self, text: &str) {
         self.wait(|screen| screen.contents().contains(text));
     }
 
-    /// Waits until the first lines of the screen are these.
+    /// Waits until the screen begins with these lines.
     pub fn wait_for_lines(&self, lines: &[&str]) {
         self.wait(|screen| {
             let contents = screen.contents();
@@ -154,27 +155,27 @@ impl Terminal {
         });
     }
 
-    /// Looks at the screen.
+    /// Inspects the screen.
     pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         look(self.parser.lock().screen())
     }
 
-    /// Waits until the program has ended and checks that it left the terminal as it was. Answers its exit code.
+    /// Waits until the program has ended and checks that it restored the terminal. Returns its exit code.
     pub fn end(mut self) -> u32 {
         let status = self.wait_for_exit();
         self.wait_for_own_screen();
         status
     }
 
-    /// Waits until the terminal is as it was before the program.
+    /// Waits until the terminal is in the state before the program was started.
     pub fn wait_for_own_screen(&self) {
         self.wait(|screen| !screen.alternate_screen() && !screen.hide_cursor());
         assert_eq!(modes(&*self.master), self.modes, "the modes of the terminal");
     }
 
-    /// Waits until the program has ended. Answers its exit code.
+    /// Waits until the program has ended. Returns its exit code.
     fn wait_for_exit(&mut self) -> u32 {
-        // There is no way to wait for a process with a deadline, so a thread waits and the child is killed if need be.
+        // A process cannot be waited for with a deadline, so another thread kills it after the deadline.
         let mut killer = self.child.clone_killer();
         let ended = Watched::new(false);
         let watch = Arc::clone(&ended);

@@ -19,7 +19,7 @@ fn for_each_file(target: &str, property: fn(&[u8])) {
     paths.sort();
     assert!(paths.len() >= 10, "{} should hold a corpus", folder.display());
     for path in paths {
-        // Shown only when the test fails, and then it is the last line.
+        // Shown only when the test fails: then it is the last line.
         eprintln!("{}", path.display());
         property(&fs::read(&path).unwrap());
     }
@@ -91,7 +91,7 @@ fn map() {
 }
 
 #[test]
-fn properties_hold_for_the_maps_and_for_all_that_is_malformed() {
+fn properties_hold_for_the_maps_and_for_malformed_datagrams() {
     let maps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps");
     for entry in fs::read_dir(maps).unwrap() {
         properties::map(&fs::read(entry.unwrap().path()).unwrap());
@@ -103,9 +103,9 @@ fn properties_hold_for_the_maps_and_for_all_that_is_malformed() {
 }
 
 #[test]
-fn the_corpus_holds_what_is_malformed() {
+fn the_corpus_contains_the_malformed_datagrams() {
     for Malformed { name, bytes } in MALFORMED {
-        // The longest would only slow a fuzzer down.
+        // The longest ones would only slow down the fuzzer.
         if bytes.len() <= 100 {
             let path = corpus("client_message").join(name);
             assert_eq!(fs::read(&path).ok().as_deref(), Some(*bytes), "{} should hold it", path.display());

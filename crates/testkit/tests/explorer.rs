@@ -1,4 +1,4 @@
-//! A nuggets client, and the bot that plays at it.
+//! A nuggets client played by a bot.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use netcore::{DecodeError, Gone, Link, Time};
 use nuggets::{Client, Explorer, Intent, Part};
 
-/// Explores as long as it plays; whoever looks on sends nothing by itself.
+/// Explores as long as it plays; as a spectator it sends nothing by itself.
 #[derive(Debug)]
 pub(crate) struct Player {
     pub(crate) client: Client,
@@ -18,7 +18,7 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// Comes at `now` and sends a key after each `pause`.
+    /// Joins at `now` and sends a key after each `pause`.
     pub(crate) fn new(link: Link, part: Part, now: Time, pause: Duration) -> Self {
         let explorer = matches!(part, Part::Player(_)).then(Explorer::new);
         Self { client: Client::over(link, part, now), explorer, pause, next_key: now.plus(pause), gone: false }

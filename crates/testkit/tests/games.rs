@@ -1,4 +1,4 @@
-//! Whole games over every link, with players that play and others that look on.
+//! Whole games over every kind of link, with players and watchers.
 
 mod blackjack;
 mod nuggets;
@@ -7,9 +7,9 @@ mod robots;
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
 use netcore::{Engine, GameEvent, Hosted, Role, Time};
-use testkit::net::{Net, Rough};
+use testkit::net::{Net, StreamConditions};
 
-/// How somebody is connected.
+/// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Datagrams,
@@ -17,7 +17,7 @@ enum By {
     Messages,
 }
 
-/// Where the client with this number is.
+/// The address of the client with this number.
 fn address(number: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, number], 5_000))
 }
@@ -39,8 +39,8 @@ where
     }
 }
 
-/// A network of an hour at most, step by step; `look` is called after each of them. Until the room has an outcome or `look`
-/// has seen enough.
+/// Runs the network step by step, for at most an hour, and calls `look` after each step. Ends when the room has an
+/// outcome or `look` returns `true`.
 fn run<E, C>(net: &mut Net<E, C>, mut look: impl FnMut(&mut Net<E, C>) -> bool)
 where
     E: Engine,
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// Lets everybody come in before it gets rough.
+/// Lets everybody join before conditions become rough.
 fn sit_down<E, C>(net: &mut Net<E, C>, seed: u64)
 where
     E: Engine,
@@ -61,10 +61,10 @@ where
     C: netcore::Client<Error: Debug>,
 {
     net.run_until(net.now().plus(Duration::from_millis(20)));
-    net.set_rough(rough(seed));
+    net.set_stream_conditions(rough(seed));
 }
 
-/// Every peer that joined or left is told of with its address.
+/// Checks that every joining and leaving is reported with the address of the peer.
 fn check_events<E, C>(net: &Net<E, C>)
 where
     E: Engine,
@@ -72,7 +72,7 @@ where
     C: netcore::Client<Error: Debug>,
 {
     let mut joined = 0;
-    for (event, address) in net.witness().events() {
+    for (event, address) in net.recorder().events() {
         if let GameEvent::Joined { .. } | GameEvent::Left { .. } = event {
             joined += 1;
             assert!(address.is_some_and(|address| address.parse::<SocketAddr>().is_ok()), "{event:?}");
@@ -81,15 +81,20 @@ where
     assert!(joined > 0);
 }
 
-/// Everything that can happen to a stream but a reset, in one seed or another.
-fn rough(seed: u64) -> Rough {
+/// Stream conditions that vary with the seed, without resets.
+fn rough(seed: u64) -> StreamConditions {
     match seed % 4 {
         0 => {
             let micros = |micros| Duration::ZERO..=Duration::from_micros(micros);
-            Rough { piece: 1..=7, delay: micros(100), stall: micros(20_000), ..Rough::ROUGH }
+            StreamConditions { piece: 1..=7, delay: micros(100), stall: micros(20_000), ..StreamConditions::ROUGH }
         }
-        1 => Rough { stall_percent: 0, delay: Duration::ZERO..=Duration::ZERO, window: 40, ..Rough::ROUGH },
-        _ => Rough::ROUGH,
+        1 => StreamConditions {
+            stall_percent: 0,
+            delay: Duration::ZERO..=Duration::ZERO,
+            window: 40,
+            ..StreamConditions::ROUGH
+        },
+        _ => StreamConditions::ROUGH,
     }
 }
 

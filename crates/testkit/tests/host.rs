@@ -1,4 +1,4 @@
-//! A host with transports that do what the test says, and write down what they are told.
+//! A host with scripted transports that record their calls.
 
 mod holding;
 mod routing;
@@ -18,14 +18,14 @@ use netcore::{
 };
 use netshell::{ConnectionEvent, ConnectionId, Hold, Host, Transport};
 
-/// What a connection was told.
+/// An output of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Told {
     Frame(String),
     Closed,
 }
 
-/// A transport in the hands of a test. Clones share what happens.
+/// A transport controlled by a test. Clones share the state.
 #[derive(Debug, Clone, Default)]
 struct Script {
     state: Arc<Mutex<State>>,
@@ -71,12 +71,12 @@ impl Script {
         self.happens(Event::Gone { id, why });
     }
 
-    /// What the connections were told since the last time, oldest first.
+    /// The outputs to connections since the last call, oldest first.
     fn told(&self) -> Vec<(u64, Told)> {
         std::mem::take(&mut self.lock().told)
     }
 
-    /// The same for one that was only sent frames.
+    /// Like `told`, for connections that were only sent frames.
     fn frames(&self) -> Vec<(u64, String)> {
         let frame = |(id, told)| match told {
             Told::Frame(frame) => (id, frame),
@@ -85,7 +85,7 @@ impl Script {
         self.told().into_iter().map(frame).collect()
     }
 
-    /// How many events the host has not asked for.
+    /// Number of events that the host has not requested yet.
     fn waiting(&self) -> usize {
         self.lock().events.len()
     }
@@ -133,7 +133,7 @@ impl Transport for Script {
         }))
     }
 
-    fn took(&mut self, _: Time, _: ConnectionId, _: Progress) {}
+    fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {}
 
     fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
         let mut state = self.lock();
@@ -167,7 +167,7 @@ impl Transport for Script {
     }
 }
 
-/// A room that does what its peers say, and counts what it takes in.
+/// A room that obeys its peers' messages and counts its inputs.
 #[derive(Debug, Default)]
 struct Parrot {
     gate: Gate,
@@ -175,7 +175,7 @@ struct Parrot {
     outcome: Option<Outcome>,
 }
 
-/// The mark of an input is how many there were.
+/// A hold whose marks are the number of inputs.
 #[derive(Debug, Clone, Default)]
 struct Gate(Arc<Mutex<Marks>>);
 
@@ -231,7 +231,7 @@ impl Hold for Gate {
     }
 }
 
-/// Bytes of what is said to `bulk`.
+/// Length of the answer to `bulk`.
 const BULK: usize = 1 << 20;
 
 impl Room for Parrot {
@@ -316,12 +316,12 @@ impl Room for Parrot {
 
 const NOW: Time = Time::ZERO;
 
-/// Lets the host do all it can.
+/// Lets the host do everything it can.
 fn work(host: &mut Host) {
     while host.work(|| NOW).unwrap() {}
 }
 
-/// Whether the host says that there is something to do.
+/// Whether the host reports that there is something to do.
 fn is_ready(host: &mut Host) -> bool {
     host.poll_ready(&mut Context::from_waker(Waker::noop())).is_ready()
 }

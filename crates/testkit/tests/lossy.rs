@@ -46,7 +46,7 @@ fn player(game: &Game, host: u8) -> Option<(PlayerId, &Player)> {
     (0..).map(PlayerId).zip(game.players()).find(|(_, player)| player.name.as_str() == name)
 }
 
-/// What holds at every moment, whatever the network does.
+/// Invariants under all network conditions.
 fn check_invariants(game: &Game) {
     let purses: u32 = game.players().iter().map(|player| player.purse).sum();
     let piled: u32 = game.piles().values().sum();
@@ -62,7 +62,7 @@ fn check_invariants(game: &Game) {
     }
 }
 
-/// Compares what a client shows with what the rule says it should show.
+/// Compares the display of a client with the visibility rule.
 fn check_picture(game: &Game, viewer: Option<&Player>, client: &Client) {
     let grid = game.grid();
     let own = viewer.and_then(|player| player.cell);
@@ -88,7 +88,7 @@ fn check_picture(game: &Game, viewer: Option<&Player>, client: &Client) {
     }
 }
 
-/// People who type at random, each at a client.
+/// Players that type at random.
 struct Players {
     net: Net<Server, Client>,
     rng: Pcg64,
@@ -99,13 +99,13 @@ impl Players {
         Self { net: net(seed, Conditions::STORM), rng: Pcg64::seed_from_u64(seed) }
     }
 
-    /// Sits everybody down, one after the other.
+    /// Lets everybody join, one after the other.
     fn sit_down(&mut self) {
         for host in 0..=PLAYERS {
             self.net.add(address(host), Client::new(part(host), self.net.now()));
             self.pass(Duration::from_millis(300));
         }
-        // Who gets no answer in fifteen seconds tries again; three times in a row nobody is that unlucky.
+        // A client repeats its PLAY after fifteen seconds; three losses in a row are improbable enough.
         let patience = self.net.now().plus(Duration::from_secs(50));
         while self.net.now() < patience && !self.net.clients().all(|(_, client)| client.is_joined()) {
             self.pass(Duration::from_millis(100));
@@ -117,7 +117,7 @@ impl Players {
         }
     }
 
-    /// Everybody types what comes to mind.
+    /// Everybody types random keys.
     fn type_keys(&mut self, keys: u32) {
         for _ in 0..keys {
             let host = self.rng.random_range(1..=PLAYERS);
@@ -144,7 +144,7 @@ impl Players {
         }
     }
 
-    /// The storm is over: everything that is under way arrives.
+    /// Ends the bad conditions: everything in flight arrives.
     fn calm_down(&mut self) {
         self.net.set_conditions(Conditions::CALM);
         self.net.settle();
@@ -156,7 +156,7 @@ impl Players {
 }
 
 #[test]
-fn over_a_bad_network_everybody_gets_in_plays_and_ends_up_with_the_true_picture() {
+fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display() {
     for_each_seed(30, |seed| {
         let mut table = Players::new(seed);
         table.sit_down();
@@ -193,7 +193,7 @@ fn over_a_bad_network_everybody_gets_in_plays_and_ends_up_with_the_true_picture(
             let own = player(game, host).map(|(_, player)| player);
             check_picture(game, own, client);
             if let Some(own) = own {
-                // A client gives up waiting for its whole welcome after a while and plays with what has come.
+                // A client that has waited for its welcome for a while plays with what has arrived.
                 if client.size().is_some() {
                     assert_eq!(client.position(), own.cell.map(|cell| game.grid().position(cell)));
                 }
@@ -203,7 +203,7 @@ fn over_a_bad_network_everybody_gets_in_plays_and_ends_up_with_the_true_picture(
 
         drop(engine);
 
-        // To be told everything changes nothing in the picture, and mends the gold, of which news may have been lost.
+        // A refresh changes nothing in the display, and corrects the gold, of which messages may have been lost.
         let before: Vec<Vec<u8>> = table.net.clients().map(|(_, client)| client.display().to_vec()).collect();
         for host in 0..=PLAYERS {
             assert!(table.net.refresh(address(host)));
@@ -224,7 +224,7 @@ fn over_a_bad_network_everybody_gets_in_plays_and_ends_up_with_the_true_picture(
 }
 
 #[test]
-fn over_a_bad_network_whoever_leaves_is_gone_and_stays_gone() {
+fn over_a_bad_network_a_player_who_left_stays_away() {
     for_each_seed(20, |seed| {
         let mut table = Players::new(seed);
         table.sit_down();
@@ -249,7 +249,7 @@ fn over_a_bad_network_whoever_leaves_is_gone_and_stays_gone() {
             }
         }
         drop(engine);
-        // A PLAY that was under way for long is no way back.
+        // A PLAY that was delayed for long does not let a player return.
         for host in 1..=PLAYERS {
             table.net.send(address(host), format!("PLAY P{host}"));
         }
@@ -261,7 +261,7 @@ fn over_a_bad_network_whoever_leaves_is_gone_and_stays_gone() {
 }
 
 #[test]
-fn over_a_bad_network_a_game_comes_to_its_end() {
+fn over_a_bad_network_a_game_ends() {
     for_each_seed(10, |seed| {
         let (grid, _) = Grid::parse("..........\n".repeat(6).as_bytes()).unwrap();
         let server = Server::new(Arc::new(grid), Config { seed, ..Config::default() }).unwrap();
@@ -279,7 +279,7 @@ fn over_a_bad_network_a_game_comes_to_its_end() {
         let rows: Vec<&str> = summary.strip_prefix("GAME OVER:\n").unwrap().lines().collect();
         let purses: u32 = rows.iter().map(|row| row[2..12].trim().parse::<u32>().unwrap()).sum();
         assert_eq!((rows.len(), purses), (table.net.engine().game().players().len(), GOLD));
-        // Whoever heard of the end heard the same.
+        // All that received the result received the same one.
         table.calm_down();
         for (_, client) in table.net.clients() {
             if let Some(End::Quit(text)) = client.end() {
@@ -303,7 +303,7 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 #[test]
-fn nothing_malformed_moves_anybody_whoever_sends_it() {
+fn malformed_datagrams_move_nobody() {
     let mut table = Players::new(1);
     table.net.set_conditions(Conditions::CALM);
     table.sit_down();
@@ -323,7 +323,7 @@ fn nothing_malformed_moves_anybody_whoever_sends_it() {
                 assert!(answer.starts_with(b"ERROR "), "{name}: {answer:?}");
             }
         }
-        // More strangers' datagrams than a host may send come here, so time has to pass.
+        // More datagrams of strangers follow than a host may send at once, so time has to pass.
         table.pass(Duration::from_secs(1));
     }
 }
@@ -351,7 +351,7 @@ fn an_address_is_a_peer_from_its_first_message_to_its_last() {
 }
 
 #[test]
-fn a_flood_of_strangers_from_one_host_gets_what_the_limit_allows() {
+fn a_flood_of_strangers_from_one_host_is_limited() {
     let mut net = net(1, Conditions::CALM);
     let ann = address(1);
     net.add(ann, Client::new(part(1), Time::ZERO));
@@ -375,5 +375,5 @@ fn a_flood_of_strangers_from_one_host_gets_what_the_limit_allows() {
         net.client_mut(ann).act(now, Intent::Key(key));
     }
     net.settle();
-    assert!(net.client(ann).displays() > displays, "who plays does not notice");
+    assert!(net.client(ann).displays() > displays, "the player does not notice");
 }

@@ -1,4 +1,4 @@
-//! Whole matches whose server is killed and goes on with its journal, any number of times.
+//! Whole matches whose server is killed and resumed from its journal many times.
 
 mod blackjack;
 mod cuts;
@@ -20,31 +20,31 @@ use std::{
 
 use testkit::{
     seeds::{ONE, for_each_seed},
-    simulation::{Options, Planted, Report, simulate},
+    simulation::{InjectedBug, Options, Report, simulate},
 };
 
 use self::{blackjack::Blackjack, nuggets::Nuggets, robots::Robots};
 
-/// How long each match goes on.
+/// Duration of each match.
 const DURATION: Duration = Duration::from_secs(30);
-/// How many seeds a fault that is put in on purpose may take to be found.
+/// The most seeds that it may take to detect an injected bug.
 const SEEDS: u64 = 40;
 
-/// Where the client with this number is.
+/// The address of the client with this number.
 fn address(number: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, number], 5_000))
 }
 
 type Simulate = fn(u64, Options) -> Report;
 
-/// Each game by its name.
+/// Each game with its name.
 const GAMES: [(&str, Simulate); 3] = [
     ("nuggets", |seed, options| simulate::<_, _, Nuggets>(seed, options)),
     ("robots", |seed, options| simulate::<_, _, Robots>(seed, options)),
     ("blackjack", |seed, options| simulate::<_, _, Blackjack>(seed, options)),
 ];
 
-const SOUND: Options = Options { duration: DURATION, planted: None };
+const SOUND: Options = Options { duration: DURATION, injected: None };
 
 fn many(name: &str, seeds: u64) -> Report {
     let (_, simulate) = GAMES.into_iter().find(|&(game, _)| game == name).unwrap();
@@ -55,17 +55,17 @@ fn many(name: &str, seeds: u64) -> Report {
 }
 
 #[test]
-fn in_nuggets_nothing_that_was_told_is_lost() {
+fn nuggets_loses_nothing_that_was_delivered() {
     many("nuggets", 80);
 }
 
 #[test]
-fn in_robots_nothing_that_was_told_is_lost() {
+fn robots_loses_nothing_that_was_delivered() {
     many("robots", 80);
 }
 
 #[test]
-fn in_blackjack_nothing_that_was_told_is_lost() {
+fn blackjack_loses_nothing_that_was_delivered() {
     many("blackjack", 80);
 }
 
@@ -78,7 +78,7 @@ fn the_same_seed_gives_the_same_run() {
     }
 }
 
-/// For how many seconds [`simulate_for_long`] runs, and the first of its seeds.
+/// Environment variables: how many seconds [`simulate_for_long`] runs, and its first seed.
 const SECONDS: &str = "SIMULATE_SECONDS";
 const SEED: &str = "SIMULATE_SEED";
 
@@ -87,7 +87,7 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}, expected a number")))
 }
 
-/// Says how to play a match again.
+/// Prints how to repeat a match if it fails.
 struct Named(&'static str, u64);
 
 impl Drop for Named {
@@ -106,14 +106,14 @@ impl Drop for Named {
 #[ignore = "runs for ten minutes: just simulate"]
 fn simulate_for_long() {
     let until = Instant::now() + Duration::from_secs(number(SECONDS).unwrap_or(600));
-    // Others each time, if nobody says which.
+    // Different seeds each time, unless the variable is set.
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() % 1_000_000 * 1_000);
     let first = number(SEED).unwrap_or_else(clock);
     let next = AtomicU64::new(first);
     let total = Mutex::new(Report::default());
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     eprintln!("seeds from {first} on, {threads} at a time; {SEED}={first} begins with the same");
-    // Each match is played by one thread.
+    // One match per thread at a time.
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
@@ -140,25 +140,25 @@ fn simulate_for_long() {
     assert!(report.resumes > 0);
 }
 
-/// The first seed at which a fault is noticed that was put in on purpose.
-fn found(simulate: Simulate, planted: Planted) -> Option<u64> {
-    let options = Options { planted: Some(planted), ..SOUND };
+/// The first seed that detects an injected bug.
+fn found(simulate: Simulate, injected: InjectedBug) -> Option<u64> {
+    let options = Options { injected: Some(injected), ..SOUND };
     (1..=SEEDS).find(|&seed| catch_unwind(AssertUnwindSafe(|| simulate(seed, options))).is_err())
 }
 
 #[test]
-fn a_server_that_goes_on_without_one_arrival_is_found() {
+fn a_server_that_loses_an_arrival_is_detected() {
     for (name, simulate) in GAMES {
-        let seed = found(simulate, Planted::LostArrival);
+        let seed = found(simulate, InjectedBug::LostArrival);
         eprintln!("{name}: found with seed {seed:?}");
         assert!(seed.is_some(), "{name}");
     }
 }
 
 #[test]
-fn a_sync_that_lies_is_found() {
+fn a_lying_sync_is_detected() {
     for (name, simulate) in GAMES {
-        let seed = found(simulate, Planted::LyingSync);
+        let seed = found(simulate, InjectedBug::LyingSync);
         eprintln!("{name}: found with seed {seed:?}");
         assert!(seed.is_some(), "{name}");
     }

@@ -1,15 +1,15 @@
-//! Tests of the helpers, and those that need nothing but them.
-#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+//! Tests of the helpers, and tests that need only them.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-/// Every file of the fuzz corpus keeps the property of its target.
+/// The fuzz corpus satisfies the properties of its targets.
 mod corpus;
-/// A nuggets client, and the bot that plays at it.
+/// A nuggets client played by a bot.
 mod explorer;
-/// Whole games over every link.
+/// Whole games over every kind of link.
 mod games;
-/// A host with transports that do what the test says.
+/// A host with scripted transports.
 mod host;
-/// Nuggets clients and the server over a network that loses, doubles and reorders.
+/// Nuggets over a network that loses, duplicates and reorders datagrams.
 mod lossy;
-/// Servers that are killed and go on with their journals.
+/// Servers that are killed and resumed from their journals.
 mod simulation;

@@ -1,6 +1,6 @@
-//! Builds the rules as one WebAssembly module, and fails when it imports anything or lacks one of its functions.
+//! Builds the rules as one WebAssembly module, and fails if it imports anything or lacks one of its functions.
 //!
-//! `cargo run --manifest-path wasm/Cargo.toml`, with the target `wasm32-unknown-unknown` installed.
+//! `cargo run --manifest-path wasm/Cargo.toml` with the target `wasm32-unknown-unknown` installed.
 
 mod module;
 
@@ -38,7 +38,7 @@ fn run() -> Result<String, Box<dyn Error>> {
     Ok(format!("{}: {} bytes, {} functions, no imports", path.display(), bytes.len(), FUNCTIONS.len()))
 }
 
-// Cargo knows what is up to date, so the module is never older than its source.
+// Cargo rebuilds the module when its source has changed.
 fn build() -> Result<PathBuf, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).ok_or("this is not where it was built")?;
     let target_dir = root.join("target/wasm");
@@ -50,14 +50,14 @@ fn build() -> Result<PathBuf, Box<dyn Error>> {
         .arg(&target_dir)
         .status()?;
     if !status.success() {
-        return Err(format!("cargo does not build the module: {status}").into());
+        return Err(format!("cargo could not build the module: {status}").into());
     }
     Ok(target_dir.join(TARGET).join("release/rules_wasm.wasm"))
 }
 
 fn check(module: &Module) -> Result<(), String> {
     if let Some(first) = &module.first_import {
-        return Err(format!("it has {} imports, and has to have none; the first is {first}", module.imports));
+        return Err(format!("it has {} imports, but must not have any; the first is {first}", module.imports));
     }
     match FUNCTIONS.iter().find(|name| !module.functions.iter().any(|function| function == *name)) {
         Some(missing) => Err(format!("it does not export {missing}")),
@@ -74,7 +74,7 @@ mod tests {
         let good = Module { functions: FUNCTIONS.map(Into::into).into(), ..Module::default() };
         assert_eq!(check(&good), Ok(()));
         let importing = Module { imports: 2, first_import: Some("env.now".into()), ..good.clone() };
-        assert_eq!(check(&importing), Err("it has 2 imports, and has to have none; the first is env.now".into()));
+        assert_eq!(check(&importing), Err("it has 2 imports, but must not have any; the first is env.now".into()));
         let lacking = Module { functions: good.functions[1..].to_vec(), ..good };
         assert_eq!(check(&lacking), Err("it does not export play_nuggets".into()));
     }

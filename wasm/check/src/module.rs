@@ -1,4 +1,4 @@
-//! As much of a WebAssembly module as says what it asks of its host and what it offers.
+//! Parses the imports and exports of a WebAssembly module.
 //!
 //! Source: the binary format of the WebAssembly core specification, section 5.5 (modules).
 
@@ -8,21 +8,21 @@ use std::fmt;
 const HEADER: &[u8] = b"\0asm\x01\0\0\0";
 const IMPORT_SECTION: u8 = 2;
 const EXPORT_SECTION: u8 = 7;
-/// The kind of an export that is a function.
+/// The kind of an exported function.
 const FUNCTION: u8 = 0;
 
-/// What a module has to do with its host.
+/// The imports and exports of a module.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Module {
-    /// How many things it imports.
+    /// The number of imports.
     pub(crate) imports: u32,
-    /// The first of them, as `module.name`.
+    /// The first import, as `module.name`.
     pub(crate) first_import: Option<String>,
-    /// The names of the functions that it exports.
+    /// The names of the exported functions.
     pub(crate) functions: Vec<String>,
 }
 
-/// Bytes that are no module, or end too early.
+/// The error for bytes that are not a module, or are truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoModule {
     what: &'static str,
@@ -30,19 +30,19 @@ pub(crate) struct NoModule {
 
 impl fmt::Display for NoModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this is no WebAssembly module: {}", self.what)
+        write!(f, "this is not a WebAssembly module: {}", self.what)
     }
 }
 
 impl std::error::Error for NoModule {}
 
 impl Module {
-    /// Reads the sections for imports and exports; all others are skipped.
+    /// Parses the import and export sections; all others are skipped.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, NoModule> {
         let mut module = Self::default();
         let mut reader = Reader(bytes);
         if reader.take(HEADER.len())? != HEADER {
-            return Err(NoModule { what: "it begins otherwise" });
+            return Err(NoModule { what: "it has another header" });
         }
         while let Some(id) = reader.byte_if_any() {
             let length = reader.length()?;
@@ -69,12 +69,12 @@ impl Module {
     }
 }
 
-/// The bytes that were not read yet.
+/// The unread bytes.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], NoModule> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(NoModule { what: "it ends too early" })?;
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(NoModule { what: "it is truncated" })?;
         self.0 = rest;
         Ok(taken)
     }
@@ -86,10 +86,10 @@ impl<'a> Reader<'a> {
     }
 
     fn byte(&mut self) -> Result<u8, NoModule> {
-        self.byte_if_any().ok_or(NoModule { what: "it ends too early" })
+        self.byte_if_any().ok_or(NoModule { what: "it is truncated" })
     }
 
-    // LEB128: seven bits a byte, the lowest first, in five bytes at most.
+    // LEB128: seven bits per byte, lowest first, in at most five bytes.
     fn number(&mut self) -> Result<u32, NoModule> {
         let mut number = 0;
         for shift in (0..35).step_by(7) {
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 
     fn length(&mut self) -> Result<usize, NoModule> {
-        usize::try_from(self.number()?).map_err(|_| NoModule { what: "a length is beyond memory" })
+        usize::try_from(self.number()?).map_err(|_| NoModule { what: "a length exceeds the memory" })
     }
 
     fn name(&mut self) -> Result<String, NoModule> {
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    // A module of these sections, each an identifier and its content.
+    // A module of these sections, each with its identifier and content.
     fn module(sections: &[(u8, &[u8])]) -> Vec<u8> {
         let mut bytes = HEADER.to_vec();
         for (id, content) in sections {
@@ -133,13 +133,13 @@ mod tests {
     const EXPORTS: (u8, &[u8]) = (EXPORT_SECTION, b"\x02\x04play\0\0\x06memory\x02\0");
 
     #[test]
-    fn imports_and_exported_functions_are_found_behind_other_sections() {
+    fn imports_and_exported_functions_are_found_after_other_sections() {
         let found = Module::parse(&module(&[CUSTOM, IMPORT, EXPORTS])).unwrap();
         assert_eq!(found, Module { imports: 1, first_import: Some("env.now".into()), functions: vec!["play".into()] });
     }
 
     #[test]
-    fn a_module_without_imports_has_no_such_section_or_an_empty_one() {
+    fn a_module_without_imports_has_no_import_section_or_an_empty_one() {
         for sections in [&[EXPORTS][..], &[(IMPORT_SECTION, &[0]), EXPORTS]] {
             assert_eq!(
                 Module::parse(&module(sections)).unwrap(),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_anywhere_but_between_sections_is_no_module() {
+    fn a_module_truncated_within_a_section_is_rejected() {
         let whole = module(&[IMPORT, EXPORTS]);
         let between = [HEADER.len(), HEADER.len() + 2 + IMPORT.1.len(), whole.len()];
         for length in 0..=whole.len() {
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_no_module() {
+    fn other_bytes_are_rejected() {
         for (bytes, what) in [
-            (b"\x7fELF\x02\x01\x01\0".to_vec(), "it begins otherwise"),
+            (b"\x7fELF\x02\x01\x01\0".to_vec(), "it has another header"),
             (module(&[(IMPORT_SECTION, &[0xFF; 6])]), "a number has more than five bytes"),
             (module(&[(IMPORT_SECTION, b"\xFF\xFF\xFF\xFF\x7F")]), "a number has more than 32 bits"),
-            (module(&[(EXPORT_SECTION, b"\xFF\xFF\xFF\xFF\x0F\x01a\0\0")]), "it ends too early"),
+            (module(&[(EXPORT_SECTION, b"\xFF\xFF\xFF\xFF\x0F\x01a\0\0")]), "it is truncated"),
             (module(&[(EXPORT_SECTION, b"\x01\x01\xFF\0\0")]), "a name is not UTF-8"),
         ] {
             assert_eq!(Module::parse(&bytes), Err(NoModule { what }));

@@ -13,6 +13,7 @@
 //! | [`replay`] | recorded games go the same way again |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
 //! | [`learning`] | training against exact values, and learning over the wire |
+//! | [`document`] | the examples in docs/protocols/blackjack.md |
 //! | [`anything`] | any bytes from anybody in any order; same inputs, same outputs |
 //!
 //! [`room`] plays the network: it knows clients by name and hands bytes over as the TCP shell does. [`drive`] plays at random.
@@ -21,6 +22,7 @@
 
 mod anything;
 mod cards;
+mod document;
 mod drive;
 mod interruption;
 mod learning;

@@ -98,7 +98,7 @@ mod compare {
 
     // Rounds a second, from the moment at which the player is seated and its first round begins.
     fn one_text_player(rounds: u32) -> f64 {
-        let (dealer, mut told) = Measured::start_heard(&mut dealer(rounds, 1));
+        let (dealer, mut told) = Measured::start_with_stderr(&mut dealer(rounds, 1));
         let port = dealer.port.to_string();
         let mut player = itself().args(["--player", &port]).stdout(Stdio::null()).spawn().expect("it runs");
         let mut line = String::new();

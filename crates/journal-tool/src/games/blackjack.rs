@@ -1,4 +1,4 @@
-//! The game of 21: the tables as text, or what a player saw.
+//! Blackjack: the tables as text, or what a player saw.
 
 use blackjack::{
     Action, Client, Dialect, Name, PlayerMessage, Server, StateSpace, Verdict,
@@ -19,18 +19,18 @@ use ratatui::{
 };
 use termkit::Palette;
 
-use super::{Eye, Game, Said};
-use crate::{deeds::Guest, words::grouped};
+use super::{Description, Game, GameDisplay};
+use crate::{format::grouped, guest::Guest};
 
-/// What a copy of a dealer has besides its tables, and for each of them.
+/// Approximate memory of a copy of a dealer besides its tables, and of each table.
 const DEALER: usize = 1 << 20;
 const TABLE: usize = 8 << 10;
 
 impl Game for Server {
-    type Eye = Table;
+    type Display = Table;
 
     fn setup_in_words(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
-        let others = if config.forever { ", and others when they are over" } else { "" };
+        let others = if config.forever { ", replaced when they are over" } else { "" };
         let mut words = vec![
             ("tables", format!("{} of {} seats{others}", config.tables, config.players)),
             ("rounds", format!("{} at each table", grouped(config.rounds.into()))),
@@ -40,22 +40,24 @@ impl Game for Server {
         let seed = if secrets {
             serde_json::to_value(config.seed).map(|seed| seed.to_string()).unwrap_or_default()
         } else {
-            "not shown: the cards follow from it (--secrets shows it)".into()
+            "hidden, because it determines the cards (--secrets shows it)".into()
         };
         words.push(("seed", seed));
         words
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Said> {
+    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
         let message = parsed(bytes)?;
         let text = message.to_string();
         Some(match message {
-            PlayerMessage::Join(name) => Said { text, deed: None, name: Some(name.to_string()) },
-            PlayerMessage::Hit | PlayerMessage::Stand => Said { deed: Some(format!(": {text}")), text, name: None },
+            PlayerMessage::Join(name) => Description { text, action: None, name: Some(name.to_string()) },
+            PlayerMessage::Hit | PlayerMessage::Stand => {
+                Description { action: Some(format!(": {text}")), text, name: None }
+            }
         })
     }
 
-    // A seat is called "table 1, seat 2"; 1:2 is shorter to type, and 2 is a seat of the first table.
+    // A seat is named "table 1, seat 2". 1:2 is shorter to type, and 2 is a seat of the first table.
     fn is_seat(seat: &str, typed: &str) -> bool {
         let short = seat.strip_prefix("table ").and_then(|rest| rest.split_once(", seat "));
         let (table, number) = typed.split_once(':').unwrap_or(("1", typed));
@@ -67,7 +69,7 @@ impl Game for Server {
     }
 }
 
-// The dialect that a connection has chosen can be seen by each message: no text begins with a zero.
+// Each message reveals the dialect of the connection: no text begins with a zero byte.
 fn parsed(bytes: &[u8]) -> Option<PlayerMessage> {
     let message = match bytes {
         [0, ..] => PlayerMessage::parse_binary(bytes.get(4..)?),
@@ -76,19 +78,19 @@ fn parsed(bytes: &[u8]) -> Option<PlayerMessage> {
     message.ok()
 }
 
-/// The tables, or a hand.
+/// The tables, or the hand of a player.
 #[derive(Debug, Clone)]
 pub struct Table {
     seat: bool,
     hand: Option<Hand>,
 }
 
-// What a player knows, and how it went so far.
+// What a player knows, and its results so far.
 #[derive(Debug, Clone)]
 struct Hand {
     name: Name,
     link: Link,
-    // None before the first message, which shows the dialect.
+    // `None` before the first message, which reveals the dialect.
     client: Option<Client>,
     begun: u64,
     score: Score,
@@ -102,7 +104,7 @@ impl Hand {
         let client =
             self.client.get_or_insert_with(|| Client::new(name.clone(), dialect, link.framing(), StateSpace::Soft));
         while client.take_outgoing().is_some() {}
-        // What a real client could not read ended its game, and so it does here.
+        // A real client would end its game on an error, and so does this one.
         let _ = client.receive(time, frame);
         while let Some(heard) = client.next_heard() {
             match heard.event {
@@ -117,18 +119,18 @@ impl Hand {
     }
 }
 
-/// How tables are shown.
+/// The state of the display.
 #[derive(Debug)]
 pub struct TableView {
     palette: Palette,
-    // The first line that is shown.
+    // The first visible line.
     top: u16,
-    // Made when a hand is first shown: the odds take a while.
+    // Created when a hand is first shown, because computing the odds takes a while.
     shown: Option<(Name, Shown)>,
     advisor: Option<Advisor>,
 }
 
-impl Eye<Server> for Table {
+impl GameDisplay<Server> for Table {
     type View = TableView;
 
     fn new(seat: bool) -> Self {
@@ -148,14 +150,14 @@ impl Eye<Server> for Table {
     }
 
     fn say(&mut self, bytes: &[u8]) {
-        // A client knows what its answer leads to.
+        // The client computes the effect of its own answer.
         let action = match parsed(bytes) {
             Some(PlayerMessage::Hit) => Action::Hit,
             Some(PlayerMessage::Stand) => Action::Stand,
             Some(PlayerMessage::Join(_)) | None => return,
         };
         if let Some(client) = self.hand.as_mut().and_then(|hand| hand.client.as_mut()) {
-            // What nobody asked for the dealer answers.
+            // The dealer answers unsolicited decisions.
             let _ = client.decide(Choice::sure(action));
         }
     }
@@ -176,7 +178,7 @@ impl Eye<Server> for Table {
             }
             let picture = replay.room().engine().view().to_string();
             let lines: Vec<Line<'_>> = picture.lines().map(Line::from).collect();
-            // The last line stays in view.
+            // The last line stays visible.
             view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
             return Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
         };

@@ -1,4 +1,4 @@
-//! Nuggets: the map as a spectator or a player sees it.
+//! Nuggets: the map as a spectator or a player saw it.
 
 use bytes::Bytes;
 use journal::Replay;
@@ -17,17 +17,17 @@ use ratatui::{
 use serde::Deserialize;
 use termkit::Palette;
 
-use super::{Eye, Game, Said, welcome};
-use crate::{deeds::Guest, words::plain};
+use super::{Description, Game, GameDisplay, welcome};
+use crate::{format::plain, guest::Guest};
 
-/// What a copy of a server has besides its map and its players: sights that are kept, by cell.
+/// Approximate memory of a copy of a server besides its map and players: cached sights.
 const SIGHTS: usize = 1 << 20;
 
 impl Game for Server {
-    type Eye = Sight;
+    type Display = Sight;
 
     fn setup_in_words(setup: &Setup, _: bool) -> Vec<(&'static str, String)> {
-        let Some(Told { map, config }) = told(setup) else { return vec![] };
+        let Some(SetupFields { map, config }) = fields(setup) else { return vec![] };
         let (rows, columns) = (map.lines().count(), map.lines().next().map_or(0, str::len));
         let Config { rules, idle_timeout, rematch, wait_for, countdown, seed } = config;
         let mut words = vec![
@@ -57,12 +57,12 @@ impl Game for Server {
             words.push(("countdown", format!("{} s", countdown.as_secs())));
         }
         if rematch {
-            words.push(("rematch", "a game that is over is followed by another".into()));
+            words.push(("rematch", "each game is followed by another".into()));
         }
         words
     }
 
-    fn said(link: Link, bytes: &[u8]) -> Option<Said> {
+    fn said(link: Link, bytes: &[u8]) -> Option<Description> {
         let message = match link.framing() {
             Framing::Whole => bytes,
             Framing::Stream => bytes.get(LENGTH_PREFIX..)?,
@@ -70,18 +70,18 @@ impl Game for Server {
         Some(match ClientMessage::parse(message).ok()? {
             ClientMessage::Play(name) => {
                 let name = name.map(|name| name.as_str().to_owned());
-                Said { text: format!("PLAY {}", name.as_deref().unwrap_or_default()), deed: None, name }
+                Description { text: format!("PLAY {}", name.as_deref().unwrap_or_default()), action: None, name }
             }
-            ClientMessage::Spectate => Said { text: "SPECTATE".into(), deed: None, name: None },
+            ClientMessage::Spectate => Description { text: "SPECTATE".into(), action: None, name: None },
             ClientMessage::Key(key) => {
                 let key = key.escape_ascii();
-                Said { text: format!("KEY {key}"), deed: Some(format!(": {key}")), name: None }
+                Description { text: format!("KEY {key}"), action: Some(format!(": {key}")), name: None }
             }
         })
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {
-        // By number from 1 as well.
+        // Also by number, counted from 1.
         let numbered = typed.parse::<usize>().ok().and_then(|number| Letter::from_index(number.checked_sub(1)?));
         seat.eq_ignore_ascii_case(typed) || numbered.is_some_and(|letter| letter.to_string() == seat)
     }
@@ -92,28 +92,28 @@ impl Game for Server {
     }
 }
 
-// As the set-up is written down; it keeps its fields to itself.
+// The serialized form of a setup, whose fields are private.
 #[derive(Deserialize)]
-struct Told {
+struct SetupFields {
     map: String,
     config: Config,
 }
 
-fn told(setup: &Setup) -> Option<Told> {
+fn fields(setup: &Setup) -> Option<SetupFields> {
     serde_json::from_value(serde_json::to_value(setup).ok()?).ok()
 }
 
-/// What a spectator or a player is shown.
+/// The display of a spectator or a player.
 #[derive(Debug, Clone)]
 pub struct Sight {
     seat: bool,
     client: Option<Client>,
-    // What the picture of a spectator was made of.
+    // The position for which the spectator's display was made.
     seen: Option<(u64, Time)>,
     name: String,
 }
 
-impl Eye<Server> for Sight {
+impl GameDisplay<Server> for Sight {
     type View = (View, Palette);
 
     fn new(seat: bool) -> Self {
@@ -130,7 +130,7 @@ impl Eye<Server> for Sight {
         if let Some(client) = &mut self.client
             && self.seat
         {
-            // What a client cannot read it says itself.
+            // The client reports errors itself.
             let _ = client.receive(time, frame);
         }
     }
@@ -151,7 +151,7 @@ impl Eye<Server> for Sight {
     }
 
     fn wound_back(&self, (view, palette): &mut Self::View) {
-        // What the player has come to know since is not known yet.
+        // The player does not know later discoveries yet.
         if self.seat {
             *view = View::new(*palette, false);
         }
@@ -171,7 +171,7 @@ impl Eye<Server> for Sight {
             return Paragraph::new("Nobody has taken this seat yet.").render(area, buffer);
         };
         view.prepare(client, area.as_size());
-        // A replay waits for nobody, so no time passes for the client.
+        // No time passes for the client.
         view.picture(client, Time::ZERO).render(area, buffer);
         if let Some(nuggets::End::Quit(text)) = client.end() {
             let lines: Vec<&str> = text.lines().collect();

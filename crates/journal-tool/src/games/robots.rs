@@ -1,4 +1,4 @@
-//! Robots: the board, which is the same for everybody; from a seat its robot is kept in view.
+//! Robots: the board, which everybody sees. From a seat, its robot is kept in view.
 
 use bytes::{Bytes, BytesMut};
 use journal::{Peer, Replay};
@@ -12,18 +12,18 @@ use robots::{Action, Client, ClientMessage, Config, Direction, PlayerId, Server,
 use robots_gui::{Contact, Follow, View};
 use termkit::Palette;
 
-use super::{Eye, Game, Said, Step, welcome};
-use crate::{deeds::Guest, words::plain};
+use super::{Description, Game, GameDisplay, Step, welcome};
+use crate::{format::plain, guest::Guest};
 
-/// What a copy of a server has besides its game; histories are shared.
+/// Approximate memory of a copy of a server besides its game; histories are shared.
 const SERVER: usize = 256 << 10;
-/// A block, with what a set needs around it.
+/// Memory of a block, with the overhead of a set.
 const BLOCK: usize = 32;
-/// A robot, a bomb and a player.
+/// Memory of a robot, a bomb or a player.
 const ROBOT: usize = 1_024;
 
 impl Game for Server {
-    type Eye = Field;
+    type Display = Field;
 
     const STEP: Step = Step::Turn;
 
@@ -40,11 +40,11 @@ impl Game for Server {
         ]
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Said> {
-        let (text, deed) = match last_message(bytes)? {
+    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
+        let (text, action) = match last_message(bytes)? {
             ClientMessage::Join { name } => {
                 let name = name.to_string();
-                return Some(Said { text: format!("Join {}", plain(&name)), deed: None, name: Some(name) });
+                return Some(Description { text: format!("Join {}", plain(&name)), action: None, name: Some(name) });
             }
             ClientMessage::Action(Action::PlaceBomb) => ("PlaceBomb", " placed a bomb"),
             ClientMessage::Action(Action::PlaceBlock) => ("PlaceBlock", " placed a block"),
@@ -55,11 +55,11 @@ impl Game for Server {
                 Direction::Left => ("Move Left", " went left"),
             },
         };
-        Some(Said { text: text.into(), deed: Some(deed.into()), name: None })
+        Some(Description { text: text.into(), action: Some(action.into()), name: None })
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {
-        // By its letter on the board as well.
+        // Also by its letter on the board.
         let letter = seat.parse::<u8>().ok().filter(|&number| number < 26).map(|number| char::from(b'A' + number));
         seat == typed || letter.is_some_and(|letter| typed.eq_ignore_ascii_case(&letter.to_string()))
     }
@@ -75,24 +75,24 @@ impl Game for Server {
 
     fn weight(&self) -> usize {
         let blocks = self.game().map_or(0, |game| game.board().blocks().len() + game.bombs().len());
-        // Once for the room, once for what is seen.
+        // Once for the room, once for the display.
         SERVER + 2 * (blocks * BLOCK + self.players().len() * ROBOT)
     }
 }
 
-// Of a run of actions that came together the room took the last.
+// Of a run of actions that arrived together, the room took the last.
 fn last_message(bytes: &[u8]) -> Option<ClientMessage> {
     Robots::decode(&mut (), &mut BytesMut::from(bytes), Framing::Stream).ok()?
 }
 
-/// The board.
+/// The display of the board.
 #[derive(Debug, Clone)]
 pub struct Field {
     client: Client,
     followed: Option<PlayerId>,
 }
 
-impl Eye<Server> for Field {
+impl GameDisplay<Server> for Field {
     type View = (View, Option<PlayerId>, Palette);
 
     const HINTS: bool = true;
@@ -113,7 +113,7 @@ impl Eye<Server> for Field {
 
     fn hear(&mut self, to_all: bool, frame: &Bytes, time: Time) {
         if to_all {
-            // A server's own messages are no nonsense.
+            // Messages of a server are always valid.
             let _ = self.client.receive(time, frame);
         }
     }
@@ -135,15 +135,21 @@ impl Eye<Server> for Field {
         view.follow_next();
     }
 
-    fn draw(&mut self, (view, follows, palette): &mut Self::View, _: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+    fn draw(
+        &mut self,
+        (view, follows, palette): &mut Self::View,
+        replay: &Replay<Server>,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
         if *follows != self.followed {
             *follows = self.followed;
             *view = View::new(*palette, self.followed.map_or(Follow::Nobody, Follow::Id));
         }
         match self.client.picture() {
             Some(Ok(picture)) => {
-                view.show(picture);
-                view.prepare(area.as_size());
+                view.show(replay.time(), picture);
+                view.prepare(replay.time(), area.as_size());
                 view.picture(&Contact::default()).render(area, buffer);
             }
             Some(Err(error)) => Paragraph::new(error.to_string()).render(area, buffer),

@@ -1,20 +1,20 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
-use journal::{Arrival, Entry, Excerpt, Reader, What};
+use journal::{Arrival, ArrivalKind, Entry, Excerpt, Reader};
 use testkit::TempDir;
 
 use crate::{matches, path, refused, told};
 
-// The same journal with another message in place of one: as if this version did something else there.
+// The same journal with one message replaced, as if this version behaved differently there.
 fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec<u8>, u64) {
     let bytes = fs::read(file).unwrap();
     let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
     let mut excerpt = Excerpt::new(reader.head());
     let (mut number, mut at) = (0, 0);
     while let Some(mut entry) = reader.next().unwrap() {
-        if let Entry::Arrival(Arrival { what, .. }) = &mut entry {
+        if let Entry::Arrival(Arrival { kind, .. }) = &mut entry {
             number += 1;
-            if let What::Bytes { bytes, .. } = what
+            if let ArrivalKind::Bytes { bytes, .. } = kind
                 && at == 0
                 && &bytes[..] == message
             {
@@ -27,7 +27,7 @@ fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec
 }
 
 #[test]
-fn a_list_goes_on_behind_what_is_damaged() {
+fn a_list_continues_after_a_damaged_journal() {
     let folder = TempDir::new();
     assert!(told(&["list", path(folder.path())]).contains("no journals"));
     matches::nuggets(folder.path(), 30, false);
@@ -36,7 +36,7 @@ fn a_list_goes_on_behind_what_is_damaged() {
     folder.file("a.journal", "no journal at all");
     folder.file("b.journal", b"\x8AARC");
     let mut torn = fs::read(folder.path().join("nuggets.journal")).unwrap();
-    // The front of a record that was not written to its end.
+    // The start of an incomplete record.
     torn.extend_from_slice(&[20, 1, 2]);
     folder.file("torn.journal", &torn);
     let mut damaged = fs::read(folder.path().join("robots.journal")).unwrap();
@@ -49,7 +49,7 @@ fn a_list_goes_on_behind_what_is_damaged() {
         let mut lines = list.lines().skip_while(|line| *line != name);
         lines.nth(1).unwrap_or_default().trim().to_owned()
     };
-    assert!(about("a.journal").contains("it is no journal"), "{list}");
+    assert!(about("a.journal").contains("it is not a journal"), "{list}");
     assert!(about("b.journal").contains("nothing is lost"), "{list}");
     let nuggets = about("nuggets.journal");
     assert!(nuggets.starts_with("nuggets, 2026-11-22 06:37:51 UTC, 0:14 and "), "{list}");
@@ -62,7 +62,7 @@ fn a_list_goes_on_behind_what_is_damaged() {
 }
 
 #[test]
-fn what_is_shown_of_a_match_are_its_players_and_its_results_and_not_its_secrets() {
+fn show_prints_players_and_results_and_no_secrets() {
     let folder = TempDir::new();
     let robots = told(&["show", path(&matches::robots(folder.path()))]);
     println!("{robots}");
@@ -92,7 +92,7 @@ fn what_is_shown_of_a_match_are_its_players_and_its_results_and_not_its_secrets(
 }
 
 #[test]
-fn a_replay_that_comes_to_the_same_is_said_to_be_fast() {
+fn a_replay_that_does_not_diverge_reports_its_speed() {
     let folder = TempDir::new();
     for file in
         [matches::nuggets(folder.path(), 600, true), matches::robots(folder.path()), matches::blackjack(folder.path())]
@@ -100,27 +100,27 @@ fn a_replay_that_comes_to_the_same_is_said_to_be_fast() {
         let verdict = told(&["verify", path(&file)]);
         println!("{verdict}");
         assert!(verdict.contains("the same state after every arrival"));
-        // The others last no longer than a busy machine may stand still.
+        // The others are too short for a reliable factor on a busy machine.
         assert!(verdict.contains("times as fast") || !file.ends_with("nuggets.journal"), "{verdict}");
     }
 }
 
 #[test]
-fn what_diverges_or_is_damaged_is_named_with_its_place() {
+fn divergence_and_damage_are_reported_with_their_position() {
     let folder = TempDir::new();
     let file = matches::nuggets(folder.path(), 40, true);
     let (other, at) = changed(&file, b"KEY l", b"KEY z");
     let other = folder.file("other.journal", other);
     let error = refused(&["verify", &other]);
-    assert!(error.contains(&format!("comes to another state at arrival {at} than the match did")), "{error}");
+    assert!(error.contains(&format!("diverges from the match at arrival {at}")), "{error}");
     assert!(error.contains("sent KEY z") && error.contains("other.journal'"), "{error}");
     let shown = told(&["show", &other]);
-    assert!(shown.contains("comes to another state") && shown.contains("state     closed"), "{shown}");
-    // A cut at that arrival shows the same, and behind it there is nothing to be shown.
+    assert!(shown.contains("diverges from the match") && shown.contains("state     closed"), "{shown}");
+    // A cut at that arrival shows the same, and a later one is impossible.
     let cut = folder.path().join("cut.journal");
     let said = told(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
-    assert!(said.contains(&format!("As in the match, the replay comes to another state at arrival {at}")), "{said}");
-    assert!(refused(&["verify", path(&cut)]).contains("another state"));
+    assert!(said.contains(&format!("As in the match, the replay diverges from the match at arrival {at}")), "{said}");
+    assert!(refused(&["verify", path(&cut)]).contains("diverges from the match"));
     let late = refused(&["cut", &other, "--at", &(at + 1).to_string(), "-o", path(&folder.path().join("no"))]);
     assert!(late.contains(&format!("cut it there with --at {at}")), "{late}");
     let bytes = fs::read(&file).unwrap();
@@ -130,7 +130,7 @@ fn what_diverges_or_is_damaged_is_named_with_its_place() {
     let damaged = folder.file("damaged.journal", damaged);
     let error = refused(&["verify", &damaged]);
     assert!(error.contains("damaged.journal'") && error.contains("the record at offset"), "{error}");
-    // Of other rules everything can be read that needs no replay.
+    // With other rules, everything can be read that needs no replay.
     let mut head = Reader::new(&bytes[..], bytes.len() as u64).unwrap().head().clone();
     head.rules = 9;
     let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
@@ -142,18 +142,18 @@ fn what_diverges_or_is_damaged_is_named_with_its_place() {
     assert!(told(&["show", &foreign]).contains("game      chess\\n, rules 9"));
     assert!(told(&["export", &foreign, "--format", "jsonl"]).starts_with('{'));
     let text = folder.file("text.journal", "hello");
-    assert!(refused(&["verify", &text]).contains("it is no journal"));
+    assert!(refused(&["verify", &text]).contains("it is not a journal"));
     assert!(refused(&["verify", path(folder.path())]).contains("is a directory"));
     assert!(refused(&["show", path(&folder.path().join("none"))]).contains("cannot open '"));
 }
 
 #[test]
-fn a_replay_that_is_piped_is_lines() {
+fn a_piped_replay_prints_lines() {
     let folder = TempDir::new();
     let text = told(&["replay", path(&matches::nuggets(folder.path(), 12, true))]);
     println!("{text}");
     assert!(text.lines().any(|line| line == "0:02 Ann: l" || line == "0:02 Ann: h" || line.starts_with("0:02 Ann: ")));
-    assert!(text.contains("0:01 Bob_[2J joined as B") && text.contains(" Ann sent what is no message"));
+    assert!(text.contains("0:01 Bob_[2J joined as B") && text.contains(" Ann sent a malformed message"));
     let text = told(&["replay", "--text", path(&matches::robots(folder.path()))]);
     assert!(text.lines().any(|line| line == "0:00 turn 1: Ann placed a bomb"), "{text}");
     assert!(text.lines().any(|line| line == "0:01 turn 3: Bob placed a block"), "{text}");
@@ -176,12 +176,12 @@ fn an_export_as_lines_has_each_arrival_with_its_words_and_bytes() {
     assert_eq!((&lines[1]["peer"], &lines[1]["address"]), (&0.into(), &"10.0.0.7:4000".into()));
     assert_eq!((&lines[2]["text"], &lines[2]["bytes"]), (&"PLAY Ann".into(), &"504c415920416e6e".into()));
     assert_eq!((&lines[2]["arrival"], &lines[2]["time"]), (&2.into(), &0.0.into()));
-    assert!(lines.iter().any(|line| line["kind"] == "bytes" && line["text"].is_null()), "what is no message");
+    assert!(lines.iter().any(|line| line["kind"] == "bytes" && line["text"].is_null()), "a malformed message");
     assert_eq!(lines.last().unwrap()["kind"], "over");
 }
 
 #[test]
-fn a_recording_is_one_that_players_take() {
+fn a_recording_is_a_valid_asciicast() {
     let folder = TempDir::new();
     for (file, seat) in [
         (matches::nuggets(folder.path(), 20, true), "A"),
@@ -206,7 +206,7 @@ fn a_recording_is_one_that_players_take() {
                 last = time;
             }
             assert!(last > 0.5, "{last}");
-            assert!(refused(&arguments).contains("is there already"));
+            assert!(refused(&arguments).contains("already exists"));
         }
     }
 }
@@ -232,8 +232,8 @@ fn a_cut_shows_the_same_from_the_beginning_or_from_its_game() {
     let shown = told(&["replay", "--text", path(&game)]);
     assert!(shown.contains("Ann placed a bomb"), "names are known by their addresses: {shown}");
     assert!(told(&["show", path(&game)]).contains("part      of a longer match"));
-    // Nothing is written over, and only what is there can be cut.
-    assert!(refused(&["cut", path(&file), "--at", &at, "-o", path(&whole)]).contains("is there already"));
+    // Existing files are not replaced, and only existing arrivals can be cut.
+    assert!(refused(&["cut", path(&file), "--at", &at, "-o", path(&whole)]).contains("already exists"));
     let free = folder.path().join("free.journal");
     let error = refused(&["cut", path(&file), "--at", "99999", "-o", path(&free)]);
     assert!(error.contains(&format!("it has {arrivals} arrivals")) && !free.exists(), "{error}");

@@ -1,15 +1,15 @@
-//! The program `journal` as people run it, on matches that are played here.
+//! Tests of the program `journal` on matches that are played here.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-/// Each command, what it says, and its exit code.
+/// Each command: its output and its exit code.
 mod commands;
 
-/// Matches that are played here and journalled into files.
+/// Matches that are played here and recorded in files.
 mod matches;
 
-/// The screen of a replay, in a terminal.
+/// The screen of a replay in a pseudo-terminal.
 mod screen;
 
 /// Wrong usage, and the examples of the help.
@@ -27,14 +27,14 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-// Standard output of a command that works.
+// Standard output of a command that succeeds.
 fn told(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?} {stdout}");
     stdout
 }
 
-// The one line on standard error of a command that fails.
+// The line on standard error of a command that fails.
 fn refused(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
     assert_eq!((code, stdout.as_str(), stderr.lines().count()), (Some(1), "", 1), "{arguments:?} {stderr}");

@@ -13,7 +13,7 @@ use netcore::{
 };
 use netshell::Hold as _;
 
-/// A match that is being played.
+/// A match in progress.
 pub(crate) struct Match<E: Recorded> {
     room: Journalled<E>,
     hold: JournalHold,
@@ -58,7 +58,7 @@ impl<E: Recorded> Match<E> {
         self.input(RoomInput::Disconnected { peer, why: Gone::Broken });
     }
 
-    /// Lets time pass, with all that the room wants to be woken for.
+    /// Lets time pass, with all deadlines of the room.
     pub(crate) fn pass(&mut self, millis: u64) -> Vec<Output> {
         let until = self.now.plus(Duration::from_millis(millis));
         let mut outputs = vec![];
@@ -70,7 +70,7 @@ impl<E: Recorded> Match<E> {
         outputs
     }
 
-    /// Writes what is left; with `close` as a server that ends in good order does.
+    /// Writes the rest; with `close`, closes the journal like a server that ends.
     pub(crate) fn finish(mut self, close: bool) -> PathBuf {
         if close {
             self.input(RoomInput::Stop(Leave::Over));
@@ -82,7 +82,7 @@ impl<E: Recorded> Match<E> {
     }
 }
 
-/// Ann and Bob walk through a map of two rooms, Ann leaves, and Cid looks on.
+/// Ann and Bob walk through a map of two rooms, Ann leaves, and Cid watches.
 pub(crate) fn nuggets(folder: &Path, steps: u32, close: bool) -> PathBuf {
     const MAP: &[u8] = b"+--------+      +--------+\n|........|      |........|\n|........########........|\n|........|      |........|\n\
                          +--------+      +--------+\n";
@@ -109,7 +109,7 @@ pub(crate) fn nuggets(folder: &Path, steps: u32, close: bool) -> PathBuf {
     game.finish(close)
 }
 
-/// Two games of ten turns; in the second Bob does nothing.
+/// Two games of ten turns; Bob does nothing in the second.
 pub(crate) fn robots(folder: &Path) -> PathBuf {
     let parameters = robots::Parameters {
         server_name: ShortText::try_from("here").unwrap(),
@@ -144,7 +144,7 @@ pub(crate) fn robots(folder: &Path) -> PathBuf {
     game.finish(true)
 }
 
-/// One table for two, three rounds; Ann takes a card now and then, Bob never does. Bob speaks the binary dialect.
+/// A table for two, three rounds. Ann hits sometimes, Bob never does. Bob uses the binary dialect.
 pub(crate) fn blackjack(folder: &Path) -> PathBuf {
     let mut config = blackjack::server::Config::new(3, blackjack::Seed::from_number(77));
     config.players = 2;

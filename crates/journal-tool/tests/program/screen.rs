@@ -7,7 +7,7 @@ fn replay(arguments: &[&str], columns: u16, rows: u16) -> Terminal {
 }
 
 #[test]
-fn a_match_is_wound_by_keys_and_the_terminal_is_given_back() {
+fn keys_move_the_replay_and_the_terminal_is_restored() {
     let folder = TempDir::new();
     let file = matches::nuggets(folder.path(), 60, true);
     let mut terminal = replay(&[path(&file)], 80, 24);
@@ -27,11 +27,11 @@ fn a_match_is_wound_by_keys_and_the_terminal_is_given_back() {
 }
 
 #[test]
-fn a_seat_is_looked_at_and_ctrl_c_leaves() {
+fn a_seat_is_shown_and_ctrl_c_leaves() {
     let folder = TempDir::new();
     let file = matches::robots(folder.path());
     let mut terminal = replay(&[path(&file), "--seat", "Bob", "--speed", "64"], 80, 24);
-    // To its end by itself.
+    // Plays to its end.
     terminal.wait_for("[] 64x 0:14 / 0:14");
     terminal.press(b"\x1b[H");
     terminal.wait_for("0:00 / 0:14");

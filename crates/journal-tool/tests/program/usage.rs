@@ -10,7 +10,7 @@ use crate::{journal, matches, told};
 const COMMANDS: [&str; 6] = ["list", "show", "verify", "replay", "export", "cut"];
 
 #[test]
-fn help_version_and_completions_are_there_and_wrong_usage_is_2() {
+fn help_version_and_completions_work_and_wrong_usage_is_2() {
     assert!(told(&["--version"]).starts_with("journal "));
     for shell in ["bash", "zsh", "fish"] {
         assert!(told(&["--completions", shell]).contains("verify"), "{shell}");

@@ -4,7 +4,7 @@ use termkit::{Key, Pad};
 
 use super::state::Press;
 
-/// What is to be done about a key.
+/// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// It is for the game.
@@ -13,7 +13,7 @@ pub enum Command {
     Leave,
     /// Draw everything again.
     Redraw,
-    /// Stop until the shell goes on with the program.
+    /// Stop until the shell continues the program.
     Suspend,
 }
 
@@ -33,6 +33,7 @@ pub const fn command(typed: Key) -> Command {
         Key::Byte(b'h' | b'H') => Press::Hint,
         Key::Byte(b's' | b'S') => Press::Statistics,
         Key::Byte(b'?') | Key::Function(1) => Press::Help,
+        Key::Byte(b'q' | b'Q') => Press::Quit,
         Key::Interrupt | Key::EndOfInput => return Command::Leave,
         Key::Redraw => return Command::Redraw,
         Key::Suspend => return Command::Suspend,
@@ -50,7 +51,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("h", "a hint of the codebreaker; the game then counts as one with hints"),
     ("s", "statistics"),
     ("Esc Esc", "back to the menu"),
-    ("Ctrl-C", "leave"),
+    ("Q", "leave, in the menu and after a game; Ctrl-C at any time"),
     ("mouse", "arrows, digits, choices and ENTER; the wheel changes a digit"),
     ("", ""),
     ("", "For a lifeline put all positions on the ninth sign and submit."),
@@ -76,8 +77,7 @@ mod tests {
             assert_eq!(command(typed), Command::Press(key));
         }
         assert_eq!(command(Key::Interrupt), Command::Leave);
-        for typed in [b'x', b'q'].map(Key::Byte) {
-            assert_eq!(command(typed), Command::Press(Press::Other));
-        }
+        assert_eq!(command(Key::Byte(b'Q')), Command::Press(Press::Quit));
+        assert_eq!(command(Key::Byte(b'x')), Command::Press(Press::Other));
     }
 }

@@ -24,8 +24,8 @@ impl Message {
         Self(pieces.into_iter().collect())
     }
 
-    /// The message in rows of at most `width` columns, cut at blanks where there are some. Each row is its characters; a
-    /// message is plain enough for each to take one column.
+    /// The message in rows of at most `width` columns, cut at blanks where possible. Each character of a message takes one
+    /// column.
     fn rows(&self, width: usize) -> Vec<Vec<(char, Tone)>> {
         let mut rest: Vec<(char, Tone)> =
             self.0.iter().flat_map(|(text, tone)| text.chars().map(|character| (character, *tone))).collect();
@@ -53,12 +53,12 @@ impl From<&str> for Message {
 /// All messages, the newest last.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    // With how often each came in a row.
+    // Each with how often it came in a row.
     messages: Vec<(Message, usize)>,
 }
 
 impl Log {
-    /// Adds a message. One that is the same as the last is counted there, so that it leaves a trace in a full window too.
+    /// Adds a message. A repetition of the last one increases a count there, so that it can be seen in a full window too.
     pub fn add(&mut self, message: impl Into<Message>) {
         let message = message.into();
         match self.messages.last_mut() {

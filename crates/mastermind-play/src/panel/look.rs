@@ -1,17 +1,17 @@
 //! Colours, in three depths.
 //!
-//! In true colour, digits stand on the colours that the game has always had; where a pair could not be read (black on blue,
-//! black on purple, white on gray, red on white) it is another one, with a contrast of at least 4.5 : 1. With sixteen colours
+//! In true colour, digits stand on the colours of the original program. Pairs with too little contrast (black on blue, black on
+//! purple, white on gray, red on white) are replaced by pairs with a contrast of at least 4.5 : 1. With sixteen colours
 //! the nearest of the terminal's own are taken. Without colours modifiers remain, and digits tell the same.
 
 use mastermind::Peg;
 use ratatui::style::{Color, Modifier, Style};
 use termkit::Depth;
 
-/// What something on the screen is.
+/// The meaning of something on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Text, frames, and what has nothing of its own.
+    /// Text, frames, and everything without a style of its own.
     Plain,
     /// A peg, as its digit.
     Peg(Peg),
@@ -29,7 +29,7 @@ pub enum Role {
     Message,
     /// The number of red pegs.
     Red,
-    /// What is to be seen but not looked at: titles of panels, remarks.
+    /// Secondary text: titles of panels, remarks.
     Quiet,
     /// A choice that the cursor is at.
     Chosen,
@@ -38,7 +38,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether the colours carry what somebody has to read. Unused places do not.
+    /// Whether the text carries information. That of unused places does not.
     pub const fn is_read(self) -> bool {
         !matches!(self, Self::Unused | Self::Beyond | Self::LetterBeyond)
     }

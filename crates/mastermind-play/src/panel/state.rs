@@ -1,8 +1,8 @@
-//! What the panel game can be at, and what can be done about it.
+//! The state of the panel game: what keys do at the moment, and what is on the screen to be pointed at.
 
 use mastermind::{Lifeline, Peg, code::MAX_LENGTH};
 
-/// What is shown on the ninth symbol of a position.
+/// The letters of the ninth symbol, by position.
 pub(super) const LIFELINE: [char; MAX_LENGTH] = ['L', 'I', 'F', 'E', 'L', 'I', 'N', 'E'];
 
 /// A key of the game.
@@ -34,13 +34,15 @@ pub enum Press {
     Statistics,
     /// Shows the keys.
     Help,
-    /// A key without a meaning: it takes back what the one before asked for, and nothing else.
+    /// Leaves the program from the menu, or when a game is over.
+    Quit,
+    /// A key without a function. It only withdraws a request to leave.
     Other,
 }
 
 impl Press {
     /// All keys.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Left,
         Self::Right,
         Self::Up,
@@ -63,6 +65,7 @@ impl Press {
         Self::Hint,
         Self::Statistics,
         Self::Help,
+        Self::Quit,
         Self::Other,
     ];
 }
@@ -80,9 +83,9 @@ pub enum Target {
     Position(usize),
     /// The arrow below a position.
     Below(usize),
-    /// What submits the guess.
+    /// The word that submits the guess.
     Submit,
-    /// What covers the panels, and everything else while that is there.
+    /// The overlay, or anything below it.
     Cover,
 }
 
@@ -95,7 +98,7 @@ pub enum Menu {
     Quit,
 }
 
-/// What the keys are for at the moment.
+/// What keys do at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// The menu.
@@ -111,7 +114,7 @@ pub enum State {
     },
     /// Setting a code for the other, in a duel.
     Set,
-    /// Making up a guess.
+    /// Editing a guess.
     Edit,
     /// Choosing a lifeline.
     Pick(Lifeline),
@@ -130,17 +133,17 @@ pub enum Overlaid {
     Statistics,
 }
 
-/// What a key asks of the program.
+/// What the program has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Asked {
     /// Nothing.
     Nothing,
-    /// To end.
+    /// End.
     Leave,
-    /// To take down that the puzzle has been begun, and to tell the table by [`Table::begun`](super::Table::begun).
+    /// Record that the puzzle has been begun, and pass the result to [`Table::begun`](super::Table::begun).
     Begin,
-    /// To count the game that is over, and to tell the table by [`Table::counted`](super::Table::counted).
+    /// Count the game that is over, and pass the result to [`Table::counted`](super::Table::counted).
     Count,
 }
 

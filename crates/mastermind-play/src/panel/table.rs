@@ -1,4 +1,4 @@
-//! The panel game as a state that keys change. It draws nothing and waits for nothing.
+//! The state of the panel game, which keys and the mouse change. It does no input and output.
 
 mod play;
 mod setup;
@@ -17,10 +17,12 @@ use super::{
 };
 use crate::{Added, BookError, Round, Wanted, voice};
 
-/// What is said about a key that does nothing where choices stand side by side, and after a game.
+/// The messages for keys without a function at a choice, between the games of a duel, and after a game.
 const CHOOSING: &str = "LEFT and RIGHT choose, ENTER takes it.";
 const BETWEEN: &str = "ENTER goes on to the second game.";
-const OVER: &str = "The game is over. ESC goes back to the menu.";
+const OVER: &str = "It is over: ENTER plays again, ESC is the menu, Q leaves.";
+/// What is said when the result is complete.
+const AGAIN: &str = "ENTER plays again, ESC goes back to the menu, Q leaves.";
 
 /// Who sets the codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,19 +44,19 @@ pub struct Table {
     setter: Setter,
     state: State,
     round: Option<Round>,
-    // The symbols of the guess, by number: those of the colours, then the ninth.
+    // The symbols of the guess: the index of a colour, or the number of colours for the ninth symbol.
     symbols: [usize; MAX_LENGTH],
     cursor: usize,
     /// Whether there is a hint on each turn.
     hints: bool,
-    // While two people set codes or guess them.
+    // Set during a duel.
     duel: Option<Duel>,
     log: Log,
     leaving: bool,
     tip_given: bool,
     overlaid: Option<Overlaid>,
     record: Option<Record>,
-    // The puzzles begun here, for when the statistics cannot be written.
+    // The puzzles begun since the start, in case the statistics cannot be written.
     session: Record,
     trouble: Option<String>,
     share: Option<String>,
@@ -97,14 +99,14 @@ impl Table {
         Self { setter: Setter::People, ..self }
     }
 
-    /// Takes in what day it is. Between games that is the day of the next puzzle; a game that goes on keeps its own.
+    /// Sets the day of the next puzzle. A game that has begun keeps its own.
     pub const fn turn_page(&mut self, today: Day) {
         if matches!((self.state, self.setter), (State::Menu(_), Setter::Day(_))) {
             self.setter = Setter::Day(today);
         }
     }
 
-    /// Takes in the statistics of past games.
+    /// Sets the statistics of past games.
     pub fn statistics(&mut self, read: Result<Record, BookError>) {
         match read {
             Ok(record) => self.record = Some(record),
@@ -112,13 +114,13 @@ impl Table {
         }
     }
 
-    /// Takes in what became of the puzzle whose beginning was to be taken down.
+    /// Sets the result of recording that a puzzle was begun.
     pub fn begun(&mut self, begun: Result<Added, BookError>) {
-        // What refuses now is tried again, and said, at the end.
+        // After an error this is tried again at the end, and the error is shown then.
         let (Ok(begun), Some(round)) = (begun, &mut self.round) else {
             return;
         };
-        round.stand(begun.first);
+        round.set_attempt(begun.first);
         if let Some(notice) = begun.notice {
             self.log.add(&*notice);
         }
@@ -128,10 +130,10 @@ impl Table {
         (self.record, self.trouble) = (Some(begun.record), None);
     }
 
-    /// Takes in what became of the game that was to be counted.
+    /// Sets the result of counting a game.
     pub fn counted(&mut self, added: Result<Added, BookError>) {
         if let (Ok(added), Some(round)) = (&added, &mut self.round) {
-            round.stand(added.first);
+            round.set_attempt(added.first);
         }
         let (share, again) = self.round.as_ref().map(|round| (round.share(), round.again())).unwrap_or_default();
         if let Some(share) = &share {
@@ -150,10 +152,10 @@ impl Table {
             }
             Err(error) => self.log.add(&*format!("This game is not counted: {error}.")),
         }
-        self.log.add("ESC goes back to the menu.");
+        self.log.add(AGAIN);
     }
 
-    /// What the keys are for.
+    /// What keys do at the moment.
     pub const fn state(&self) -> State {
         self.state
     }
@@ -166,6 +168,11 @@ impl Table {
     /// The messages.
     pub const fn log(&self) -> &Log {
         &self.log
+    }
+
+    /// Whether a game has just been played to its end.
+    pub const fn is_over(&self) -> bool {
+        matches!(self.state, State::Between | State::Over)
     }
 
     /// What covers the panels, if something does.
@@ -188,7 +195,7 @@ impl Table {
         self.trouble.as_deref()
     }
 
-    /// What can be passed on of the last game that ended: the result of the puzzle of a day, or how to have the same puzzle.
+    /// What a player can pass on of the last finished game: the result of a puzzle of the day, or the command for the same puzzle.
     pub fn share(&self) -> Option<&str> {
         self.share.as_deref()
     }
@@ -206,7 +213,7 @@ impl Table {
         matches!(self.setter, Setter::People)
     }
 
-    /// Who makes up a guess or a code, 1 or 2, in a duel.
+    /// The player whose turn it is in a duel, 1 or 2.
     pub fn player(&self) -> Option<usize> {
         let duel = self.duel?;
         Some(if self.state == State::Set { duel.setter() } else { duel.guesser })
@@ -237,7 +244,7 @@ impl Table {
         (0..self.length()).all(|position| self.symbol(position) == Symbol::Lifeline)
     }
 
-    /// Rows of the history: what each was taken by.
+    /// The rows of the history, each with the entry that took it.
     pub fn rows(&self) -> Vec<Entry> {
         let history = self.round.as_ref().map(|round| round.game().history()).unwrap_or_default();
         let rows = history.iter().flat_map(|entry| {
@@ -250,9 +257,9 @@ impl Table {
         rows.collect()
     }
 
-    /// Does what a key asks for.
+    /// Handles a key.
     pub fn press(&mut self, key: Press) -> Asked {
-        // What covers the panels goes with any key, and that key does nothing else.
+        // Any key closes an overlay and does nothing else.
         if self.overlaid.take().is_some() {
             return Asked::Nothing;
         }
@@ -269,7 +276,7 @@ impl Table {
         Asked::Nothing
     }
 
-    /// Does what the mouse asks for.
+    /// Handles the mouse.
     pub fn point(&mut self, target: Target, gesture: Gesture) -> Asked {
         if self.overlaid.take().is_some() {
             return Asked::Nothing;
@@ -310,7 +317,7 @@ impl Table {
         Asked::Nothing
     }
 
-    /// Withdraws a request to leave that something else came after.
+    /// Withdraws a request to leave, since another key followed it.
     fn stay(&mut self) {
         if std::mem::take(&mut self.leaving) {
             self.log.add("You stay. How brave, and how unwise.");
@@ -343,7 +350,7 @@ impl Table {
                 (Press::Up | Press::First, _) => self.state = State::Menu(Menu::Play),
                 (Press::Down | Press::Last, _) => self.state = State::Menu(Menu::Quit),
                 (Press::Enter, Menu::Play) => self.begin(),
-                (Press::Enter, Menu::Quit) => return Asked::Leave,
+                (Press::Enter, Menu::Quit) | (Press::Quit, _) => return Asked::Leave,
                 (Press::Other, _) => {}
                 _ => self.log.add("UP and DOWN choose, ENTER goes in."),
             },
@@ -354,17 +361,25 @@ impl Table {
                 Press::Last => self.state = State::Repeats { length, repeats: false },
                 Press::Back if self.wanted.length.is_none() => self.state = State::Length(length),
                 Press::Enter => self.deal(length, repeats),
-                Press::Other => {}
+                Press::Other | Press::Quit => {}
                 _ => self.log.add(CHOOSING),
             },
             State::Set | State::Edit => return self.edit(key),
             State::Pick(lifeline) => return self.pick(key, lifeline),
             State::Between => match key {
                 Press::Enter => self.next_duellist(),
-                Press::Other => {}
+                Press::Other | Press::Quit => {}
                 _ => self.log.add(BETWEEN),
             },
-            State::Over => self.log.add(OVER),
+            State::Over => match key {
+                Press::Enter => {
+                    self.return_to_menu();
+                    self.begin();
+                }
+                Press::Quit => return Asked::Leave,
+                Press::Other => {}
+                _ => self.log.add(OVER),
+            },
         }
         Asked::Nothing
     }

@@ -1,14 +1,12 @@
-//! What the screen shows.
-//!
-//! In a window of 90 columns and 26 rows panels stand where the game has always had them. In a larger one the messages get the
-//! room, and from [`WIDE`] columns on the answer stands beside each guess instead of below it.
+//! What the screen shows. Where it is shown is the matter of [`layout`](super::layout).
 
 mod menu;
+mod standing;
 
 use mastermind::{
-    Feedback, Lifeline, Peg, Style as Play,
+    Feedback, Lifeline, Peg,
     code::{MAX_LENGTH, MIN_LENGTH},
-    game::{Availability, Entry, Outcome, TURNS},
+    game::{Entry, TURNS},
 };
 use ratatui::{
     buffer::Buffer,
@@ -17,11 +15,12 @@ use ratatui::{
     text::Line,
     widgets::{Block, Widget},
 };
-use termkit::{Depth, Mouse, Overlay, TooSmall};
+use termkit::{Depth, Mouse, Overlay, TooSmall, wrap};
 
 use self::menu::MenuPlaces;
 use super::{
     keys::HELP,
+    layout::{Panels, SIZE},
     log::Tone,
     look::{Look, Role},
     state::{LIFELINE, Menu, Overlaid, State, Symbol, Target},
@@ -29,20 +28,14 @@ use super::{
 };
 use crate::voice;
 
-/// The smallest window.
-pub const SIZE: Size = Size::new(90, 26);
-/// From so many columns on there is room beside the guesses.
-const WIDE: u16 = 108;
-
-/// Columns of the panels on the left, and with room beside the guesses.
-const LEFT: u16 = 17;
-const LEFT_WIDE: u16 = 34;
-/// Rows of the panel of the guess.
-const GUESS_ROWS: u16 = 5;
-/// Where, in the panel of the messages, the choices of the set-up and what is said then begin.
-const LENGTH_ROW: u16 = 4;
-const REPEATS_ROW: u16 = 3;
+/// The first row of messages below the choices of the set-up, in a window where the questions need no further rows.
 const SETUP_LOG_ROW: u16 = 6;
+/// The questions of the set-up.
+const LENGTH_QUESTION: [&str; 2] = [
+    "How long shall the code be? You may choose your own misery.",
+    "(The stripes on the left are decoration and not the palette.)",
+];
+const REPEATS_QUESTION: [&str; 1] = ["May a colour occur twice in the code?"];
 /// Columns between two choices.
 const LENGTH_STEP: u16 = 2;
 const REPEATS_STEP: u16 = 5;
@@ -56,39 +49,7 @@ const BAR: usize = 40;
 pub struct View<'a> {
     table: &'a Table,
     look: Look,
-}
-
-/// Where the panels are.
-#[derive(Debug, Clone, Copy)]
-struct Panels {
-    guess: Rect,
-    history: Rect,
-    log: Rect,
-}
-
-impl Panels {
-    const fn new(area: Rect) -> Self {
-        let left = if area.width >= WIDE { LEFT_WIDE } else { LEFT };
-        Self {
-            guess: Rect { width: left, height: GUESS_ROWS, ..area },
-            history: Rect { y: area.y + GUESS_ROWS, width: left, height: area.height - GUESS_ROWS, ..area },
-            log: Rect { x: area.x + left, width: area.width - left, ..area },
-        }
-    }
-
-    const fn is_wide(self) -> bool {
-        self.guess.width == LEFT_WIDE
-    }
-
-    const fn submit(self) -> Rect {
-        const WIDTH: u16 = 7;
-        Rect { x: self.guess.x + (LEFT - WIDTH) / 2, y: self.guess.y + GUESS_ROWS - 1, width: WIDTH, height: 1 }
-    }
-}
-
-/// The column of a position in a panel.
-const fn column(panel: Rect, position: u16) -> u16 {
-    panel.x + 1 + 2 * position
+    quiet: bool,
 }
 
 /// Positions, as columns of a window are counted.
@@ -96,10 +57,24 @@ fn positions() -> impl Iterator<Item = (u16, usize)> {
     (0..).zip(0..MAX_LENGTH)
 }
 
+/// The rows of a question in a panel of the messages, and the row of the choices below it.
+fn question(panels: Panels, lines: &[&'static str]) -> (Vec<&'static str>, u16) {
+    let width = usize::from(panels.log.width - 2);
+    let rows: Vec<&str> = lines.iter().flat_map(|line| wrap(line, width)).collect();
+    let below = 2 + u16::try_from(rows.len()).unwrap_or(0);
+    (rows, below)
+}
+
 impl<'a> View<'a> {
     /// A picture in so many colours.
     pub const fn new(table: &'a Table, depth: Depth) -> Self {
-        Self { table, look: Look::new(depth) }
+        Self { table, look: Look::new(depth), quiet: false }
+    }
+
+    /// The same while keys are ignored, so that none is offered after a game.
+    #[must_use]
+    pub const fn quiet(self, quiet: bool) -> Self {
+        Self { quiet, ..self }
     }
 
     /// What the mouse points at in a window of this size.
@@ -118,18 +93,22 @@ impl<'a> View<'a> {
                 let hit = |choice: &Menu| places.choice(*choice).contains(at);
                 [Menu::Play, Menu::Quit].into_iter().find(hit).map(Target::Menu)
             }
-            State::Length(_) => choice_at(at, panels, LENGTH_ROW, LENGTH_STEP, MAX_LENGTH - MIN_LENGTH + 1, 1),
-            State::Repeats { .. } => choice_at(at, panels, REPEATS_ROW, REPEATS_STEP, 2, 3),
+            State::Length(_) => {
+                let row = question(panels, &LENGTH_QUESTION).1;
+                choice_at(at, panels, row, LENGTH_STEP, MAX_LENGTH - MIN_LENGTH + 1, 1)
+            }
+            State::Repeats { .. } => choice_at(at, panels, question(panels, &REPEATS_QUESTION).1, REPEATS_STEP, 2, 3),
             State::Set | State::Edit | State::Pick(_) => {
                 if panels.submit().contains(at) {
                     return Some(Target::Submit);
                 }
-                let (_, position) = positions().find(|(number, _)| column(panels.guess, *number) == at.x)?;
-                match at.y - panels.guess.y {
-                    1 => Some(Target::Above(position)),
-                    2 => Some(Target::Position(position)),
-                    3 => Some(Target::Below(position)),
-                    _ => None,
+                let (position, row) = (panels.position_at(at.x)?, panels.guess_row());
+                if at.y + 1 == row {
+                    Some(Target::Above(position))
+                } else if at.y == row + panels.peg.height {
+                    Some(Target::Below(position))
+                } else {
+                    (row..row + panels.peg.height).contains(&at.y).then_some(Target::Position(position))
                 }
             }
             State::Between | State::Over => None,
@@ -171,7 +150,7 @@ impl<'a> View<'a> {
     }
 
     fn guess(&self, buffer: &mut Buffer, panels: Panels) {
-        let (table, panel) = (self.table, panels.guess);
+        let table = self.table;
         let (active, cursor) = match table.state() {
             State::Set | State::Edit => (table.length(), table.cursor()),
             State::Pick(_) => (1, 0),
@@ -183,9 +162,9 @@ impl<'a> View<'a> {
                 _ if position == cursor => Role::Cursor,
                 _ => Role::Plain,
             };
-            let x = column(panel, number);
-            self.put(buffer, x, panel.y + 1, "^", role);
-            self.put(buffer, x, panel.y + 3, "v", role);
+            let (x, y) = (panels.middle(number), panels.guess_row());
+            self.put(buffer, x, y - 1, "^", role);
+            self.put(buffer, x, y + panels.peg.height, "v", role);
         }
         let cell = |position: usize| match table.state() {
             State::Pick(lifeline) if position == 0 => Cell::Choice(lifeline),
@@ -197,7 +176,7 @@ impl<'a> View<'a> {
             _ => Cell::Beyond,
         };
         let cells: Vec<Cell> = (0..MAX_LENGTH).map(cell).collect();
-        self.cells(buffer, column(panel, 0), panel.y + 2, &cells, Some(panel));
+        self.cells(buffer, panels, panels.guess_row(), &cells);
         if active > 0 {
             let submit = panels.submit();
             self.put(buffer, submit.x, submit.y, SUBMIT, Role::Plain);
@@ -205,7 +184,7 @@ impl<'a> View<'a> {
     }
 
     fn history(&self, buffer: &mut Buffer, panels: Panels) {
-        let (table, panel, length) = (self.table, panels.history, self.table.length());
+        let (table, length) = (self.table, self.table.length());
         let setting_up = matches!(table.state(), State::Length(_) | State::Repeats { .. });
         let rows = table.rows();
         for row in 0..TURNS {
@@ -218,11 +197,11 @@ impl<'a> View<'a> {
                 None => Cell::Unused,
             };
             let cells: Vec<Cell> = (0..MAX_LENGTH).map(cell).collect();
-            let y = panel.y + 1 + 2 * u16::try_from(row).unwrap_or(0);
-            self.cells(buffer, column(panel, 0), y, &cells, Some(panel));
+            let turn = u16::try_from(row).unwrap_or(0);
+            self.cells(buffer, panels, panels.history_row(turn), &cells);
             if let Some(Entry::Guess { feedback, .. }) = entry {
-                // Below the tenth guess is the border, which gives way.
-                let (x, y) = if panels.is_wide() { (column(panel, 9), y) } else { (column(panel, 0), y + 1) };
+                // Below the tenth guess it overwrites the frame.
+                let Position { x, y } = panels.answer(turn);
                 self.feedback(buffer, x, y, *feedback);
             }
         }
@@ -238,37 +217,12 @@ impl<'a> View<'a> {
         let (x, width) = (panel.x + 1, usize::from(panel.width - 2));
         let first = match self.table.state() {
             State::Length(length) => {
-                self.put(
-                    buffer,
-                    x,
-                    1 + panel.y,
-                    "How long shall the code be? You may choose your own misery.",
-                    Role::Message,
-                );
-                self.put(
-                    buffer,
-                    x,
-                    2 + panel.y,
-                    "(The stripes on the left are decoration and not the palette.)",
-                    Role::Message,
-                );
-                for (number, choice) in (0..).zip(MIN_LENGTH..=MAX_LENGTH) {
-                    self.choice(
-                        buffer,
-                        panels,
-                        (number, LENGTH_ROW, LENGTH_STEP),
-                        &choice.to_string(),
-                        choice == length,
-                    );
-                }
-                SETUP_LOG_ROW
+                let choices = (MIN_LENGTH..=MAX_LENGTH).map(|choice| (choice.to_string(), choice == length));
+                self.question(buffer, panels, &LENGTH_QUESTION, LENGTH_STEP, choices)
             }
             State::Repeats { repeats, .. } => {
-                self.put(buffer, x, 1 + panel.y, "May a colour occur twice in the code?", Role::Message);
-                for (number, name, choice) in [(0, "Yes", true), (1, "No", false)] {
-                    self.choice(buffer, panels, (number, REPEATS_ROW, REPEATS_STEP), name, choice == repeats);
-                }
-                SETUP_LOG_ROW
+                let choices = [("Yes".to_owned(), repeats), ("No".to_owned(), !repeats)];
+                self.question(buffer, panels, &REPEATS_QUESTION, REPEATS_STEP, choices)
             }
             _ => 1,
         };
@@ -285,51 +239,43 @@ impl<'a> View<'a> {
         }
     }
 
-    fn choice(&self, buffer: &mut Buffer, panels: Panels, place: (u16, u16, u16), name: &str, chosen: bool) {
-        let (number, row, step) = place;
-        let role = if chosen { Role::Chosen } else { Role::Plain };
-        self.put(buffer, panels.log.x + 1 + number * step, panels.log.y + row, name, role);
-    }
-
-    /// How the game stands, in the borders of the messages.
-    fn standing(&self, buffer: &mut Buffer, panels: Panels) {
-        let (panel, bottom) = (panels.log, panels.log.bottom() - 1);
-        self.at_right(buffer, panel, bottom, " ? keys ");
-        let Some(game) = self.table.round().map(crate::Round::game) else {
-            return;
-        };
-        let hints = match game.hints() {
-            0 => String::new(),
-            1 => ", 1 hint".into(),
-            hints => format!(", {hints} hints"),
-        };
-        let row = match game.outcome() {
-            None => format!("row {}/{TURNS}", game.turn()),
-            Some(Outcome::Won { turns }) => format!("won in {turns}/{TURNS}"),
-            Some(Outcome::Lost { .. }) => "lost".into(),
-        };
-        self.put(buffer, panel.x + 2, panel.y, &format!(" {row}{hints} "), Role::Plain);
-        let known = format!(" code {} ", game.hint_code());
-        let width = u16::try_from(known.len()).unwrap_or(0);
-        self.put(buffer, panel.right() - width - 2, panel.y, &known, Role::Plain);
-        if game.outcome().is_some() {
-            return;
+    /// A question and its choices, each as a name and whether the cursor is at it. Returns the first row of messages below.
+    fn question(
+        &self,
+        buffer: &mut Buffer,
+        panels: Panels,
+        lines: &[&'static str],
+        step: u16,
+        choices: impl IntoIterator<Item = (String, bool)>,
+    ) -> u16 {
+        let (panel, (rows, below)) = (panels.log, question(panels, lines));
+        for (y, row) in (panel.y + 1..).zip(rows) {
+            self.put(buffer, panel.x + 1, y, row, Role::Message);
         }
-        let lifelines = Lifeline::ALL.map(|lifeline| {
-            let available = match game.availability(lifeline) {
-                Availability::Available => "AVAILABLE",
-                Availability::Used => "USED UP",
-                Availability::Blocked => "TOO LATE",
-            };
-            format!("#{} {available}, {}", lifeline.number(), voice::cost(lifeline, Play::Panel))
-        });
-        self.put(buffer, panel.x + 2, bottom, &format!(" lifelines: {} ", lifelines.join("; ")), Role::Plain);
+        for (x, (name, chosen)) in (panel.x + 1..).step_by(usize::from(step)).zip(choices) {
+            let role = if chosen { Role::Chosen } else { Role::Plain };
+            self.put(buffer, x, panel.y + below, &name, role);
+        }
+        SETUP_LOG_ROW.max(below + 2)
     }
 
-    /// A row of cells, each in every other column. A black one on black has an outline, as far as the `frame` leaves room.
-    fn cells(&self, buffer: &mut Buffer, x: u16, y: u16, cells: &[Cell], frame: Option<Rect>) {
-        for ((x, cell), position) in (x..).step_by(2).zip(cells).zip(0..) {
+    /// The pegs of a row, the first at the left end of the panels.
+    fn cells(&self, buffer: &mut Buffer, panels: Panels, y: u16, cells: &[Cell]) {
+        self.pegs(buffer, panels.peg, Position::new(panels.column(0), y), cells, Some(panels.guess));
+    }
+
+    /// Pegs beside each other, with a column between them. A black one on black has an outline, as far as the `frame` leaves
+    /// room.
+    fn pegs(&self, buffer: &mut Buffer, size: Size, at: Position, cells: &[Cell], frame: Option<Rect>) {
+        let pitch = size.width + 1;
+        for (left, (cell, position)) in (at.x..).step_by(usize::from(pitch)).zip(cells.iter().zip(0..)) {
             let (text, role) = cell.drawn(position);
+            // The background of a place without a peg is a single cell, so that it does not look like one.
+            let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
+            if role != Role::Beyond {
+                buffer.set_style(area, self.style(role));
+            }
+            let (x, y) = (left + size.width / 2, at.y + size.height / 2);
             self.put(buffer, x, y, text.encode_utf8(&mut [0; 4]), role);
         }
         if !self.look.is_coloured() {
@@ -338,16 +284,17 @@ impl<'a> View<'a> {
         let is_dark = |position: Option<usize>| {
             position.and_then(|position| cells.get(position)).is_some_and(|cell| cell.is_dark(self.look))
         };
-        for gap in 0..=cells.len() {
+        for (column, gap) in (at.x - 1..).step_by(usize::from(pitch)).zip(0..=cells.len()) {
             let sides = match (is_dark(gap.checked_sub(1)), is_dark(Some(gap))) {
                 (true, true) => "│",
                 (true, false) => "▏",
                 (false, true) => "▕",
                 (false, false) => continue,
             };
-            let column = x - 1 + 2 * u16::try_from(gap).unwrap_or(0);
             if frame.is_none_or(|frame| column > frame.x && column + 1 < frame.right()) {
-                self.put(buffer, column, y, sides, Role::Quiet);
+                for y in at.y..at.y + size.height {
+                    self.put(buffer, column, y, sides, Role::Quiet);
+                }
             }
         }
     }

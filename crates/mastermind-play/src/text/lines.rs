@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, ErrorKind, Write};
 
 use super::{Said, Stop};
+use crate::{interrupt, voice};
 
 /// Bytes of a line that are kept: far more than any answer has.
 const KEPT: usize = 256;
@@ -11,34 +12,111 @@ const SHOWN: usize = 24;
 /// Stands for the rest of a line that was too long.
 const CUT: char = '…';
 
-/// Whom the program talks with.
+/// The player, line by line.
 pub(super) struct Talk<R, W> {
     input: R,
     output: W,
+    /// Whether a person reads along on a terminal. What is written through a pipe is for programs: each item on one line,
+    /// nothing else.
+    pub(super) person: bool,
+    /// Whether the colours of answers were explained.
+    pub(super) explained: bool,
 }
 
 impl<R: BufRead, W: Write> Talk<R, W> {
-    pub(super) const fn new(input: R, output: W) -> Self {
-        Self { input, output }
+    pub(super) const fn new(input: R, output: W, person: bool) -> Self {
+        Self { input, output, person, explained: false }
     }
 
-    /// Writes a line.
+    /// Writes a line; for a person, wrapped at words.
     pub(super) fn say(&mut self, line: &str) -> io::Result<()> {
-        writeln!(self.output, "{line}")?;
+        if self.person {
+            for row in termkit::wrap(line, usize::from(cmdkit::stdout_size().0)) {
+                writeln!(self.output, "{row}")?;
+            }
+        } else {
+            writeln!(self.output, "{line}")?;
+        }
         self.output.flush()
     }
 
-    /// Writes a prompt and reads the answer, without blanks around it.
+    /// Writes a prompt and reads the answer, without blanks around it. `quit` and `help` are understood at each.
     pub(super) fn ask(&mut self, prompt: &str) -> Said<String> {
+        loop {
+            self.prompt(prompt)?;
+            let line = read_line(&mut self.input).ok_or(Stop::End)?;
+            if let Some(answer) = self.answer(&line)? {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// The same for an answer of `length` characters that nobody else may see: on a terminal stars are shown for it.
+    pub(super) fn ask_unseen(&mut self, prompt: &str, length: usize) -> Said<String> {
+        loop {
+            let hidden = interrupt::hide_typing(prompt, length);
+            self.prompt(prompt)?;
+            let line = match &hidden {
+                Some(hidden) => {
+                    hidden.begin();
+                    read_typed(&mut self.input, |typed| hidden.show(typed))
+                }
+                None => read_line(&mut self.input),
+            };
+            drop(hidden);
+            if let Some(answer) = self.answer(&line.ok_or(Stop::End)?)? {
+                return Ok(answer);
+            }
+        }
+    }
+
+    fn prompt(&mut self, prompt: &str) -> io::Result<()> {
         self.output.write_all(prompt.as_bytes())?;
-        self.output.flush()?;
-        let line = read_line(&mut self.input).ok_or(Stop::End)?;
-        Ok(line.trim().to_owned())
+        self.output.flush()
+    }
+
+    /// What was answered, unless it was `help`.
+    fn answer(&mut self, line: &str) -> Said<Option<String>> {
+        let answer = line.trim();
+        let is = |word: &str| answer.eq_ignore_ascii_case(word);
+        if is("quit") || is("exit") || is("q") {
+            return Err(Stop::Quit);
+        }
+        if is("help") || is("?") {
+            voice::HELP.iter().try_for_each(|line| self.say(line))?;
+            return Ok(None);
+        }
+        Ok(Some(answer.to_owned()))
     }
 }
 
-/// The next line, as text; what is not UTF-8 is a character that no answer has. `None` at the end of the input, and when it
-/// cannot be read, which is no different to whoever plays.
+/// The next line of a terminal that edits no lines. `show` is told after each key how many characters it has. `None` as for
+/// [`read_line`].
+fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<String> {
+    let mut typed = String::new();
+    loop {
+        let byte = match input.fill_buf() {
+            Ok(chunk) => *chunk.first()?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return None,
+        };
+        input.consume(1);
+        match byte {
+            b'\n' | b'\r' => return Some(typed),
+            // Ctrl-D ends the input where the line is empty.
+            0x04 if typed.is_empty() => return None,
+            // Backspace; Ctrl-U and Ctrl-W.
+            0x08 | 0x7f => drop(typed.pop()),
+            0x15 | 0x17 => typed.clear(),
+            b' '..=b'~' if typed.len() < KEPT => typed.push(char::from(byte)),
+            _ => {}
+        }
+        show(typed.len());
+    }
+}
+
+/// The next line as text. Bytes that are not UTF-8 become U+FFFD, which no answer has. `None` at the end of the input, and when it
+/// cannot be read.
 fn read_line(input: &mut impl BufRead) -> Option<String> {
     let (mut kept, mut cut, mut any) = (Vec::new(), false, false);
     loop {
@@ -71,7 +149,7 @@ fn read_line(input: &mut impl BufRead) -> Option<String> {
     })
 }
 
-/// A wrong answer, so that it can be shown on any terminal.
+/// A wrong answer in a form that any terminal can show.
 pub(super) fn quoted(typed: &str) -> String {
     if typed.is_empty() {
         return "An empty line".into();
@@ -108,5 +186,14 @@ mod tests {
         assert_eq!(quoted(""), "An empty line");
         assert_eq!(quoted("\x1b[2J"), "'\\u{1b}[2J'");
         assert_eq!(quoted(&"x".repeat(99)), format!("'{}…'", "x".repeat(SHOWN)));
+    }
+
+    #[test]
+    fn unseen_lines_are_edited_and_counted() {
+        let mut input = &b"12\x7f34\x15567\x04\x088\x1b\rquit\n\x04"[..];
+        let mut counts = Vec::new();
+        let mut line = || read_typed(&mut input, |typed| counts.push(typed));
+        assert_eq!((line(), line(), line()), (Some("568".into()), Some("quit".into()), None));
+        assert_eq!(counts[..12], [1, 2, 1, 2, 3, 0, 1, 2, 3, 3, 2, 3]);
     }
 }

@@ -30,13 +30,15 @@ fn ways() -> [Way; 11] {
 /// What a key must come to: the state after it, and what it asks for.
 #[expect(clippy::match_same_arms, reason = "a table, state by state")]
 fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
-    use Press::{Back, Digit, Down, Enter, Escape, First, Last, Left, Right, Up};
+    use Press::{Back, Digit, Down, Enter, Escape, First, Last, Left, Quit, Right, Up};
     let (play, quit) = (State::Menu(Menu::Play), State::Menu(Menu::Quit));
     let repeats = |repeats| State::Repeats { length: 5, repeats };
     let state = match (name, key) {
         ("menu, play" | "menu, quit", Escape) | ("menu, quit", Enter) => {
             return Some((if name == "menu, play" { play } else { quit }, Asked::Leave));
         }
+        ("menu, play", Quit) => return Some((play, Asked::Leave)),
+        ("menu, quit", Quit) => return Some((quit, Asked::Leave)),
         ("menu, play", Enter) => State::Length(4),
         ("menu, play" | "menu, quit", Up | First) => play,
         ("menu, play" | "menu, quit", Down | Last) => quit,
@@ -60,6 +62,10 @@ fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
         ("pick", Back) => State::Edit,
         ("pick", _) => State::Pick(Lifeline::Colour),
         ("won" | "lost" | "duel over", Escape) => play,
+        ("won" | "lost" | "duel over", Quit) => return Some((State::Over, Asked::Leave)),
+        // Another game by the same rules, or another duel, whose rules are asked for.
+        ("won" | "lost", Enter) => State::Edit,
+        ("duel over", Enter) => State::Length(4),
         ("won" | "lost" | "duel over", _) => State::Over,
         // The code is all 1, which is one.
         ("set", Enter) => State::Edit,
@@ -108,7 +114,8 @@ fn is_so_already(name: &str, key: Press) -> bool {
 fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
     for (name, way) in ways() {
         for key in Press::ALL {
-            if key == Press::Other || is_so_already(name, key) {
+            // In the middle of a game Q has no meaning, as any key of no use.
+            if matches!(key, Press::Other | Press::Quit) || is_so_already(name, key) {
                 continue;
             }
             let mut table = way();
@@ -141,7 +148,7 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
         (set, "9", "There is no 9 in this game: its digits are 1 to 8."),
         (set, "h", "No hint before there is a code to be found."),
         (between, "<1", "ENTER goes on to the second game. (3 times)"),
-        (won, "h\n", "The game is over. ESC goes back to the menu. (2 times)"),
+        (won, "h1", "It is over: ENTER plays again, ESC is the menu, Q leaves. (2 times)"),
     ] {
         assert_eq!(last(way, keys), said);
     }

@@ -8,7 +8,7 @@ mod screens;
 
 use mastermind::Record;
 use mastermind_play::{
-    Added, Standing, Wanted,
+    Added, Attempt, Wanted,
     panel::{Asked, Press, Table, View},
 };
 use ratatui::{
@@ -48,6 +48,7 @@ fn key(character: char) -> Press {
         'h' => Press::Hint,
         's' => Press::Statistics,
         '?' => Press::Help,
+        'q' => Press::Quit,
         digit => Press::Digit(u8::try_from(digit.to_digit(10).unwrap()).unwrap()),
     }
 }
@@ -74,9 +75,9 @@ fn play(table: &mut Table, record: &mut Record, keys: &str) {
             }
             Asked::Count => {
                 let round = table.round().unwrap();
-                let first = match round.standing() {
-                    Standing::Unknown => record.begin(round.puzzle().unwrap()),
-                    standing => standing == Standing::First,
+                let first = match round.attempt() {
+                    Attempt::Unknown => record.begin(round.puzzle().unwrap()),
+                    attempt => attempt == Attempt::First,
                 };
                 let first = first && record.add(round.game());
                 table.counted(added(record, first));

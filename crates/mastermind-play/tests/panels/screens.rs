@@ -3,7 +3,11 @@ use mastermind_play::{
     Wanted,
     panel::{Asked, Look, Role, State, Table, Target, View},
 };
-use ratatui::layout::Size;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Rect, Size},
+    widgets::Widget,
+};
 use termkit::{Depth, Gesture, Mouse};
 
 use super::{asked, asking, drawn, duel, left, log, play, press, screen, table};
@@ -137,7 +141,7 @@ fn a_lifeline_fills_rows_and_tells_the_truth() {
     assert!(true_facts.contains(&told), "{told}");
     let rows = screen(&table, 90, 26);
     assert!(rows[0].contains(" row 4/10 ") && !rows[0].contains("code ****"), "{}", rows[0]);
-    assert!(rows[25].contains("#1 USED UP, 1 row; #2 USED UP, 2 rows"), "{}", rows[25]);
+    assert!(rows[25].contains("#1 CLOSED, 1 row; #2 USED UP, 2 rows"), "{}", rows[25]);
     press(&mut table, "9999\n");
     assert_eq!(table.state(), State::Edit);
     assert!(log(&table).last().unwrap().contains("you have had yours"));
@@ -186,10 +190,32 @@ fn ten_rows_lose_and_the_tenth_is_answered() {
     assert!(log.contains(&"RED: 0  WHITE: 3  for 1234 in row 10".into()), "{log:#?}");
     assert!(log.iter().any(|row| row.contains("Code: 7423")), "{log:#?}");
     assert!(log.iter().any(|row| row.starts_with("Seed: 7.")), "{log:#?}");
-    press(&mut table, "\n1^");
+    press(&mut table, "1^");
     assert_eq!(table.state(), State::Over);
     press(&mut table, "!");
     assert!(matches!(table.state(), State::Menu(_)));
+}
+
+#[test]
+fn after_a_game_enter_plays_again_and_q_leaves() {
+    let mut table = table();
+    press(&mut table, "\n7423\n");
+    assert!(table.is_over());
+    let bottom = |table: &Table, quiet| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 90, 26));
+        View::new(table, Depth::None).quiet(quiet).render(buffer.area, &mut buffer);
+        (0..90).map(|column| buffer[(column, 25)].symbol()).collect::<String>()
+    };
+    assert!(bottom(&table, false).contains(" ENTER plays again   ESC menu   Q leaves "), "{}", bottom(&table, false));
+    // No key is offered while keys are ignored.
+    assert!(!bottom(&table, true).contains("ENTER plays again"));
+    press(&mut table, "\n");
+    assert_eq!((table.state(), table.rows().len()), (State::Edit, 0));
+    assert!(!log(&table).iter().any(|row| row.contains("Congratulations")), "{:#?}", log(&table));
+    // In a game Q does nothing.
+    assert_eq!(asked(&mut table, "q"), Asked::Nothing);
+    press(&mut table, &"1234\n".repeat(10));
+    assert_eq!(asked(&mut table, "q"), Asked::Leave);
 }
 
 #[test]
@@ -248,21 +274,95 @@ fn more_messages_than_rows_show_the_last() {
 fn a_larger_window_has_the_answer_beside_the_guess() {
     let mut table = table();
     press(&mut table, "\n1234\n");
-    let rows = screen(&table, 120, 40);
+    let rows = screen(&table, 110, 30);
     assert!(rows[6].starts_with("│1 2 3 4 * * * *   RED 0  WHITE 3│"), "{rows:#?}");
-    assert!(rows[39].starts_with('└') && rows[39].ends_with('┘'), "{rows:#?}");
-    assert_eq!(rows[0].chars().count(), 120);
+    assert!(rows[29].starts_with('└') && rows[29].ends_with('┘'), "{rows:#?}");
+    assert_eq!(rows[0].chars().count(), 110);
     // And back again.
     assert_eq!(left(&table)[7], "│RED 0  WHITE 3 │");
+}
+
+/// All that informs is in the compact layout too, and its text wraps at words.
+#[test]
+fn a_small_window_has_everything() {
+    for (width, height) in [(80, 24), (89, 26), (76, 18)] {
+        let mut table = asking();
+        press(&mut table, "\n");
+        let wrapped = screen(&table, width, height).join("\n");
+        assert!(wrapped.contains("How long shall the code be?") && wrapped.contains("4 5 6 7 8"), "{wrapped}");
+        press(&mut table, "]\n\n11223344\n99999999\n2\n1234");
+        let rows = screen(&table, width, height);
+        let text = rows.join("\n");
+        assert!(rows[6].starts_with("│1 1 2 2 3 3 4 4   RED "), "{text}");
+        assert!(rows[7].starts_with("│L I F E L I N E") && rows[8].starts_with("│L I F E L I N E"), "{text}");
+        assert!(rows[0].contains(" row 4/10 ") && rows[0].contains(" code "), "{text}");
+        assert!(rows[usize::from(height) - 1].contains("#1 CLOSED") && text.contains("? keys"), "{text}");
+        assert!(rows.iter().all(|row| row.chars().count() <= usize::from(width)), "{text}");
+        press(&mut table, &"[11223344\n".repeat(7));
+        let over = screen(&table, width, height).join("\n");
+        assert!(over.contains("Q leave"), "{over}");
+        // The menu has its tip.
+        press(&mut table, "!");
+        let menu = screen(&table, width, height).join("\n");
+        for part in ["MASTERMIND", "Play", "Quit", "as it should be.", "ENTER goes in.)", "? keys"] {
+            assert!(menu.contains(part), "{part}: {menu}");
+        }
+    }
+}
+
+#[test]
+fn choices_can_be_clicked_where_they_are_drawn() {
+    for (width, height) in [(76, 18), (80, 24), (90, 26), (200, 60)] {
+        let mut table = asking();
+        press(&mut table, "\n");
+        for (text, state) in [("4 5 6 7 8", State::Repeats { length: 4, repeats: true }), ("Yes  No", State::Edit)] {
+            let rows = screen(&table, width, height);
+            let place = |(row, line): (usize, &String)| line.find(text).map(|at| (line[..at].chars().count(), row));
+            let (column, row) = rows.iter().enumerate().find_map(place).unwrap_or_else(|| panic!("{text}: {rows:#?}"));
+            let mouse = Mouse {
+                gesture: Gesture::Press,
+                column: u16::try_from(column).unwrap(),
+                row: u16::try_from(row).unwrap(),
+            };
+            let target = View::new(&table, Depth::None).target(Size::new(width, height), mouse).unwrap();
+            let _ = table.point(target, Gesture::Press);
+            assert_eq!(table.state(), state, "{width} x {height}");
+        }
+    }
+}
+
+#[test]
+fn a_large_window_has_large_pegs_and_a_board_in_its_middle() {
+    let mut table = table();
+    press(&mut table, "\n3456\n");
+    let red = Look::new(Depth::True).style(Role::Peg(Peg::new(2).unwrap())).bg;
+    for (width, height, columns, lines) in [(120, 40, 3, 1), (200, 60, 5, 3)] {
+        let buffer = drawn(&table, Depth::True, width, height);
+        let is_red = |column: u16, row: u16| buffer[(column, row)].style().bg == red;
+        let cells: Vec<(u16, u16)> = (0..height)
+            .flat_map(|row| (0..width).map(move |column| (column, row)))
+            .filter(|&(x, y)| is_red(x, y))
+            .collect();
+        assert_eq!(cells.len(), columns * lines, "{width} x {height}: {cells:?}");
+        let (x, y) = cells[cells.len() / 2];
+        assert_eq!(buffer[(x, y)].symbol(), "3");
+        let rows = screen(&table, width, height);
+        let (first, last) = (
+            rows.iter().position(|row| row.contains('┌')).unwrap(),
+            rows.iter().rposition(|row| row.contains('└')).unwrap(),
+        );
+        assert!(first.abs_diff(usize::from(height) - 1 - last) <= 1, "{first} {last} of {height}");
+        assert!(rows.iter().any(|row| row.contains("RED 1  WHITE 1")), "{rows:#?}");
+    }
 }
 
 #[test]
 fn too_small_a_window_asks_to_be_enlarged() {
     let mut table = table();
     press(&mut table, "\n12");
-    for (width, height) in [(80, 24), (89, 26), (90, 25), (20, 5)] {
+    for (width, height) in [(75, 24), (80, 17), (20, 5)] {
         let text = screen(&table, width, height).join(" ");
-        assert!(text.contains("26") && text.contains("90"), "{text}");
+        assert!(text.contains("18") && text.contains("76"), "{text}");
     }
     for (width, height) in [(1, 1), (3, 2), (200, 1), (1, 100)] {
         screen(&table, width, height);
@@ -434,7 +534,7 @@ fn a_duel() {
         log.ends_with(&[
             "Player 1 needed 2, player 2 needed 4.".into(),
             "Player 1 wins the duel.".into(),
-            "ESC goes back to the menu.".into()
+            "ENTER plays again, ESC goes back to the menu, Q leaves.".into()
         ]),
         "{log:#?}"
     );
@@ -482,7 +582,7 @@ fn the_mouse_does_what_keys_do() {
     let (small, large) = (Size::new(90, 26), Size::new(120, 40));
     // Beside everything, and in a window that shows nothing.
     assert_eq!(click(&mut table, small, 0, 0, Gesture::Press), Asked::Nothing);
-    assert_eq!(click(&mut table, Size::new(80, 24), 44, 10, Gesture::Press), Asked::Nothing);
+    assert_eq!(click(&mut table, Size::new(60, 24), 44, 10, Gesture::Press), Asked::Nothing);
     assert!(matches!(table.state(), State::Menu(_)));
     assert_eq!(click(&mut asking(), small, 44, 12, Gesture::Press), Asked::Leave);
     let _ = click(&mut table, large, 44 + 15, 10 + 7, Gesture::Press);

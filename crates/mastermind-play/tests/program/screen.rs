@@ -103,12 +103,82 @@ fn a_whole_panel_game() {
     terminal.press(b"\x1b[H7423\x1bOM");
     terminal.wait_for("Congratulations");
     terminal.wait_for("Statistics: 1 played, 1 won, streak 1 (best 1)");
+    terminal.wait_for("Q leaves ──");
     terminal.press(b"\x1b");
     terminal.wait_for("Play");
     terminal.press(b"\x1b[B\r");
     terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains("Seed: 7. The same puzzle again:"));
     assert_eq!(terminal.end(), 0);
     assert!(run_in(&data, "statistics", "").stdout.starts_with("Statistics: 1 played, 1 won"));
+}
+
+#[test]
+fn keys_that_were_meant_for_the_last_guess_do_not_leave_the_result() {
+    let data = TempDir::new();
+    let mut terminal = panel(&data, 80, 24);
+    terminal.press(b"\r");
+    terminal.wait_for("Your Guess");
+    // All of it arrives at once.
+    terminal.press(b"7423\r\r\x1bqq");
+    terminal.wait_for("Congratulations");
+    terminal.wait_for("ENTER again  Q leave");
+    assert!(terminal.look(vt100::Screen::alternate_screen));
+    terminal.press(b"\r");
+    terminal.wait_for("row 1/10");
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
+    let data = TempDir::new();
+    let mut terminal = start(&data, PUZZLE[0], &PUZZLE[1..], 80, 60);
+    terminal.wait_for("Guess : ");
+    let count =
+        |terminal: &Terminal, text: &'static str| terminal.look(move |screen| screen.contents().matches(text).count());
+    assert_eq!(count(&terminal, "Red: digits that are right"), 1, "it is explained once");
+    terminal.press(b"1234\n");
+    terminal.wait_for("   1  1234  red 0  white 3");
+    terminal.press(b"lifeline#2\n");
+    terminal.wait_for("   2  lifeline#2: place ");
+    terminal.wait_for("lifeline#1: CLOSED");
+    terminal.wait_for("lifeline#2: USED UP");
+    terminal.press(b"HELP\n");
+    terminal.wait_for("quit ends the game");
+    terminal.press(b"hint\n");
+    terminal.wait_for("Hint  : ");
+    terminal.press(b"quit\n");
+    terminal.wait_for("Come back when you have grown");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn lines_wrap_at_words_in_a_narrow_window() {
+    let data = TempDir::new();
+    let mut terminal = start(&data, PUZZLE[0], &PUZZLE[1..], 50, 40);
+    terminal.wait_for("Guess : ");
+    let text = terminal.look(vt100::Screen::contents);
+    assert!(text.contains("One lifeline a game: lifeline#1 tells a digit of\nthe code"), "{text}");
+    terminal.press(b"\x04");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn the_code_of_a_duel_is_shown_as_stars_and_can_be_corrected() {
+    let data = TempDir::new();
+    let mut terminal = start(&data, "--duel", &PUZZLE[..4], 80, 30);
+    terminal.wait_for("looks away:   0/4");
+    terminal.press(b"567");
+    terminal.wait_for("looks away: ***  3/4");
+    terminal.press(b"\x7f");
+    terminal.wait_for("looks away: **  2/4");
+    terminal.press(b"78\n");
+    terminal.wait_for("looks away: ****  4/4");
+    terminal.wait_for("Guess : ");
+    terminal.press(b"5678\n");
+    terminal.wait_for("Congratulations");
+    terminal.press(b"\x04");
+    assert_eq!(terminal.end(), 0);
 }
 
 #[test]
@@ -195,12 +265,14 @@ fn a_window_may_change_in_the_middle_of_a_game() {
     terminal.press(b"\r1234\r56");
     terminal.wait_for("5 6 1 1");
     terminal.resize(80, 24);
-    terminal.wait_for("needs 26 rows, 90 columns; has 24 rows, 80 columns");
+    terminal.wait_for("1▕2▏3 4 * * * *   RED 0  WHITE 3");
+    terminal.resize(60, 24);
+    terminal.wait_for("needs 18 rows, 76 columns; has 24 rows, 60");
     // Nobody can play what is not shown. That it is drawn again tells that the keys before were read.
     terminal.wipe();
     terminal.press(b"78\r\x0c");
-    terminal.wait_for("needs 26 rows, 90 columns");
-    terminal.resize(120, 40);
+    terminal.wait_for("needs 18 rows, 76 columns");
+    terminal.resize(110, 30);
     terminal.wait_for("1▕2▏3 4 * * * *   RED 0  WHITE 3");
     terminal.wait_for("5 6 1 1");
     terminal.press(b"23\r");
@@ -247,7 +319,7 @@ fn the_result_of_the_day_can_be_copied_after_the_game() {
         terminal.press(b"11223344\r");
         terminal.wait_for(&format!("for 11223344 in row {row}"));
     }
-    terminal.wait_for("ESC goes back");
+    terminal.wait_for("ENTER plays again, ESC goes back");
     terminal.press(b"\x03");
     terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains(": X/10"));
     assert_eq!(terminal.end(), 0);

@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::strategy::{Criterion, Strategy};
-use crate::{
-    code::{Code, MAX_LENGTH, Peg, Rules},
+use super::{
     slices::{Probe, Slices},
+    strategy::{Criterion, Strategy},
 };
+use crate::code::{Code, MAX_LENGTH, Peg, Rules};
 
 /// A judged guess: smaller is better, then one that may be the code, then the first.
 pub(crate) type Judged = (i64, bool, Code);

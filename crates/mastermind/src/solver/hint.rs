@@ -1,12 +1,15 @@
 //! The next guess that the codebreaker would make, and why.
 
+#[cfg(test)]
+mod proofs;
+
 use alloc::vec::Vec;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::{
     bench::{Bench, Judged, openings},
-    knowledge::{Candidates, Knowledge, Possible},
+    candidates::{Candidates, Possible},
     space::{split, telling_member},
     strategy::{Strategy, log2},
 };
@@ -14,6 +17,7 @@ use crate::{
     code::{Code, Rules},
     feedback::{CLASSES, Feedback},
     game::TURNS,
+    knowledge::Knowledge,
 };
 
 /// Most possible codes that a hint lists.
@@ -24,12 +28,12 @@ pub const JUDGED: usize = 1024;
 /// The same for the first guess, of which few are tried.
 const JUDGED_FIRST: usize = 4096;
 
-/// Most guesses that are tried: half of them possible codes, the others by chance. Ten times as many made no difference
+/// Most guesses that are tried: half of them possible codes, the others random ones. Ten times as many made no difference
 /// that we could see: it is the improvement of the best, peg by peg, that finds good ones.
 const MOST_TRIED: usize = 2000;
-/// Of few possible codes fewer guesses are tried: so many,
+/// With few possible codes fewer guesses are tried: this many,
 const TRIED: usize = 200;
-/// and so many more for each possible code.
+/// and this many more for each possible code.
 const TRIED_FOR_EACH: usize = 4;
 
 /// How many of the guesses tried are improved, and looked at with the guess after them.
@@ -38,7 +42,7 @@ const IMPROVED: usize = 12;
 /// it was 294.
 const IMPROVED_WITH_CARE: usize = 30;
 
-/// The seed of whatever a hint leaves to chance.
+/// The seed of the random guesses of a hint.
 const SEED: u64 = 1;
 
 /// How many possible codes are tried as the guess after the next, before the best of them is improved.
@@ -46,7 +50,7 @@ const NEXT_TRIED: usize = 100;
 /// Of at most so many codes, the best of them is good enough as the guess after the next.
 const FEW: usize = 16;
 
-/// What the codebreaker says at some point of a game.
+/// The suggestion of the codebreaker at some point of a game.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hint {
     /// How many codes are still possible. Exact.
@@ -107,53 +111,13 @@ impl Hint {
             guess,
             may_win: win > 0,
             bits: bits(remaining) - sum(|count| as_float(count) * bits(count)),
-            // Of the guess that wins nothing remains.
+            // After a winning guess nothing remains.
             expected: sum(|count| as_float(count) * as_float(count)) - as_float(win) / as_float(remaining),
             worst: counts.iter().copied().max().unwrap_or(0),
             sampled: few.is_none().then_some(codes.len()),
             possible: if codes.len() <= LISTED { codes } else { Vec::new() },
             tried,
         })
-    }
-}
-
-/// A point of a game with all possible codes at hand: for those who play many codes by hints.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Branch {
-    knowledge: Knowledge,
-    codes: Vec<Code>,
-}
-
-impl Branch {
-    /// The point at which so much is known.
-    pub fn new(knowledge: Knowledge) -> Self {
-        let codes = Possible::new(&knowledge).all();
-        Self { knowledge, codes }
-    }
-
-    /// What is known.
-    pub const fn knowledge(&self) -> &Knowledge {
-        &self.knowledge
-    }
-
-    /// The codes that are possible, in numeric order.
-    pub fn codes(&self) -> &[Code] {
-        &self.codes
-    }
-
-    /// The codebreaker's hint: [`Hint::of`] what is known, sooner.
-    pub fn hint(&self) -> Option<Hint> {
-        Hint::among(&self.knowledge, &*self.codes)
-    }
-
-    /// The points that the answers to a guess lead to.
-    pub fn after(&self, guess: Code) -> Vec<(Feedback, Self)> {
-        let next = |(feedback, codes)| {
-            let mut knowledge = self.knowledge.clone();
-            knowledge.answered(guess, feedback);
-            (feedback, Self { knowledge, codes })
-        };
-        split(&self.codes, guess).into_iter().map(next).collect()
     }
 }
 
@@ -179,8 +143,7 @@ fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: 
     (best.map_or(codes[0], |(_, _, guess)| guess), tried)
 }
 
-/// What the best guess at these codes comes to that is found in a hurry, and how many of them it leaves at worst, if that
-/// matters.
+/// The value of a quickly found good guess at these codes, and how many codes it leaves at worst, if turns are scarce.
 fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     bench.refill(codes);
     let [start] = bench.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
@@ -191,7 +154,7 @@ fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     (value, left.unwrap_or(codes.len()))
 }
 
-/// Improves each guess; or only until one is found that tells all codes apart.
+/// Improves each guess, or only until one is found that distinguishes all codes.
 fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     let mut improved = Vec::with_capacity(guesses.len());
     for guess in guesses {
@@ -206,8 +169,8 @@ fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     improved
 }
 
-/// What the guesses come to when the best next guess after each answer is looked at as well. When turns are scarce, that is
-/// above all how many codes may be left then.
+/// Judges the guesses by the best next guess after each answer. When turns are scarce, what counts most is how many codes may be
+/// left after that.
 fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
     if guesses.len() < 2 {
         return guesses;
@@ -231,8 +194,8 @@ fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<J
     guesses
 }
 
-/// Whether so many codes with so many turns left ask for care: then large parts are avoided rather than information sought,
-/// which is better on average.
+/// Whether there are so many codes for the turns left that large parts should be avoided. Otherwise the most information is
+/// better on average.
 ///
 /// Where all colours of the game are in each code, only red tells anything, and the worst answer leaves almost two fifths
 /// of the codes: of 40,320 there is about one after nine guesses. Other games keep within ten turns with less care.

@@ -1,26 +1,26 @@
 //! The search for the codebreaker that needs the fewest turns over all codes.
 //!
-//! The least total of a set is its size (one turn for each code now) and the least totals of the parts that the best guess
-//! splits it into. Every guess has a bound from the sizes of its parts alone; guesses are tried from the best bound on, and
-//! dropped as soon as bounds and what is known of the parts cannot beat the best total so far. Of guesses that are the same
-//! under other names one is tried, and a set that turns up again is not searched again. Before all that a search of only the
-//! most promising guesses finds a total that is good enough to bound the rest.
+//! This is a branch-and-bound search. The least total of a set of codes is its size, one turn for each code now, plus the least
+//! totals of the parts that the best guess splits it into. The sizes of the parts give a lower bound for each guess. Guesses are
+//! tried in the order of their bounds, and a guess is dropped as soon as it cannot beat the best total so far. Of equivalent
+//! guesses only one is tried, and results are kept for sets that occur again. A first search of only the most promising guesses
+//! finds a good total, which bounds the full search from the start.
 
 use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
 use rand::{Rng, RngExt};
 
 use super::{
+    slices::{Judge, Slices},
     space::{Pool, Space, split},
+    stopped::Stopped,
     strategy::{Criterion, Strategy},
     symmetry::PLAIN,
     tally::Tally,
-    tree::Stopped,
 };
 use crate::{
     code::{Code, Rules},
     feedback::{CLASSES, Feedback},
-    slices::{Judge, Slices},
 };
 
 /// What is known of the least total of a set.
@@ -32,14 +32,14 @@ enum Known {
     AtLeast(u32),
 }
 
-/// How the search goes.
+/// How far the search is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Sets whose guesses were all judged.
     pub nodes: u64,
-    /// First guesses that are done with.
+    /// First guesses that are decided.
     pub openings_done: usize,
-    /// First guesses that there are, the same under other names counted once.
+    /// First guesses, equivalent ones counted once.
     pub openings: usize,
     /// The best total so far, if there is one.
     pub best: Option<u32>,
@@ -58,13 +58,12 @@ pub struct Found {
     pub proven: bool,
 }
 
-/// The search. It keeps what it has learned about sets of codes.
+/// The search, with the results for all sets of codes that it has met.
 pub struct Search {
     space: Space,
     /// How many guesses are tried on sets of more than [`Self::EXACT`] codes; `None` for all that may be the best.
     width: Option<usize>,
-    opening: Option<Code>,
-    /// Least conceivable total of a set of so many codes.
+    /// The lower bound for the total of a set, indexed by the number of its codes.
     bounds: Vec<i64>,
     known: BTreeMap<Vec<Code>, Known>,
     slices: Slices,
@@ -72,7 +71,7 @@ pub struct Search {
     progress: Progress,
 }
 
-/// Who is told of the progress.
+/// A function that is told of the progress.
 type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 impl Search {
@@ -86,13 +85,13 @@ impl Search {
         Self::new(Space::new(rules), None)
     }
 
-    /// A search that tries only the `width` most promising guesses on all but small sets, for games that are too large to
-    /// search through.
-    pub fn narrow(rules: Rules, width: usize) -> Self {
+    /// A search that tries only the `width` most promising guesses on all but small sets. It proves nothing.
+    #[cfg(test)]
+    fn narrow(rules: Rules, width: usize) -> Self {
         Self::new(Space::new(rules), Some(width))
     }
 
-    /// The same search with its colours in another order, which must not change what comes out of an exhaustive one.
+    /// The same search with its colours in another order. This must not change the total that an exhaustive search finds.
     #[must_use]
     pub fn relabelled<R: Rng + ?Sized>(self, rng: &mut R) -> Self {
         let mut names = PLAIN;
@@ -114,25 +113,7 @@ impl Search {
             slices: Slices::new(length, &[]),
             criterion: Criterion::new(Strategy::Entropy),
             progress: Progress::default(),
-            opening: None,
         }
-    }
-
-    /// Only searches what follows this first guess. With a search of its own for each of the [openings](Self::openings) the
-    /// work can be shared out between threads; the best of the results is the result.
-    #[must_use]
-    pub fn from_opening(self, opening: Code) -> Self {
-        Self { opening: Some(opening), ..self }
-    }
-
-    /// First guesses, the same under other names counted once.
-    pub fn openings(&self) -> Vec<Code> {
-        let pool = self.space.openings();
-        self.space
-            .of_pool(&pool)
-            .map(|(guess, _)| guess)
-            .filter(|guess| self.opening.is_none_or(|o| o == *guess))
-            .collect()
     }
 
     /// Searches. `watch` is told of the progress now and then, and may stop the search.
@@ -144,7 +125,6 @@ impl Search {
         let codes = self.space.rules.all();
         let pool = self.space.openings();
         let mut openings = self.rank(&codes, &pool, u32::MAX);
-        openings.retain(|(_, index)| self.opening.is_none_or(|only| only == self.space.guesses[*index as usize].0));
         self.narrow_down(&codes, &mut openings);
         self.progress.openings = openings.len();
         let first = if self.width.is_none() { Some(self.first(watch)?) } else { None };
@@ -174,7 +154,7 @@ impl Search {
 
     /// What a narrow search finds, which is quick, is good enough to bound the rest from the start.
     fn first(&mut self, watch: &mut Watch<'_>) -> Result<Found, Stopped> {
-        let mut narrow = Self { opening: self.opening, ..Self::new(self.space.clone(), Some(Self::FIRST)) };
+        let mut narrow = Self::new(self.space.clone(), Some(Self::FIRST));
         let openings = self.progress.openings;
         let found = narrow.run(|progress| watch(Progress { openings_done: 0, openings, ..progress }))?;
         self.progress = Progress { nodes: found.nodes, best: u32::try_from(found.tally.total()).ok(), ..self.progress };
@@ -254,10 +234,10 @@ impl Search {
         if parts.is_empty() {
             return Ok(bound);
         }
-        // Often the bounds are enough, and then it is not needed.
+        // Computed only when the bounds do not suffice.
         let mut after = None;
         let mut total = bound;
-        // A cheap look at all parts first: what makes a guess hopeless is often in the last of them.
+        // A cheap bound of all parts first: often the last of them rules the guess out.
         for (bound, part) in &mut parts {
             let least = self.least(part, &mut after, (pool, guess), budget - (total - *bound));
             total += least - *bound;
@@ -316,7 +296,7 @@ impl Search {
         let probes = guesses.iter().map(|index| self.space.guesses[*index as usize].1);
         self.slices.judge_until(probes, Judge::Sum(&self.bounds), |score| {
             least = least.min(count + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member));
-            // It tells all codes apart, and nothing is better.
+            // It distinguishes all codes, so nothing is better.
             if least == 2 * count {
                 return ControlFlow::Break(());
             }
@@ -343,7 +323,7 @@ impl Search {
         self.slices.judge(probes, Judge::Sum(&self.bounds), |score| {
             let bound = count + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member);
             let index = indices.next();
-            // A guess that everything answers alike leads nowhere.
+            // A guess that gets the same answer from all codes gains nothing.
             if bound < budget && score.value < self.bounds[codes.len()] {
                 ranked.extend(index.map(|index| (bound, *index)));
             }
@@ -352,7 +332,7 @@ impl Search {
         ranked
     }
 
-    /// In a narrow search, keeps the guesses at a large set that tell most; bounds say little about what those are worth.
+    /// In a narrow search, keeps only the guesses with most information at a large set. Bounds say little about large sets.
     fn narrow_down(&mut self, codes: &[Code], ranked: &mut Vec<(u32, u32)>) {
         let Some(width) = self.width.filter(|_| codes.len() > Self::EXACT) else {
             return;
@@ -403,7 +383,7 @@ impl Search {
     }
 }
 
-/// What can be said of a set without looking at guesses outside of it.
+/// What is known of a set by its members alone.
 enum Easy {
     Exactly(u32, Code),
     AtLeast(u32),
@@ -414,7 +394,7 @@ fn easy(codes: &[Code]) -> Easy {
     match most_telling_member(codes) {
         // Each code is found by the second turn at the latest, one of them by the first.
         Some((parts, guess)) if parts == count => Easy::Exactly(2 * count - 1, guess),
-        // All others take two turns and one takes three; a guess from outside would not do better.
+        // One code takes one turn, one takes three, all others two. A guess from outside the set would do no better.
         Some((parts, guess)) if parts + 1 == count => Easy::Exactly(2 * count, guess),
         _ => Easy::AtLeast(2 * count),
     }
@@ -448,7 +428,7 @@ fn number_of(codes: &[Code]) -> u32 {
 /// For each number of codes up to `codes` the least total if every guess could tell as many answers apart as there are.
 fn bounds(codes: usize, answers: usize) -> Vec<i64> {
     let mut bounds = alloc::vec![0];
-    // So many codes can be found at this turn.
+    // How many codes can be found at this turn.
     let (mut turn, mut room) = (1, 1);
     let mut left = room;
     for _ in 0..codes {
@@ -461,4 +441,16 @@ fn bounds(codes: usize, answers: usize) -> Vec<i64> {
         bounds.push(bounds[bounds.len() - 1] + turn);
     }
     bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_search_beats_the_strategies() {
+        let rules = Rules::new(4, 6, true).unwrap();
+        let found = Search::narrow(rules, 5).run(|_| ControlFlow::Continue(())).unwrap();
+        assert!((5625..5668).contains(&found.tally.total()) && !found.proven, "{found:?}");
+    }
 }

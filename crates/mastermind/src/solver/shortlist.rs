@@ -1,8 +1,8 @@
-//! The guesses that are judged where a game has too many to judge them all.
+//! Choosing guesses in games that have too many to judge them all.
 //!
-//! At each point some of the possible codes are tried as guesses. The best of them are then improved: a peg is changed, or
-//! two are exchanged, for as long as that makes the guess better. All of this depends on nothing but the possible codes, so
-//! that the same game is played alike whenever and in whatever order its parts are played.
+//! A sample of the possible codes is tried as guesses. The best of them are improved by hill climbing: a peg is changed or two
+//! are exchanged, for as long as that makes the guess better. The result depends on the possible codes only, so it is the same in
+//! whatever order the parts of a game are played.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -12,13 +12,13 @@ use rand_pcg::Pcg64;
 use super::{
     bench::{Bench, Judged, openings},
     space::{split, telling_member},
+    stopped::Stopped,
     strategy::Strategy,
-    tree::Stopped,
 };
 use crate::code::{Code, Rules};
 
-/// Most possible codes that the first guess is judged by; of more, a sample of so many. There are few first guesses that
-/// tell different things, and the difference between them is small but concerns all codes.
+/// The most possible codes that the first guess is judged by; of more, a sample of this size. It is large, since there are few
+/// first guesses to judge, and small differences between them concern all codes.
 const JUDGED_AT_FIRST: usize = 1 << 18;
 
 /// How many guesses are judged, and by what.
@@ -53,7 +53,7 @@ impl Limits {
     }
 }
 
-/// Who is asked whether to go on.
+/// A function that is asked whether to continue.
 type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// Finds good guesses without looking at all of them.

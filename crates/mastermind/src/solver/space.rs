@@ -2,11 +2,13 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use super::symmetry::{PLAIN, Symmetry, renamed};
+use super::{
+    slices::Probe,
+    symmetry::{PLAIN, Symmetry, renamed},
+};
 use crate::{
     code::{Code, MAX_COLOURS, Rules},
     feedback::{CLASSES, Feedback},
-    slices::Probe,
 };
 
 /// All guesses of a game, in numeric order.

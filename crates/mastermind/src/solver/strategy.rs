@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 use thiserror::Error;
 
-use crate::slices::Judge;
+use super::slices::Judge;
 
 /// By what a guess is chosen. All look one step ahead, at how many codes remain possible after each answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,36 +1,36 @@
-//! Which guesses are the same guess under other names.
+//! Which guesses are equivalent by symmetry.
 //!
-//! Before the first guess any colours and any places can be exchanged: `1122`, `3131` and `8778` tell the same. A guess
-//! takes a part of that freedom away; what is left of it maps the past guesses to themselves, and so also the codes that
-//! they leave possible, whatever they were answered with. Of guesses that are left the same it is enough to try one.
+//! Before the first guess all colours and all places are interchangeable: `1122`, `3131` and `8778` are equally good. A guess
+//! breaks a part of this symmetry. The permutations that are left map all past guesses to themselves, and so they also map the
+//! set of possible codes to itself, whatever the answers were. Of equivalent guesses it is enough to try one.
 
 use alloc::vec::Vec;
 
 use crate::code::{Code, MAX_COLOURS, MAX_LENGTH, Peg, Rules};
 
-/// An exchange of places together with the exchange of used colours that it entails.
+/// A permutation of places, together with the permutation of used colours that it implies.
 #[derive(Debug, Clone, Copy)]
 struct Exchange {
-    /// The peg at `places[i]` comes to `i`.
+    /// The peg at `places[i]` moves to `i`.
     places: [u8; MAX_LENGTH],
     /// What each used colour becomes.
     colours: [u8; MAX_COLOURS],
 }
 
-/// The exchanges that map a row of past guesses to themselves. Colours that no guess has used can be exchanged besides.
+/// The permutations that map all past guesses to themselves. Colours that no guess has used are interchangeable besides.
 #[derive(Debug, Clone)]
 pub(crate) struct Symmetry {
     length: usize,
     exchanges: Vec<Exchange>,
     /// A bit for each colour that a past guess has.
     used: u8,
-    /// Under which number each colour is compared with others.
+    /// The number by which each colour is ordered.
     names: [u8; MAX_COLOURS],
 }
 
 impl Symmetry {
-    /// Before the first guess. `names` gives the order of the colours, which decides what guess of those that are the same
-    /// stands for all.
+    /// The symmetry before the first guess. `names` gives the order of the colours, which decides which of several equivalent
+    /// guesses represents them.
     pub(crate) fn new(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
         let mut exchanges = Vec::new();
         permute(&mut [0, 1, 2, 3, 4, 5, 6, 7], 0, rules.length(), &mut |places| {
@@ -39,7 +39,7 @@ impl Symmetry {
         Self { length: rules.length(), exchanges, used: 0, names }
     }
 
-    /// Where no two guesses are held to be the same.
+    /// A symmetry in which no two guesses are equivalent.
     pub(crate) const fn none(rules: Rules) -> Self {
         Self { length: rules.length(), exchanges: Vec::new(), used: u8::MAX, names: PLAIN }
     }
@@ -52,7 +52,7 @@ impl Symmetry {
         pegs
     }
 
-    /// What is left after another guess.
+    /// The symmetry that is left after another guess.
     pub(crate) fn after(&self, guess: Code) -> Self {
         let pegs = self.named(guess);
         let mut used = self.used;
@@ -80,15 +80,15 @@ impl Symmetry {
         Self { exchanges: exchanges.collect(), used, ..*self }
     }
 
-    /// Whether no two guesses are the same any more, in a game of so many colours.
+    /// Whether no two guesses are equivalent any more, in a game of `colours` colours.
     pub(crate) fn is_trivial(&self, colours: usize) -> bool {
         self.exchanges.len() <= 1 && self.used.count_ones() as usize + 1 >= colours
     }
 
-    /// Whether this guess stands for all that are the same.
+    /// Whether this guess represents all that are equivalent to it.
     pub(crate) fn stands(&self, guess: Code) -> bool {
         let pegs = self.named(guess);
-        // Unused colours come in their order; most guesses fail here.
+        // Unused colours have to appear in their order. Most guesses fail here.
         let mut seen = self.used;
         for &peg in &pegs[..self.length] {
             if seen >> peg & 1 == 0 {

@@ -5,16 +5,15 @@ use core::ops::ControlFlow;
 
 use super::{
     shortlist::{Limits, Shortlist},
+    slices::Slices,
     space::{Pool, Space, split, telling_member},
+    stopped::Stopped,
     strategy::{Criterion, Strategy},
     tally::Tally,
 };
-use crate::{
-    code::{Code, Rules},
-    slices::Slices,
-};
+use crate::code::{Code, Rules};
 
-/// A codebreaker that plays all codes of a game.
+/// A codebreaker that plays all codes of a game by one strategy.
 #[derive(Debug, Clone)]
 pub struct Codebreaker {
     space: Space,
@@ -23,7 +22,7 @@ pub struct Codebreaker {
     limits: Option<Limits>,
 }
 
-/// Some codes that remain possible after the same answers, as a piece of the whole work.
+/// Codes that remain possible after the same answers: a piece of the whole work.
 #[derive(Debug, Clone)]
 pub struct Job {
     codes: Vec<Code>,
@@ -33,18 +32,13 @@ pub struct Job {
 }
 
 impl Job {
-    /// How many codes there are to be found.
+    /// How many codes are to be found.
     pub fn codes(&self) -> usize {
         self.codes.len()
     }
 }
 
-/// The work was stopped by whoever was told of its progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the search was stopped")]
-pub struct Stopped;
-
-/// What choosing needs again and again.
+/// What is needed to choose guesses, kept between them.
 struct Tools {
     criterion: Criterion,
     slices: Slices,
@@ -52,20 +46,19 @@ struct Tools {
 }
 
 impl Codebreaker {
-    /// A codebreaker that judges every guess. Made for games of up to some 300,000 guesses; the memory is 20 bytes for each.
+    /// A codebreaker that judges every guess, for games of up to some 300,000 guesses. It takes 20 bytes for each.
     pub fn new(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::new(rules), strategy, limits: None }
     }
 
     /// A codebreaker for games of any size. It judges some of the possible codes and what they can be improved to, by a
-    /// sample of the possible codes where they are many. It plays alike each time. The memory is some 20 bytes for each
-    /// code.
+    /// sample of the possible codes where they are many. It is deterministic. It takes some 20 bytes for each code.
     pub const fn limited(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::without_guesses(rules), strategy, limits: Some(Limits::ONE_STEP) }
     }
 
-    /// A [limited](Self::limited) codebreaker that judges guesses by what they tell, but of small sets tries the best of
-    /// them, and those after them, and takes the one that leads to the least total.
+    /// A [limited](Self::limited) codebreaker that chooses by entropy at large sets of codes, and searches small sets for the least
+    /// total.
     pub fn searching(rules: Rules) -> Self {
         Self { limits: Some(Limits::of_search(rules)), ..Self::limited(rules, Strategy::Entropy) }
     }
@@ -80,14 +73,13 @@ impl Codebreaker {
         Job { codes: self.space.rules.all(), turns: 0, pool: self.space.openings() }
     }
 
-    /// How many guesses are judged at the next turn of a job, where every guess is: those that tell the same as another one
-    /// are left out.
+    /// How many guesses are judged at the next turn of a job, if no limits apply. Equivalent guesses count once.
     pub fn guesses(&self, job: &Job) -> usize {
         self.space.of_pool(&job.pool).count()
     }
 
-    /// Takes one turn: what is left to do after each answer, and the codes found by it. Pieces are independent, so that
-    /// each can be [run](Self::run) by another thread; their tallies [add up](Tally::add).
+    /// Takes one turn. Returns the codes that it finds, and a job for each other answer. Jobs are independent, so other threads can
+    /// [run](Self::run) them; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
         let mut tools = self.tools();
         let guess = self.choose(&job.codes, &job.pool, &mut tools, &mut || ControlFlow::Continue(()));
@@ -111,8 +103,8 @@ impl Codebreaker {
         (tally, jobs)
     }
 
-    /// Finds every code of a job, and counts the turns. With each guess chosen, `watch` is told how many codes have been
-    /// found since it was last told, and may stop the work.
+    /// Finds every code of a job, and counts the turns. After each chosen guess, `watch` is told how many codes have been found
+    /// since its last call, and may stop the work.
     ///
     /// # Errors
     /// [`Stopped`] when `watch` breaks.
@@ -162,7 +154,7 @@ impl Codebreaker {
         tools: &mut Tools,
         watch: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Code, Stopped> {
-        // No guess is better by any measure.
+        // No guess is better by any strategy.
         if let Some(member) = telling_member(codes) {
             return Ok(member);
         }

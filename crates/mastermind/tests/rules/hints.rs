@@ -1,9 +1,9 @@
 //! What is known, what is possible, what the codebreaker says.
 
 use mastermind::{
-    Code, Feedback, Lifeline, Revealed, Rules, Style,
+    Code, Feedback, Knowledge, Lifeline, Revealed, Rules, Style,
     game::{Action, Game},
-    solver::{Branch, Hint, JUDGED, Knowledge, LISTED},
+    solver::{Hint, JUDGED, LISTED},
 };
 
 use super::{code, rng, rules};
@@ -87,44 +87,6 @@ fn the_last_code_is_guessed() {
     assert_eq!((hint.remaining, hint.guess, hint.may_win), (1, code("12345"), true));
     assert_eq!(hint.possible, [code("12345")]);
     assert!(hint.bits.abs() < 1e-9 && hint.expected.abs() < 1e-9);
-}
-
-/// Whoever plays many codes gets what the player of one gets.
-#[test]
-fn the_hint_of_a_branch_is_the_hint_of_what_is_known() {
-    for (length, colours, repeats) in [(4, 8, true), (5, 8, false), (6, 8, true), (7, 8, true), (8, 8, false)] {
-        let rules = rules(length, colours, repeats);
-        for seed in 0..3 {
-            let mut rng = rng(seed);
-            let secret = rules.draw(&mut rng);
-            let mut branch = Branch::new(Knowledge::new(rules));
-            assert_eq!(branch.codes(), rules.all());
-            loop {
-                let hint = branch.hint();
-                assert_eq!(hint, Hint::of(branch.knowledge()), "{:?}", branch.knowledge());
-                let guess = hint.unwrap().guess;
-                let next = branch
-                    .after(guess)
-                    .into_iter()
-                    .find(|(answer, _)| *answer == Feedback::of(guess, secret))
-                    .unwrap()
-                    .1;
-                assert_eq!(next, Branch::new(next.knowledge().clone()));
-                if guess == secret {
-                    break;
-                }
-                branch = next;
-                // A lifeline on the way, or the same guess again.
-                if seed == 1 && branch.knowledge().turns_gone() == 2 {
-                    let mut knowledge = branch.knowledge().clone();
-                    knowledge.revealed(Revealed::Colour(secret.peg(2).unwrap()), 2);
-                    branch = Branch::new(knowledge);
-                } else if seed == 2 && branch.knowledge().turns_gone() == 2 {
-                    branch = branch.after(guess).remove(0).1;
-                }
-            }
-        }
-    }
 }
 
 /// Of the largest game, hints are right about what they can be checked for.

@@ -9,13 +9,14 @@
 //! | [`days`] | the puzzle of a day |
 //! | [`sharing`] | results to be pasted |
 //! | [`records`] | statistics and the text that they are kept as |
-//! | [`hints`] | what is known, what is possible, what the codebreaker says |
+//! | [`hints`] | what is known, which codes are possible, what the codebreaker suggests |
 //! | [`totals`] | how many turns the strategies and the search take over all codes |
 //! | [`proofs`] | the same for large games, which takes minutes: `cargo test --release -p mastermind -- --ignored` |
+//!
+//! The proofs that hints find every code in ten turns are unit tests of `solver::hint`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 #![expect(clippy::cast_precision_loss, reason = "means of counts that are far below 2^52")]
-#![expect(clippy::print_stdout, reason = "a proof that takes minutes prints what it has found")]
 
 use mastermind::{Code, Rules};
 use rand::SeedableRng;

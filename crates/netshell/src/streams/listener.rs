@@ -1,4 +1,4 @@
-//! Where connections come in, and what is made of trouble there.
+//! Accepts connections, with a back-off after errors.
 
 use std::{io, net::SocketAddr, task::Poll, time::Duration};
 
@@ -6,36 +6,36 @@ use netcore::Time;
 
 use super::{ready::Source, stream::Listen};
 
-/// How long a listener pauses when the system has no room for another connection.
+/// Back-off when the system cannot accept another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Something that listens, and whether it has to pause.
+/// A listening socket and its back-off.
 #[derive(Debug)]
 pub(super) struct Listener<L> {
     socket: L,
     source: Source,
-    // Until then the system has no room.
+    // The end of the back-off.
     paused: Option<Time>,
 }
 
-/// What looking after a listener has brought.
+/// The result of [`Listener::accept`].
 #[derive(Debug)]
 pub(super) enum Accepted<S> {
-    /// A connection, and the address of its other end.
+    /// A connection, and the address of the peer.
     Connection(S, SocketAddr),
-    /// Nothing is there.
+    /// There is none.
     Nothing,
-    /// The system has no room for another connection just now.
+    /// The system cannot accept another connection now.
     Full(io::Error),
 }
 
 impl<L: Listen> Listener<L> {
-    /// Listens; `source` wakes when there is something to do.
+    /// A listener whose `source` wakes when a connection may be pending.
     pub(super) const fn new(socket: L, source: Source) -> Self {
         Self { socket, source, paused: None }
     }
 
-    /// Takes in one connection, if one is there. If another may be, its source wakes again.
+    /// Accepts one connection, if there is one. If there may be more, the source wakes again.
     pub(super) fn accept(&mut self, now: Time) -> Accepted<L::Stream> {
         if self.paused.is_some_and(|until| now < until) {
             return Accepted::Nothing;
@@ -60,7 +60,7 @@ impl<L: Listen> Listener<L> {
         }
     }
 
-    /// Looks whether a pause is over. Whether it pauses, or did until now, so that time alone matters.
+    /// Wakes the source if there is a back-off, so that its end is noticed. Returns whether there is one.
     pub(super) fn elapsed(&self) -> bool {
         if self.paused.is_some() {
             self.source.wake();
@@ -69,7 +69,7 @@ impl<L: Listen> Listener<L> {
     }
 }
 
-// Errors that concern the connection that was to be taken in, not the next one.
+// Errors that concern one connection, and not the next.
 fn is_about_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -87,7 +87,7 @@ mod tests {
     use std::{collections::VecDeque, task::Context};
     use tokio::net::TcpStream;
 
-    /// A system that answers like this, one after the other.
+    /// A system that gives these errors in order.
     struct Scripted(VecDeque<io::ErrorKind>);
 
     impl Listen for Scripted {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn trouble_with_one_connection_is_passed_over_and_a_full_system_is_left_alone_for_a_while() {
+    fn errors_of_one_connection_are_skipped_and_errors_of_the_system_cause_a_back_off() {
         let ready = ReadyList::new();
         let answers = [io::ErrorKind::ConnectionAborted, io::ErrorKind::OutOfMemory, io::ErrorKind::OutOfMemory];
         let mut listener = Listener::new(Scripted(answers.into()), ready.source('l'));

@@ -1,4 +1,4 @@
-//! Which of many connections have something to do, without asking all of them.
+//! A list of ready connections, so that idle ones cost nothing.
 
 use std::{
     collections::VecDeque,
@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// Sources that have woken, in the order in which they did, each once.
+/// Sources that have woken, each once, in the order of waking.
 #[derive(Debug)]
 pub(crate) struct ReadyList<K> {
     shared: Arc<Shared<K>>,
@@ -26,7 +26,7 @@ struct Woken<K> {
     task: Option<Waker>,
 }
 
-/// Something that wakes, known by its key.
+/// A source of wake-ups, identified by its key.
 #[derive(Debug)]
 pub(crate) struct Source {
     waker: Waker,
@@ -62,12 +62,12 @@ impl<K: Send + Sync + 'static> Wake for Inner<K> {
 }
 
 impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
-    /// Nothing has woken.
+    /// An empty list.
     pub(crate) fn new() -> Self {
         Self { shared: Arc::new(Shared { woken: Mutex::new(Woken { sources: VecDeque::new(), task: None }) }) }
     }
 
-    /// A source that is awake from the start, so that it is looked at once and then waits.
+    /// A source that is on the list from the start, so that it is polled once.
     pub(crate) fn source(&self, key: K) -> Source {
         let inner = Inner { key, queued: AtomicBool::new(false), shared: Arc::clone(&self.shared) };
         let source = Source { waker: Arc::new(inner).into() };
@@ -75,15 +75,15 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         source
     }
 
-    /// Takes the source that has been awake for longest off the list.
+    /// Takes the first source off the list.
     pub(crate) fn next(&self) -> Option<K> {
         let inner = self.shared.woken().sources.pop_front()?;
-        // Before it is looked at: what happens meanwhile wakes it again.
+        // Reset before the source is polled, so that events during the poll wake it again.
         inner.queued.store(false, Ordering::Release);
         Some(inner.key)
     }
 
-    /// Ready when a source is awake; otherwise the next that wakes will wake the task.
+    /// Ready when the list is not empty; otherwise the next source to wake will wake the task.
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
         let mut woken = self.shared.woken();
         if !woken.sources.is_empty() {
@@ -95,12 +95,12 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
 }
 
 impl Source {
-    /// Puts it on the list.
+    /// Puts the source on the list.
     pub(crate) fn wake(&self) {
         self.waker.wake_by_ref();
     }
 
-    /// A context in which whatever pends puts the source on the list once it can go on.
+    /// A task context that puts the source on the list when woken.
     pub(crate) fn context(&self) -> Context<'_> {
         Context::from_waker(&self.waker)
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wakes_is_listed_once_and_in_order() {
+    fn sources_are_listed_once_and_in_order() {
         let list = ReadyList::new();
         let sources: Vec<Source> = (0..4).map(|key| list.source(key)).collect();
         assert_eq!(drain(&list), [0, 1, 2, 3], "each is awake at first");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_waits_is_woken_by_the_next_source() {
+    fn the_next_source_wakes_the_waiting_task() {
         let (list, outer) = (ReadyList::new(), ReadyList::new());
         let task = outer.source('t');
         assert_eq!(outer.next(), Some('t'));
@@ -137,6 +137,6 @@ mod tests {
         assert_eq!(outer.next(), Some('t'));
         assert_eq!(list.poll(&task.context()), Poll::Ready(()));
         drop(source);
-        assert_eq!(list.next(), Some(7), "what has woken stays on the list");
+        assert_eq!(list.next(), Some(7), "a woken source stays on the list");
     }
 }

@@ -1,43 +1,43 @@
-//! How many connections there may be, and how many of them from one host.
+//! Limits on the number of connections, in all and per host.
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
 use netcore::HostId;
 
-/// Connections that are kept at a time if the system has room for that many; whoever comes then is turned away.
+/// The most connections at a time if the system permits that many; more are rejected.
 pub const MAX_CONNECTIONS: usize = 8_192;
-/// Descriptors that are not for connections: listeners, timers, the runtime, files. Half of all where there are very few.
+/// File descriptors reserved for listeners, timers, the runtime and files; at most half of all.
 const RESERVED: usize = 32;
 
-/// How many connections there may be.
+/// The limits on connections.
 ///
-/// A host, which is an IPv4 address or an IPv6 network of 64 bits, gets another one only while more are free than it has. So one
-/// host alone gets half of all, ten hosts that take what they can get a bit less than a tenth each, and there is always
-/// room for somebody from elsewhere.
+/// A host (an IPv4 address, or an IPv6 network of 64 bits) may open another connection only while more are free than it
+/// has. So a single host gets half of all, ten greedy hosts a bit less than a tenth each, and there is always space for
+/// another host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// In all.
+    /// Connections in all.
     pub connections: usize,
 }
 
 impl Limits {
-    /// What this process can keep: `open_files` is how many descriptors the system lets it have, if it has a limit.
+    /// The limits for this process, where `open_files` is the system's limit on file descriptors, if any.
     pub fn of(open_files: Option<u64>) -> Self {
         let files = open_files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
         Self { connections: MAX_CONNECTIONS.min(files - RESERVED.min(files / 2)).max(2) }
     }
 }
 
-/// Why a connection is turned away.
+/// Why a connection is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Full {
-    /// There are as many as there may be.
+    /// The limit on all connections is reached.
     All(usize),
-    /// The host has its share, which is so many just now.
+    /// The host has used up its present share, which is this many.
     Host(usize),
 }
 
-/// Counts connections by host.
+/// Counts connections per host.
 #[derive(Debug)]
 pub(super) struct Shares {
     limits: Limits,
@@ -46,15 +46,15 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// No connection yet.
+    /// Without connections.
     pub(super) const fn new(limits: Limits) -> Self {
         Self { limits, all: 0, hosts: BTreeMap::new() }
     }
 
-    /// Counts a connection in.
+    /// Counts a new connection.
     ///
     /// # Errors
-    /// [`Full`] when there is no room for it.
+    /// [`Full`] when a limit is reached.
     pub(super) fn enter(&mut self, address: SocketAddr) -> Result<(), Full> {
         let free = self.limits.connections.saturating_sub(self.all);
         if free == 0 {
@@ -71,7 +71,7 @@ impl Shares {
         Ok(())
     }
 
-    /// Counts a connection out.
+    /// Counts a closed connection.
     pub(super) fn leave(&mut self, address: SocketAddr) {
         let host = HostId::from(address);
         if let Some(count) = self.hosts.get_mut(&host) {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_follow_what_the_system_gives() {
+    fn limits_depend_on_the_limit_of_the_system() {
         for (files, connections) in
             [(None, 8_192), (Some(1 << 20), 8_192), (Some(256), 224), (Some(24), 12), (Some(1), 2)]
         {
@@ -102,11 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn however_many_hosts_take_what_they_can_get_there_is_room_for_another() {
+    fn greedy_hosts_leave_space_for_another_host() {
         let mut shares = Shares::new(Limits { connections: 224 });
         for host in 1..=7 {
             let from = format!("10.0.0.{host}:1");
-            assert_eq!(shares.enter(address(&from)), Ok(()), "host {host} is let in");
+            assert_eq!(shares.enter(address(&from)), Ok(()), "host {host} is admitted");
             while shares.enter(address(&from)).is_ok() {}
         }
         assert!(shares.all < 224);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_leaves_makes_room_and_the_spellings_of_an_address_are_one_host() {
+    fn closing_frees_a_share_and_all_notations_of_an_address_are_one_host() {
         let mut shares = Shares::new(Limits { connections: 6 });
         for _ in 0..3 {
             assert_eq!(shares.enter(address("10.0.0.1:1")), Ok(()));

@@ -1,4 +1,4 @@
-//! What a transport over streams needs of the system, so that a simulation can be in its place.
+//! The interface between the stream transport and the system, which a simulation can implement too.
 
 use std::{
     io::{self, IoSlice},
@@ -11,53 +11,53 @@ use bytes::{BufMut, BytesMut};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 
-/// After how long without a word the system asks whether the other machine is still there.
+/// Idle time before the system sends TCP keep-alive probes.
 const KEEPALIVE: Duration = Duration::from_secs(60);
-/// Bytes that the system may hold of what was sent to one connection; Linux counts its own overhead as well and doubles it.
-/// What lies there cannot be counted: with megabytes of it a slow reader looks as if it read nothing for minutes, and five
-/// hundred who read nothing at all hold gigabytes.
+/// Size of the send buffer of a connection in bytes; Linux doubles it for its own overhead. The content of this buffer
+/// cannot be measured: with megabytes in it, a slow reader would look stalled for minutes, and five hundred peers that
+/// read nothing would occupy gigabytes.
 pub const SEND_BUFFER: usize = 128 << 10;
 
-/// One end of a connection that carries bytes in order. Nothing waits.
+/// One end of an ordered stream of bytes. No method blocks.
 pub trait ByteStream {
-    /// Appends at most `most` bytes of what has arrived; 0 is the end.
+    /// Appends at most `most` bytes that have arrived; returns 0 at the end of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when nothing is there.
+    /// [`io::ErrorKind::WouldBlock`] when nothing has arrived.
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize>;
 
-    /// Hands over as much as is taken at once.
+    /// Writes as much as is accepted at once.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when nothing is taken.
+    /// [`io::ErrorKind::WouldBlock`] when nothing is accepted.
     fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// Ready when there may be something to read; otherwise the task is woken once there is.
+    /// Ready when there may be something to read; otherwise the task is woken when there is.
     fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Ready when something may be taken; otherwise the task is woken once it is. After a [`ByteStream::try_write`] that would
-    /// have blocked it is not ready before there is room, or whoever writes would try for ever.
+    /// Ready when a write may succeed; otherwise the task is woken when it may. After a [`ByteStream::try_write`] that
+    /// returned `WouldBlock` it must not be ready before there is space, or the writer would loop for ever.
     fn poll_writable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Lets the other end see that nothing more comes.
+    /// Shuts down the sending half.
     fn finish(&mut self);
 
-    /// Makes the end abrupt: when the stream is dropped, the system forgets what it holds for the other end.
+    /// Makes dropping the stream reset the connection and discard the send buffer.
     fn abort(&mut self) {}
 }
 
-/// Where connections come in.
+/// A listener for connections.
 pub trait Listen {
-    /// What comes in.
+    /// The type of an accepted connection.
     type Stream: ByteStream;
 
-    /// The next connection, and the address of its other end.
+    /// The next connection, and the address of the peer.
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(Self::Stream, SocketAddr)>>;
 }
 
 impl ByteStream for TcpStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
-        // A buffer may have room for more than was asked for.
+        // The buffer may have more spare capacity than `most`.
         self.try_read_buf(&mut buffer.limit(most))
     }
 
@@ -77,12 +77,12 @@ impl ByteStream for TcpStream {
     }
 
     fn finish(&mut self) {
-        // It fails only if the connection is broken already, which reading tells.
+        // This fails only if the connection is broken, which the next read reports.
         let _ = SockRef::from(&*self).shutdown(Shutdown::Write);
     }
 
     fn abort(&mut self) {
-        // Where that fails, the system gives up by itself in the end.
+        // If this fails, the system eventually times out.
         let _ = SockRef::from(&*self).set_linger(Some(Duration::ZERO));
     }
 }
@@ -92,7 +92,7 @@ impl Listen for TcpListener {
 
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         Self::poll_accept(self, context).map_ok(|(stream, address)| {
-            // The connection works without any of these options, so an error is ignored.
+            // The connection works without these options, so errors are ignored.
             let _ = stream.set_nodelay(true);
             let socket = SockRef::from(&stream);
             let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));

@@ -1,4 +1,4 @@
-//! The transport over pretend streams: whose turn it is, and what single connections may leave lying.
+//! Tests of the transport over simulated streams: scheduling, and the bound on all queues together.
 
 use super::*;
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-/// What a pretend peer sends at each read, and whether it takes anything.
+/// What a simulated peer sends, and whether it accepts anything.
 #[derive(Debug, Clone)]
 struct Peer {
     sends: Arc<Mutex<Vec<u8>>>,
@@ -47,10 +47,10 @@ impl ByteStream for Peer {
     fn finish(&mut self) {}
 }
 
-/// Lets these in, the last one first.
-struct Door(Vec<Peer>);
+/// Accepts these peers, the last one first.
+struct FakeListener(Vec<Peer>);
 
-impl Listen for Door {
+impl Listen for FakeListener {
     type Stream = Peer;
 
     fn poll_accept(&mut self, _: &mut Context<'_>) -> Poll<io::Result<(Peer, SocketAddr)>> {
@@ -59,16 +59,16 @@ impl Listen for Door {
     }
 }
 
-/// A transport that has let these in, and all that it had to do then.
-fn streams(mut peers: Vec<Peer>) -> (Streams<Door>, Vec<ConnectionId>) {
+/// A transport that has accepted these peers and done all work.
+fn streams(mut peers: Vec<Peer>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     peers.reverse();
-    let mut streams = Streams::over(vec![Door(peers)], FAST, Limits { connections: usize::MAX });
+    let mut streams = Streams::over(vec![FakeListener(peers)], FAST, Limits { connections: usize::MAX });
     let mut ids = vec![];
     while let Some(event) = streams.next(Time::ZERO).unwrap() {
         match event {
             ConnectionEvent::Opened { id, .. } => ids.push(id),
             ConnectionEvent::Bytes { id, .. } => {
-                streams.took(Time::ZERO, id, Progress::Incomplete);
+                streams.processed(Time::ZERO, id, Progress::Incomplete);
             }
             _ => {}
         }
@@ -81,9 +81,9 @@ fn peer(sends: &[u8], takes: bool) -> Peer {
 }
 
 #[test]
-fn what_single_connections_leave_lying_is_bounded_for_all_of_them_together() {
+fn the_queues_of_all_connections_together_are_bounded() {
     let (mut streams, ids) = streams(vec![peer(b"", false); 200]);
-    // Each stays below what one may leave lying.
+    // Each stays below the bound of one connection.
     let frame = Bytes::from(vec![7; MAX_OWN - 10 * OVERHEAD]);
     let mut lost = 0;
     for &id in &ids {
@@ -100,13 +100,13 @@ fn what_single_connections_leave_lying_is_bounded_for_all_of_them_together() {
 }
 
 #[test]
-fn whoever_causes_much_work_waits_until_the_others_have_been_heard() {
+fn a_busy_connection_waits_for_the_others() {
     let (eve, ann) = (peer(b"", true), peer(b"", true));
     let (mut streams, ids) = streams(vec![eve.clone(), ann.clone()]);
     let [eve_id, ann_id] = ids[..] else { panic!("two connections") };
     let (mut now, mut order) = (Time::ZERO, vec![]);
     for round in 0..100 {
-        // Each message of Eve's takes a millisecond, and there is always one; Ann says something now and then.
+        // Eve always has a message that takes a millisecond; Ann sends one now and then.
         eve.sends.lock().unwrap().push(b'e');
         streams.wake(eve_id);
         if round % 10 == 9 {
@@ -118,12 +118,12 @@ fn whoever_causes_much_work_waits_until_the_others_have_been_heard() {
             bytes.clear();
             let work = if id == eve_id { Duration::from_millis(1) } else { Duration::from_micros(10) };
             now = now.plus(work);
-            streams.took(now, id, Progress::Decoded);
+            streams.processed(now, id, Progress::Decoded);
             order.push(if id == eve_id { 'e' } else { 'a' });
         }
     }
     let order: String = order.into_iter().collect();
     assert_eq!(order.matches('e').count(), 100, "nothing is lost");
-    // Once Eve has used up what she may cause at once, Ann is heard first although Eve's message came before hers.
+    // Once Eve has used up her burst, Ann is served first although Eve's message arrived earlier.
     assert!(order.ends_with(&format!("{}ae", "e".repeat(9)).repeat(5)), "{order}");
 }

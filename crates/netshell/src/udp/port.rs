@@ -1,4 +1,4 @@
-//! One UDP socket: receiving and sending without ever waiting for the system.
+//! A UDP socket that never blocks.
 
 use std::{
     io,
@@ -16,37 +16,37 @@ use super::{
     receiver::Receiver,
 };
 
-/// A place at which datagrams come in and go out. Nothing waits.
+/// A source and sink of datagrams. No method blocks.
 pub trait DatagramPort {
-    /// Ready when there may be something to receive, or room for what waits.
+    /// Ready when there may be a datagram to receive, or space to send the backlog.
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Ready when something waits and there may be room for it.
+    /// Ready when the backlog is not empty and there may be space to send it.
     fn poll_room(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Until when nothing is received because the system is in trouble, if it is.
+    /// When receiving resumes after an error of the system; `None` if there was none.
     fn resume(&self) -> Option<Time>;
 
-    /// Whether no datagram waits to be sent.
+    /// Whether the backlog is empty.
     fn is_drained(&self) -> bool;
 
-    /// Takes one datagram off into the buffer, which has room for the largest; `None` when none is there.
+    /// Receives one datagram into the buffer, which has space for the largest; `None` when there is none.
     ///
     /// # Errors
     /// When nothing can ever be received again.
     fn receive(&mut self, now: Time, buffer: &mut BytesMut) -> io::Result<Option<SocketAddr>>;
 
-    /// How this port spells the address of somebody at its other end; `None` if it cannot reach it.
+    /// The form in which this port reports the address of a peer; `None` if the port cannot reach it.
     fn spell(&self, address: SocketAddr) -> Option<SocketAddr>;
 
-    /// Sends a datagram to an address from which something came last at `heard`: now, or later if the system is full.
+    /// Sends a datagram to an address that last sent at `heard`, or queues it if the send buffer is full.
     fn send(&mut self, now: Time, to: (SocketAddr, Time), frame: Bytes);
 
-    /// Sends what waits until the system is full again.
+    /// Sends the backlog until the send buffer is full.
     fn drain(&mut self, now: Time);
 }
 
-/// A socket, what it could not send yet, and how it fares.
+/// A socket with its backlog and its receive state.
 #[derive(Debug)]
 pub struct Port {
     socket: UdpSocket,
@@ -55,10 +55,10 @@ pub struct Port {
 }
 
 impl Port {
-    /// Watches a socket, which must be non-blocking.
+    /// Registers a socket, which must be non-blocking.
     ///
     /// # Errors
-    /// When it cannot be watched.
+    /// When it cannot be registered.
     pub(crate) fn new(now: Time, socket: net::UdpSocket) -> io::Result<Self> {
         let socket = UdpSocket::from_std(socket)?;
         Ok(Self { socket, backlog: Backlog::new(now), receiver: Receiver::new(now) })
@@ -75,7 +75,7 @@ impl DatagramPort for Port {
         self.poll_room(context)
     }
 
-    // The system tells of room only when half of its buffer is free.
+    // The system reports space only when half of its buffer is free.
     fn poll_room(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.backlog.is_empty() { Poll::Pending } else { self.socket.poll_send_ready(context) }
     }
@@ -106,7 +106,7 @@ impl DatagramPort for Port {
         let ip = match (own, ip) {
             (IpAddr::V4(_), IpAddr::V4(_)) => ip,
             (IpAddr::V6(_), IpAddr::V6(_)) => return Some(address),
-            // Both come in at one socket.
+            // A dual-stack socket receives both.
             (IpAddr::V6(own), IpAddr::V4(ip)) if own.is_unspecified() => ip.to_ipv6_mapped().into(),
             _ => return None,
         };
@@ -131,22 +131,22 @@ fn try_send(socket: &UdpSocket, share: Share, to: SocketAddr, frame: &[u8]) -> i
         }
         SockRef::from(socket).send_to(frame, &to.into()).map(drop)
     };
-    // Within `try_io`, for after an error that says so the runtime watches for room.
+    // Through `try_io`, because the runtime waits for space only after it returned `WouldBlock`.
     match socket.try_io(Interest::WRITABLE, attempt) {
-        // But the system tells of room only when half is free, and there may be some before.
+        // The system reports space only when half of the buffer is free, but there may be some before.
         Err(error) if share == Share::Whole && error.kind() == io::ErrorKind::WouldBlock => attempt(),
         sent => sent,
     }
 }
 
-// Linux calls a datagram socket writable while less than half of its buffer is in use. Elsewhere datagrams do not stay in
-// the socket's buffer, so there is nothing to share.
+// Linux reports a datagram socket as writable while less than half of its send buffer is in use. On other systems
+// datagrams do not stay in the buffer, so there is nothing to share.
 #[cfg(unix)]
 fn is_half_free(socket: &UdpSocket) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let mut watched = [PollFd::new(socket, PollFlags::OUT)];
-    // If the system does not tell, sending will.
+    // If the poll fails, try to send.
     poll(&mut watched, Some(&Timespec::default())) != Ok(0)
 }
 

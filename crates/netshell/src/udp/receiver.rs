@@ -1,4 +1,4 @@
-//! What is made of trouble on receiving.
+//! Handles errors on receiving.
 
 use std::{io, time::Duration};
 
@@ -8,10 +8,10 @@ use tracing::error;
 
 use crate::LogLimit;
 
-/// How long a socket in trouble is left alone.
+/// How long a socket is not read after an error.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
-/// Receives from one socket, and knows whether it is in trouble.
+/// Receives from one socket, with a back-off after errors.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     resume: Option<Time>,
@@ -19,21 +19,21 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// No trouble so far.
+    /// A receiver without errors.
     pub(crate) fn new(now: Time) -> Self {
         Self { resume: None, log: LogLimit::new(now) }
     }
 
-    /// Until when the socket is left alone, if it is.
+    /// The end of the back-off, if there is one.
     pub(crate) fn resume(&self) -> Option<Time> {
         self.resume
     }
 
-    /// Takes in one datagram by `receive`. `None` when there is none, and while the socket is left alone because the system
-    /// is in trouble (out of memory, say, or a network that is down): the game goes on when that is over.
+    /// Receives one datagram with `receive`. `None` when there is none, and during the back-off after an error of the
+    /// system (out of memory, or the network is down): the game continues afterwards.
     ///
     /// # Errors
-    /// When the socket is none any more, so that there is nothing to wait for.
+    /// When the descriptor is not a socket any more, so that waiting is useless.
     pub(crate) fn take<T>(&mut self, now: Time, mut receive: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
         if self.resume.is_some_and(|resume| now < resume) {
             return Ok(None);
@@ -46,7 +46,7 @@ impl Receiver {
             };
             match error.kind() {
                 io::ErrorKind::WouldBlock => return Ok(None),
-                // Some systems report here that a datagram sent earlier found a closed port.
+                // Some systems report here that an earlier datagram was sent to a closed port.
                 io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {}
                 _ if is_dead(&error) => return Err(error),
                 _ => {
@@ -61,7 +61,7 @@ impl Receiver {
     }
 }
 
-// Whether an error says that the descriptor is no socket.
+// Whether the descriptor is not a socket.
 fn is_dead(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::BADF | Errno::NOTSOCK))
 }
@@ -74,21 +74,21 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    // What comes of receiving at `now` when the system answers with these, one after the other; all are asked for.
+    // Receives at `now` while the system gives these answers in order. All of them must be used.
     fn take(receiver: &mut Receiver, now: u64, answers: &[Result<u32, Errno>]) -> io::Result<Option<u32>> {
         let mut answers = answers.iter();
-        let received = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));
+        let result = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));
         assert_eq!(answers.count(), 0, "not asked");
-        received
+        result
     }
 
     #[test]
-    fn trouble_of_the_system_is_waited_out() {
+    fn errors_of_the_system_cause_a_back_off() {
         for trouble in [Errno::NOMEM, Errno::NOBUFS, Errno::NETDOWN] {
             let mut receiver = Receiver::new(at(0));
             assert_eq!(take(&mut receiver, 0, &[Ok(7)]).unwrap(), Some(7));
             assert_eq!(take(&mut receiver, 10, &[Err(trouble)]).unwrap(), None, "{trouble}");
-            // No busy loop: until then the socket is not even asked.
+            // No busy loop: the socket is not read until then.
             assert_eq!(receiver.resume(), Some(at(110)));
             assert_eq!(take(&mut receiver, 109, &[]).unwrap(), None);
             assert_eq!(take(&mut receiver, 110, &[Err(trouble)]).unwrap(), None);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_earlier_datagrams_is_passed_over() {
+    fn errors_of_earlier_datagrams_are_skipped() {
         let mut receiver = Receiver::new(at(0));
         let answers = [Err(Errno::CONNREFUSED), Err(Errno::INTR), Err(Errno::CONNRESET), Ok(7)];
         assert_eq!(take(&mut receiver, 0, &answers).unwrap(), Some(7));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_is_none_is_an_error() {
+    fn a_descriptor_that_is_not_a_socket_is_an_error() {
         for dead in [Errno::BADF, Errno::NOTSOCK] {
             let error = take(&mut Receiver::new(at(0)), 0, &[Err(dead)]).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(dead.raw_os_error()));

@@ -1,4 +1,4 @@
-//! A server in a thread of its own.
+//! A server in its own thread.
 
 use std::{
     future::pending,
@@ -10,7 +10,7 @@ use netcore::{Engine, GameEvent, Hosted, Leave, Outcome, Protocol, Time};
 use netshell::{Clock, Host, Observer, Transport, serve};
 use tokio::sync::oneshot;
 
-/// Keeps what goes to standard output.
+/// Collects what is printed on standard output.
 #[derive(Clone, Default)]
 struct Summaries(Arc<Mutex<Vec<String>>>);
 
@@ -27,7 +27,7 @@ pub(crate) struct Served {
     thread: JoinHandle<(Outcome, Vec<String>)>,
 }
 
-/// Serves an engine over what `transport` makes within the runtime.
+/// Serves an engine over the transport that `transport` creates within the runtime.
 pub(crate) fn start<E, T>(engine: E, transport: impl FnOnce() -> T + Send + 'static) -> Served
 where
     E: Engine + Send + 'static,
@@ -55,12 +55,12 @@ where
 }
 
 impl Served {
-    /// Tells the server to take leave.
+    /// Tells the server to shut down.
     pub(crate) fn stop(&mut self) {
         self.stop.take().unwrap().send(Leave::Over).unwrap();
     }
 
-    /// How it ended, and what it wanted on standard output.
+    /// Its outcome, and what it printed on standard output.
     pub(crate) fn join(self) -> (Outcome, Vec<String>) {
         self.thread.join().unwrap()
     }

@@ -1,4 +1,4 @@
-//! Over connections.
+//! Over TCP.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -26,7 +26,7 @@ use super::support::{self, Served};
 const PATIENCE: Duration = Duration::from_secs(20);
 const MAX: usize = 10_000;
 
-/// Messages are ASCII text that ends with a NUL.
+/// Messages are ASCII texts that end with a NUL.
 struct Words;
 
 impl Protocol for Words {
@@ -46,10 +46,10 @@ impl Protocol for Words {
     }
 }
 
-/// Tells everybody what is said, and newcomers what was said before them.
+/// Broadcasts what peers send, and sends new peers everything said before.
 struct Parrot {
     events: Sender<String>,
-    // How many words were said that nobody is told.
+    // Counts words that are not broadcast.
     quiet: Arc<AtomicUsize>,
     // Ends a stall.
     go_on: Mutex<Receiver<()>>,
@@ -93,7 +93,7 @@ impl Engine for Parrot {
                     }),
                     b"stall" => {
                         let _ = self.events.send(format!("{peer}: stall"));
-                        // Everything stands still, as in a process that is stopped, until the test lets it go on.
+                        // Blocks like a stopped process until the test continues it.
                         let _ = self.go_on.lock().unwrap().recv_timeout(PATIENCE);
                     }
                     b"rush" => self.rush = true,
@@ -190,7 +190,7 @@ impl Running {
         peer
     }
 
-    /// The next event with this text in it.
+    /// The next event that contains this text.
     fn await_event(&self, text: &str) -> String {
         loop {
             let event = self.events.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no event with {text:?}"));
@@ -244,18 +244,18 @@ impl Peer {
         }
     }
 
-    /// Everything until the end; how it ended does not matter.
+    /// All bytes until the end, including a reset.
     fn rest(mut self) -> Vec<u8> {
         let mut rest = vec![];
         if let Err(error) = self.stream.read_to_end(&mut rest) {
-            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "the end comes in time");
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "the stream ends in time");
         }
         rest
     }
 }
 
 #[test]
-fn messages_count_however_they_are_cut() {
+fn messages_are_decoded_however_the_stream_is_cut() {
     let server = Running::start();
     let (mut ann, mut bob) = (server.peer(), server.peer());
     ann.say(&["one", "two", "three"]);
@@ -271,7 +271,7 @@ fn messages_count_however_they_are_cut() {
 }
 
 #[test]
-fn a_newcomer_is_told_what_was_said_before_and_then_what_is_said() {
+fn a_new_peer_receives_the_history_and_then_new_messages() {
     let server = Running::start();
     let mut ann = server.peer();
     ann.say(&["history", "one"]);
@@ -285,7 +285,7 @@ fn a_newcomer_is_told_what_was_said_before_and_then_what_is_said() {
 }
 
 #[test]
-fn malformed_bytes_drop_their_sender_alone_and_what_came_before_them_counts() {
+fn malformed_bytes_drop_only_their_sender_and_earlier_messages_count() {
     let server = Running::start();
     let (mut ann, mut bob) = (server.peer(), server.peer());
     bob.stream.write_all(b"good\0b\xffd\0never heard\0").unwrap();
@@ -308,13 +308,13 @@ fn a_message_without_an_end_is_malformed_once_it_is_too_long() {
 }
 
 #[test]
-fn leaving_and_breaking_are_told_apart() {
+fn leaving_and_breaking_are_distinguished() {
     let server = Running::start();
     let (ann, bob) = (server.peer(), server.peer());
     ann.stream.shutdown(Shutdown::Write).unwrap();
     server.await_event("peer 0 gone: Left");
-    assert_eq!(ann.rest(), b"goodbye\0", "who has only stopped speaking still hears");
-    // Closing with something unread resets.
+    assert_eq!(ann.rest(), b"goodbye\0", "a half-closed peer still receives");
+    // Closing with unread input resets the connection.
     let mut carol = server.peer();
     carol.say(&["heard by nobody"]);
     server.await_event("heard by nobody");
@@ -324,14 +324,14 @@ fn leaving_and_breaking_are_told_apart() {
 }
 
 #[test]
-fn whoever_does_not_read_is_dropped_and_the_others_are_not_kept_waiting() {
+fn a_peer_that_does_not_read_is_dropped_and_delays_nobody() {
     let server = Running::start();
     let (mut ann, bob) = (server.peer(), server.peer());
     let mut sent = 0;
     let gone = loop {
         ann.say(&["big"]);
         sent += 1;
-        // Ann has every message although Bob takes none.
+        // Ann receives every message although Bob reads none.
         let mut frame = vec![0; 1 << 20];
         ann.stream.read_exact(&mut frame).unwrap();
         let event = server.await_event("");
@@ -347,7 +347,7 @@ fn whoever_does_not_read_is_dropped_and_the_others_are_not_kept_waiting() {
     assert_eq!(
         end,
         Err(ErrorKind::ConnectionReset),
-        "the system keeps nothing for Bob, who sees that something is missing"
+        "the system keeps nothing for Bob, who can detect that something is missing"
     );
     assert!(rest.len() < sent << 20);
     ann.say(&["alone"]);
@@ -355,7 +355,7 @@ fn whoever_does_not_read_is_dropped_and_the_others_are_not_kept_waiting() {
 }
 
 #[test]
-fn whoever_is_closed_gets_what_was_sent_before_even_if_it_keeps_talking() {
+fn a_closed_peer_receives_earlier_messages_even_if_it_keeps_sending() {
     let server = Running::start();
     let mut ann = server.peer();
     ann.say(&["bye"]);
@@ -386,7 +386,7 @@ fn a_deadline_is_kept_while_somebody_floods() {
 }
 
 #[test]
-fn peers_are_heard_although_a_deadline_has_always_come() {
+fn peers_are_served_even_if_a_deadline_is_always_due() {
     let server = Running::start();
     let mut ann = server.peer();
     ann.say(&["rush", "one"]);
@@ -399,7 +399,7 @@ fn peers_are_heard_although_a_deadline_has_always_come() {
 
 #[test]
 fn a_flood_is_read_at_the_rate() {
-    // Nothing comes in for the bytes that are used up, so what is read of the flood does not depend on time.
+    // The bucket is not refilled, so the number of bytes read does not depend on time.
     let (burst, word) = (8 << 10, b"quiet\0");
     let server = Running::with(Rate { per_second: 0, burst }, Limits::of(None));
     let (mut ann, mut flooder) = (server.peer(), server.peer());
@@ -411,7 +411,7 @@ fn a_flood_is_read_at_the_rate() {
         sent += count;
     }
     assert!(sent > 4 * burst as usize, "more than may be read");
-    // Ann is heard although the flood lies there; what she may say is used up later than that.
+    // Ann is served although the flood is pending; her own bucket lasts longer.
     for round in 0..100 {
         ann.say(&["x"]);
         assert_eq!(ann.read(), "x", "round {round}");
@@ -430,23 +430,23 @@ fn one_host_leaves_connections_for_others() {
     let mut other = Peer::from("127.0.0.2", server.address);
     other.say(&["hello from elsewhere"]);
     assert_eq!(ours[0].read(), "hello from elsewhere");
-    // Whoever leaves makes room for its own.
+    // A peer that leaves makes space for others of its host.
     drop(ours.pop());
     server.await_event(" gone: ");
     drop(server.peer());
 }
 
 #[test]
-fn what_came_while_everything_stood_still_is_heard_before_the_clock_is_looked_at() {
+fn messages_that_arrived_during_a_stall_are_processed_before_deadlines() {
     let server = Running::start();
     let (mut ann, mut bob) = (server.peer(), server.peer());
     for round in 0..5 {
-        // The deadline comes during the stall, and so does what Bob says.
+        // Both the deadline and Bob's message arrive during the stall.
         ann.say(&["tick", "stall"]);
         server.await_event(": stall");
         let late = format!("in time {round}");
         bob.say(&[&late]);
-        // Until the deadline, 20 ms after the tick, is over by more than a stall.
+        // Until 20 ms after the tick plus a stall have passed.
         let stalled = Instant::now();
         while stalled.elapsed() < Duration::from_millis(200) {
             thread::yield_now();
@@ -474,7 +474,7 @@ fn many_come_and_go_at_once() {
 }
 
 #[test]
-fn at_the_end_everybody_is_told_and_the_summary_is_printed() {
+fn at_the_end_everybody_is_notified_and_the_summary_is_printed() {
     let server = Running::start();
     let (mut ann, mut bob) = (server.peer(), server.peer());
     bob.say(&["quiet", "unread"]);
@@ -486,7 +486,7 @@ fn at_the_end_everybody_is_told_and_the_summary_is_printed() {
 }
 
 #[test]
-fn whoever_stops_the_server_lets_it_say_so() {
+fn a_stopped_server_notifies_its_peers() {
     let mut server = Running::start();
     let ann = server.peer();
     server.served.stop();

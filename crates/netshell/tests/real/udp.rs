@@ -1,4 +1,4 @@
-//! Over datagrams.
+//! Over UDP.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
@@ -12,7 +12,7 @@ use netshell::{Udp, bind_udp};
 
 use super::support::{self, Served};
 
-/// Messages are lines of text; `hello` lets somebody in.
+/// Messages are lines of text; `hello` admits a peer.
 struct Lines;
 
 impl Protocol for Lines {
@@ -38,7 +38,7 @@ impl Protocol for Lines {
     }
 }
 
-/// Answers `hello`, tells everybody what is said, forgets who says `bye`, ticks on request, ends at `end`.
+/// Answers `hello`, broadcasts what peers send, closes a peer that says `bye`, ticks on request, and ends at `end`.
 #[derive(Default)]
 struct Parrot {
     log: Arc<Mutex<Vec<String>>>,
@@ -139,10 +139,10 @@ fn hear(socket: &UdpSocket) -> String {
 }
 
 #[test]
-fn peers_are_let_in_told_apart_and_forgotten() {
+fn peers_are_admitted_distinguished_and_closed() {
     let server = start();
     let (ann, bob) = (client(&server), client(&server));
-    // Before the hello nothing is taken in; were it, the echo would come before the welcome.
+    // Nothing is processed before the hello: otherwise the echo would precede the welcome.
     ann.send(b"anybody there?").unwrap();
     assert_eq!(ask(&ann, b"hello"), "welcome");
     assert_eq!(ask(&bob, b"hello"), "welcome");
@@ -151,7 +151,7 @@ fn peers_are_let_in_told_apart_and_forgotten() {
     assert_eq!(ask(&bob, b"bye"), "farewell");
     bob.send(b"still here").unwrap();
     assert_eq!(ask(&ann, b"where is bob?"), "where is bob?");
-    // A new peer, although the address is the same.
+    // A new peer with the same address.
     assert_eq!(ask(&bob, b"hello"), "welcome");
     assert_eq!(ask(&ann, b"end"), "the end");
     assert_eq!(hear(&bob), "the end");
@@ -180,7 +180,7 @@ fn a_malformed_datagram_of_a_stranger_is_the_engine_s_to_answer() {
 }
 
 #[test]
-fn deadlines_come_and_a_flood_does_not_hold_them_up() {
+fn a_flood_does_not_delay_deadlines() {
     let mut server = start();
     let (ann, bob) = (client(&server), client(&server));
     assert_eq!(ask(&ann, b"hello"), "welcome");
@@ -188,14 +188,14 @@ fn deadlines_come_and_a_flood_does_not_hold_them_up() {
     let flood = std::thread::spawn({
         let bob = bob.try_clone().unwrap();
         move || {
-            // A stranger's datagrams, as fast as they go.
+            // Datagrams of a stranger, as fast as possible.
             for _ in 0..200_000 {
                 let _ = bob.send(b"flood");
             }
         }
     });
     for _ in 0..5 {
-        // The system may drop datagrams under a flood, so ask until it is heard.
+        // The system may drop datagrams under a flood, so repeat until one arrives.
         ann.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let mut buffer = [0; 100];
         let heard = (0..100).any(|_| {
@@ -210,7 +210,7 @@ fn deadlines_come_and_a_flood_does_not_hold_them_up() {
 }
 
 #[test]
-fn shutdown_is_told_to_the_engine_and_everybody_hears_it() {
+fn shutdown_reaches_the_engine_and_all_peers() {
     let mut server = start();
     let ann = client(&server);
     assert_eq!(ask(&ann, b"hello"), "welcome");
@@ -220,7 +220,7 @@ fn shutdown_is_told_to_the_engine_and_everybody_hears_it() {
 }
 
 #[test]
-fn a_peer_whose_port_is_gone_does_not_hurt_the_others() {
+fn a_closed_port_of_a_peer_does_not_affect_others() {
     let server = start();
     let (ann, bob) = (client(&server), client(&server));
     assert_eq!(ask(&ann, b"hello"), "welcome");

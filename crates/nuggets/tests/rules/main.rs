@@ -19,6 +19,7 @@
 //! | [`journal`] | what came into a room, kept and played again; the fingerprint of a state |
 //! | [`resuming`] | a state that is written down, read again and gone on with; who is told what when that was done |
 //! | [`damaged`] | set-ups and states that no server can have |
+//! | [`document`] | the examples in docs/protocols/nuggets.md |
 //! | [`anything`] | any datagrams in any order |
 //!
 //! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
@@ -47,6 +48,7 @@
 
 mod anything;
 mod damaged;
+mod document;
 mod ending;
 mod joining;
 mod journal;

@@ -9,7 +9,7 @@ use blackjack::{policy::MIN_UPCARD, round::Action};
 
 use super::{Cell, Chart, Summary, letter, soft_name};
 use crate::{
-    picture::{Anchor, FontError, Fonts, GREY, INK, Pen, Picture, Rgb, Shape, Text, WHITE},
+    picture::{Anchor, GREY, INK, Pen, Picture, RenderError, Rgb, Shape, Text, WHITE, text_width},
     tables::{upcard_name, word},
 };
 
@@ -35,9 +35,8 @@ const LEGEND: f32 = 350.0;
 /// Draws it.
 ///
 /// # Errors
-/// When the built-in typeface cannot be read.
-pub fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture, FontError> {
-    let fonts = Fonts::new()?;
+/// When the width of the title cannot be computed.
+pub fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture, RenderError> {
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;
     // The legend takes the place under the soft hands, or one of its own.
@@ -45,7 +44,7 @@ pub fn picture(chart: &Chart, title: &str, summary: &Summary) -> Result<Picture,
         if soft.is_empty() { (LEGEND, right, TOP) } else { (PANEL, right + LABELS, TOP + 10.0 * ROW + 34.0) };
     let (width, height) = (right + beside + MARGIN, 680);
     // A title can be as long as a file name.
-    let size = (28.0 * (width - 2.0 * MARGIN) / fonts.width(title, 28.0, true)).min(28.0);
+    let size = (28.0 * (width - 2.0 * MARGIN) / text_width(title, 28.0, true)?).min(28.0);
     // With the minus sign of print.
     let (worth, differing) = (summary.worth().replace('-', "\u{2212}"), summary.differing());
     let mut shapes = vec![

@@ -7,7 +7,7 @@ use super::{Curves, Series};
 use crate::{
     args::Way,
     judge::facts,
-    picture::{Anchor, FontError, Fonts, GREY, INK, Pen, Picture, Rgb, Shape, Text, WHITE},
+    picture::{Anchor, GREY, INK, Pen, Picture, RenderError, Rgb, Shape, Text, WHITE, text_width},
 };
 
 const GRID: Rgb = Rgb(226, 226, 226);
@@ -25,15 +25,14 @@ const NAMES: f32 = 42.0;
 /// Draws them.
 ///
 /// # Errors
-/// When the built-in typeface cannot be read.
-pub fn picture(curves: &Curves, title: Option<&str>) -> Result<Picture, FontError> {
-    let fonts = Fonts::new()?;
+/// When the width of the title cannot be computed.
+pub fn picture(curves: &Curves, title: Option<&str>) -> Result<Picture, RenderError> {
     let title = title.unwrap_or("How many rounds it takes to learn 21");
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
     let facts = format!("Exact value of the table on {} after so many rounds of training; {each}", facts(curves.space));
     let plot = Plot::of(curves);
-    let size = (28.0 * (f32::from(WIDTH) - 80.0) / fonts.width(title, 28.0, true)).min(28.0);
+    let size = (28.0 * (f32::from(WIDTH) - 80.0) / text_width(title, 28.0, true)?).min(28.0);
     let mut shapes = vec![
         Text::new((40.0, 56.0), size, INK, title).bold().into(),
         Text::new((40.0, 86.0), 17.0, GREY, &*facts).into(),

@@ -12,6 +12,9 @@ mod pictures;
 /// Loading, adding up, printing and judging tables.
 mod tables;
 
+/// What is drawn in a terminal.
+mod terminal;
+
 /// Training, repeating, stopping, going on, and saving whatever happens.
 mod training;
 

@@ -1,9 +1,10 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use blackjack::{QTable, StateSpace, exact::Solver};
+use resvg::tiny_skia::Pixmap;
 use testkit::{TempDir, process::Process};
 
-use crate::{qtable, trained, works};
+use crate::{fails, names, qtable, trained, works};
 
 // Goes through XML as strictly as these files need: every tag closed in order, every attribute in quotes, every `&` an
 // entity, nothing but text between. Gives the names of the elements.
@@ -50,13 +51,10 @@ fn count(svg: &str, what: &str) -> usize {
 
 // Width, height and how many different colours there are.
 fn decoded(path: &Path) -> (u32, u32, usize) {
-    let bytes = fs::read(path).unwrap();
-    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
-    assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
-    let colours: BTreeSet<&[u8]> = pixels.chunks_exact(3).collect();
-    (info.width, info.height, colours.len())
+    let picture = Pixmap::load_png(path).unwrap();
+    let colours: BTreeSet<_> =
+        picture.pixels().iter().map(|pixel| (pixel.red(), pixel.green(), pixel.blue())).collect();
+    (picture.width(), picture.height(), colours.len())
 }
 
 #[test]
@@ -91,6 +89,23 @@ fn a_chart_has_a_cell_for_every_state_and_a_mark_where_it_is_not_the_best() {
             coloured.split('\x1b').map(|part| part.split_once('m').map_or(part, |(_, text)| text)).collect();
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(&bare)[8..], words(&plain)[8..]);
+    }
+}
+
+#[test]
+fn the_name_of_a_file_says_its_format() {
+    let folder = TempDir::new();
+    works(&folder, "chart --policy best -o chart.png --output chart.SVG");
+    decoded(&folder.path().join("chart.png"));
+    elements(&fs::read_to_string(folder.path().join("chart.SVG")).unwrap());
+    works(&folder, "curve --rounds 1e3 --runs 1 --explore doubt -o curve.csv -o curve.svg");
+    assert_eq!(names(&folder), ["chart.SVG", "chart.png", "curve.csv", "curve.svg"]);
+    for (options, endings) in [
+        ("chart --policy best -o chart.gif", ".svg or .png"),
+        ("chart --policy best -o chart.csv", ".svg or .png"),
+        ("curve --rounds 1000 -o png", ".svg or .png or .csv"),
+    ] {
+        assert!(fails(&folder, options, 2).contains(&format!("has to end in {endings}")), "{options}");
     }
 }
 

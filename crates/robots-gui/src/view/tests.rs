@@ -1,44 +1,42 @@
 //! Screens as lines of text.
 
-use super::*;
-use crate::testing::{at, bomb, game, lines, player};
+use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+use robots::{DrawMessage, Parameters};
 
-fn view(follow: Follow) -> View {
-    View::new(Palette::MONO, follow)
+use super::*;
+use crate::{
+    contact::Server,
+    testing::{at, bomb, game, lines, parameters, player},
+};
+
+pub(super) fn view(follow: Follow) -> View {
+    View::new(Palette::MONO, follow).taking_part(Part::Remote)
 }
 
-fn contact() -> Contact {
+pub(super) fn contact() -> Contact {
     Contact { client: "localhost:2023".into(), port: 2024, ..Contact::default() }
 }
 
-fn drawn(view: &mut View, contact: &Contact, width: u16, height: u16) -> Buffer {
+pub(super) fn drawn(view: &mut View, contact: &Contact, width: u16, height: u16) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-    view.prepare(buffer.area.as_size());
+    view.prepare(view.now, buffer.area.as_size());
     view.picture(contact).render(buffer.area, &mut buffer);
     buffer
 }
 
-fn screen(view: &mut View, width: u16, height: u16) -> Vec<String> {
+pub(super) fn screen(view: &mut View, width: u16, height: u16) -> Vec<String> {
     lines(&drawn(view, &contact(), width, height))
 }
 
-fn showing(picture: DrawMessage, follow: Follow) -> View {
+pub(super) fn showing(picture: DrawMessage, follow: Follow) -> View {
     let mut view = view(follow);
-    view.show(picture);
+    view.show(Time::ZERO, picture);
     view
 }
 
-fn lobby(names: &[&str], players_count: u8) -> DrawMessage {
+pub(super) fn lobby(names: &[&str], players_count: u8) -> DrawMessage {
     let players = (0..).map(PlayerId).zip(names).map(|(id, name)| (id, player(name))).collect();
-    let parameters = Parameters {
-        server_name: "here".try_into().unwrap(),
-        players_count,
-        size_x: 10,
-        size_y: 8,
-        game_length: 300,
-        explosion_radius: 4,
-        bomb_timer: 5,
-    };
+    let parameters = Parameters { players_count, ..parameters() };
     DrawMessage::Lobby { parameters, players }
 }
 
@@ -51,7 +49,7 @@ fn small() -> DrawMessage {
     DrawMessage::Game(game)
 }
 
-fn id(number: u8) -> Follow {
+pub(super) fn id(number: u8) -> Follow {
     Follow::Id(PlayerId(number))
 }
 
@@ -73,7 +71,7 @@ fn a_lobby_has_the_parameters_the_players_and_what_is_missing() {
             "",
             "",
             "",
-            "Any game key joins, such as Space. ?: keys  Q: leave"
+            "Any game key asks to join, such as Space.  ?: keys  Q: leave"
         ]
     );
 }
@@ -89,7 +87,7 @@ fn a_low_window_has_a_lobby_in_few_lines() {
             "    id name   address",
             ">B   1 Bob    127.0.0.1:4000",
             " and 2 more",
-            "You are in. ?: keys  Q: leave"
+            "You are in.  ?: keys  Q: leave"
         ]
     );
     let lowest = screen(&mut showing(lobby(&["Ann"], 4), Follow::Nobody), 20, 3);
@@ -130,7 +128,7 @@ fn a_small_window_first_loses_columns_of_fields_then_the_scores_then_rows() {
     );
     assert_eq!(
         screen(&mut showing(small(), id(0)), 18, 5),
-        ["12/300  here", ". . .  5. B", ". . . . . **", ". ##C . . **", "A+##. . . ."]
+        ["12/300  here", "   . . .  5. B", "   . . . . . **", "   . ##C . . **", "   A+##. . . ."]
     );
     assert_eq!(screen(&mut showing(small(), id(0)), 12, 3), ["12/300  here", ". ##C . . **", "A+##. . . ."]);
 }
@@ -204,12 +202,13 @@ fn many_players_are_counted_and_names_cannot_break_the_screen() {
     let mut view = showing(DrawMessage::Game(game), id(9));
     let shown = screen(&mut view, 60, 8);
     assert_eq!(shown[0], "Turn 12 of 300 [--------------------]  日 本 \\r\\u{7}\\u{202e}");
-    assert_eq!(shown[2], "│.  .  .  │  A    0 日 本 \\u{1b}[2J\\n0                   0");
-    assert_eq!(shown[4], "│J& .  .  │  C    2 日 本 \\u{1b}[2J\\n2                   0");
-    assert_eq!(shown[5], "└─────────┘ >J    9 日 本 \\u{1b}[2J\\n9                   1");
-    assert_eq!(shown[6], "             and 251 more");
-    let high = screen(&mut view, 60, 280);
-    assert_eq!(high[256], "             I    8 日 本 \\u{1b}[2J\\n8                   -", "without a score, last");
+    assert_eq!(shown[2], "  │.  .  .  │  A    0 日 本 \\u{1b}[2J\\n0                   0");
+    assert_eq!(shown[4], "  │J& .  .  │  C    2 日 本 \\u{1b}[2J\\n2                   0");
+    assert_eq!(shown[5], "  └─────────┘ >J    9 日 本 \\u{1b}[2J\\n9                   1");
+    assert_eq!(shown[6], "               and 251 more");
+    let high = screen(&mut view, 100, 280);
+    let last = high.iter().rev().find(|row| row.contains("日")).unwrap();
+    assert!(last.contains("I    8 日 本 \\u{1b}[2J\\n8 ") && last.ends_with('-'), "without a score, last: {last}");
 }
 
 #[test]
@@ -228,8 +227,11 @@ fn a_board_without_fields_and_a_game_without_turns_are_shown() {
 fn the_bar_grows_with_the_turns() {
     let bar = |turn, game_length| {
         let game = GamePicture { turn, game_length, ..game(3, 3, &[]) };
-        assert!(title(&game, 40).len() < title(&game, 60).len());
-        title(&game, 60)
+        let mut view = showing(DrawMessage::Game(game), Follow::Nobody);
+        assert!(screen(&mut view, 40, 5)[0].len() < screen(&mut view, 60, 5)[0].len());
+        // Without the result of a game that is over.
+        view.proceed();
+        screen(&mut view, 60, 5).swap_remove(0)
     };
     assert_eq!(bar(0, 300), "Turn 0 of 300 [--------------------]  here");
     assert_eq!(bar(150, 300), "Turn 150 of 300 [##########----------]  here");
@@ -254,7 +256,7 @@ fn trouble_with_the_client_is_told_on_every_screen() {
     let said = |view: &mut View, contact: &Contact, height| lines(&drawn(view, contact, 90, height)).concat();
     let mut game = showing(small(), id(0));
     let mut lobby = showing(lobby(&["Ann"], 2), Follow::Nobody);
-    let lost = Contact { server_lost: true, ..refused.clone() };
+    let lost = Contact { server: Server::Lost, ..refused.clone() };
     for height in [4, 5, 12] {
         for view in [&mut waiting, &mut game, &mut lobby] {
             let shown = said(view, &lost, height);

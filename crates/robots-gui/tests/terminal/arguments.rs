@@ -47,7 +47,10 @@ fn a_port_that_is_taken_a_host_that_is_none_and_a_missing_terminal_are_told() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     for (arguments, said) in [
-        (&["--bind", "127.0.0.1", "-p", &port][..], format!("port {port} is in use at 127.0.0.1")),
+        (
+            &["--bind", "127.0.0.1", "-p", &port][..],
+            format!("port {port} is in use at 127.0.0.1; choose another with --port"),
+        ),
         (&["-p", &port], format!("port {port} is in use")),
         (&["-c", "no..host:2023", "-p", "0"], "cannot find the host 'no..host'".into()),
         (&["-p", "0"], "standard output is not a terminal".into()),

@@ -14,9 +14,9 @@ fn leave(mut terminal: Terminal) {
 
 #[test]
 fn from_lobby_to_game_and_back() {
-    let (client, terminal) = Client::with_gui(&["--follow", "Ann"], 66, 14);
+    let (client, mut terminal) = Client::with_gui(&["--follow", "Ann"], 60, 8);
     client.show(&lobby(&["Ann"]));
-    terminal.wait_for_lines(&["Lobby of here", "Players           1 of 2, 1 more to come"]);
+    terminal.wait_for_lines(&["Lobby of here", "Players 1 of 2, 1 more to come"]);
     terminal.wait_for(">A   0 Ann    127.0.0.1:4000");
     assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
     client.show(&game(5));
@@ -29,7 +29,55 @@ fn from_lobby_to_game_and_back() {
         "└────────────┘",
     ]);
     client.show(&lobby(&[]));
-    terminal.wait_for_lines(&["Lobby of here", "Players           0 of 2, 2 more to come"]);
+    terminal.wait_for("The game broke off in turn 5 of 20");
+    terminal.wait_for("Enter: again  L: lobby");
+    terminal.press(b"L");
+    terminal.wait_for_lines(&["Lobby of here", "Players 0 of 2, 2 more to come"]);
+    leave(terminal);
+}
+
+#[test]
+fn a_game_ends_with_a_result_and_keys_that_were_meant_for_it_do_not_join() {
+    let (client, mut terminal) = Client::with_gui(&["--follow", "Ann"], 80, 24);
+    client.show(&lobby(&["Ann", "Bob"]));
+    terminal.wait_for("You are in");
+    client.show(&game(19));
+    terminal.wait_for("Turn 19 of 20");
+    client.show(&game(20));
+    client.show(&lobby(&[]));
+    terminal.wait_for("Bob wins");
+    // What is typed now is ignored for a second, and after that for what it is.
+    terminal.press(b"wd k");
+    terminal.wait_for("Enter: again");
+    terminal.look(|screen| {
+        let contents = screen.contents();
+        assert!(contents.contains("1. B Bob  1 death  ★") && contents.contains("> 2. A Ann  3 deaths"), "{contents}");
+        assert!(contents.contains("Turn 20 of 20"), "{contents}");
+    });
+    terminal.press(b"wwwd kx\t");
+    terminal.wait(|screen| !screen.contents().contains("Bob wins"));
+    terminal.press(b"a \t");
+    terminal.wait_for("Bob wins");
+    // Only now somebody wants to play.
+    terminal.press(b"\r");
+    client.wait_for(&[&[0]]);
+    terminal.wait_for("Last game: Bob wins");
+    terminal.wait_for("You asked to join.");
+    terminal.press(b"Q");
+    terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains("1. 1 death   B Bob"));
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn whoever_does_not_want_to_play_again_sees_the_lobby_and_joins_with_a_new_key() {
+    let (client, mut terminal) = Client::with_gui(&[], 80, 24);
+    client.show(&game(20));
+    client.show(&lobby(&[]));
+    terminal.wait_for("Enter: again");
+    terminal.press(b"dl");
+    terminal.wait_for("Any game key asks to join");
+    terminal.press(b"k");
+    client.wait_for(&[&[1]]);
     leave(terminal);
 }
 
@@ -104,15 +152,15 @@ fn a_flood_of_pictures_ends_with_the_newest_and_keys_have_their_turn() {
     let (client, mut terminal) = Client::with_gui(&[], 60, 10);
     terminal.press(b"w");
     for turn in 0..2_000 {
-        client.show(&game(turn % 20));
+        client.show(&game(turn % 19));
     }
-    client.show(&game(20));
+    client.show(&game(19));
     client.wait_for(&[&[2, 0]]);
     terminal.press(b"d");
     client.wait_for(&[&[2, 0], &[2, 1]]);
     // The system may have lost the last of a flood; what comes after it is shown.
-    client.show(&game(20));
-    terminal.wait_for("Turn 20 of 20");
+    client.show(&game(19));
+    terminal.wait_for("Turn 19 of 20");
     leave(terminal);
 }
 
@@ -122,7 +170,7 @@ fn a_window_that_changes_its_size_is_used_as_it_is() {
     client.show(&game(1));
     terminal.wait_for_lines(&["Turn 1 of 20 [#-------------------]  here"]);
     terminal.resize(12, 4);
-    terminal.wait_for_lines(&["1/20  here", ".  7. B", "##. **.", ". A . ."]);
+    terminal.wait_for_lines(&["1/20  here", "  .  7. B", "  ##. **.", "  . A . ."]);
     terminal.resize(10, 2);
     terminal.wait_for("3x12 >");
     terminal.press(b"w");
@@ -231,7 +279,7 @@ fn colours_are_used_unless_no_color_is_set_and_never_alone() {
         terminal.wait_for("Turn 5");
         terminal.look(|screen| {
             let [own, other, bomb, explosion] =
-                [(4, 4), (2, 10), (2, 6), (3, 7)].map(|(row, column)| screen.cell(row, column).unwrap());
+                [(6, 7), (2, 15), (2, 9), (4, 11)].map(|(row, column)| screen.cell(row, column).unwrap());
             let shown = [own, other, bomb, explosion].map(|cell| cell.contents().to_owned());
             assert_eq!(shown, ["A", "B", "7", "*"]);
             for cell in [own, other, bomb, explosion] {

@@ -11,7 +11,7 @@ use robots_verify::{
 };
 
 fn document() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/robots.md")).unwrap()
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/robots.md")).unwrap()
 }
 
 /// Who sends it, the message in words, its bytes.

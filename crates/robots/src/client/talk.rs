@@ -1,4 +1,4 @@
-//! A client to whoever drives it: the server's bytes and the user's inputs go in, messages come out.
+//! The interface of a client to its driver: the server's bytes and the user's inputs go in, messages come out.
 
 use bytes::{Bytes, BytesMut};
 use netcore::{Gone, Time};
@@ -10,22 +10,22 @@ use crate::{
     protocol::encode,
 };
 
-/// Messages that wait to be taken. Beyond that a new one takes the place of the newest: of a turn's actions no more than the
-/// last counts anyway.
+/// The most messages that wait to be taken. Beyond that a new one replaces the newest, since only the last action of a turn
+/// counts.
 pub const MAX_OUTGOING: usize = 64;
 
 impl Client {
-    /// Puts a piece of the server's stream behind what has come, and does not look at it yet.
+    /// Appends a piece of the server's stream, without decoding it.
     pub fn feed(&mut self, bytes: &[u8]) {
         if !self.over {
             self.incoming.buffer().extend_from_slice(bytes);
         }
     }
 
-    /// Takes the next message off what has come, to be given to [`Client::message`]; `None` when more bytes are needed.
+    /// Decodes the next message, to be passed to [`Client::message`]; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`Malformed`] when the bytes are no message. The stream cannot be read on after that.
+    /// [`Malformed`] if the bytes are no message. The stream cannot be decoded any further after that.
     pub fn next_message(&mut self) -> Result<Option<ServerMessage>, Malformed> {
         if self.over {
             return Ok(None);
@@ -37,7 +37,7 @@ impl Client {
         message
     }
 
-    /// What has come of the server's stream.
+    /// The received part of the server's stream.
     pub const fn incoming(&self) -> &Incoming {
         &self.incoming
     }
@@ -48,7 +48,7 @@ impl Client {
     }
 }
 
-/// Nothing here depends on the time: the server has the only clock.
+/// Nothing depends on the time: only the server has a clock.
 impl netcore::Client for Client {
     type Action = InputMessage;
     type Error = Malformed;
@@ -61,7 +61,7 @@ impl netcore::Client for Client {
         Ok(())
     }
 
-    /// In the lobby any input means that the user wants to play.
+    /// In the lobby any input joins.
     fn act(&mut self, _now: Time, input: InputMessage) {
         if self.over {
             return;

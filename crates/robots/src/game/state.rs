@@ -1,4 +1,4 @@
-//! A game as plain data, and the game that such data describe.
+//! The state of a game as plain data, and a game restored from it.
 
 use alloc::{format, vec::Vec};
 use netcore::{Digest, StateError};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{BLOCK, Game, PlacedBomb, ROBOT, RULES, Robot, SCORE, packed};
 use crate::{board::Position, config::Config};
 
-/// What the set-up does not say about a game that is not over.
+/// The state of a running game, without its configuration.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     turn: u16,
@@ -29,10 +29,10 @@ impl Game {
         }
     }
 
-    /// The game that had this state.
+    /// Restores the game with this state.
     ///
     /// # Errors
-    /// [`StateError`] when no game that is not over has it.
+    /// [`StateError`] if no running game can have it.
     pub(crate) fn restore(config: &Config, state: State) -> Result<Self, StateError> {
         let mut game = Self::empty(&config.parameters);
         let State { turn, robots, blocks, bombs, next_bomb } = state;
@@ -49,7 +49,7 @@ impl Game {
         if !blocks.into_iter().all(|block| game.board.put_block(block)) {
             return Err("a block that is off the board, or there twice".into());
         }
-        // A robot puts down one a turn.
+        // A robot places at most one per turn.
         if next_bomb > u32::from(turn) * u32::from(players) {
             return Err(format!("{next_bomb} bombs after {turn} turns of {players} players").into());
         }
@@ -72,7 +72,7 @@ impl Game {
         Ok(game)
     }
 
-    /// Makes its digest the one of what is in it.
+    /// Recomputes the digest.
     pub(crate) fn recount(&mut self) {
         let mut digest = Digest::default();
         let Self { length, explosion_radius, bomb_timer, .. } = *self;

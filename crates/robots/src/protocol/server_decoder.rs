@@ -1,4 +1,4 @@
-//! A server's stream, read value by value as it comes.
+//! Incremental decoding of a server's stream.
 
 use alloc::vec::Vec;
 use bytes::{Buf, BytesMut};
@@ -15,10 +15,10 @@ use crate::{
     },
 };
 
-/// Cuts a server's stream into messages.
+/// Decodes a server's stream into messages.
 ///
-/// It keeps the values of a message that has come in part, and looks only at those again that are not whole: at an
-/// entry of a map, or at a field of an event. So a long message costs no more in small pieces than at once.
+/// It keeps the decoded values of an incomplete message and re-reads only the value that is incomplete, such as an entry of a
+/// map or a field of an event. So a long message costs no more in small pieces than at once.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -33,16 +33,16 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct ServerDecoder {
     partial: Option<PartialMessage>,
-    // Bytes of the message that are taken off the buffer already.
+    // Bytes of the message that were taken off the buffer already.
     taken: usize,
 }
 
 impl ServerDecoder {
-    /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
+    /// Takes one message off the front of `buffer`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are no message, or one of more than [`MAX_SERVER_MESSAGE`] bytes. The stream
-    /// cannot be read on after that.
+    /// [`DecodeError`] if the bytes are no message, or one of more than [`MAX_SERVER_MESSAGE`] bytes. The stream cannot be
+    /// decoded any further after that.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<ServerMessage>, DecodeError> {
         let room = MAX_SERVER_MESSAGE - self.taken;
         let mut reader = Reader::new(&buffer[..buffer.len().min(room)], MAX_SERVER_ITEMS);
@@ -61,26 +61,26 @@ impl ServerDecoder {
         Ok(None)
     }
 
-    /// Whether part of a message has come, given what is left in the buffer: a stream should not end there.
+    /// Whether the stream has ended within a message, given the rest of the buffer.
     pub fn is_within_message(&self, buffer: &BytesMut) -> bool {
         self.partial.is_some() || !buffer.is_empty()
     }
 }
 
-// A value that has come in part: its front, and some of the items of its lists.
+// An incomplete value: its fields before the lists, and some of the items.
 trait Partial: Sized {
     type Whole;
 
-    // Takes what comes before the first item. It is short.
+    // Decodes the fields before the first item. They are short.
     fn decode_front(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
-    // Takes items; `true` when all are there.
+    // Decodes items; `true` if all are there.
     fn take_items(&mut self, reader: &mut Reader<'_>) -> Result<bool, DecodeError>;
 
     fn into_whole(self) -> Self::Whole;
 }
 
-// Goes on with the value that has begun, or begins the next; `None` when more bytes are needed.
+// Continues the incomplete value, or begins the next; `None` if more bytes are needed.
 fn go_on<P: Partial>(begun: &mut Option<P>, reader: &mut Reader<'_>) -> Result<Option<P::Whole>, DecodeError> {
     if begun.is_none() {
         *begun = reader.whole(P::decode_front)?;
@@ -184,7 +184,7 @@ impl Partial for PartialEvent {
     }
 }
 
-// The items that are there, and how many are not. Memory is taken for the former only.
+// The decoded items, and the number of missing ones. Memory is allocated for decoded items only.
 #[derive(Debug, Clone)]
 struct Items<T> {
     items: Vec<T>,
@@ -203,7 +203,7 @@ impl<T> Items<T> {
 }
 
 impl<T: Decode> Items<T> {
-    // Takes what has come; `true` when nothing is missing any more.
+    // Decodes the items that have arrived; `true` if none is missing.
     fn take(&mut self, reader: &mut Reader<'_>) -> Result<bool, DecodeError> {
         while self.missing > 0 {
             let Some(item) = reader.whole(T::decode)? else { return Ok(false) };
@@ -213,7 +213,7 @@ impl<T: Decode> Items<T> {
     }
 }
 
-// The same error, in a message of which `taken` bytes came before.
+// The same error, moved by the `taken` bytes of the message that came before.
 fn behind(error: DecodeError, taken: usize) -> DecodeError {
     match error {
         DecodeError::UnknownTag { ty, tag, at } => DecodeError::UnknownTag { ty, tag, at: at + taken },

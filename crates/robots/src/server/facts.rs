@@ -1,4 +1,4 @@
-//! What a server's digest is made of.
+//! The parts of a server's digest.
 
 use netcore::{Digest, Fingerprint, PeerId, Role};
 
@@ -19,7 +19,7 @@ pub(super) const START: u8 = 7;
 pub(super) const GAME: u8 = 8;
 pub(super) const STOPPED: u8 = 9;
 
-/// All that the configuration decides later. The seed is in the generator.
+/// The parts of the configuration that matter later. The seed is part of the generator.
 pub(super) fn of_setup(config: &Config, hello: &[u8]) -> Digest {
     let mut digest = Digest::default();
     let nanos = config.turn_duration.as_nanos().to_le_bytes();
@@ -41,7 +41,7 @@ pub(super) fn of_player(player: &Player) -> u64 {
     fingerprint.value()
 }
 
-/// What a player wants to do.
+/// The pending action of a player.
 pub(super) fn of_action(action: Action) -> u64 {
     match action {
         Action::PlaceBomb => 0,
@@ -51,7 +51,7 @@ pub(super) fn of_action(action: Action) -> u64 {
 }
 
 impl Peer {
-    /// Adds what matters about it to the digest, or takes that away.
+    /// Adds the fact to the digest, or removes it.
     pub(super) fn toggle(&self, id: PeerId, digest: &mut Digest) {
         let role = match self.role {
             Role::Player => 0,

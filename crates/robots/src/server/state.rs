@@ -1,4 +1,4 @@
-//! A server's state as plain data, and the server that such data describe.
+//! The state of a server as plain data, and a server restored from it.
 
 use alloc::{collections::BTreeMap, format, string::ToString, vec, vec::Vec};
 use netcore::{Log, MinStd, Outcome, PeerId, Recorded, Role, StateError, Time, wire::read_datagram};
@@ -15,7 +15,7 @@ use crate::{
 /// The state of a [`Server`] as plain data.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct State {
-    // As it was before turn 0 was drawn, until that leaves.
+    // Until turn 0 is sent, the generator as it was before turn 0 was drawn.
     draws: MinStd,
     peers: Vec<(PeerId, Peer)>,
     // By number.
@@ -28,9 +28,9 @@ pub struct State {
 #[derive(Debug, Serialize, Deserialize)]
 enum PhaseState {
     Lobby,
-    // What turn 0 will be follows from the generator.
+    // Turn 0 follows from the generator.
     Opening { due: Time, actions: Vec<Option<Action>> },
-    // Without a history if that is lost.
+    // None if the history has exceeded its bound.
     Playing { start: Time, actions: Vec<Option<Action>>, game: state::State, history: Option<Log> },
 }
 
@@ -88,7 +88,7 @@ impl Recorded for Server {
 impl Server {
     fn restore_players(&mut self, players: Vec<Player>, lobby: bool) -> Result<(), StateError> {
         let (there, all) = (players.len(), usize::from(self.config.parameters.players_count));
-        // A lobby with all of them is none any more.
+        // With all players a game would have started.
         if there > all || lobby == (there == all) {
             return Err(format!("{there} players of {all}").into());
         }
@@ -144,7 +144,7 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the part of the digest that is kept the one of what is there.
+    /// Recomputes the stored part of the digest.
     pub(super) fn recount(&mut self) {
         let mut digest = facts::of_setup(&self.config, &self.hello);
         for (&id, peer) in &self.peers {
@@ -164,8 +164,8 @@ impl Server {
     }
 }
 
-// Whether newcomers can be told this: the start of a game of these players, and its turns up to that one. What happened in
-// them is compared with nothing; the history is in the digest.
+// Whether the history is well-formed: the start of a game of these players, and its turns up to this one. The events are not
+// checked; the digest covers the history.
 fn tells(log: &Log, players: &BTreeMap<PlayerId, Player>, turn: u16) -> bool {
     let mut messages = log.frames().map(|frame| read_datagram(&frame, MAX_SERVER_ITEMS).ok());
     let starts = |message| matches!(message, ServerMessage::GameStarted { players: told } if told == *players);

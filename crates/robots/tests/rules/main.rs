@@ -11,6 +11,7 @@
 //! | [`network`] | wrong bytes, leaving, histories, the server's end |
 //! | [`knowing`] | what a client makes of it: pictures, timers, scores, its own robot, nonsense |
 //! | [`bot`] | the player that plays by itself |
+//! | [`levels`] | how often a person beats each level of it |
 //! | [`telling`] | what a host is told: events, results, status |
 //! | [`lasting`] | histories: how long they get, and what happens when one is too long |
 //! | [`replaying`] | recorded inputs lead to the same outputs once more |
@@ -32,6 +33,7 @@ mod exploding;
 mod gathering;
 mod knowing;
 mod lasting;
+mod levels;
 mod model;
 mod network;
 mod replaying;

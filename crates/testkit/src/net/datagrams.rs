@@ -1,43 +1,38 @@
-//! Datagrams: lost, doubled and overtaken by others.
+//! Datagrams that are lost, duplicated and reordered.
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    io,
     net::SocketAddr,
-    task::{Context, Poll, Waker},
+    task::Waker,
 };
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use netcore::Time;
-use netshell::DatagramPort;
 use rand::RngExt;
 
-use super::{
-    conditions::draw,
-    world::{Arrived, Chance, Shared},
-};
+use super::{arrived::Arrived, chance::Chance, conditions::draw};
 
 /// The largest UDP payload over IPv4, in bytes.
 const MAX_DATAGRAM: usize = 65_507;
 
-/// Where a datagram goes.
+/// The direction of a datagram.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Way {
     ToServer { from: SocketAddr },
     ToClient { to: SocketAddr },
 }
 
-/// Datagrams that are under way, and those that lie in the server's socket.
+/// Datagrams in flight, and those in the server's receive buffer.
 #[derive(Debug, Default)]
 pub(super) struct Post {
-    // By arrival; the serial number keeps the order of what arrives together.
+    // By arrival time; the serial number keeps the order of simultaneous arrivals.
     transit: BTreeMap<(Time, u64), (Way, Bytes)>,
     serial: u64,
     newest_arrived: u64,
-    inbox: VecDeque<(SocketAddr, Bytes)>,
+    pub(super) inbox: VecDeque<(SocketAddr, Bytes)>,
     // The server has closed its socket.
-    closed: bool,
-    waker: Option<Waker>,
+    pub(super) closed: bool,
+    pub(super) waker: Option<Waker>,
 }
 
 impl Post {
@@ -73,7 +68,7 @@ impl Post {
             match way {
                 Way::ToServer { .. } if self.closed => {}
                 Way::ToServer { from } => {
-                    // Counted as refused until the room hears of it.
+                    // Counted as refused until the host receives it.
                     chance.traffic.refused += 1;
                     self.inbox.push_back((from, datagram));
                     self.waker.take().into_iter().for_each(Waker::wake);
@@ -81,65 +76,5 @@ impl Post {
                 Way::ToClient { to } => arrived.push((to, Arrived::Bytes(datagram))),
             }
         }
-    }
-}
-
-/// The server's socket.
-#[derive(Debug)]
-pub(super) struct PretendPort(Shared);
-
-impl PretendPort {
-    pub(super) fn new(shared: Shared) -> Self {
-        shared.lock().post.closed = false;
-        Self(shared)
-    }
-}
-
-impl DatagramPort for PretendPort {
-    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut world = self.0.lock();
-        if !world.post.inbox.is_empty() {
-            return Poll::Ready(Ok(()));
-        }
-        world.post.waker = Some(context.waker().clone());
-        Poll::Pending
-    }
-
-    fn poll_room(&self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Pending
-    }
-
-    fn resume(&self) -> Option<Time> {
-        None
-    }
-
-    fn is_drained(&self) -> bool {
-        true
-    }
-
-    fn receive(&mut self, _: Time, buffer: &mut BytesMut) -> io::Result<Option<SocketAddr>> {
-        Ok(self.0.lock().post.inbox.pop_front().map(|(from, datagram)| {
-            buffer.extend_from_slice(&datagram);
-            from
-        }))
-    }
-
-    fn spell(&self, address: SocketAddr) -> Option<SocketAddr> {
-        Some(address)
-    }
-
-    fn send(&mut self, _: Time, (to, _): (SocketAddr, Time), frame: Bytes) {
-        let world = &mut *self.0.lock();
-        world.post.post(&mut world.chance, Way::ToClient { to }, frame);
-    }
-
-    fn drain(&mut self, _: Time) {}
-}
-
-impl Drop for PretendPort {
-    fn drop(&mut self) {
-        let mut world = self.0.lock();
-        world.post.closed = true;
-        world.post.inbox.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! What everybody was told by a server, over all its lives.
+//! Records everything that a server sends, in all its runs.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -9,25 +9,25 @@ use bytes::{Bytes, BytesMut};
 use netcore::{Log, PeerId};
 use netshell::ConnectionId;
 
-/// What each peer was told, in order. A history that was told at once is one piece.
-pub type Told = BTreeMap<PeerId, Vec<Bytes>>;
+/// What was sent to each peer, in order. A history is one piece.
+pub type Delivered = BTreeMap<PeerId, Vec<Bytes>>;
 
-/// At which transport somebody is, and at which of its connections.
+/// The index of a transport, and one of its connections.
 type Place = (usize, ConnectionId);
 
-/// What everybody was told, by the numbers that the host gives its peers.
+/// What was sent to each peer, by the peer numbers of the host.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    pub(super) told: Told,
+    pub(super) delivered: Delivered,
     /// All digests that the room has had.
     pub(super) digests: HashSet<u64>,
     places: BTreeMap<Place, PeerId>,
-    // Counts as the host does.
+    // Counts like the host.
     next_peer: u64,
-    // What counts as told to those who are told anything more: what came before that is safe then.
-    follows: Told,
-    // Those who were there before the server was killed.
-    expected: BTreeMap<SocketAddr, PeerId>,
+    // What counts as delivered to a peer once it receives anything more.
+    expected: Delivered,
+    // The peers at the time of the crash.
+    returning: BTreeMap<SocketAddr, PeerId>,
 }
 
 impl Ledger {
@@ -37,51 +37,51 @@ impl Ledger {
     }
 
     pub(super) fn adopt(&mut self, place: Place, address: SocketAddr) {
-        if let Some(peer) = self.expected.remove(&address) {
+        if let Some(peer) = self.returning.remove(&address) {
             self.places.insert(place, peer);
         }
     }
 
-    pub(super) fn tell(&mut self, place: Place, frame: Bytes) {
-        // Whoever is only told its farewell once more is no peer.
+    pub(super) fn deliver(&mut self, place: Place, frame: Bytes) {
+        // An address that only receives its farewell again is not a peer.
         if let Some(peer) = self.places.get(&place) {
-            if let Some(follows) = self.follows.remove(peer) {
-                self.told.insert(*peer, follows);
+            if let Some(expected) = self.expected.remove(peer) {
+                self.delivered.insert(*peer, expected);
             }
-            self.told.entry(*peer).or_default().push(frame);
+            self.delivered.entry(*peer).or_default().push(frame);
         }
     }
 
-    /// The server is gone.
+    /// The server has ended.
     pub(super) fn clear(&mut self) {
         self.places.clear();
-        self.expected.clear();
+        self.returning.clear();
     }
 
-    /// What was told is the front of `follows`, but for what a power cut has taken away.
-    pub(super) fn go_on(&mut self, follows: Told) {
-        self.told.retain(|peer, _| follows.contains_key(peer));
-        for (peer, told) in &mut self.told {
-            let most = follows.get(peer).map_or(0, Vec::len);
-            told.truncate(most);
+    /// What was delivered is a prefix of `expected`, except for losses in a power cut.
+    pub(super) fn set_expected(&mut self, expected: Delivered) {
+        self.delivered.retain(|peer, _| expected.contains_key(peer));
+        for (peer, delivered) in &mut self.delivered {
+            let most = expected.get(peer).map_or(0, Vec::len);
+            delivered.truncate(most);
         }
-        self.follows = follows;
+        self.expected = expected;
     }
 
-    /// A server goes on, with these peers.
+    /// A server is resumed with these peers.
     pub(super) fn resume(&mut self, next: PeerId, peers: impl Iterator<Item = (SocketAddr, PeerId)>) {
         self.clear();
         self.next_peer = next.0;
-        self.expected.extend(peers);
+        self.returning.extend(peers);
     }
 
-    /// All who were there are back, or gone.
+    /// All previous peers have been restored or disconnected.
     pub(super) fn resumed(&mut self) {
-        self.expected.clear();
+        self.returning.clear();
     }
 }
 
-/// A history as its bytes.
+/// The bytes of a history.
 pub(crate) fn bytes_of(log: &Log) -> Bytes {
     let mut bytes = BytesMut::new();
     log.segments().for_each(|segment| bytes.extend_from_slice(segment));

@@ -1,225 +1,25 @@
-//! Whole messages in order, one a frame, over connections that can be taken up again: what a WebSocket is.
+//! The server's transport for whole messages, one per frame.
 
 use std::{
-    collections::VecDeque,
     io,
-    net::SocketAddr,
-    task::{Context, Poll, Waker},
+    task::{Context, Poll},
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Gone, Link, Log, Progress, Role, Time};
+use netcore::{Link, Log, Progress, Time};
 use netshell::{ConnectionEvent, ConnectionId, Transport};
 
-use super::world::{Arrived, Chance, End, Shared};
+use super::{
+    arrived::End,
+    lines::{Line, Up},
+    world::Shared,
+};
 
-/// Bytes that may wait for one client, histories not counted.
-pub const MAX_QUEUE: usize = 1 << 20;
-
-/// All connections that there ever were, and what has come from them.
-#[derive(Debug, Default)]
-pub(super) struct Lines {
-    all: Vec<Line>,
-    inbox: VecDeque<(usize, Up)>,
-    // The server is gone.
-    closed: bool,
-    waker: Option<Waker>,
-}
-
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one of the two ends")]
-struct Line {
-    address: SocketAddr,
-    role: Role,
-    up: Lane<Up>,
-    down: Lane<Down>,
-    // The host was told of it.
-    known: bool,
-    // The client has taken it up again, and the host was not told of that. What is sent meanwhile is lost.
-    away: bool,
-    // Bytes on their way to the client, or unread there.
-    queued: usize,
-    // The client takes in what comes.
-    reading: bool,
-    // The client knows that nothing more comes.
-    told: bool,
-    // The server takes nothing more in, and sends nothing more.
-    closed: bool,
-}
-
-/// One direction.
-#[derive(Debug)]
-struct Lane<T> {
-    flight: VecDeque<(Time, T)>,
-    latest: Time,
-}
-
-#[derive(Debug)]
-enum Up {
-    Opened,
-    Message(Bytes),
-    Refreshed,
-    Gone(Gone),
-}
-
-#[derive(Debug)]
-enum Down {
-    Message { bytes: Bytes, history: bool },
-    End(End),
-}
-
-impl<T> Default for Lane<T> {
-    fn default() -> Self {
-        Self { flight: VecDeque::new(), latest: Time::ZERO }
-    }
-}
-
-impl<T> Lane<T> {
-    fn push(&mut self, chance: &mut Chance, what: T) {
-        let delay = chance.rough.draw_delay(&mut chance.rng);
-        self.latest = self.latest.max(chance.now).plus(delay);
-        self.flight.push_back((self.latest, what));
-    }
-
-    fn next_due(&self) -> Option<Time> {
-        self.flight.front().map(|&(due, _)| due)
-    }
-
-    fn arrive(&mut self, now: Time) -> Option<T> {
-        self.next_due().filter(|&due| due <= now)?;
-        self.flight.pop_front().map(|(_, what)| what)
-    }
-}
-
-impl Line {
-    // Sends something to the client. What does not fit any more breaks the connection.
-    fn push(&mut self, chance: &mut Chance, bytes: Bytes, history: bool) -> Result<(), Gone> {
-        if self.closed || self.away || !self.known {
-            return Ok(());
-        }
-        if !history {
-            self.queued += bytes.len();
-            if self.queued > MAX_QUEUE {
-                self.end(chance, End::Broken);
-                return Err(Gone::Lagging);
-            }
-        }
-        chance.traffic.messages += 1;
-        self.down.push(chance, Down::Message { bytes, history });
-        Ok(())
-    }
-
-    fn end(&mut self, chance: &mut Chance, end: End) {
-        if !self.closed {
-            self.closed = true;
-            self.down.push(chance, Down::End(end));
-        }
-    }
-}
-
-impl Lines {
-    pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, role: Role) -> usize {
-        let mut line = Line {
-            address,
-            role,
-            up: Lane::default(),
-            down: Lane::default(),
-            known: false,
-            away: false,
-            queued: 0,
-            reading: true,
-            told: false,
-            closed: self.closed,
-        };
-        line.up.push(chance, Up::Opened);
-        if self.closed {
-            line.down.push(chance, Down::End(End::Broken));
-        }
-        self.all.push(line);
-        self.all.len() - 1
-    }
-
-    /// Sends one message of a client.
-    pub(super) fn send(&mut self, chance: &mut Chance, line: usize, message: Bytes) {
-        chance.traffic.messages += 1;
-        self.all[line].up.push(chance, Up::Message(message));
-    }
-
-    /// A client closes its connection in good order.
-    pub(super) fn close(&mut self, chance: &mut Chance, line: usize) {
-        self.all[line].up.push(chance, Up::Gone(Gone::Left));
-    }
-
-    /// The connection breaks, and both ends know it.
-    pub(super) fn reset(&mut self, chance: &mut Chance, line: usize) {
-        chance.traffic.resets += 1;
-        let broken = &mut self.all[line];
-        if !broken.closed {
-            self.inbox.push_back((line, Up::Gone(Gone::Broken)));
-            broken.down.flight.clear();
-            broken.end(chance, End::Broken);
-            self.waker.take().into_iter().for_each(Waker::wake);
-        }
-    }
-
-    /// A client has lost all that was under way and takes its connection up again.
-    pub(super) fn come_back(&mut self, chance: &mut Chance, line: usize) {
-        let line = &mut self.all[line];
-        line.up.flight.clear();
-        line.down.flight.retain(|(_, down)| matches!(down, Down::End(_)));
-        line.queued = 0;
-        line.reading = true;
-        line.away = true;
-        line.up.push(chance, Up::Refreshed);
-    }
-
-    pub(super) fn set_reading(&mut self, line: usize, reading: bool) {
-        self.all[line].reading = reading;
-    }
-
-    pub(super) fn next_due(&self, now: Time) -> Option<Time> {
-        let lines = self.all.iter();
-        let downs = lines.clone().filter(|line| line.reading).filter_map(|line| line.down.next_due());
-        // What had to wait for the client to read comes now.
-        lines.filter_map(|line| line.up.next_due()).chain(downs).min().map(|due| due.max(now))
-    }
-
-    pub(super) fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
-        let Self { all, inbox, closed, waker } = self;
-        for (index, line) in all.iter_mut().enumerate() {
-            while let Some(up) = line.up.arrive(chance.now) {
-                if !*closed && !line.closed {
-                    inbox.push_back((index, up));
-                    waker.take().into_iter().for_each(Waker::wake);
-                }
-            }
-            while line.reading
-                && !line.told
-                && let Some(down) = line.down.arrive(chance.now)
-            {
-                arrived.push((
-                    line.address,
-                    match down {
-                        Down::Message { bytes, history } => {
-                            line.queued -= if history { 0 } else { bytes.len() };
-                            Arrived::Bytes(bytes)
-                        }
-                        Down::End(end) => {
-                            line.told = true;
-                            Arrived::End(end)
-                        }
-                    },
-                ));
-            }
-        }
-    }
-}
-
-/// The server's end of all these connections.
+/// The server's side of all these connections.
 #[derive(Debug)]
 pub(super) struct Messages {
     shared: Shared,
-    // The message that the host is handed.
+    // The message that is passed to the host.
     buffer: BytesMut,
 }
 
@@ -228,7 +28,7 @@ impl Messages {
         Self { shared, buffer: BytesMut::new() }
     }
 
-    // Sends a message to one client, unless it is gone.
+    // Sends a message to a client, unless it is gone.
     fn push(&self, to: ConnectionId, frame: Bytes, history: bool) {
         let world = &mut *self.shared.lock();
         let Some((index, line)) = line(&mut world.lines.all, to) else { return };
@@ -278,7 +78,7 @@ impl Transport for Messages {
         }))
     }
 
-    fn took(&mut self, _: Time, _: ConnectionId, _: Progress) {}
+    fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {}
 
     fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
         self.push(to, frame, false);
@@ -302,7 +102,7 @@ impl Transport for Messages {
 
     fn delivered(&mut self, _: Time) {}
 
-    // What is queued is under way, whether the server is still there or not.
+    // Queued messages are in flight already, so they arrive even after the server has ended.
     fn poll_flush(&mut self, _: Time, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }

@@ -1,7 +1,6 @@
-//! Streams: cut anywhere, late, stalled, full, broken in the middle.
+//! Streams that are split, delayed, stalled, full and reset.
 
 mod pipe;
-mod socket;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -13,20 +12,20 @@ use bytes::BytesMut;
 use netcore::{Role, Time};
 
 use self::pipe::{Landed, Pipe};
-pub(super) use self::socket::PretendListener;
 use super::{
+    arrived::{Arrived, End},
+    chance::Chance,
     conditions::draw,
-    world::{Arrived, Chance, End},
 };
 
-/// At which of the server's listeners a connection comes in: that of players, or that of watchers.
+/// A listener of the server: one for players, one for watchers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Door {
+pub(super) enum ListenerId {
     Players,
     Watchers,
 }
 
-impl From<Role> for Door {
+impl From<Role> for ListenerId {
     fn from(role: Role) -> Self {
         match role {
             Role::Player => Self::Players,
@@ -35,13 +34,13 @@ impl From<Role> for Door {
     }
 }
 
-/// All connections that there ever were, and those that are on their way to a listener.
+/// All connections so far, and those not accepted yet.
 #[derive(Debug, Default)]
 pub(super) struct Wires {
     all: Vec<Wire>,
-    coming: BTreeMap<(Time, usize), Door>,
-    listeners: BTreeMap<Door, Listener>,
-    // Those of which something may be under way.
+    coming: BTreeMap<(Time, usize), ListenerId>,
+    listeners: BTreeMap<ListenerId, Listener>,
+    // Connections that may have something in flight.
     lively: Vec<usize>,
 }
 
@@ -56,19 +55,19 @@ struct Listener {
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one of the two ends")]
 pub(super) struct Wire {
-    address: SocketAddr,
-    to_server: Pipe,
-    to_client: Pipe,
-    // What the client has said and the window has no room for.
-    unsent: BytesMut,
-    // The client says nothing more.
-    closing: bool,
-    // The client takes in what comes.
-    reading: bool,
-    // The client knows that nothing more comes.
-    told: bool,
-    // The server has let go of its end.
-    left: bool,
+    pub(super) address: SocketAddr,
+    pub(super) to_server: Pipe,
+    pub(super) to_client: Pipe,
+    // What the client has sent beyond the window.
+    pub(super) unsent: BytesMut,
+    // The client has finished sending.
+    pub(super) closing: bool,
+    // The client reads what arrives.
+    pub(super) reading: bool,
+    // The client knows that the connection ended.
+    pub(super) end_known: bool,
+    // The server has closed its end.
+    pub(super) left: bool,
 }
 
 impl Wire {
@@ -80,13 +79,13 @@ impl Wire {
             unsent: BytesMut::new(),
             closing: false,
             reading: true,
-            told: false,
+            end_known: false,
             left: false,
         }
     }
 
-    // Sends what the client has said, as far as the window allows it.
-    fn send_unsent(&mut self, chance: &mut Chance) {
+    // Sends what the client has queued, as far as the window permits.
+    pub(super) fn send_unsent(&mut self, chance: &mut Chance) {
         let taken = self.to_server.write(chance, &self.unsent);
         let _ = self.unsent.split_to(taken);
         if self.closing && self.unsent.is_empty() {
@@ -94,8 +93,8 @@ impl Wire {
         }
     }
 
-    // The server lets go of its end. Whoever has not read all that came resets the connection.
-    fn leave(&mut self, chance: &mut Chance) {
+    // The server closes its end, with a reset if there is unread input.
+    pub(super) fn leave(&mut self, chance: &mut Chance) {
         self.left = true;
         let end = if self.to_server.has_unread() { End::Broken } else { End::Closed };
         self.to_client.finish(chance, end);
@@ -111,7 +110,7 @@ impl Wire {
         while let Some(landed) = self.to_server.arrive(chance.now) {
             match landed {
                 Landed::Break => return self.reset(chance),
-                // Nobody is there to read it: the other end is told so.
+                // The server has closed its end: the client gets a reset.
                 Landed::Bytes if self.left => {
                     self.to_server.break_off();
                     self.to_client.finish(chance, End::Broken);
@@ -135,26 +134,26 @@ impl Wire {
                 arrived.push((self.address, Arrived::Bytes(bytes.freeze())));
             }
             if let Some(end) = self.to_client.ended() {
-                self.told = true;
+                self.end_known = true;
                 arrived.push((self.address, Arrived::End(end)));
             }
         }
     }
 
-    // Nobody accepts it.
+    // No listener accepts it.
     fn refuse(&mut self, chance: &mut Chance) {
         self.left = true;
         self.reset(chance);
     }
 
-    fn reset(&mut self, chance: &mut Chance) {
+    pub(super) fn reset(&mut self, chance: &mut Chance) {
         chance.traffic.resets += 1;
         self.break_off();
     }
 
-    // Whether the client has something to take in that lies there already.
+    // Whether something has arrived that the client can read.
     fn is_readable(&self) -> bool {
-        self.reading && !self.told && (self.to_client.has_unread() || self.to_client.ended().is_some())
+        self.reading && !self.end_known && (self.to_client.has_unread() || self.to_client.ended().is_some())
     }
 
     fn next_due(&self, now: Time) -> Option<Time> {
@@ -164,28 +163,28 @@ impl Wire {
 }
 
 impl Wires {
-    fn wire(&mut self, wire: usize) -> &mut Wire {
+    pub(super) fn wire(&mut self, wire: usize) -> &mut Wire {
         &mut self.all[wire]
     }
 
-    /// A connection on its way to a listener.
-    pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, door: Door) -> usize {
+    /// Connects a client to a listener.
+    pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, listener: ListenerId) -> usize {
         let delay = draw(&mut chance.rng, &chance.rough.delay);
         let wire = self.all.len();
         self.all.push(Wire::new(address));
         self.lively.push(wire);
-        self.coming.insert((chance.now.plus(delay), wire), door);
+        self.coming.insert((chance.now.plus(delay), wire), listener);
         wire
     }
 
-    /// Sends what a client says.
+    /// Sends what a client sends.
     pub(super) fn send(&mut self, chance: &mut Chance, wire: usize, bytes: &[u8]) {
         let wire = self.wire(wire);
         wire.unsent.extend_from_slice(bytes);
         wire.send_unsent(chance);
     }
 
-    /// A client says nothing more.
+    /// A client finishes sending.
     pub(super) fn close(&mut self, chance: &mut Chance, wire: usize) {
         let wire = self.wire(wire);
         if !wire.closing {
@@ -194,42 +193,42 @@ impl Wires {
         }
     }
 
-    /// The connection breaks, and both ends know it.
+    /// Resets the connection; both ends notice.
     pub(super) fn reset(&mut self, chance: &mut Chance, wire: usize) {
         self.wire(wire).reset(chance);
     }
 
-    /// Whether a client takes in what comes.
+    /// Sets whether a client reads what arrives.
     pub(super) fn set_reading(&mut self, wire: usize, reading: bool) {
         self.wire(wire).reading = reading;
     }
 
-    fn accept(&mut self, door: Door) -> Option<(usize, SocketAddr)> {
-        let wire = self.listeners.entry(door).or_default().backlog.pop_front()?;
+    pub(super) fn accept(&mut self, listener: ListenerId) -> Option<(usize, SocketAddr)> {
+        let wire = self.listeners.entry(listener).or_default().backlog.pop_front()?;
         Some((wire, self.all[wire].address))
     }
 
-    fn await_connection(&mut self, door: Door, context: &Context<'_>) {
-        self.listeners.entry(door).or_default().waker = Some(context.waker().clone());
+    pub(super) fn await_connection(&mut self, listener: ListenerId, context: &Context<'_>) {
+        self.listeners.entry(listener).or_default().waker = Some(context.waker().clone());
     }
 
-    fn listen(&mut self, door: Door) {
-        self.listeners.entry(door).or_default().closed = false;
+    pub(super) fn listen(&mut self, listener: ListenerId) {
+        self.listeners.entry(listener).or_default().closed = false;
     }
 
-    /// The machine of the server is gone with all its connections; the clients find that out.
+    /// The server's machine has lost power with all its connections; the clients get resets.
     pub(super) fn break_all(&mut self, chance: &mut Chance) {
         for &wire in &self.lively {
             let wire = &mut self.all[wire];
-            // Those that are on their way to a listener have not reached it.
-            if wire.left && !wire.told {
+            // Connections on their way to a listener are not affected.
+            if wire.left && !wire.end_known {
                 wire.reset(chance);
             }
         }
     }
 
-    fn stop_listening(&mut self, chance: &mut Chance, door: Door) {
-        let listener = self.listeners.entry(door).or_default();
+    pub(super) fn stop_listening(&mut self, chance: &mut Chance, listener: ListenerId) {
+        let listener = self.listeners.entry(listener).or_default();
         listener.closed = true;
         for wire in std::mem::take(&mut listener.backlog) {
             self.all[wire].refuse(chance);
@@ -243,8 +242,8 @@ impl Wires {
 
     pub(super) fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
         while let Some(next) = self.coming.first_entry().filter(|next| next.key().0 <= chance.now) {
-            let ((_, wire), door) = next.remove_entry();
-            let listener = self.listeners.entry(door).or_default();
+            let ((_, wire), listener) = next.remove_entry();
+            let listener = self.listeners.entry(listener).or_default();
             if listener.closed {
                 self.all[wire].refuse(chance);
                 continue;
@@ -256,7 +255,7 @@ impl Wires {
         lively.retain(|&wire| {
             let wire = &mut all[wire];
             wire.arrive(chance, arrived);
-            !(wire.told && wire.left && !wire.to_server.is_flying())
+            !(wire.end_known && wire.left && !wire.to_server.is_flying())
         });
     }
 }

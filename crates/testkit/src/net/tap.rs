@@ -1,4 +1,4 @@
-//! Looks over the shoulder of a transport.
+//! Observes a transport.
 
 use std::{
     collections::BTreeMap,
@@ -11,33 +11,36 @@ use bytes::Bytes;
 use netcore::{Admission, Link, Log, Progress, Time};
 use netshell::{ConnectionEvent, ConnectionId, Transport};
 
-use super::{DATAGRAMS, ledger, world::Shared};
+use super::{ledger, world::Shared};
 
-/// A transport, unchanged, of which the world knows which connection is at which address.
+/// The index of the datagram transport in the host.
+pub(super) const DATAGRAMS: usize = 0;
+
+/// Passes everything through to a transport and records the address of each connection.
 #[derive(Debug)]
 pub(super) struct Tap<T> {
     transport: T,
-    door: usize,
+    index: usize,
     shared: Shared,
     addresses: BTreeMap<ConnectionId, SocketAddr>,
 }
 
 impl<T> Tap<T> {
-    pub(super) const fn new(transport: T, door: usize, shared: Shared) -> Self {
-        Self { transport, door, shared, addresses: BTreeMap::new() }
+    pub(super) const fn new(transport: T, index: usize, shared: Shared) -> Self {
+        Self { transport, index, shared, addresses: BTreeMap::new() }
     }
 
-    // Notes down what somebody is told, where a ledger is kept.
-    fn tell(&self, id: ConnectionId, frame: impl FnOnce() -> Bytes) {
+    // Records what is sent to a peer, if there is a ledger.
+    fn record(&self, id: ConnectionId, frame: impl FnOnce() -> Bytes) {
         if let Some(ledger) = &mut self.shared.lock().ledger {
-            ledger.tell((self.door, id), frame());
+            ledger.deliver((self.index, id), frame());
         }
     }
 
     fn forget(&mut self, id: ConnectionId) {
         let Some(address) = self.addresses.remove(&id) else { return };
         let places = &mut self.shared.lock().places;
-        if places.get(&address) == Some(&(self.door, id)) {
+        if places.get(&address) == Some(&(self.index, id)) {
             places.remove(&address);
         }
     }
@@ -53,19 +56,19 @@ impl<T: Transport> Transport for Tap<T> {
     }
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
-        let Self { transport, door, shared, addresses } = self;
+        let Self { transport, index, shared, addresses } = self;
         let event = transport.next(now)?;
         match event {
             Some(ConnectionEvent::Opened { id, address, .. }) => {
                 addresses.insert(id, address);
                 let world = &mut *shared.lock();
-                world.places.insert(address, (*door, id));
+                world.places.insert(address, (*index, id));
                 if let Some(ledger) = &mut world.ledger {
-                    ledger.open((*door, id));
+                    ledger.open((*index, id));
                 }
             }
-            // A datagram that the host is handed was not refused.
-            Some(ConnectionEvent::Bytes { .. }) if *door == DATAGRAMS => shared.lock().chance.traffic.refused -= 1,
+            // A datagram that reaches the host was not refused.
+            Some(ConnectionEvent::Bytes { .. }) if *index == DATAGRAMS => shared.lock().chance.traffic.refused -= 1,
             _ => {}
         }
         Ok(event)
@@ -82,29 +85,29 @@ impl<T: Transport> Transport for Tap<T> {
         let id = self.transport.adopt(now, link, address)?;
         self.addresses.insert(id, address);
         let world = &mut *self.shared.lock();
-        world.places.insert(address, (self.door, id));
+        world.places.insert(address, (self.index, id));
         if let Some(ledger) = &mut world.ledger {
-            ledger.adopt((self.door, id), address);
+            ledger.adopt((self.index, id), address);
         }
         Some(id)
     }
 
-    fn took(&mut self, now: Time, id: ConnectionId, progress: Progress) {
-        self.transport.took(now, id, progress);
+    fn processed(&mut self, now: Time, id: ConnectionId, progress: Progress) {
+        self.transport.processed(now, id, progress);
     }
 
     fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes) {
-        self.tell(to, || frame.clone());
+        self.record(to, || frame.clone());
         self.transport.send(now, to, frame);
     }
 
     fn send_everyone(&mut self, now: Time, frame: &Bytes) {
-        self.addresses.keys().for_each(|&id| self.tell(id, || frame.clone()));
+        self.addresses.keys().for_each(|&id| self.record(id, || frame.clone()));
         self.transport.send_everyone(now, frame);
     }
 
     fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
-        self.tell(to, || ledger::bytes_of(log));
+        self.record(to, || ledger::bytes_of(log));
         self.transport.replay(now, to, log);
     }
 

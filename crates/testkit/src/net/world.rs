@@ -1,4 +1,4 @@
-//! What lies between the two ends, shared by all who send over it.
+//! The state of the simulated network, shared by all ends.
 
 use std::{
     collections::BTreeMap,
@@ -6,68 +6,36 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bytes::Bytes;
-use netcore::{Gone, Time};
+use netcore::Time;
 use netshell::ConnectionId;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use super::{
-    conditions::{Conditions, Rough, Traffic},
+    arrived::Arrived,
+    chance::Chance,
+    conditions::{Conditions, StreamConditions, Traffic},
     datagrams::Post,
     ledger::Ledger,
-    messages::Lines,
+    lines::Lines,
     streams::Wires,
 };
 
-/// Everything that is under way.
+/// Everything in flight.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) chance: Chance,
     pub(super) post: Post,
     pub(super) wires: Wires,
     pub(super) lines: Lines,
-    // Where the server has a connection with whoever is at an address: at which of its transports, and which one.
+    // The server's transport and connection for each address.
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
-    // What everybody was told, if somebody wants to know.
+    // What the server sent, if it is recorded.
     pub(super) ledger: Option<Ledger>,
 }
 
-/// The time, and what decides what happens on the way.
-#[derive(Debug)]
-pub(super) struct Chance {
-    pub(super) now: Time,
-    pub(super) rng: Pcg64,
-    pub(super) conditions: Conditions,
-    pub(super) rough: Rough,
-    pub(super) traffic: Traffic,
-}
-
-/// What reaches a client.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Arrived {
-    Bytes(Bytes),
-    End(End),
-}
-
-/// How a client's connection ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum End {
-    Closed,
-    Broken,
-}
-
-impl End {
-    pub(super) const fn gone(self) -> Gone {
-        match self {
-            Self::Closed => Gone::Left,
-            Self::Broken => Gone::Broken,
-        }
-    }
-}
-
 impl World {
-    /// When something arrives next.
+    /// The time of the next arrival.
     pub(super) fn next_due(&self) -> Option<Time> {
         [self.post.next_due(), self.wires.next_due(self.chance.now), self.lines.next_due(self.chance.now)]
             .into_iter()
@@ -75,7 +43,7 @@ impl World {
             .min()
     }
 
-    /// Lets everything arrive that is due. Gives what comes to clients, in order.
+    /// Processes all arrivals that are due. Returns what arrives at clients, in order.
     pub(super) fn arrive(&mut self) -> Vec<(SocketAddr, Arrived)> {
         let mut arrived = vec![];
         self.post.arrive(&mut self.chance, &mut arrived);
@@ -85,7 +53,7 @@ impl World {
     }
 }
 
-/// A handle on the world: the server's pretend sockets have one each.
+/// A handle on the network, shared with the simulated sockets of the server.
 #[derive(Debug, Clone)]
 pub(super) struct Shared(Arc<Mutex<World>>);
 
@@ -96,7 +64,7 @@ impl Shared {
                 now: Time::ZERO,
                 rng: Pcg64::seed_from_u64(seed),
                 conditions,
-                rough: Rough::CALM,
+                rough: StreamConditions::CALM,
                 traffic: Traffic::default(),
             },
             post: Post::default(),
@@ -107,7 +75,7 @@ impl Shared {
         })))
     }
 
-    /// Everything runs in one thread, so nobody ever waits here.
+    /// Everything runs in one thread, so this never blocks.
     pub(super) fn lock(&self) -> MutexGuard<'_, World> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

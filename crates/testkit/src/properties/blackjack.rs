@@ -1,4 +1,4 @@
-//! What holds for any bytes that the programs of the game of 21 read off streams and from table files.
+//! Properties of the decoders of the blackjack programs and of table files.
 
 use std::mem;
 
@@ -12,12 +12,12 @@ use blackjack::{
 use bytes::BytesMut;
 use netcore::{Client as _, DecodeError, Framing, Time};
 
-/// The most bytes of a message that may be kept until the rest of it comes: all but the last, with a binary one's length.
+/// The most bytes buffered of an incomplete message: all but the last, including the length of a binary one.
 const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
-/// Sizes of the pieces in which a stream comes, besides all at once.
+/// Sizes of the pieces in which a stream arrives, besides all at once.
 const PIECES: [usize; 6] = [1, 2, 3, 7, 64, 300];
 
-/// What a dealer reads off a player's stream.
+/// Player messages as a dealer decodes them.
 pub fn player_message(bytes: &[u8]) {
     let decoder = || {
         let mut decoder = PlayerDecoder::default();
@@ -33,7 +33,7 @@ pub fn player_message(bytes: &[u8]) {
     }
     for pieces in PIECES.into_iter().chain([bytes.len().max(1)]) {
         let (found, why) = in_pieces(bytes, pieces, decoder());
-        // Whatever lies behind a message in its own piece was sent before it was asked for, and is the last that is read.
+        // Anything after a message in the same piece was sent before it was requested, and is the last that is read.
         let mut end = 0;
         let ahead = slowly.iter().position(|request| {
             end += request.message.to_bytes(request.dialect).len();
@@ -47,7 +47,7 @@ pub fn player_message(bytes: &[u8]) {
             assert_eq!(why.map(kind), error.map(kind), "in pieces of {pieces}");
         }
     }
-    // One message in one frame is the same message; a text may lack its zero byte there.
+    // A message in one frame decodes to the same message; a text message may lack its NUL there.
     let mut decoder = PlayerDecoder::default();
     if let Ok(request) = decoder.decode_whole(bytes) {
         let written = request.message.to_bytes(request.dialect);
@@ -56,7 +56,7 @@ pub fn player_message(bytes: &[u8]) {
         assert!(slowly.len() != 1 || error.is_some() || read != bytes.len());
         let other = PlayerMessage::Join(Name::new(b"Ann").expect("a name"));
         for dialect in [Dialect::Text, Dialect::Binary] {
-            assert!(decoder.clone().decode_whole(&other.to_bytes(dialect)).is_ok(), "nothing of it is remembered");
+            assert!(decoder.clone().decode_whole(&other.to_bytes(dialect)).is_ok(), "the decoder keeps no state");
         }
     }
     if let Ok(message) = PlayerMessage::parse_binary(bytes) {
@@ -64,7 +64,7 @@ pub fn player_message(bytes: &[u8]) {
     }
 }
 
-/// What a player reads off a dealer's stream, and what it makes of it.
+/// Dealer messages as a player decodes them, and the state of the player.
 pub fn dealer_message(bytes: &[u8]) {
     for dialect in [Dialect::Text, Dialect::Binary] {
         let decoder = || {
@@ -79,7 +79,7 @@ pub fn dealer_message(bytes: &[u8]) {
         let mut read = 0;
         for message in &messages {
             let mut written = message.to_bytes(dialect).to_vec();
-            // The one message that is read in two ways.
+            // The one message that can be read in two ways.
             if *message == DealerMessage::Result(Verdict::Lose) && bytes[read..].starts_with(b"RESULT LOSE") {
                 written = b"RESULT LOSE\0".to_vec();
             }
@@ -110,8 +110,8 @@ fn client(dialect: Dialect, space: StateSpace) -> Client {
     Client::new(Name::new(b"Ann").expect("a name"), dialect, Framing::Stream, space)
 }
 
-// What a player that stands whenever it is asked makes of a stream that comes in pieces of so many bytes: its answers, its
-// hand at the end, and whether it can go on.
+// Feeds a stream in pieces of this size to a player that always stands. Returns its answers, its hand at the end, and
+// whether it can continue.
 fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, bool) {
     let (mut player, mut said) = (client(dialect, StateSpace::Soft), vec![]);
     for piece in bytes.chunks(pieces) {
@@ -123,7 +123,7 @@ fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, b
     (said, player.hand().total(), player.is_over())
 }
 
-// Plays by what a dealer says as long as that makes sense, and learns from it: hits now and then, never with 21.
+// Plays by the messages of a dealer as long as they are valid, and learns from them: hits sometimes, never with 21.
 fn hear(messages: &[DealerMessage]) {
     for space in [StateSpace::Coarse, StateSpace::Soft] {
         let (mut player, mut table) = (client(Dialect::Text, space), QTable::new(space));
@@ -131,9 +131,9 @@ fn hear(messages: &[DealerMessage]) {
         for &message in messages {
             let (before, in_round) = (player.points(), player.in_round());
             let Ok(heard) = player.hear(message) else {
-                // It is as it was, and hears what makes sense.
+                // It is unchanged, and accepts valid messages.
                 assert_eq!((player.points(), player.in_round()), (before, in_round));
-                assert_eq!(player.hear(DealerMessage::Quit).is_err(), over, "nothing comes after QUIT");
+                assert_eq!(player.hear(DealerMessage::Quit).is_err(), over, "nothing follows QUIT");
                 break;
             };
             assert!(!over);
@@ -162,7 +162,7 @@ fn hear(messages: &[DealerMessage]) {
     }
 }
 
-// The messages of a stream that comes in pieces of so many bytes, up to the first wrong one.
+// Decodes a stream that arrives in pieces of this size, up to the first invalid message.
 fn in_pieces<T>(
     bytes: &[u8],
     pieces: usize,
@@ -178,12 +178,12 @@ fn in_pieces<T>(
                 Err(why) => return (messages, Some(why)),
             }
         }
-        assert!(buffer.len() < MOST_KEPT, "{} bytes are kept", buffer.len());
+        assert!(buffer.len() < MOST_KEPT, "{} bytes are buffered", buffer.len());
     }
     (messages, None)
 }
 
-// The same for what is found wrong sooner or later, as the rest of a message comes: how much of it had come differs.
+// Makes errors comparable that are found earlier or later, depending on how much of a message has arrived.
 fn kind(error: DecodeError) -> DecodeError {
     match error {
         DecodeError::TooLong { max, .. } => DecodeError::TooLong { length: 0, max },
@@ -191,11 +191,11 @@ fn kind(error: DecodeError) -> DecodeError {
     }
 }
 
-/// What is made of a table file: a table that is written again as it was read, or an error that says where.
+/// Table files: a table is written as it was read, or the error names the place.
 pub fn table(file: &[u8]) {
     let mut file = file.to_vec();
     let mut result = QTable::from_file(&file);
-    // Nobody guesses a checksum, so what is wrong with the last line alone is put right as the error says.
+    // A fuzzer does not find checksums, so errors in the last line are corrected as the error message says.
     for _ in 0..2 {
         let Err(error) = &result else { break };
         let words = match error.trouble {
@@ -234,7 +234,7 @@ fn whole(table: &QTable, file: &[u8]) {
     if twice.merge(table).is_ok() {
         assert_eq!(twice.since(table), *table);
     }
-    // It can be gone on with, however full it is.
+    // Training can continue, however full the table is.
     let mut trainer = Trainer::seeded(table.clone(), Explore::Doubt, 1, 0);
     trainer.play(10).expect("no round takes all cards");
     assert!(trainer.table().visited().count() >= table.visited().count());

@@ -1,23 +1,21 @@
-//! What holds for any file that somebody calls a journal.
+//! Properties of the journal reader.
 
-use std::{
-    io::{self, Cursor},
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::io::Cursor;
 
 use crc32fast::Hasher;
-use journal::{Disk, Entry, Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
+use journal::{Entry, Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
 use netcore::{Gone, Leave, Link, Outbox, Recorded, Role, Room, RoomInput};
 
 use super::assert_printable;
+use crate::disk::SimulatedDisk;
 
-/// Where the records of a journal begin.
+/// The offset of the first record.
 const RECORDS: usize = 1_536;
-/// How often a room that goes on has its deadline.
+/// Number of deadlines that a resumed room is given.
 const DEADLINES: usize = 3;
 
-/// What is made of a journal: it is read to its end or to what is wrong with it, what was read can be written, and a match that can
-/// be gone on with does go on. A fuzzer does not find checksums, so the same holds for the file with these put right.
+/// Journals: a file is read to its end or its first error, records can be written again, and a resumable match can be
+/// resumed. A fuzzer does not find checksums, so the same is checked for the file with corrected checksums.
 pub fn journal(bytes: &[u8]) {
     play(bytes);
     play(&mended(bytes));
@@ -26,14 +24,14 @@ pub fn journal(bytes: &[u8]) {
 fn play(bytes: &[u8]) {
     let Some(head) = read(bytes) else { return };
     match &*head.game {
-        "blackjack" => go_on::<blackjack::Server>(&head, bytes),
-        "nuggets" => go_on::<nuggets::Server>(&head, bytes),
-        "robots" => go_on::<robots::Server>(&head, bytes),
+        "blackjack" => resume::<blackjack::Server>(&head, bytes),
+        "nuggets" => resume::<nuggets::Server>(&head, bytes),
+        "robots" => resume::<robots::Server>(&head, bytes),
         _ => {}
     }
 }
 
-// Reads all records, and writes them anew; gives what is said of the match.
+// Reads all records and writes them again. Returns the head.
 fn read(bytes: &[u8]) -> Option<Head> {
     let length = bytes.len() as u64;
     let mut reader = match Reader::new(bytes, length) {
@@ -50,7 +48,7 @@ fn read(bytes: &[u8]) -> Option<Head> {
         let before = reader.offset();
         match reader.next() {
             Ok(Some(entry)) => {
-                assert!(reader.offset() > before && reader.time() >= time, "it gets on");
+                assert!(reader.offset() > before && reader.time() >= time, "the reader makes progress");
                 time = reader.time();
                 excerpt.push(&entry);
             }
@@ -76,18 +74,20 @@ fn assert_whole(bytes: &[u8]) {
     assert_eq!(reader.torn(), 0, "what was written is whole");
 }
 
-// Replays it as far as that goes, and goes on with it if that is possible.
-fn go_on<E: Recorded>(head: &Head, bytes: &[u8]) {
+// Replays it as far as possible, and resumes it if possible.
+fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     replay::<E>(head, bytes);
     let resumable = match Resumable::<E>::read(Cursor::new(bytes), bytes.len() as u64) {
         Ok(resumable) => resumable,
         Err(error) => return assert_printable(error.to_string().as_bytes()),
     };
     let (mut now, peers, next) = (resumable.time, resumable.peers.clone(), resumable.next_peer);
-    let disk = Memory(Arc::new(Mutex::new(bytes.to_vec())));
+    let disk = SimulatedDisk::new();
+    disk.replace(bytes.to_vec());
     let scribe = Scribe::by_hand();
     let writing = Writing { scribe: scribe.clone(), sync: SyncPolicy::Always, max: 1 << 30 };
-    let (mut room, _, end) = resumable.go_on(&writing, disk.clone(), "fuzz".to_owned()).expect("memory can be written");
+    let (mut room, _, end) =
+        resumable.resume(&writing, disk.clone(), "fuzz".to_owned()).expect("memory can be written");
     let mut out = Outbox::new();
     for peer in peers.iter().filter(|peer| peer.link != Link::Datagram) {
         room.input(now, RoomInput::Disconnected { peer: peer.peer, why: Gone::Interrupted }, &mut out);
@@ -103,10 +103,10 @@ fn go_on<E: Recorded>(head: &Head, bytes: &[u8]) {
     out.drain().for_each(drop);
     end.close();
     while scribe.write() || scribe.keep() {}
-    assert_whole(&disk.bytes());
+    assert_whole(&disk.written());
 }
 
-// The records one by one, which does not ask whether the match can be gone on with.
+// Replays record by record, even if the match cannot be resumed.
 fn replay<E: Recorded>(head: &Head, bytes: &[u8]) {
     let (Ok(mut replay), Ok(mut reader)) = (Replay::<E>::start(head), Reader::new(bytes, bytes.len() as u64)) else {
         return;
@@ -122,7 +122,7 @@ fn replay<E: Recorded>(head: &Head, bytes: &[u8]) {
     }
 }
 
-// The same with the checksums that fit.
+// Corrects the checksums.
 fn mended(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let (mut at, mut sum) = (RECORDS, 0);
@@ -139,7 +139,7 @@ fn mended(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-// How long the length of a record is, and the length.
+// The size of a record's length field, and the length.
 fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     let (&first, rest) = front.split_first()?;
     match first {
@@ -147,36 +147,5 @@ fn lengths(front: &[u8]) -> Option<(usize, usize)> {
         251 => Some((3, usize::from(u16::from_le_bytes(*rest.first_chunk()?)))),
         252 => Some((5, usize::try_from(u32::from_le_bytes(*rest.first_chunk()?)).ok()?)),
         _ => None,
-    }
-}
-
-/// A disk in memory.
-#[derive(Clone)]
-struct Memory(Arc<Mutex<Vec<u8>>>);
-
-impl Memory {
-    fn bytes(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Disk for Memory {
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = usize::try_from(offset).map_err(io::Error::other)?;
-        let end = file.len().max(start + bytes.len());
-        file.resize(end, 0);
-        file[start..start + bytes.len()].copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn truncate(&self, length: u64) -> io::Result<()> {
-        let length = usize::try_from(length).map_err(io::Error::other)?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).resize(length, 0);
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
     }
 }

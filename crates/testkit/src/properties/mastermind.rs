@@ -1,4 +1,4 @@
-//! What holds for any text that is typed at mastermind or kept as its record.
+//! Properties of the parsers of mastermind.
 
 use mastermind::{
     Code, Day, Origin, Puzzle, Record, Rules,
@@ -7,7 +7,7 @@ use mastermind::{
     record::MAX_RECORD,
 };
 
-/// What is made of a line that somebody has typed.
+/// Lines typed by a player.
 pub fn line(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(code) = text.parse::<Code>() {
@@ -27,7 +27,7 @@ pub fn line(bytes: &[u8]) {
     }
 }
 
-/// What is made of a record's text: a record that survives being written.
+/// Record files: encoding reverses decoding.
 pub fn record(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match text.parse::<Record>() {
@@ -42,7 +42,7 @@ pub fn record(bytes: &[u8]) {
                 let longest = bars.lines().map(|line| line.chars().filter(|&shown| shown == '█').count()).max();
                 assert!(longest <= Some(width.max(1)), "{bars}");
             }
-            // However many puzzles it remembers, one more fits in.
+            // Another puzzle can be added, however many there are.
             let rules = Rules::new(MAX_LENGTH, MAX_COLOURS, true).expect("the largest game");
             let mut record = record;
             for origin in [Origin::Day(Day(u32::MAX)), Origin::Seed(u64::MAX)] {

@@ -1,4 +1,4 @@
-//! What holds for any bytes that robots programs read off streams and datagrams.
+//! Properties of the decoders of the robots programs.
 
 use std::{fmt::Debug, mem};
 
@@ -13,7 +13,7 @@ use robots::{
     protocol::{Robots, ServerDecoder, encode},
 };
 
-/// What a robots server reads off a client's stream.
+/// Client messages as a server decodes them.
 pub fn client_message(bytes: &[u8]) {
     datagram::<ClientMessage>(bytes, 0);
     let messages = stream(bytes, |buffer| take_message::<ClientMessage>(buffer, Robots::MAX_MESSAGE, 0));
@@ -22,7 +22,7 @@ pub fn client_message(bytes: &[u8]) {
         encode(message, &mut written);
     }
     assert_eq!(written, bytes[..written.len()], "each message has one form");
-    // A server reads the last of each run of actions.
+    // A server reads only the last of a run of actions.
     let mut read = messages;
     read.dedup_by(|next, last| {
         let is_run = matches!((&*last, &*next), (ClientMessage::Action(_), ClientMessage::Action(_)));
@@ -34,7 +34,7 @@ pub fn client_message(bytes: &[u8]) {
     assert_eq!(at_once(bytes, |buffer| Robots::decode(&mut (), buffer, Framing::Stream)).0, read);
 }
 
-/// What a robots client reads off its server's stream, and what it makes of it.
+/// Server messages as a client decodes them, and the state of the client.
 pub fn server_message(bytes: &[u8]) {
     datagram::<ServerMessage>(bytes, MAX_SERVER_ITEMS);
     unseen(bytes);
@@ -77,7 +77,8 @@ pub fn server_message(bytes: &[u8]) {
     }
 }
 
-// The same bytes at once, as a client takes them in that nobody looks at: it gets as far as one that is shown each step.
+// The same bytes at once, without rendering: the client ends up in the same state as one that is rendered after each
+// step.
 fn unseen(bytes: &[u8]) {
     let text = |text| ShortText::try_from(text).expect("a short text");
     let (mut whole, mut stepwise) = (Client::new(text("a"), None), Client::new(text("a"), None));
@@ -96,23 +97,23 @@ fn unseen(bytes: &[u8]) {
     assert_eq!(whole.picture(), stepwise.picture());
 }
 
-/// What a robots GUI reads off its client's datagrams.
+/// Draw messages as a GUI decodes them.
 pub fn draw_message(bytes: &[u8]) {
     datagram::<DrawMessage>(bytes, MAX_PICTURE_ITEMS);
 }
 
-/// What a robots client reads off its GUI's datagrams.
+/// Input messages as a client decodes them.
 pub fn input_message(bytes: &[u8]) {
     datagram::<InputMessage>(bytes, 0);
 }
 
-// A message that survives being written, or an error within the bytes.
+// Decoding reverses encoding, or the error is within the bytes.
 fn datagram<T: Encode + Decode + PartialEq + Debug>(bytes: &[u8], max_items: u32) {
     match read_datagram::<T>(bytes, max_items) {
         Ok(message) => {
             let mut written = BytesMut::new();
             encode(&message, &mut written);
-            assert!(written.len() <= bytes.len(), "maps lose what they say twice, nothing is added");
+            assert!(written.len() <= bytes.len(), "maps lose duplicate keys, nothing is added");
             assert_eq!(read_datagram::<T>(&written, max_items), Ok(message));
         }
         Err(DecodeError::Incomplete) => {}
@@ -127,7 +128,7 @@ fn datagram<T: Encode + Decode + PartialEq + Debug>(bytes: &[u8], max_items: u32
     }
 }
 
-// The messages of a stream up to the first wrong byte; the same ones whether it comes at once or byte by byte.
+// The messages of a stream up to the first error; the same whether it arrives at once or byte by byte.
 fn stream<T: PartialEq + Debug>(
     bytes: &[u8],
     decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,
@@ -149,7 +150,7 @@ fn stream<T: PartialEq + Debug>(
     messages
 }
 
-// The messages of a stream, and the error behind them.
+// The messages of a stream, and the error after them.
 fn at_once<T>(
     bytes: &[u8],
     mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError>,

@@ -1,4 +1,4 @@
-//! Blackjack: players with a policy, in both dialects, and others that look at the table.
+//! Blackjack: players with a policy, in both dialects, and watchers.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use super::{By, add, address, check_events, run, sit_down};
 
 const ROUNDS: u32 = 20;
 
-/// Who is at the table, or looks at it.
+/// A player or a watcher.
 #[derive(Debug)]
 enum Guest {
     Player { client: Box<Client>, policy: Box<Policy>, score: Score },
-    // The pictures that have come.
+    // The pictures received so far.
     Watcher { buffer: BytesMut, pictures: Vec<String>, gone: Option<Gone> },
 }
 
@@ -39,7 +39,7 @@ impl netcore::Client for Guest {
                     assert_eq!(heard.anomaly, None);
                     match heard.event {
                         Event::Asked => {
-                            let state = client.state().expect("it is asked");
+                            let state = client.state().expect("a decision was requested");
                             client.act(now, Choice::sure(policy.action(state)));
                         }
                         Event::Ended { verdict, .. } => score.add(verdict),
@@ -111,7 +111,7 @@ fn table(seed: u64, players: usize) -> Net<Table, Guest> {
     Net::new(Table::new(config(seed, players), 1).unwrap(), seed, Conditions::CALM)
 }
 
-/// The table is over, and everybody who is not `lost` knows how it went.
+/// The table has ended, and everybody who is not `lost` knows the result.
 fn check_end(net: &mut Net<Table, Guest>, lost: &[u8]) {
     assert_eq!(net.outcome(), Some(Outcome::Finished));
     net.settle();
@@ -171,7 +171,7 @@ fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
             add(&mut net, number, by, Role::Watcher, watcher());
         }
         sit_down(&mut net, seed);
-        // Somebody comes when the table is full, and vanishes with one who looks on.
+        // A client joins when the table is full, and is reset together with a watcher.
         run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
         add(&mut net, 10, By::Stream, Role::Watcher, watcher());
         net.reset(address(9));
@@ -181,7 +181,7 @@ fn over_rough_links_players_in_both_dialects_and_watchers_share_a_table() {
 }
 
 #[test]
-fn a_player_who_is_cut_off_hurts_nobody_else() {
+fn a_player_who_is_disconnected_affects_nobody_else() {
     for_each_seed(20, |seed| {
         let mut net = table(seed, 3);
         for (number, by, dialect) in
@@ -235,7 +235,7 @@ fn at_a_dealer_of_many_tables_everybody_gets_a_seat_and_a_farewell() {
 }
 
 #[test]
-fn a_player_who_takes_its_seat_up_again_plays_on() {
+fn a_player_who_reconnects_plays_on() {
     for_each_seed(10, |seed| {
         let mut net = table(seed, 2);
         for number in 1..=2 {
@@ -244,11 +244,11 @@ fn a_player_who_takes_its_seat_up_again_plays_on() {
         add(&mut net, 9, By::Messages, Role::Watcher, watcher());
         sit_down(&mut net, seed);
         run(&mut net, |net| net.engine().game().is_some_and(|game| game.played() >= 3));
-        net.come_back(address(9), watcher());
-        // It has joined, so all it needs is to be told how it stands.
+        net.reconnect(address(9), watcher());
+        // It has joined already, so it only needs a refresh.
         let mut again = player(1, By::Messages, Dialect::Text);
         assert_eq!(again.take_outgoing().as_deref(), Some(&b"JOIN P1\0"[..]));
-        net.come_back(address(1), again);
+        net.reconnect(address(1), again);
         run(&mut net, |_| false);
         assert_eq!(net.outcome(), Some(Outcome::Finished));
         net.settle();

@@ -9,7 +9,7 @@ use nuggets::{
     server::{Config, Server},
 };
 use testkit::{
-    net::{Conditions, Net, Rough},
+    net::{Conditions, Net, StreamConditions},
     seeds::for_each_seed,
 };
 
@@ -26,7 +26,7 @@ const MAP: &str = "
     ##############
 ";
 const GOLD: u32 = 250;
-/// Between two keys.
+/// Time between two keys.
 const PAUSE: Duration = Duration::from_millis(60);
 
 fn link(by: By) -> Link {
@@ -52,7 +52,7 @@ fn net(seed: u64) -> Net<Server, Player> {
     Net::new(Server::new(Arc::new(grid), Config { seed, rules, ..Config::default() }).unwrap(), seed, Conditions::CALM)
 }
 
-/// The game is over and everybody knows it, apart from those who are `lost`.
+/// The game has ended and everybody knows it, except for those who are `lost`.
 fn check_end(net: &mut Net<Server, Player>, lost: &[u8]) {
     assert_eq!(net.outcome(), Some(Outcome::Finished));
     net.settle();
@@ -79,7 +79,7 @@ fn check_end(net: &mut Net<Server, Player>, lost: &[u8]) {
     check_events(net);
 }
 
-/// Everybody has seen everything that a spectator sees: the same as the others.
+/// All spectators have seen the same.
 fn check_onlookers(net: &Net<Server, Player>) {
     let onlookers = || net.clients().filter(|(_, player)| *player.client.part() == Part::Spectator);
     let (_, first) = onlookers().next().unwrap();
@@ -108,7 +108,7 @@ fn over_each_link_a_game_is_played_to_its_end() {
 }
 
 #[test]
-fn in_one_room_all_links_meet() {
+fn all_kinds_of_link_share_a_room() {
     for_each_seed(5, |seed| {
         let mut net = net(seed);
         for (number, by) in [(1, By::Datagrams), (2, By::Stream), (3, By::Messages)] {
@@ -126,7 +126,7 @@ fn in_one_room_all_links_meet() {
 }
 
 #[test]
-fn over_rough_streams_a_game_comes_to_its_end_and_who_is_cut_off_hurts_nobody() {
+fn over_rough_streams_a_game_ends_and_a_reset_affects_nobody_else() {
     for_each_seed(30, |seed| {
         let mut net = net(seed);
         for number in 1..=4 {
@@ -136,10 +136,10 @@ fn over_rough_streams_a_game_comes_to_its_end_and_who_is_cut_off_hurts_nobody() 
             add(&mut net, number, By::Stream, Role::Watcher, onlooker(By::Stream));
         }
         sit_down(&mut net, seed);
-        // Some gold is found, and some is not.
+        // Some of the gold is found.
         run(&mut net, |net| net.engine().game().remaining() < GOLD);
         assert_eq!(net.outcome(), None);
-        // One of them vanishes, and so does one who looks on.
+        // A player and a spectator are reset.
         for number in [4, 9] {
             net.reset(address(number));
         }
@@ -151,7 +151,7 @@ fn over_rough_streams_a_game_comes_to_its_end_and_who_is_cut_off_hurts_nobody() 
 }
 
 #[test]
-fn a_page_that_is_loaded_anew_knows_what_the_others_know() {
+fn a_reloaded_page_knows_what_the_others_know() {
     for_each_seed(5, |seed| {
         let mut net = net(seed);
         for number in 1..=2 {
@@ -163,8 +163,8 @@ fn a_page_that_is_loaded_anew_knows_what_the_others_know() {
         net.run_until(Time::from_millis(3_000));
         if net.outcome().is_none() {
             let letter = net.client(address(1)).client.letter();
-            net.come_back(address(1), player(1, By::Messages));
-            net.come_back(address(9), onlooker(By::Messages));
+            net.reconnect(address(1), player(1, By::Messages));
+            net.reconnect(address(9), onlooker(By::Messages));
             net.run_until(Time::from_millis(9_000));
             if net.outcome().is_none() {
                 assert_eq!(net.client(address(1)).client.letter(), letter);
@@ -182,7 +182,7 @@ fn the_same_seed_gives_the_same_run_over_every_link() {
     let trace = |seed| {
         let mut net = net(seed);
         net.set_conditions(Conditions::STORM);
-        net.set_rough(Rough { reset_permille: 1, ..Rough::ROUGH });
+        net.set_stream_conditions(StreamConditions { reset_permille: 1, ..StreamConditions::ROUGH });
         for (number, by) in [(1, By::Datagrams), (2, By::Stream), (3, By::Messages)] {
             add(&mut net, number, by, Role::Player, player(number, by));
         }

@@ -1,4 +1,4 @@
-//! Robots: bots play one game, others look on.
+//! Robots: bots play one game, watchers observe it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use robots::{
     Bot, Client, Config, InputMessage, Malformed, Parameters, Player, PlayerId, Position, ServerMessage, server::Server,
 };
 use testkit::{
-    net::{Conditions, Net, Rough},
+    net::{Conditions, Net, StreamConditions},
     seeds::for_each_seed,
 };
 
@@ -21,15 +21,15 @@ use super::{By, add, address, check_events, rough, run, sit_down};
 const TURNS: u16 = 40;
 const PLAYERS: u8 = 3;
 
-/// What a client knows after a turn: the turn, where the robots are, the blocks, the bombs, how often each was destroyed.
+/// What a client knows after a turn: the turn, positions of robots, blocks, number of bombs, scores.
 type Picture = (u16, Vec<Position>, BTreeSet<Position>, usize, Vec<u32>);
 
-/// A client, and whoever plays at it.
+/// A client and its player.
 #[derive(Debug)]
 struct Robot {
     client: Client,
     bot: Option<Bot>,
-    // Every message, as it came.
+    // All messages in order.
     heard: Vec<ServerMessage>,
     pictures: Vec<Picture>,
     gone: Option<Gone>,
@@ -126,7 +126,7 @@ fn net(seed: u64) -> Net<Server, Robot> {
     Net::new(Server::new(config).unwrap(), seed, Conditions::CALM)
 }
 
-/// Plays one game; gives what the engine knew after each turn.
+/// Plays one game. Returns the state of the engine after each turn.
 fn play(net: &mut Net<Server, Robot>, mut look: impl FnMut(&mut Net<Server, Robot>)) -> Vec<Picture> {
     let mut truth: Vec<Picture> = vec![];
     run(net, |net| {
@@ -142,14 +142,14 @@ fn play(net: &mut Net<Server, Robot>, mut look: impl FnMut(&mut Net<Server, Robo
             ));
         }
         look(net);
-        net.witness().events().iter().any(|(event, _)| matches!(event, GameEvent::Ended { .. }))
+        net.recorder().events().iter().any(|(event, _)| matches!(event, GameEvent::Ended { .. }))
     });
     truth
 }
 
-/// The game has ended, and the room is told that it is over: everybody who is not `lost` saw it all.
+/// The game has ended and the room is stopped: everybody who is not `lost` saw all of it.
 fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
-    // The last messages take their time.
+    // The last messages take some time.
     let until = net.now().plus(Duration::from_secs(600));
     let is_lost = |at| lost.iter().any(|&number| address(number) == at);
     while !net.clients().all(|(at, robot)| is_lost(at) || robot.is_ended()) && net.step(until) {}
@@ -158,7 +158,7 @@ fn check_end(net: &mut Net<Server, Robot>, truth: &[Picture], lost: &[u8]) {
     assert_eq!(net.engine().outcome(), Some(Outcome::Stopped));
     assert!(net.is_closed() && net.peers() == 0);
     let heard = |robot: &Robot| {
-        // Nobody's lobby looks the same, since everybody comes at a time of its own.
+        // Everybody joins at another time, so the lobbies differ.
         let from = robot.heard.iter().position(|message| matches!(message, ServerMessage::GameStarted { .. })).unwrap();
         robot.heard[from..].to_vec()
     };
@@ -191,7 +191,7 @@ fn over_each_link_a_game_is_played_to_its_end() {
 }
 
 #[test]
-fn over_rough_links_everybody_sees_the_same_game_whenever_it_comes() {
+fn over_rough_links_everybody_sees_the_same_game_whenever_they_join() {
     for_each_seed(40, |seed| {
         let mut net = net(seed);
         for (number, by) in [(1, By::Stream), (2, By::Messages), (3, By::Stream)] {
@@ -209,7 +209,7 @@ fn over_rough_links_everybody_sees_the_same_game_whenever_it_comes() {
                     add(net, number, by, Role::Watcher, robot(number, false));
                 }
                 if turn >= at && number == 10 {
-                    // One who plays and one who looks on vanish in the middle.
+                    // A player and a watcher are reset during the game.
                     net.reset(address(3));
                     net.reset(address(20));
                     net.reset(address(8));
@@ -222,7 +222,7 @@ fn over_rough_links_everybody_sees_the_same_game_whenever_it_comes() {
 }
 
 #[test]
-fn connections_that_break_anywhere_are_made_anew_and_hurt_nobody() {
+fn connections_that_break_anywhere_are_reopened_and_affect_nobody_else() {
     let mut resets = 0;
     for_each_seed(40, |seed| {
         let mut net = net(seed);
@@ -234,7 +234,7 @@ fn connections_that_break_anywhere_are_made_anew_and_hurt_nobody() {
         }
         add(&mut net, 22, By::Messages, Role::Watcher, robot(22, false));
         sit_down(&mut net, seed);
-        net.set_rough(Rough { reset_permille: 2, ..rough(seed) });
+        net.set_stream_conditions(StreamConditions { reset_permille: 2, ..rough(seed) });
         let mut lost = vec![];
         let mut newest = 30;
         let truth = play(&mut net, |net| {
@@ -243,14 +243,14 @@ fn connections_that_break_anywhere_are_made_anew_and_hurt_nobody() {
             let news: Vec<SocketAddr> = news.filter(|at| !lost.contains(at)).collect();
             for at in news {
                 lost.push(at);
-                // Its robot stays as it is; whoever comes again looks on.
+                // Its robot stands still; the new connection is an observer.
                 add(net, newest, By::Stream, Role::Watcher, robot(newest, false));
                 newest += 1;
             }
         });
         resets += net.traffic().resets;
-        net.set_rough(Rough::CALM);
-        // Some break on their last pieces.
+        net.set_stream_conditions(StreamConditions::CALM);
+        // Some are reset on their last pieces.
         net.settle();
         let is_broken = |number: &u8| net.client(address(*number)).gone == Some(Gone::Broken);
         let lost: Vec<u8> = (1..=PLAYERS).chain(20..=22).chain(30..newest).filter(is_broken).collect();
@@ -260,7 +260,7 @@ fn connections_that_break_anywhere_are_made_anew_and_hurt_nobody() {
 }
 
 #[test]
-fn whoever_does_not_read_for_a_while_misses_nothing() {
+fn a_client_that_does_not_read_for_a_while_misses_nothing() {
     for_each_seed(10, |seed| {
         let mut net = net(seed);
         for number in 1..=PLAYERS {
@@ -269,7 +269,7 @@ fn whoever_does_not_read_for_a_while_misses_nothing() {
         add(&mut net, 8, By::Stream, Role::Watcher, robot(8, false));
         add(&mut net, 9, By::Messages, Role::Watcher, robot(9, false));
         sit_down(&mut net, seed);
-        net.set_rough(Rough { window: 200, ..rough(seed) });
+        net.set_stream_conditions(StreamConditions { window: 200, ..rough(seed) });
         let truth = play(&mut net, |net| {
             let turn = net.engine().game().map_or(0, robots::Game::turn);
             for number in [8, 9] {

@@ -1,24 +1,24 @@
-//! What is held back until a journal is on disk.
+//! Outputs that are held back until a journal is on disk.
 
 use std::time::Duration;
 
 use netcore::{Gone, Leave, Outcome, Time};
 use netshell::{Host, MAX_HELD, MAX_HOLD};
-use testkit::net::Witness;
+use testkit::net::EventRecorder;
 
 use super::{BULK, Gate, NOW, Parrot, Script, Told, frames, is_ready, work};
 
-/// How often the host looks at what it holds back.
+/// How often the host checks the outputs that it holds back.
 const LOOK: Duration = Duration::from_secs(1);
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
 
-/// A host whose outputs are held back, with Ann at 1 and Bob at 2, who were greeted.
-fn host() -> (Host, Script, Gate, Witness) {
-    let (script, gate, witness) = (Script::default(), Gate::default(), Witness::default());
+/// A host with a hold, whose peers Ann (1) and Bob (2) have been greeted.
+fn host() -> (Host, Script, Gate, EventRecorder) {
+    let (script, gate, recorder) = (Script::default(), Gate::default(), EventRecorder::default());
     let room = Parrot { gate: gate.clone(), ..Parrot::default() };
     let mut host =
-        Host::new(room).with_transport(script.clone()).with_hold(gate.clone()).with_observer(witness.clone());
+        Host::new(room).with_transport(script.clone()).with_hold(gate.clone()).with_observer(recorder.clone());
     script.open(1, ANN);
     script.open(2, BOB);
     work(&mut host);
@@ -27,12 +27,12 @@ fn host() -> (Host, Script, Gate, Witness) {
     assert!(is_ready(&mut host));
     work(&mut host);
     assert_eq!(script.frames(), frames([(1, "hello 0"), (2, "hello 1")]));
-    (host, script, gate, witness)
+    (host, script, gate, recorder)
 }
 
 #[test]
-fn what_follows_from_an_input_leaves_when_its_mark_is_reached_and_in_order() {
-    let (mut host, script, gate, witness) = host();
+fn outputs_leave_in_order_when_their_mark_is_reached() {
+    let (mut host, script, gate, recorder) = host();
     for message in ["echo", "all", "log", "notice", "bye"] {
         script.say(1, message);
         script.say(2, "2");
@@ -50,17 +50,17 @@ fn what_follows_from_an_input_leaves_when_its_mark_is_reached_and_in_order() {
     assert_eq!(told(3), [frame(1, "echo")]);
     assert_eq!(told(5), [frame(2, "2"), frame(1, "all 0"), frame(2, "all 0")]);
     assert_eq!(told(8), [frame(2, "2"), frame(1, "one"), frame(1, "two"), frame(2, "2")]);
-    assert_eq!(witness.events().len(), 0, "what is told to an observer waits as well");
+    assert_eq!(recorder.events().len(), 0, "events for the observer wait as well");
     assert_eq!(told(11), [frame(2, "2"), frame(1, "bye"), (1, Told::Closed)]);
-    assert_eq!(witness.events().len(), 1);
+    assert_eq!(recorder.events().len(), 1);
     assert_eq!(told(12), [frame(2, "2")]);
     assert!(!is_ready(&mut host), "nothing is left");
 }
 
 #[test]
-fn nothing_is_lost_for_the_others_when_a_peer_goes_meanwhile() {
+fn a_peer_that_disconnects_meanwhile_costs_the_others_nothing() {
     for why in [Gone::Left, Gone::Broken, Gone::Lagging] {
-        let (mut host, script, gate, witness) = host();
+        let (mut host, script, gate, recorder) = host();
         for message in ["echo", "all"] {
             script.say(1, message);
             script.say(2, message);
@@ -73,14 +73,18 @@ fn nothing_is_lost_for_the_others_when_a_peer_goes_meanwhile() {
         let to_bob: Vec<&str> = told.iter().filter(|(id, _)| *id == 2).map(|(_, frame)| &**frame).collect();
         assert_eq!(to_bob, ["echo", "all 0", "all 1", "gone 0"], "{why:?}");
         let to_ann = told.iter().filter(|(id, _)| *id == 1).count();
-        assert_eq!(to_ann, if why == Gone::Left { 4 } else { 0 }, "who only said its last still reads: {why:?}");
-        let [(_, address)] = &witness.events()[..] else { panic!("{:?}", witness.events()) };
+        assert_eq!(
+            to_ann,
+            if why == Gone::Left { 4 } else { 0 },
+            "a peer that only stopped sending still reads: {why:?}"
+        );
+        let [(_, address)] = &recorder.events()[..] else { panic!("{:?}", recorder.events()) };
         assert_eq!(address.as_deref(), Some(ANN), "{why:?}");
     }
 }
 
 #[test]
-fn whoever_comes_meanwhile_is_not_told_what_was_said_to_everybody_before() {
+fn a_peer_that_connects_meanwhile_receives_no_earlier_broadcasts() {
     let (mut host, script, gate, _) = host();
     script.say(1, "all");
     script.open(3, "10.0.0.3:5000");
@@ -97,7 +101,7 @@ fn whoever_comes_meanwhile_is_not_told_what_was_said_to_everybody_before() {
 }
 
 #[test]
-fn a_host_that_may_not_deliver_stops_reading_at_its_bound_and_goes_on_later() {
+fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
     let (mut host, script, gate, _) = host();
     for _ in 0..100 {
         script.say(1, "bulk");
@@ -105,7 +109,7 @@ fn a_host_that_may_not_deliver_stops_reading_at_its_bound_and_goes_on_later() {
     work(&mut host);
     let taken = 100 - script.waiting();
     assert_eq!(taken, MAX_HELD / BULK, "one more than fits is not taken in");
-    // It does not even ask for work that it could not do.
+    // It does not report work that it could not do.
     assert!(!is_ready(&mut host));
     script.lock().wake_at = Some(Time::ZERO);
     assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)), "no transport wakes it, but its patience ends");
@@ -122,11 +126,11 @@ fn a_host_that_may_not_deliver_stops_reading_at_its_bound_and_goes_on_later() {
 }
 
 #[test]
-fn the_end_is_the_end_when_nothing_is_held_back_any_more() {
+fn the_host_ends_only_when_nothing_is_held_back() {
     let (mut host, script, gate, _) = host();
     host.stop(NOW, Leave::Over);
     assert_eq!(host.outcome(), None);
-    // Nobody's words keep it busy meanwhile.
+    // Messages do not keep it busy meanwhile.
     script.say(1, "echo");
     script.lock().wake_at = Some(Time::ZERO);
     assert!(!is_ready(&mut host));
@@ -139,12 +143,12 @@ fn the_end_is_the_end_when_nothing_is_held_back_any_more() {
 }
 
 #[test]
-fn a_hold_that_reaches_nothing_is_given_up_after_a_while() {
+fn a_hold_without_progress_is_given_up() {
     let (mut host, script, gate, _) = host();
     script.say(1, "echo");
     work(&mut host);
     assert!(script.frames().is_empty(), "held back");
-    // The process was stopped for a minute: that is not the hold's fault.
+    // The process was stopped for a minute, which does not count.
     let mut now = NOW.plus(Duration::from_secs(60));
     let mut waited = LOOK;
     loop {

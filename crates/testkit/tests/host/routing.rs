@@ -1,29 +1,29 @@
-//! Who is who, and who is told what.
+//! Peer numbers and the routing of outputs.
 
 use netcore::{DecodeError, Gone, Leave, Link, Outcome, PeerId, Role, Time};
 use netshell::{ConnectionId, Host};
-use testkit::net::{Observed, Witness};
+use testkit::net::{EventRecorder, RecordedEvent};
 
 use super::{Event, NOW, Parrot, Script, Told, frames, work};
 
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
 
-fn host() -> (Host, [Script; 3], Witness) {
-    let (scripts, witness) = ([(); 3].map(|()| Script::default()), Witness::default());
-    let host = Host::new(Parrot::default()).with_observer(witness.clone());
-    (scripts.iter().fold(host, |host, script| host.with_transport(script.clone())), scripts, witness)
+fn host() -> (Host, [Script; 3], EventRecorder) {
+    let (scripts, recorder) = ([(); 3].map(|()| Script::default()), EventRecorder::default());
+    let host = Host::new(Parrot::default()).with_observer(recorder.clone());
+    (scripts.iter().fold(host, |host, script| host.with_transport(script.clone())), scripts, recorder)
 }
 
 #[test]
-fn a_number_is_given_to_one_peer_only_whatever_transport_it_comes_by() {
-    let (host, [left, right, _], witness) = host();
+fn peer_numbers_are_unique_across_transports() {
+    let (host, [left, right, _], recorder) = host();
     let mut host = host.with_first_peer(PeerId(40));
     for round in 0..5 {
         left.open(round, ANN);
         right.open(round, ANN);
         work(&mut host);
-        // Some leave, some break, some are closed; all of them for good.
+        // Some disconnect, some break, some are closed.
         match round {
             0 => left.go(round, Gone::Broken),
             1 => left.say(round, "bye"),
@@ -31,11 +31,11 @@ fn a_number_is_given_to_one_peer_only_whatever_transport_it_comes_by() {
         }
         work(&mut host);
     }
-    let numbers: Vec<u64> = witness
+    let numbers: Vec<u64> = recorder
         .observed()
         .into_iter()
         .filter_map(|(_, observed)| match observed {
-            Observed::Connected { peer, .. } => Some(peer.0),
+            RecordedEvent::Connected { peer, .. } => Some(peer.0),
             _ => None,
         })
         .collect();
@@ -45,18 +45,18 @@ fn a_number_is_given_to_one_peer_only_whatever_transport_it_comes_by() {
 
 #[test]
 fn a_clock_that_goes_back_is_not_followed() {
-    let (mut host, [left, right, _], witness) = host();
+    let (mut host, [left, right, _], recorder) = host();
     left.open(1, ANN);
     assert!(host.work(|| Time::from_millis(1_000)).unwrap());
     right.open(1, BOB);
     assert!(host.work(|| Time::from_millis(400)).unwrap());
     host.stop(Time::ZERO, Leave::Over);
-    let times: Vec<Time> = witness.observed().into_iter().map(|(now, _)| now).collect();
+    let times: Vec<Time> = recorder.observed().into_iter().map(|(now, _)| now).collect();
     assert!(times.len() >= 2 && times.iter().all(|&now| now == Time::from_millis(1_000)), "{times:?}");
 }
 
 #[test]
-fn everybody_is_everybody_at_every_transport() {
+fn a_broadcast_reaches_every_transport() {
     let (mut host, scripts, _) = host();
     for (id, script) in (7..).zip(&scripts) {
         script.open(id, ANN);
@@ -70,7 +70,7 @@ fn everybody_is_everybody_at_every_transport() {
     assert_eq!(scripts[0].frames(), frames([(7, "all 1"), (9, "all 1")]));
     assert_eq!(scripts[1].frames(), frames([(8, "all 1")]));
     assert_eq!(scripts[2].frames(), frames([(9, "all 1")]), "another 9 than that of the first transport");
-    // Who is closed is nobody any more.
+    // A closed peer receives nothing.
     scripts[0].say(7, "bye");
     work(&mut host);
     assert_eq!(scripts[0].told(), [(7, Told::Frame("bye".into())), (7, Told::Closed)]);
@@ -81,7 +81,7 @@ fn everybody_is_everybody_at_every_transport() {
 }
 
 #[test]
-fn a_history_a_refresh_and_an_answer_reach_the_one_they_are_for() {
+fn histories_refreshes_and_answers_reach_their_peer() {
     let (mut host, scripts, _) = host();
     scripts[0].open(1, ANN);
     scripts[1].open(1, BOB);
@@ -101,10 +101,10 @@ fn a_history_a_refresh_and_an_answer_reach_the_one_they_are_for() {
 }
 
 #[test]
-fn the_observer_learns_where_the_peer_is_that_something_is_about() {
-    let (mut host, scripts, witness) = host();
+fn the_observer_learns_the_address_of_the_peer_concerned() {
+    let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
-    // An IPv4 address is shown as one, also if it came by a socket for IPv6.
+    // An IPv4 address is shown as such, even if it arrived on an IPv6 socket.
     scripts[1].happens(Event::Opened { id: 1, link: Link::Stream, address: "[::ffff:10.0.0.2]:5000".parse().unwrap() });
     work(&mut host);
     for message in ["notice", "?"] {
@@ -115,11 +115,11 @@ fn the_observer_learns_where_the_peer_is_that_something_is_about() {
     scripts[1].go(1, Gone::Broken);
     scripts[0].go(1, Gone::Left);
     work(&mut host);
-    let observed: Vec<Observed> = witness.observed().into_iter().map(|(_, observed)| observed).collect();
+    let observed: Vec<RecordedEvent> = recorder.observed().into_iter().map(|(_, observed)| observed).collect();
     let about = |wanted: u64, address: &str| {
         let (peer, address) = (PeerId(wanted), address.to_owned());
         let events = observed.iter().filter_map(|observed| match observed {
-            Observed::Event { event, address } => Some((format!("{event:?}"), address.as_deref())),
+            RecordedEvent::Event { event, address } => Some((format!("{event:?}"), address.as_deref())),
             _ => None,
         });
         let own: Vec<_> = events.filter(|(event, _)| event.contains(&format!("PeerId({wanted})"))).collect();
@@ -127,15 +127,15 @@ fn the_observer_learns_where_the_peer_is_that_something_is_about() {
         assert!(own.iter().all(|(_, told)| *told == Some(&*address)), "{own:?}");
         let why = DecodeError::Incomplete;
         for expected in [
-            Observed::Connected { peer, role: Role::Player, address: address.clone() },
-            Observed::Malformed { peer, address: address.clone(), why },
+            RecordedEvent::Connected { peer, role: Role::Player, address: address.clone() },
+            RecordedEvent::Malformed { peer, address: address.clone(), why },
         ] {
             assert!(observed.contains(&expected), "{expected:?} in {observed:?}");
         }
         assert!(
             observed
                 .iter()
-                .any(|o| matches!(o, Observed::Gone { peer: p, address: a, .. } if *p == peer && *a == address))
+                .any(|o| matches!(o, RecordedEvent::Gone { peer: p, address: a, .. } if *p == peer && *a == address))
         );
     };
     about(0, ANN);
@@ -143,18 +143,18 @@ fn the_observer_learns_where_the_peer_is_that_something_is_about() {
 }
 
 #[test]
-fn the_observer_learns_where_a_peer_was_that_is_closed_before_it_is_told_of() {
-    let (mut host, scripts, witness) = host();
+fn the_observer_learns_the_address_of_a_peer_that_was_just_closed() {
+    let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
     scripts[0].say(1, "out");
     work(&mut host);
-    let [(_, address)] = &witness.events()[..] else { panic!("{:?}", witness.events()) };
+    let [(_, address)] = &recorder.events()[..] else { panic!("{:?}", recorder.events()) };
     assert_eq!(address.as_deref(), Some(ANN));
     assert_eq!(host.peers(), 0);
 }
 
 #[test]
-fn after_the_end_nothing_is_taken_in() {
+fn after_the_end_nothing_is_processed() {
     let (mut host, scripts, _) = host();
     scripts[0].open(1, ANN);
     work(&mut host);

@@ -1,4 +1,4 @@
-//! Blackjack: players who come back to their seats when the server was away, and one who looks on.
+//! Blackjack: players who return to their seats after a restart, and a watcher.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -11,22 +11,22 @@ use blackjack::{
 use bytes::Bytes;
 use netcore::{Framing, Gone, Role, Time};
 use testkit::{
-    net::{Net, Rough},
+    net::{Net, StreamConditions},
     simulation::Game,
 };
 
 const PLAYERS: u8 = 3;
-/// The seat of the one who looks on.
+/// The number of the watcher.
 const WATCHER: u8 = PLAYERS;
-/// How long somebody is away whose connection has ended.
+/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
-/// Longer than all that a clock is set forward.
+/// Longer than all clock changes.
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
 
-/// Who is at the table, or looks at it.
+/// A player or a watcher.
 #[derive(Debug)]
 pub(super) struct Guest {
-    // None looks on.
+    // `None` for a watcher.
     player: Option<(Box<Client>, Box<Policy>)>,
     score: Score,
     gone: bool,
@@ -54,7 +54,7 @@ impl netcore::Client for Guest {
             assert_eq!(heard.anomaly, None);
             match heard.event {
                 Event::Asked => {
-                    let state = client.state().expect("it is asked");
+                    let state = client.state().expect("a decision was requested");
                     client.act(now, Choice::sure(policy.action(state)));
                 }
                 Event::Ended { verdict, .. } => self.score.add(verdict),
@@ -96,16 +96,16 @@ fn name(number: u8) -> Name {
     Name::new(format!("P{number}").as_bytes()).unwrap()
 }
 
-/// Each has a host of its own, and each time it comes another port.
+/// Each has its own host, and another port for each connection.
 fn address(number: u8, time: u16) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, number], 1_000 + time))
 }
 
-/// What holds at a dealer's.
+/// The invariants of a dealer.
 pub(super) struct Blackjack {
-    // How often everybody has come, and when whoever has gone comes back.
+    // The number of connections of each guest, and when it reconnects.
     guests: Vec<(u16, Option<Time>)>,
-    // Somebody was told what the dealer does not know any more.
+    // Messages were delivered that the dealer lost.
     forked: bool,
 }
 
@@ -122,8 +122,8 @@ impl Game<Server, Guest> for Blackjack {
     }
 
     fn enter(&mut self, net: &mut Net<Server, Guest>) {
-        // A connection that breaks by itself costs a hand, and the seat.
-        net.set_rough(Rough { reset_permille: 0, stall_percent: 0, ..Rough::ROUGH });
+        // A random reset would cost a hand, and the seat.
+        net.set_stream_conditions(StreamConditions { reset_permille: 0, stall_percent: 0, ..StreamConditions::ROUGH });
         for number in 0..=WATCHER {
             self.guests.push((0, None));
             Self::come(net, number, 0, Score::default());
@@ -168,7 +168,7 @@ impl Blackjack {
         net.add_stream(address(number, times), role, Guest::new(number, score));
     }
 
-    // What a player was told in all counts at the dealer's too.
+    // Checks that results delivered to a player are known to the dealer.
     fn check(&self, net: &Net<Server, Guest>) {
         let engine = net.engine();
         let Some(table) = engine.tables().next().filter(|_| !self.forked) else { return };

@@ -1,20 +1,20 @@
-//! Journals of short matches, cut off at every byte.
+//! Journals of short matches, truncated at every byte.
 
 use std::{fmt::Debug, io::Cursor, time::Duration};
 
 use journal::{Head, MAX_SIZE, ReadError, Resumable, ResumeError, Scribe, SyncPolicy, Writing};
 use netcore::{Client, Hosted, Recorded, Room, Time};
 use testkit::{
-    disk::{Fault, PretendDisk},
+    disk::{Fault, SimulatedDisk},
     net::{Conditions, Net},
     seeds::for_each_seed,
-    simulation::{Game, follows},
+    simulation::{Game, expected_deliveries},
 };
 
 use super::{blackjack::Blackjack, nuggets::Nuggets, robots::Robots};
 
-/// Plays until then, or until the server ends in a sync.
-fn play<E, C, G>(seed: u64, sync: SyncPolicy, until: Duration, fault: Option<Fault>) -> (Net<E, C>, PretendDisk)
+/// Plays until `until`, or until the server dies in a sync.
+fn play<E, C, G>(seed: u64, sync: SyncPolicy, until: Duration, fault: Option<Fault>) -> (Net<E, C>, SimulatedDisk)
 where
     E: Recorded,
     Hosted<E>: Send + Sync + 'static,
@@ -23,9 +23,9 @@ where
 {
     let (mut game, engine) = G::begin(seed);
     let head = Head::new(&engine, "0.0.0", vec![], 0);
-    let (disk, scribe) = (PretendDisk::new(), Scribe::by_hand());
+    let (disk, scribe) = (SimulatedDisk::new(), Scribe::by_hand());
     let writing = Writing { scribe: scribe.clone(), sync, max: MAX_SIZE };
-    let (room, hold, _) = writing.begin(disk.clone(), "pretend".to_owned(), Hosted::new(engine), &head).unwrap();
+    let (room, hold, _) = writing.begin(disk.clone(), "simulated".to_owned(), Hosted::new(engine), &head).unwrap();
     let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
     disk.set_fault(fault);
     game.enter(&mut net);
@@ -56,14 +56,14 @@ where
 {
     for_each_seed(5, |seed| {
         let (net, disk) = play::<E, C, G>(seed, SyncPolicy::Interval, Duration::from_secs(10), None);
-        let told = net.told();
-        assert!(told.values().map(Vec::len).sum::<usize>() > 100);
-        assert_eq!(follows::<E>(&disk.written()), told);
+        let delivered = net.delivered();
+        assert!(delivered.values().map(Vec::len).sum::<usize>() > 100);
+        assert_eq!(expected_deliveries::<E>(&disk.written()), delivered);
     });
 }
 
 #[test]
-fn a_replay_tells_everybody_the_same_bytes() {
+fn a_replay_sends_everybody_the_same_bytes() {
     replays_alike::<_, _, Nuggets>();
     replays_alike::<_, _, Robots>();
     replays_alike::<_, _, Blackjack>();
@@ -88,7 +88,7 @@ where
                 digests.push(digest);
             }
             Err(ResumeError::Read(ReadError::Empty | ReadError::NotAJournal | ReadError::Damaged { .. })) => {
-                assert_eq!(resumed, 0, "cut at {length} it cannot be gone on with, but cut before that it can");
+                assert_eq!(resumed, 0, "cut at {length} it cannot be resumed, but cut before that it can");
             }
             Err(error) => panic!("cut at {length}: {error}"),
         }
@@ -99,7 +99,7 @@ where
 }
 
 #[test]
-fn cut_anywhere_a_journal_leads_to_a_state_that_the_match_had() {
+fn a_journal_cut_anywhere_leads_to_a_state_that_the_match_had() {
     states_are_real::<_, _, Nuggets>(Duration::from_millis(2_500));
     states_are_real::<_, _, Robots>(Duration::from_millis(900));
     states_are_real::<_, _, Blackjack>(Duration::from_millis(900));
@@ -113,26 +113,26 @@ where
     G: Game<E, C>,
 {
     for_each_seed(4, |seed| {
-        // The newest records are written, not synced, and nobody was told what follows from them.
+        // The newest records are written, not synced, and their outputs were not sent.
         let death = Fault::DeathInSync(3 * seed, false);
         let (net, disk) = play::<E, C, G>(seed, SyncPolicy::Always, Duration::from_secs(60), Some(death));
         assert!(disk.is_dead());
-        let (synced, file, told) = (disk.synced().len(), disk.written(), net.told());
+        let (synced, file, delivered) = (disk.synced().len(), disk.written(), net.delivered());
         assert!(synced < file.len());
         for length in synced..=file.len() {
             let resumable = resume::<E>(&file[..length]).unwrap_or_else(|error| panic!("cut at {length}: {error}"));
             assert!(net.had(resumable.room().digest()));
-            let follows = follows::<E>(&file[..length]);
-            for (peer, told) in &told {
-                let follows = follows.get(peer).map(Vec::as_slice).unwrap_or_default();
-                assert!(follows.starts_with(told), "cut at {length} {peer} was told more than follows");
+            let expected = expected_deliveries::<E>(&file[..length]);
+            for (peer, delivered) in &delivered {
+                let expected = expected.get(peer).map(Vec::as_slice).unwrap_or_default();
+                assert!(expected.starts_with(delivered), "cut at {length} {peer} received more than the replay sends");
             }
         }
     });
 }
 
 #[test]
-fn behind_what_is_synced_a_cut_loses_nothing_that_was_told() {
+fn a_cut_after_the_synced_part_loses_nothing_that_was_delivered() {
     synced_is_safe::<_, _, Nuggets>();
     synced_is_safe::<_, _, Robots>();
     synced_is_safe::<_, _, Blackjack>();

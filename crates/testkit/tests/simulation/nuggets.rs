@@ -1,4 +1,4 @@
-//! Nuggets: bots over datagrams that never notice that the server was away, others that look on, and one who sends nonsense.
+//! Nuggets: bots over datagrams that never notice a restart, spectators, and a client that sends garbage.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -23,30 +23,30 @@ const MAP: &str = "
                      |....................|
                      +--------------------+
 ";
-/// Between two keys.
+/// Time between two keys.
 const PAUSE: Duration = Duration::from_millis(150);
-/// How long somebody is away whose connection has ended.
+/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(300);
 const BOTS: u8 = 3;
 const SPECTATOR: u8 = 8;
-/// Between two pieces of nonsense, and how long one is.
+/// Interval of garbage, and its length.
 const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
 
-/// What holds in a game.
+/// The invariants of a game.
 pub(super) struct Nuggets {
     rules: Rules,
     letters: BTreeMap<SocketAddr, Letter>,
-    // What a bot was told of its purse and of what is left.
+    // What a bot was told of its purse and of the remaining gold.
     told: BTreeMap<SocketAddr, (u32, u32)>,
-    // Whether a game is followed by another, and when those who have played come to it.
+    // Whether another game follows, and when the players join it.
     rematch: bool,
     again_at: Option<Time>,
     games: u32,
-    // Who looks on over a stream, and when it comes back.
+    // The number of the watcher over a stream, and when it reconnects.
     watcher: u8,
     back_at: Option<Time>,
     nonsense_at: Option<Time>,
-    // Somebody was told what the server does not know any more.
+    // Messages were delivered that the server lost.
     forked: bool,
 }
 
@@ -125,7 +125,7 @@ impl Game<Server, Player> for Nuggets {
 }
 
 impl Nuggets {
-    // Those who are not there, or have played to the end, come.
+    // Connects clients that are missing or have finished.
     fn come(&mut self, net: &mut Net<Server, Player>) {
         self.games += 1;
         for number in (1..=BOTS).chain([SPECTATOR]) {
@@ -133,7 +133,7 @@ impl Nuggets {
             if net.clients().any(|(other, player)| other == at && player.client.end().is_none()) {
                 continue;
             }
-            // Nobody has the same name in two games.
+            // Nobody uses the same name in two games.
             let name = Name::new(format!("P{number}-{}", self.games).as_bytes()).unwrap();
             let part = if number == SPECTATOR { Part::Spectator } else { Part::Player(name) };
             net.add(at, Player::new(Link::Datagram, part, net.now(), PAUSE));
@@ -146,7 +146,7 @@ impl Nuggets {
         let engine = net.engine();
         let game = engine.game();
         let found: u32 = game.players().iter().map(|player| player.purse).sum();
-        assert_eq!(found + game.remaining(), self.rules.gold, "gold is lost or made");
+        assert_eq!(found + game.remaining(), self.rules.gold, "the amount of gold changed");
         assert_eq!(game.piles().values().sum::<u32>(), game.remaining());
         if self.forked {
             return;
@@ -158,7 +158,7 @@ impl Nuggets {
             let Part::Player(name) = client.part() else { continue };
             let player = game.players().iter().find(|player| player.letter == letter && player.name == *name);
             if self.rematch && player.is_none() {
-                // It has not heard yet that there is another game.
+                // It does not know yet that another game began.
                 continue;
             }
             let purse = player.map(|player| player.purse);
@@ -170,7 +170,7 @@ impl Nuggets {
                 && in_order
             {
                 assert!(purse <= now.0 || self.rules.steal_percent > 0, "{at}: {purse} and then {}", now.0);
-                // Zero before it is told.
+                // Zero until it is known.
                 assert!(remaining == 0 || remaining >= now.1, "{at}: {remaining} left, and then {}", now.1);
             }
         }

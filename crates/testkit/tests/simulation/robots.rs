@@ -1,5 +1,5 @@
-//! Robots: bots over streams that come back as observers when the server was away and join the next game, others that only look
-//! on, and one who wants to join all the time.
+//! Robots: bots over streams that return as observers after a restart and join the next game, watchers, and a client
+//! that keeps trying to join.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -15,26 +15,26 @@ use super::address;
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
-/// How long somebody is away whose connection has ended.
+/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
-/// How often somebody wants to join in the middle of a game, and how many times at once: a journal grows by that.
+/// Interval of attempts to join a running game, and their number at once, so that the journal grows.
 const EAGER: (Duration, usize) = (Duration::from_millis(250), 40);
-/// How many are there: those who play, and those who look on.
+/// Number of clients: players and watchers.
 const SEATS: u8 = 5;
 
-/// A client, and whoever plays at it.
+/// A client and its player.
 #[derive(Debug)]
 pub(super) struct Robot {
     client: Client,
     bot: Option<Bot>,
-    // What came since the newest game began.
+    // Messages of the newest game.
     game: Vec<ServerMessage>,
-    // What came since it was looked at.
+    // Number of messages since the last check.
     news: usize,
     said_hello: bool,
     turn: Option<u16>,
     gone: bool,
-    // It came when another life of the server had begun.
+    // It connected to an earlier run of the server.
     stale: bool,
 }
 
@@ -49,11 +49,11 @@ impl Robot {
     fn hear(&mut self, message: &ServerMessage) {
         match message {
             ServerMessage::Hello(_) => {
-                assert!(!self.said_hello, "a second hello");
+                assert!(!self.said_hello, "two hellos");
                 self.said_hello = true;
             }
             ServerMessage::GameStarted { .. } => {
-                assert!(self.game.is_empty(), "a game begins within another");
+                assert!(self.game.is_empty(), "a game starts during another");
                 self.game.push(message.clone());
             }
             ServerMessage::Turn { turn, .. } => {
@@ -63,7 +63,7 @@ impl Robot {
                 self.game.push(message.clone());
             }
             ServerMessage::GameEnded { .. } => {
-                assert_eq!(self.turn, Some(TURNS), "a game ends before its time");
+                assert_eq!(self.turn, Some(TURNS), "a game ends too early");
                 self.game.push(message.clone());
                 self.turn = None;
             }
@@ -120,14 +120,14 @@ impl netcore::Client for Robot {
     }
 }
 
-/// What holds in a room of robots.
+/// The invariants of a robots server.
 pub(super) struct Robots {
-    // Who is where, and when whoever has gone comes back.
+    // The client at each seat, and when it reconnects.
     seats: Vec<(u8, Option<Time>)>,
     next: u8,
-    // Somebody at the last seat wants to join all the time.
+    // When the client at the last seat tries to join next.
     eager_at: Option<Time>,
-    // All games that anybody was told of, each as the longest that was told of it.
+    // All games that were delivered, each as the longest version delivered.
     games: Vec<Vec<ServerMessage>>,
 }
 
@@ -180,7 +180,7 @@ impl Game<Server, Robot> for Robots {
         if self.eager_at.is_some_and(|at| at <= now) {
             self.eager_at = Some(now.plus(EAGER.0));
             let (number, _) = self.seats[0];
-            // Not in a lobby, where it might be let in.
+            // Not in a lobby, where it might be admitted.
             if net.engine().game().is_some() {
                 let mut joins = BytesMut::new();
                 let name = ShortText::try_from("x".repeat(255).as_str()).unwrap();
@@ -234,7 +234,7 @@ impl Robots {
                 && truth.turn() == game.turn_number()
                 && !matches!(told.last(), Some(ServerMessage::GameEnded { .. }))
                 && self.is_newest(&told)
-                // The next game may have begun without anybody having been told of it yet.
+                // The next game may have begun without anybody knowing yet.
                 && matches!(&told[0], ServerMessage::GameStarted { players } if players == net.engine().players())
             {
                 let positions: Vec<Position> = game.positions().values().copied().collect();
@@ -249,9 +249,9 @@ impl Robots {
         }
     }
 
-    // A game that somebody is told of is one that others were told of too, as far as they were told.
+    // A game that was delivered to one client matches what others received of it.
     fn compare(&mut self, told: &[ServerMessage], news: usize) {
-        // Without a turn two games may look the same.
+        // Without a turn, two games may look the same.
         if told.len() < 2 {
             return;
         }
@@ -260,7 +260,7 @@ impl Robots {
             Some(game) => {
                 let news = news.min(game.len());
                 let both = game.len().min(told.len());
-                assert_eq!(game[news..both], told[news..both], "two were told different games");
+                assert_eq!(game[news..both], told[news..both], "two clients received different games");
                 game.extend_from_slice(&told[both..]);
             }
         }

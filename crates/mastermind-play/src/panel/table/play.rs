@@ -10,7 +10,7 @@ use super::{
         log::{Message, Tone},
         state::{Asked, Press, State, Symbol},
     },
-    BETWEEN, OVER, Table,
+    AGAIN, BETWEEN, OVER, Table,
 };
 use crate::{Round, advice::advice, voice};
 
@@ -98,7 +98,7 @@ impl Table {
             },
             Press::Back => self.state = State::Edit,
             Press::Enter => return self.apply(Action::Lifeline(lifeline)),
-            Press::Other => {}
+            Press::Other | Press::Quit => {}
             _ => self.log.add("UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
         }
         Asked::Nothing
@@ -176,7 +176,7 @@ impl Table {
             for line in voice::verdict(duel.outcomes) {
                 self.log.add(&*line);
             }
-            self.log.add("ESC goes back to the menu.");
+            self.log.add(AGAIN);
         }
         // Duels are not counted.
         Asked::Nothing

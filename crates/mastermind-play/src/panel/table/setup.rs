@@ -57,7 +57,7 @@ impl Table {
             }
             Press::Digit(_) => self.log.add(&*format!("A code has {MIN_LENGTH} to {MAX_LENGTH} digits.")),
             Press::Enter => self.ask_repeats(length),
-            Press::Other => {}
+            Press::Other | Press::Quit => {}
             _ => self.log.add(CHOOSING),
         }
     }
@@ -101,7 +101,7 @@ impl Table {
         if let Some(puzzle) = round.puzzle()
             && [Some(&self.session), self.record.as_ref()].into_iter().flatten().any(|record| record.has_begun(puzzle))
         {
-            round.stand(false);
+            round.set_attempt(false);
             self.log.add(voice::again(round.day()));
         } else if round.day().is_some() {
             self.log.add(voice::FIRST);

@@ -3,12 +3,13 @@
 use mastermind::{Peg, code::MAX_LENGTH};
 use ratatui::{
     buffer::Buffer,
-    layout::{Position, Rect},
+    layout::{Position, Rect, Size},
 };
+use termkit::wrap;
 
-use super::{Cell, SIZE, View};
+use super::{Cell, View};
 use crate::{
-    panel::{look::Role, state::Menu},
+    panel::{layout::CLASSIC, look::Role, state::Menu},
     voice,
 };
 
@@ -17,60 +18,92 @@ const TITLE: &str = "MASTERMIND";
 /// Where the menu is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MenuPlaces {
-    // What stands for column 0 and row 0 of the smallest window.
-    origin: Position,
+    /// The middle of the window.
+    middle: u16,
+    /// The row of the pegs.
+    top: u16,
     tip: Rect,
 }
 
 impl MenuPlaces {
-    pub(super) const fn new(area: Rect) -> Self {
-        let origin = Position::new(area.x + (area.width - SIZE.width) / 2, area.y + (area.height - SIZE.height) / 2);
-        Self { origin, tip: Rect { y: area.y + area.height - 6, height: 6, ..area } }
+    /// Rows from the pegs to the last line of text, and the frame of the tip with its two lines.
+    const ROWS: u16 = 13;
+    const LEAST_TIP: u16 = 4;
+
+    pub(super) fn new(area: Rect) -> Self {
+        let tip = (CLASSIC.height - 20).min(area.height.saturating_sub(Self::ROWS)).max(Self::LEAST_TIP);
+        let above = area.height.saturating_sub(tip);
+        let top = 6 + area.height.saturating_sub(CLASSIC.height) / 2;
+        Self {
+            middle: area.x + area.width / 2,
+            top: area.y + top.min(above.saturating_sub(Self::ROWS)),
+            tip: Rect { y: area.y + above, height: tip, ..area },
+        }
+    }
+
+    /// The column of the original program, counted from the middle of its window.
+    const fn column(self, column: u16) -> u16 {
+        (self.middle + column).saturating_sub(CLASSIC.width / 2)
     }
 
     pub(super) const fn choice(self, choice: Menu) -> Rect {
         let row = match choice {
-            Menu::Play => 10,
-            Menu::Quit => 12,
+            Menu::Play => 4,
+            Menu::Quit => 6,
         };
-        Rect::new(self.origin.x + 43, self.origin.y + row, 4, 1)
+        Rect::new(self.column(43), self.top + row, 4, 1)
     }
 }
 
 impl View<'_> {
     pub(super) fn menu(&self, buffer: &mut Buffer, area: Rect, selected: Menu) {
         let places = MenuPlaces::new(area);
-        let (x, y) = (places.origin.x, places.origin.y);
         let pegs: Vec<Cell> = (0..MAX_LENGTH).filter_map(Peg::new).map(Cell::Peg).collect();
-        self.cells(buffer, x + 37, y + 6, &pegs, None);
-        self.put(buffer, x + 40, y + 8, TITLE, Role::Plain);
+        self.pegs(buffer, Size::new(1, 1), Position::new(places.column(37), places.top), &pegs, None);
+        self.put(buffer, places.column(40), places.top + 2, TITLE, Role::Plain);
         for (choice, name, chosen) in [(Menu::Play, "Play", Role::ChosenPlay), (Menu::Quit, "Quit", Role::Chosen)] {
             let place = places.choice(choice);
             self.put(buffer, place.x, place.y, name, if choice == selected { chosen } else { Role::Plain });
         }
-        let centred = |buffer: &mut Buffer, row: u16, text: &str, role| {
-            let width = u16::try_from(text.chars().count()).unwrap_or(u16::MAX).min(area.width);
-            self.put(buffer, area.x + (area.width - width) / 2, y + row, text, role);
+        // Lines that are too long for the window go on below, and what follows moves down.
+        let mut next = 0;
+        let mut centred = |buffer: &mut Buffer, row: u16, text: &str, role| {
+            next = next.max(row);
+            for line in wrap(text, usize::from(area.width)) {
+                let width = u16::try_from(line.chars().count()).unwrap_or(u16::MAX).min(area.width);
+                if places.top + next < places.tip.y {
+                    self.put(buffer, area.x + (area.width - width) / 2, places.top + next, line, role);
+                }
+                next += 1;
+            }
         };
         if let Some(day) = self.table.day() {
-            centred(buffer, 15, &format!("The puzzle of {day}"), Role::Message);
+            centred(buffer, 9, &format!("The puzzle of {day}"), Role::Message);
         }
         if self.table.is_for_two() {
-            centred(buffer, 15, voice::DUEL, Role::Message);
+            centred(buffer, 9, voice::DUEL, Role::Message);
         }
         if let Some(record) = self.table.record().filter(|record| record.played() > 0) {
-            centred(buffer, 17, &voice::summary(record), Role::Quiet);
+            centred(buffer, 11, &voice::summary(record), Role::Quiet);
         }
         if let Some(trouble) = self.table.trouble() {
-            centred(buffer, 17, trouble, Role::Message);
+            centred(buffer, 11, trouble, Role::Message);
         }
         if let Some(remark) = self.table.log().rows(usize::from(area.width), 1).first() {
-            centred(buffer, 18, &remark.iter().map(|(character, _)| character).collect::<String>(), Role::Message);
+            centred(buffer, 12, &remark.iter().map(|(character, _)| character).collect::<String>(), Role::Message);
         }
         self.frame(buffer, places.tip, "Helpful Tip!");
-        let row = places.tip.y + 2;
-        self.put(buffer, x + 18, row, "There is no help here; you are on your own, as it should be.", Role::Message);
-        self.put(buffer, x + 18, row + 1, "(All right: arrow keys move you about, ENTER goes in.)", Role::Message);
+        // The original program has them at column 18; a narrow window has room only farther left.
+        let (row, most) = (places.tip.y + places.tip.height / 3, places.tip.right().saturating_sub(1));
+        for (row, line) in (row..).zip(TIP) {
+            let left = most.saturating_sub(u16::try_from(line.len()).unwrap_or(u16::MAX));
+            self.put(buffer, places.column(18).min(left), row, line, Role::Message);
+        }
         self.at_right(buffer, places.tip, places.tip.bottom() - 1, " ? keys  s statistics ");
     }
 }
+
+const TIP: [&str; 2] = [
+    "There is no help here; you are on your own, as it should be.",
+    "(All right: arrow keys move you about, ENTER goes in.)",
+];

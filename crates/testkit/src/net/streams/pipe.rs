@@ -9,19 +9,19 @@ use bytes::{Buf, Bytes, BytesMut};
 use netcore::Time;
 use rand::RngExt;
 
-use crate::net::world::{Chance, End};
+use crate::net::{arrived::End, chance::Chance};
 
-/// Bytes from one end to the other: cut into pieces, which keep their order, and bounded by a window.
+/// Bytes from one end to the other: split into pieces that stay in order, and bounded by a window.
 #[derive(Debug, Default)]
-pub(super) struct Pipe {
+pub(in crate::net) struct Pipe {
     flight: VecDeque<(Time, Piece)>,
     flying: usize,
-    // When the last piece arrives; none overtakes it.
+    // Arrival time of the last piece; none overtakes it.
     latest: Time,
-    // What has arrived and was not read.
+    // Bytes that have arrived and are not read.
     arrived: BytesMut,
     ended: Option<End>,
-    // The writer has said its last.
+    // The writer has finished.
     finished: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -31,28 +31,28 @@ pub(super) struct Pipe {
 enum Piece {
     Bytes(Bytes),
     End(End),
-    // The connection breaks here.
+    // The connection is reset here.
     Break,
 }
 
 /// What has just arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Landed {
+pub(in crate::net) enum Landed {
     Bytes,
     End,
     Break,
 }
 
 impl Pipe {
-    /// How many bytes the writer can hand over.
-    pub(super) fn room(&self, chance: &Chance) -> usize {
+    /// How many bytes the writer can write.
+    pub(in crate::net) fn room(&self, chance: &Chance) -> usize {
         chance.rough.window.saturating_sub(self.flying + self.arrived.len())
     }
 
-    /// Sends the front of `bytes`, as much as there is room for. How many bytes that was.
-    pub(super) fn write(&mut self, chance: &mut Chance, bytes: &[u8]) -> usize {
+    /// Sends as much of `bytes` as the window permits. Returns how many bytes that was.
+    pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8]) -> usize {
         if self.finished {
-            // It breaks before that arrives, and the writer does not know it yet.
+            // The reset comes before this arrives, and the writer does not know it yet.
             return bytes.len();
         }
         let taken = bytes.len().min(self.room(chance));
@@ -72,16 +72,16 @@ impl Pipe {
         taken
     }
 
-    /// Nothing follows what was sent.
-    pub(super) fn finish(&mut self, chance: &mut Chance, end: End) {
+    /// Ends the stream after what was sent.
+    pub(in crate::net) fn finish(&mut self, chance: &mut Chance, end: End) {
         if !self.finished {
             self.finished = true;
             self.dispatch(chance, Piece::End(end));
         }
     }
 
-    /// What is under way or unread is lost, and nothing follows.
-    pub(super) fn break_off(&mut self) {
+    /// Discards everything in flight or unread, and ends the stream.
+    pub(in crate::net) fn break_off(&mut self) {
         *self = Self {
             finished: true,
             ended: Some(End::Broken),
@@ -99,12 +99,12 @@ impl Pipe {
         self.flight.push_back((self.latest, piece));
     }
 
-    pub(super) fn next_due(&self) -> Option<Time> {
+    pub(in crate::net) fn next_due(&self) -> Option<Time> {
         self.flight.front().map(|&(due, _)| due)
     }
 
-    /// Lets the next piece arrive if it is due.
-    pub(super) fn arrive(&mut self, now: Time) -> Option<Landed> {
+    /// Processes the next piece if it is due.
+    pub(in crate::net) fn arrive(&mut self, now: Time) -> Option<Landed> {
         self.next_due().filter(|&due| due <= now)?;
         let (_, piece) = self.flight.pop_front()?;
         self.wake_reader();
@@ -115,7 +115,7 @@ impl Pipe {
                 Landed::Bytes
             }
             Piece::End(end) => {
-                // A reset throws away what was not read yet.
+                // A reset discards unread bytes.
                 if end == End::Broken {
                     self.arrived.clear();
                 }
@@ -126,8 +126,8 @@ impl Pipe {
         })
     }
 
-    /// Takes off at most `most` bytes of what has arrived.
-    pub(super) fn read(&mut self, most: usize) -> BytesMut {
+    /// Takes at most `most` bytes that have arrived.
+    pub(in crate::net) fn read(&mut self, most: usize) -> BytesMut {
         let taken = self.arrived.split_to(most.min(self.arrived.len()));
         if taken.has_remaining() {
             self.wake_writer();
@@ -135,26 +135,26 @@ impl Pipe {
         taken
     }
 
-    /// Whether bytes lie there unread.
-    pub(super) fn has_unread(&self) -> bool {
+    /// Whether there are unread bytes.
+    pub(in crate::net) fn has_unread(&self) -> bool {
         !self.arrived.is_empty()
     }
 
-    /// How it ended, once that is known at the reader's end and all before it is read.
-    pub(super) fn ended(&self) -> Option<End> {
+    /// How the stream ended, once the reader has read everything before the end.
+    pub(in crate::net) fn ended(&self) -> Option<End> {
         self.ended.filter(|_| self.arrived.is_empty())
     }
 
-    /// Whether bytes are under way.
-    pub(super) fn is_flying(&self) -> bool {
+    /// Whether anything is in flight.
+    pub(in crate::net) fn is_flying(&self) -> bool {
         !self.flight.is_empty()
     }
 
-    pub(super) fn await_bytes(&mut self, context: &Context<'_>) {
+    pub(in crate::net) fn await_bytes(&mut self, context: &Context<'_>) {
         self.reader = Some(context.waker().clone());
     }
 
-    pub(super) fn await_room(&mut self, context: &Context<'_>) {
+    pub(in crate::net) fn await_room(&mut self, context: &Context<'_>) {
         self.writer = Some(context.waker().clone());
     }
 

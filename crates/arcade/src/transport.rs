@@ -1,0 +1,317 @@
+//! The transport for browsers: sockets that the web server has accepted.
+//!
+//! A seat outlives its socket. When the socket is gone, the seat of a player is kept for [`GRACE`]; whoever comes back with the
+//! address of the seat, which a token proves, has it again and is told everything anew. The room notices none of that.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use netcore::{Gone, Link, Log, Progress, Role, Time};
+use netshell::{ConnectionEvent, ConnectionId, Transport};
+use tokio::sync::mpsc;
+
+use crate::line::{Ending, Line, Piece};
+
+/// How long the seat of a player whose socket is gone is kept.
+pub(crate) const GRACE: Duration = Duration::from_secs(60);
+/// How long the seats of a match are kept after the hub itself was away.
+pub(crate) const GRACE_AFTER_RESTART: Duration = Duration::from_secs(600);
+/// Browsers at one room.
+pub(crate) const MAX_SEATS: usize = 2_000;
+/// Sockets that wait to be let in.
+const MAX_ARRIVALS: usize = 64;
+
+/// The seats that have something to do, and the task of the room, which is woken for them.
+#[derive(Debug, Default)]
+pub(crate) struct Ready {
+    state: Mutex<ReadyState>,
+}
+
+#[derive(Debug, Default)]
+struct ReadyState {
+    seats: VecDeque<ConnectionId>,
+    // Whether a socket asks to be let in.
+    arrival: bool,
+    waker: Option<Waker>,
+}
+
+impl Ready {
+    /// The seat has something to do.
+    pub(crate) fn note(&self, seat: u64) {
+        self.change(|state| state.seats.push_back(ConnectionId(seat)));
+    }
+
+    fn arrival(&self) {
+        self.change(|state| state.arrival = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ReadyState)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state);
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    // Ready when there is something to do; it is moved behind `turns`.
+    fn poll(&self, turns: &mut VecDeque<ConnectionId>, context: Option<&mut Context<'_>>) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.append(&mut state.seats);
+        let ready = std::mem::take(&mut state.arrival) || !turns.is_empty();
+        if let Some(context) = context.filter(|_| !ready) {
+            state.waker = Some(context.waker().clone());
+        }
+        ready
+    }
+}
+
+/// A socket that asks to be let in.
+#[derive(Debug)]
+struct Arrival {
+    line: Arc<Line>,
+    role: Role,
+    address: SocketAddr,
+    // Whether a token has proved that the seat at this address is its own.
+    returns: bool,
+}
+
+/// How the web server hands sockets to a room.
+#[derive(Debug, Clone)]
+pub(crate) struct Gate {
+    arrivals: mpsc::Sender<Arrival>,
+    ready: Arc<Ready>,
+}
+
+impl Gate {
+    /// Lets a socket in: at a new seat, or back at the seat of `address` if that `returns`. None if the room is over.
+    pub(crate) async fn enter(&self, role: Role, address: SocketAddr, returns: bool) -> Option<Arc<Line>> {
+        let line = Arc::new(Line::new(Arc::clone(&self.ready)));
+        let arrival = Arrival { line: Arc::clone(&line), role, address, returns };
+        self.arrivals.send(arrival).await.ok()?;
+        self.ready.arrival();
+        Some(line)
+    }
+}
+
+/// One seat: a connection as the room knows it.
+#[derive(Debug)]
+struct Seat {
+    address: SocketAddr,
+    role: Role,
+    // None while nobody is there.
+    line: Option<Arc<Line>>,
+    // Until when it is kept without a line.
+    kept_until: Time,
+    // The room has closed it; it only has to be forgotten.
+    state: Life,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Open,
+    // The host was told that it is gone, and has to close it.
+    Gone,
+}
+
+/// The transport.
+#[derive(Debug)]
+pub(crate) struct WebSockets {
+    arrivals: mpsc::Receiver<Arrival>,
+    ready: Arc<Ready>,
+    seats: BTreeMap<ConnectionId, Seat>,
+    at: BTreeMap<SocketAddr, ConnectionId>,
+    next_id: u64,
+    // Seats that are looked at in turn, until all of them had nothing to do.
+    turns: VecDeque<ConnectionId>,
+    message: BytesMut,
+    // Lines whose seat the room has closed, until they are written.
+    ending: Vec<Arc<Line>>,
+}
+
+impl WebSockets {
+    pub(crate) fn new() -> (Gate, Self) {
+        let (sender, arrivals) = mpsc::channel(MAX_ARRIVALS);
+        let ready = Arc::new(Ready::default());
+        let gate = Gate { arrivals: sender, ready: Arc::clone(&ready) };
+        let transport = Self {
+            arrivals,
+            ready,
+            seats: BTreeMap::new(),
+            at: BTreeMap::new(),
+            next_id: 0,
+            turns: VecDeque::new(),
+            message: BytesMut::new(),
+            ending: vec![],
+        };
+        (gate, transport)
+    }
+
+    // Takes a seat; gives its number.
+    fn seat(&mut self, seat: Seat) -> ConnectionId {
+        let id = ConnectionId(self.next_id);
+        self.next_id += 1;
+        if let Some(line) = &seat.line {
+            line.sit(id.0);
+        }
+        self.at.insert(seat.address, id);
+        self.seats.insert(id, seat);
+        self.turns.push_back(id);
+        id
+    }
+
+    // What a socket that asks to be let in brings about.
+    fn arrive(&mut self, now: Time, arrival: Arrival) -> ConnectionEvent<'static> {
+        let Arrival { line, role, address, returns } = arrival;
+        if let Some(&id) = self.at.get(&address) {
+            if let Some(seat) = self.seats.get_mut(&id).filter(|seat| returns && seat.state == Life::Open) {
+                line.sit(id.0);
+                if let Some(before) = seat.line.replace(line) {
+                    before.end(Ending::Replaced);
+                }
+                self.turns.push_back(id);
+                return ConnectionEvent::Refreshed { id };
+            }
+            line.end(if returns { Ending::Expired } else { Ending::Full });
+            return ConnectionEvent::Internal;
+        }
+        if returns || self.seats.len() >= MAX_SEATS {
+            line.end(if returns { Ending::Expired } else { Ending::Full });
+            return ConnectionEvent::Internal;
+        }
+        let id = self.seat(Seat { address, role, line: Some(line), kept_until: now, state: Life::Open });
+        ConnectionEvent::Opened { id, role, link: Link::Message, address }
+    }
+
+    // What a seat has to tell, if anything. A message is left in `self.message`.
+    fn look(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
+        let seat = self.seats.get_mut(&id)?;
+        if seat.state == Life::Gone {
+            return None;
+        }
+        let Some(line) = &seat.line else {
+            if seat.kept_until > now {
+                return None;
+            }
+            seat.state = Life::Gone;
+            return Some(ConnectionEvent::Closed { id, why: Gone::Broken });
+        };
+        line.looked_at();
+        if let Some(message) = line.take() {
+            self.message = message;
+            return None;
+        }
+        if line.is_gone() {
+            seat.line = None;
+            if seat.role == Role::Watcher {
+                seat.state = Life::Gone;
+                return Some(ConnectionEvent::Closed { id, why: Gone::Broken });
+            }
+            seat.kept_until = now.plus(GRACE);
+            return Some(ConnectionEvent::Internal);
+        }
+        if line.has_caught_up() {
+            return Some(ConnectionEvent::Refreshed { id });
+        }
+        None
+    }
+
+    fn to(&self, id: ConnectionId, piece: Piece) {
+        if let Some(line) = self.seats.get(&id).and_then(|seat| seat.line.as_ref()) {
+            line.send(piece);
+        }
+    }
+}
+
+impl Transport for WebSockets {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.ready.poll(&mut self.turns, Some(context)) { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        // Few seats are empty, so looking at all of them is cheap next to what woke the room.
+        let kept = |seat: &Seat| (seat.line.is_none() && seat.state == Life::Open).then_some(seat.kept_until);
+        self.seats.values().filter_map(kept).min()
+    }
+
+    fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
+        if let Ok(arrival) = self.arrivals.try_recv() {
+            return Ok(Some(self.arrive(now, arrival)));
+        }
+        self.ready.poll(&mut self.turns, None);
+        if self.turns.is_empty() && self.wake_at().is_some_and(|wake| wake <= now) {
+            self.turns = self.seats.keys().copied().collect();
+        }
+        while let Some(id) = self.turns.pop_front() {
+            self.message.clear();
+            let event = self.look(now, id);
+            if event.is_some() || !self.message.is_empty() {
+                // It may have more; first the others have their turns.
+                self.turns.push_back(id);
+            }
+            if let Some(event) = event {
+                return Ok(Some(event));
+            }
+            if !self.message.is_empty() {
+                return Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.message }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
+        let kept_until = now.plus(GRACE_AFTER_RESTART);
+        // Whoever only looked on comes back as somebody new; nobody tells here who that was.
+        let seat = Seat { address, role: Role::Player, line: None, kept_until, state: Life::Open };
+        (link == Link::Message).then(|| self.seat(seat))
+    }
+
+    fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {
+        // Malformed messages are the room's business: on this link nothing is cut off by them.
+    }
+
+    fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
+        self.to(to, Piece::Frame(frame));
+    }
+
+    fn send_everyone(&mut self, _: Time, frame: &Bytes) {
+        for line in self.seats.values().filter_map(|seat| seat.line.as_ref()) {
+            line.send(Piece::Frame(frame.clone()));
+        }
+    }
+
+    fn replay(&mut self, _: Time, to: ConnectionId, log: &Log) {
+        self.to(to, Piece::History(log.clone()));
+    }
+
+    fn close(&mut self, _: Time, id: ConnectionId) {
+        let Some(seat) = self.seats.remove(&id) else { return };
+        self.at.remove(&seat.address);
+        if let Some(line) = seat.line {
+            line.end(Ending::Closed);
+            self.ending.push(line);
+        }
+    }
+
+    fn delivered(&mut self, _: Time) {
+        self.ending.retain(|line| !line.is_flushed());
+    }
+
+    fn poll_flush(&mut self, _: Time, context: &mut Context<'_>) -> Poll<()> {
+        // Registered first, so that no wake-up is lost.
+        self.ready.poll(&mut self.turns, Some(context));
+        let lines = self.seats.values().filter_map(|seat| seat.line.as_ref()).chain(&self.ending);
+        if lines.into_iter().all(|line| line.is_flushed()) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+// Folds the messages of a blackjack dealer into what the page shows.
+
+/** @typedef {import('../protocol/blackjack.js').BlackjackMessage} BlackjackMessage */
+/** @typedef {import('../protocol/blackjack.js').Card} Card */
+/** @typedef {import('../protocol/blackjack.js').Verdict} Verdict */
+
+/**
+ * @typedef {object} BlackjackState
+ * @property {Card[]} hand
+ * @property {Card | null} upcard The dealer's card that is shown. The hole card is never told.
+ * @property {boolean} asked Whether the dealer waits for a decision.
+ * @property {Verdict | null} verdict Of the round that has just ended.
+ * @property {Record<Verdict, number>} counts
+ * @property {number[]} bankroll Wins less losses after each round, for the curve.
+ * @property {boolean} over
+ */
+
+/** The most points of the curve that are kept; beyond it every other one is dropped. */
+const MAX_CURVE = 4096;
+
+/** @returns {BlackjackState} */
+export function begin() {
+  return {
+    hand: [],
+    upcard: null,
+    asked: false,
+    verdict: null,
+    counts: { win: 0, push: 0, loss: 0, bust: 0 },
+    bankroll: [0],
+    over: false,
+  };
+}
+
+/**
+ * Changes `state` by a message.
+ * @param {BlackjackState} state
+ * @param {BlackjackMessage} message
+ */
+export function fold(state, message) {
+  switch (message.kind) {
+    case 'begin':
+      Object.assign(state, { hand: [], upcard: null, asked: false, verdict: null });
+      break;
+    case 'card':
+      state.hand.push(message.card);
+      break;
+    case 'dealer':
+      state.upcard = message.card;
+      break;
+    case 'decision':
+      state.asked = true;
+      break;
+    case 'result': {
+      const { verdict } = message;
+      const reward = verdict === 'win' ? 1 : verdict === 'push' ? 0 : -1;
+      state.asked = false;
+      state.verdict = verdict;
+      state.counts[verdict] += 1;
+      state.bankroll.push(state.bankroll[state.bankroll.length - 1] + reward);
+      if (state.bankroll.length > MAX_CURVE) state.bankroll = state.bankroll.filter((_, index) => index % 2 === 0);
+      break;
+    }
+    case 'quit':
+      state.asked = false;
+      state.over = true;
+      break;
+  }
+}
+
+/**
+ * The value of a hand. It is soft if an ace counts 11.
+ * @param {Card[]} hand
+ * @returns {{ total: number, soft: boolean }}
+ */
+export function value(hand) {
+  const hard = hand.reduce((sum, { rank }) => sum + Math.min(rank, 10), 0);
+  const soft = hard <= 11 && hand.some(({ rank }) => rank === 1);
+  return { total: soft ? hard + 10 : hard, soft };
+}
+
+/**
+ * What the best table on total, softness and upcard does with one deck.
+ * @param {Card[]} hand
+ * @param {Card} upcard
+ * @returns {'hit' | 'stand'}
+ */
+export function best(hand, upcard) {
+  const { total, soft } = value(hand);
+  const dealer = upcard.rank === 1 ? 11 : Math.min(upcard.rank, 10);
+  let stand;
+  if (soft) stand = total >= 19 || (total === 18 && dealer <= 8);
+  else if (total <= 11) stand = false;
+  else if (total === 12) stand = dealer >= 4 && dealer <= 6;
+  else stand = total >= 17 || dealer <= 6;
+  return stand ? 'stand' : 'hit';
+}

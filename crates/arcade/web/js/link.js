@@ -1,0 +1,85 @@
+// A WebSocket that comes back by itself.
+
+/** Pauses before another attempt, in milliseconds; the last one is repeated. */
+const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
+
+/** Close codes after which there is nothing to come back to. The hub sends them; see pump.rs. */
+export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003 });
+
+/**
+ * @typedef {object} Handlers
+ * @property {(data: string | ArrayBuffer) => void} message
+ * @property {(state: LinkState) => void} state
+ * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting', milliseconds: number } | { kind: 'ended', code: number, reason: string }} LinkState
+ */
+
+/** Keeps one socket open. */
+export class Link {
+  /**
+   * @param {() => string} address Of the socket; asked for before each attempt, since a token may have come meanwhile.
+   * @param {Handlers} handlers
+   */
+  constructor(address, handlers) {
+    this.address = address;
+    this.handlers = handlers;
+    this.attempt = 0;
+    this.ended = false;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.connect();
+  }
+
+  connect() {
+    this.handlers.state({ kind: 'connecting' });
+    const socket = new WebSocket(this.address());
+    this.socket = socket;
+    socket.binaryType = 'arraybuffer';
+    socket.addEventListener('open', () => {
+      this.handlers.state({ kind: 'open' });
+    });
+    socket.addEventListener('message', ({ data }) => {
+      // An attempt counts once something has come: a proxy may open sockets that lead nowhere.
+      this.attempt = 0;
+      this.handlers.message(data);
+    });
+    socket.addEventListener('close', ({ code, reason }) => {
+      if (this.ended || this.socket !== socket) return;
+      if (Object.values(CODES).some((known) => known === code)) {
+        this.ended = true;
+        this.handlers.state({ kind: 'ended', code, reason });
+        return;
+      }
+      const milliseconds = PAUSES[Math.min(this.attempt, PAUSES.length - 1)];
+      this.attempt += 1;
+      this.handlers.state({ kind: 'waiting', milliseconds });
+      this.timer = setTimeout(() => this.connect(), milliseconds);
+    });
+  }
+
+  /** @param {string | Uint8Array<ArrayBuffer>} data Dropped if the socket is not open: what is late is no longer meant. */
+  send(data) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(data);
+  }
+
+  /** Ends it for good. */
+  close() {
+    this.ended = true;
+    clearTimeout(this.timer);
+    this.socket?.close();
+  }
+}
+
+/**
+ * The address of a socket of this hub.
+ * @param {string} path
+ * @param {Record<string, string>} [query]
+ */
+export function socketAddress(path, query = {}) {
+  const address = new URL(path, location.href);
+  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  address.hash = '';
+  address.search = new URLSearchParams(query).toString();
+  return address.toString();
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import * as blackjack from '../js/fold/blackjack.js';
+import * as nuggets from '../js/fold/nuggets.js';
+import * as robots from '../js/fold/robots.js';
+import * as cards from '../js/protocol/blackjack.js';
+import * as text from '../js/protocol/nuggets.js';
+
+/** @param {string[]} messages */
+function nuggetsAfter(messages) {
+  const state = nuggets.begin();
+  for (const message of messages) {
+    const decoded = text.decode(message);
+    assert.ok(decoded, message);
+    nuggets.fold(state, decoded);
+  }
+  return state;
+}
+
+const JOINED = ['OK A', 'GRID 3 8', 'GOLD 0 0 250'];
+
+test('a nuggets player sees its room and remembers it', () => {
+  const state = nuggetsAfter([...JOINED, 'DISPLAY\n+---+   \n|..@### \n+---+   \n']);
+  assert.deepEqual(state.place, { row: 1, column: 3 });
+  assert.equal(nuggets.status(state), 'Player A has 0 nuggets (250 nuggets unclaimed).');
+  const later = text.decode('DISPLAY\n+---+   \n|...#@# \n+---+   \n');
+  assert.ok(later);
+  nuggets.fold(state, later);
+  assert.ok(nuggets.isInSight(state, 1, 4));
+  assert.ok(!nuggets.isInSight(state, 1, 1), 'remembered');
+  assert.equal(state.terrain[1].join(''), '|...### ');
+});
+
+test('the way leads over known cells only', () => {
+  const state = nuggetsAfter([...JOINED, 'DISPLAY\n+---+   \n|@..### \n+---+   \n']);
+  assert.equal(nuggets.way(state, { row: 1, column: 6 }), 'lllll');
+  assert.equal(nuggets.way(state, { row: 1, column: 7 }), '');
+  assert.equal(nuggets.way(state, { row: 0, column: 1 }), '');
+});
+
+test('gold, goodbyes and displays of another shape', () => {
+  const state = nuggetsAfter([...JOINED, 'GOLD 12 12 238', 'DISPLAY\nshort\n']);
+  assert.deepEqual(state.gold, { collected: 12, serial: 1 });
+  assert.equal(state.displays, 0);
+  const quit = text.decode('QUIT GAME OVER:\nA         12 Ann\nB        238 Bob B\n');
+  assert.ok(quit);
+  nuggets.fold(state, quit);
+  assert.deepEqual(state.table, [
+    { letter: 'A', purse: 12, name: 'Ann' },
+    { letter: 'B', purse: 238, name: 'Bob B' },
+  ]);
+});
+
+const SETTINGS = { name: 'x', players: 2, width: 6, height: 5, length: 9, radius: 2, timer: 2 };
+const ANN = { name: 'Ann', address: '127.0.0.1:1' };
+const BOB = { name: 'Bob', address: '127.0.0.1:2' };
+
+test('a bomb of robots counts down, covers its cross and destroys', () => {
+  const state = robots.begin();
+  /** @type {robots.RobotsMessage[]} */
+  const messages = [
+    { kind: 'hello', settings: SETTINGS },
+    { kind: 'accepted', id: 0, player: ANN },
+    { kind: 'started', players: new Map([[0, ANN], [1, BOB]]) },
+    {
+      kind: 'turn',
+      turn: 0,
+      events: [
+        { kind: 'playerMoved', id: 0, position: { x: 2, y: 2 } },
+        { kind: 'playerMoved', id: 1, position: { x: 5, y: 4 } },
+        { kind: 'blockPlaced', position: { x: 1, y: 2 } },
+        { kind: 'blockPlaced', position: { x: 0, y: 2 } },
+      ],
+    },
+    { kind: 'turn', turn: 1, events: [{ kind: 'bombPlaced', id: 7, position: { x: 2, y: 2 } }] },
+    { kind: 'turn', turn: 2, events: [] },
+  ];
+  for (const message of messages) robots.fold(state, message);
+  assert.equal(state.game?.bombs.get(7)?.timer, 1);
+  robots.fold(state, {
+    kind: 'turn',
+    turn: 3,
+    events: [
+      { kind: 'bombExploded', id: 7, robots: [0], blocks: [{ x: 1, y: 2 }] },
+      { kind: 'playerMoved', id: 0, position: { x: 3, y: 3 } },
+    ],
+  });
+  const { game } = state;
+  assert.ok(game);
+  assert.deepEqual([...game.blasts.keys()].sort(), ['1,2', '2,0', '2,1', '2,2', '2,3', '2,4', '3,2', '4,2']);
+  assert.deepEqual([...game.blocks.keys()], ['0,2']);
+  assert.deepEqual(game.destroyed, [{ player: 0, position: { x: 2, y: 2 } }]);
+  robots.fold(state, { kind: 'ended', scores: new Map([[0, 1], [1, 0]]) });
+  assert.ok(state.last);
+  const ranked = robots.ranking(state.last.players, state.last.scores);
+  assert.deepEqual(ranked.map(({ rank, name }) => [rank, name]), [[1, 'Bob'], [2, 'Ann']]);
+});
+
+test('hands of blackjack have the values of the rules', () => {
+  const hand = (/** @type {number[]} */ ...ranks) => ranks.map((rank) => ({ rank, suit: cards.SUITS[0] }));
+  for (const [ranks, total, soft] of /** @type {[number[], number, boolean][]} */ ([
+    [[1, 1], 12, true],
+    [[1, 6], 17, true],
+    [[1, 6, 10], 17, false],
+    [[1, 1, 9], 21, true],
+    [[1, 1, 13], 12, false],
+    [[10, 9, 5], 24, false],
+    [[], 0, false],
+  ])) {
+    assert.deepEqual(blackjack.value(hand(...ranks)), { total, soft }, ranks.join('+'));
+  }
+});
+
+test('a round of blackjack ends in a verdict and moves the bankroll', () => {
+  const state = blackjack.begin();
+  const said = ['BEGIN', 'CARD Ten of Clubs', 'CARD Ten of Hearts', 'DEALER Three of Diamonds', 'DECISION', 'RESULT WIN'];
+  for (const message of said) {
+    const decoded = cards.decode(message);
+    assert.ok(decoded, message);
+    blackjack.fold(state, decoded);
+  }
+  assert.deepEqual([state.verdict, state.counts.win, state.bankroll], ['win', 1, [0, 1]]);
+  assert.equal(cards.decode('CARD ace of Spades'), null);
+  assert.equal(cards.decode('BEGIN '), null);
+  assert.equal(cards.decode('RESULT toString'), null);
+});

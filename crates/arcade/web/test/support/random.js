@@ -1,0 +1,12 @@
+/**
+ * A generator for tests: the same seed gives the same numbers.
+ * @param {number} seed
+ * @returns {(end: number) => number} A number below `end`.
+ */
+export function random(seed) {
+  let state = seed;
+  return (end) => {
+    state = (state * 48271) % 2147483647;
+    return state % end;
+  };
+}

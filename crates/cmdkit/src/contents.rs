@@ -1,0 +1,40 @@
+//! Files with a content that a program reads and writes as a whole, such as tables.
+
+use std::{io::ErrorKind, path::Path};
+
+use anyhow::Context;
+
+use crate::{file_name, read_file, replace_file};
+
+/// Reads a file and gives its bytes to `parse`; `None` if there is no such file. `what` names the content in errors, as in
+/// `the table`.
+///
+/// `parse` is given at most `most + 1` bytes, so it can tell that a file is too large.
+///
+/// # Errors
+/// When the file cannot be read or `parse` refuses its content.
+pub fn load_file<T, E>(
+    what: &str,
+    path: &Path,
+    most: usize,
+    parse: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> anyhow::Result<Option<T>>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let name = file_name(path);
+    let bytes = match read_file(path, most) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.with_context(|| format!("cannot read {what} {name}"))?,
+    };
+    parse(&bytes).map(Some).with_context(|| format!("{what} {name} is damaged"))
+}
+
+/// Writes a file as [`replace_file`] does. `what` names the content in errors, as in `the table`.
+///
+/// # Errors
+/// When the content cannot be written; the file is then unchanged.
+pub fn save_file(what: &str, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
+    replace_file(path, bytes).map_err(|error| anyhow::anyhow!("cannot write {what} to {}: {error}", file_name(path)))
+}

@@ -1,0 +1,158 @@
+//! Where the panels are in a window.
+//!
+//! | window | pegs | answers |
+//! | --- | --- | --- |
+//! | from 76 x 18 | one cell each, guesses on rows of their own without a blank row | beside the guesses |
+//! | from 90 x 26 | one cell each, as in the original program | below the guesses; beside them from 108 columns on |
+//! | from 120 x 32 | three columns | beside the guesses |
+//! | from 160 x 52 | five columns and three rows | beside the guesses |
+//!
+//! The messages get the columns that are left, but not more than is comfortable to read; then the board is centred.
+
+use mastermind::{code::MAX_LENGTH, game::TURNS};
+use ratatui::layout::{Position, Rect, Size};
+
+/// The smallest window.
+pub const SIZE: Size = Size::new(76, 18);
+/// The size of the original program, from which on its own layout is used.
+pub(super) const CLASSIC: Size = Size::new(90, 26);
+/// From so many columns on, the classic layout has room beside the guesses.
+const WIDE: u16 = 108;
+/// Columns beside the guesses for an answer.
+const ANSWER: u16 = 17;
+/// The most columns of the messages in a window with larger pegs.
+const MOST_MESSAGES: u16 = 100;
+
+/// The panels, and how large pegs are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Panels {
+    pub(super) guess: Rect,
+    pub(super) history: Rect,
+    pub(super) log: Rect,
+    /// Columns and rows of a peg.
+    pub(super) peg: Size,
+    /// Rows from one guess of the history to the next.
+    step: u16,
+    /// Whether answers stand beside the guesses, and not below them.
+    pub(super) beside: bool,
+}
+
+impl Panels {
+    pub(super) fn new(area: Rect) -> Self {
+        let is = |width, height| area.width >= width && area.height >= height;
+        let (peg, step, beside) = if is(160, 52) {
+            (Size::new(5, 3), 4, true)
+        } else if is(120, 32) {
+            (Size::new(3, 1), 2, true)
+        } else if is(CLASSIC.width, CLASSIC.height) {
+            (Size::new(1, 1), 2, area.width >= WIDE)
+        } else {
+            (Size::new(1, 1), 1, true)
+        };
+        let is_large = peg.width > 1;
+        // A column before each peg, and one behind the last; a frame of one column takes the place of the outer two.
+        let pegs = COUNT * (peg.width + 1) + 1;
+        let left = pegs + if beside { ANSWER } else { 0 };
+        let guess_height = peg.height + 4;
+        let rows = TURNS_SHOWN * step;
+        // Without larger pegs, the panels fill the window as in the original program.
+        let (width, height) = if is_large {
+            (area.width.min(left + MOST_MESSAGES), area.height.min(guess_height + rows + 2))
+        } else {
+            (area.width, area.height)
+        };
+        let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 2);
+        Self {
+            guess: Rect::new(x, y, left, guess_height),
+            history: Rect::new(x, y + guess_height, left, height - guess_height),
+            log: Rect::new(x + left, y, width - left, height),
+            peg,
+            step,
+            beside,
+        }
+    }
+
+    /// The left column of the peg at a position.
+    pub(super) const fn column(self, position: u16) -> u16 {
+        self.guess.x + 1 + position * (self.peg.width + 1)
+    }
+
+    /// The column in the middle of the peg at a position.
+    pub(super) const fn middle(self, position: u16) -> u16 {
+        self.column(position) + self.peg.width / 2
+    }
+
+    /// The first row of the pegs of the guess.
+    pub(super) const fn guess_row(self) -> u16 {
+        self.guess.y + 2
+    }
+
+    /// The first row of the pegs of a turn, counted from 0.
+    pub(super) const fn history_row(self, turn: u16) -> u16 {
+        self.history.y + 1 + turn * self.step
+    }
+
+    /// Where the answer to the guess of a turn begins.
+    pub(super) const fn answer(self, turn: u16) -> Position {
+        let row = self.history_row(turn);
+        if self.beside {
+            Position::new(self.column(COUNT) + 2, row + self.peg.height / 2)
+        } else {
+            Position::new(self.column(0), row + 1)
+        }
+    }
+
+    /// The word that submits the guess, in the frame below it.
+    pub(super) const fn submit(self) -> Rect {
+        const WIDTH: u16 = 7;
+        let pegs = self.column(COUNT) - self.guess.x;
+        Rect::new(self.guess.x + (pegs - WIDTH) / 2, self.guess.bottom() - 1, WIDTH, 1)
+    }
+
+    /// The position whose peg or arrows are at this column.
+    pub(super) fn position_at(self, column: u16) -> Option<usize> {
+        let position = column.checked_sub(self.column(0))? / (self.peg.width + 1);
+        (position < COUNT && column < self.column(position) + self.peg.width).then_some(usize::from(position))
+    }
+}
+
+/// Positions of a row, as columns of a window are counted.
+const COUNT: u16 = {
+    assert!(MAX_LENGTH == 8);
+    8
+};
+
+/// Rows of the history.
+const TURNS_SHOWN: u16 = {
+    assert!(TURNS == 10);
+    10
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In every window the panels are inside it, beside each other, and have room for all turns.
+    #[test]
+    fn panels_fit_every_window() {
+        for width in SIZE.width..=220 {
+            for height in SIZE.height..=70 {
+                let area = Rect::new(0, 0, width, height);
+                let panels = Panels::new(area);
+                let Panels { guess, history, log, peg, .. } = panels;
+                for panel in [guess, history, log] {
+                    assert_eq!(panel.intersection(area), panel, "{area}: {panels:?}");
+                }
+                assert_eq!((guess.right(), guess.bottom()), (log.x, history.y), "{area}: {panels:?}");
+                assert_eq!(history.bottom(), log.bottom(), "{area}: {panels:?}");
+                assert!(panels.history_row(9) + peg.height < history.bottom(), "{area}: {panels:?}");
+                assert!(panels.answer(9).x + ANSWER - 3 <= history.right(), "{area}: {panels:?}");
+                assert!(log.width >= 40 && panels.submit().right() < guess.right(), "{area}: {panels:?}");
+                for position in 0..COUNT {
+                    assert_eq!(panels.position_at(panels.middle(position)), Some(usize::from(position)));
+                }
+                assert_eq!(panels.position_at(panels.column(COUNT)), None);
+            }
+        }
+    }
+}

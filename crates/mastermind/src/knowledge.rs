@@ -1,0 +1,101 @@
+//! What is known of a code that is still to be found.
+
+use alloc::vec::Vec;
+
+use crate::{
+    code::{Code, Peg, Rules},
+    feedback::Feedback,
+    lifeline::Revealed,
+};
+
+/// The answers to guesses and the facts that lifelines have revealed. [`solver::Hint`](crate::solver::Hint) starts from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Knowledge {
+    rules: Rules,
+    answers: Vec<(Code, Feedback)>,
+    colour: Option<Peg>,
+    place: Option<(usize, Peg)>,
+    turns_gone: usize,
+}
+
+impl Knowledge {
+    /// Knows the rules only.
+    pub const fn new(rules: Rules) -> Self {
+        Self { rules, answers: Vec::new(), colour: None, place: None, turns_gone: 0 }
+    }
+
+    /// The rules of the game.
+    pub const fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// The answers, first to last, each once.
+    pub fn answers(&self) -> &[(Code, Feedback)] {
+        &self.answers
+    }
+
+    /// The colour that the first lifeline has revealed.
+    pub(crate) const fn colour(&self) -> Option<Peg> {
+        self.colour
+    }
+
+    /// The place, counted from 0, and the colour that the second lifeline has revealed.
+    pub(crate) const fn place(&self) -> Option<(usize, Peg)> {
+        self.place
+    }
+
+    /// Turns that the guesses and lifelines have taken.
+    pub const fn turns_gone(&self) -> usize {
+        self.turns_gone
+    }
+
+    /// Adds the answer to a guess. A guess that the rules do not allow is ignored. The same guess again takes a turn and is
+    /// not kept twice.
+    pub fn answered(&mut self, guess: Code, feedback: Feedback) {
+        if self.rules.allows_guess(guess) {
+            if !self.answers.contains(&(guess, feedback)) {
+                self.answers.push((guess, feedback));
+            }
+            self.turns_gone += 1;
+        }
+    }
+
+    /// Adds what a lifeline has revealed, and the turns that it took.
+    pub const fn revealed(&mut self, revealed: Revealed, turns: usize) {
+        match revealed {
+            Revealed::Colour(peg) => self.colour = Some(peg),
+            Revealed::Place { place, peg } => self.place = Some((place, peg)),
+        }
+        self.turns_gone += turns;
+    }
+
+    /// Whether there is no answer and no revealed fact.
+    pub const fn is_empty(&self) -> bool {
+        self.answers.is_empty() && self.colour.is_none() && self.place.is_none()
+    }
+
+    /// Whether this may be the code: the rules allow it, and it fits every answer and every revealed fact.
+    pub fn allows(&self, code: Code) -> bool {
+        self.rules.allows_secret(code)
+            && self.answers.iter().all(|(guess, feedback)| Feedback::of(*guess, code) == *feedback)
+            && self.colour.is_none_or(|colour| code.pegs().any(|peg| peg == colour))
+            && self.place.is_none_or(|(place, peg)| code.peg(place) == Some(peg))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_answer_again_takes_a_turn_and_tells_nothing() {
+        let rules = Rules::new(4, 6, true).unwrap();
+        let guess: Code = "1122".parse().unwrap();
+        let feedback = Feedback::of(guess, "3142".parse().unwrap());
+        let mut knowledge = Knowledge::new(rules);
+        for turn in 1..=3 {
+            knowledge.answered(guess, feedback);
+            assert_eq!((knowledge.answers().len(), knowledge.turns_gone()), (1, turn));
+        }
+    }
+}

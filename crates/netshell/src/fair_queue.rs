@@ -1,0 +1,206 @@
+//! Schedules connections by the work that they cause.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use netcore::{Rate, Time, TokenBucket};
+
+use crate::ConnectionId;
+
+/// Nanoseconds of work per second that a connection may cause before it has to queue: 5 % of a processor, with a burst
+/// of 20 ms. A person at a keyboard causes a hundredth of that.
+const LIGHT: Rate = Rate { per_second: 50_000_000, burst: 20_000_000 };
+
+/// Start-time fair queueing of busy connections.
+///
+/// A connection that causes little work is served immediately. One that has exceeded [`LIGHT`] queues until no light
+/// connection has anything to do. Queued connections are served in order of the work each has caused since it began to
+/// queue.
+#[derive(Debug, Default)]
+pub(crate) struct FairQueue {
+    accounts: BTreeMap<ConnectionId, Account>,
+    // Queued connections, the one that has caused least first.
+    waiting: BTreeSet<(u64, ConnectionId)>,
+    // The account of the connection served last. A connection that begins to queue starts from here at least, so that
+    // idle ones do not accumulate credit.
+    floor: u64,
+}
+
+#[derive(Debug)]
+struct Account {
+    bucket: TokenBucket,
+    // In nanoseconds, relative to the floor.
+    caused: u64,
+    waits: bool,
+}
+
+impl FairQueue {
+    /// Adds a connection, which has caused no work yet.
+    pub(crate) fn open(&mut self, now: Time, id: ConnectionId) {
+        self.accounts.insert(id, Account { bucket: TokenBucket::new(LIGHT, now), caused: 0, waits: false });
+    }
+
+    /// Removes a connection.
+    pub(crate) fn close(&mut self, id: ConnectionId) {
+        if let Some(account) = self.accounts.remove(&id) {
+            self.waiting.remove(&(account.caused, id));
+        }
+    }
+
+    /// Whether a connection is served immediately: it caused little work recently and does not queue.
+    pub(crate) fn is_light(&mut self, now: Time, id: ConnectionId) -> bool {
+        let Some(account) = self.accounts.get_mut(&id) else { return false };
+        let light = !account.waits && account.bucket.take(now, 0);
+        if light {
+            // Work that delays nobody does not count later.
+            account.caused = self.floor;
+        }
+        light
+    }
+
+    /// Queues a connection.
+    pub(crate) fn wait(&mut self, id: ConnectionId) {
+        if let Some(account) = self.accounts.get_mut(&id)
+            && !std::mem::replace(&mut account.waits, true)
+        {
+            account.caused = account.caused.max(self.floor);
+            self.waiting.insert((account.caused, id));
+        }
+    }
+
+    /// Takes the next connection off the queue.
+    pub(crate) fn next(&mut self) -> Option<ConnectionId> {
+        let (caused, id) = self.waiting.pop_first()?;
+        self.floor = caused;
+        if let Some(account) = self.accounts.get_mut(&id) {
+            account.waits = false;
+        }
+        Some(id)
+    }
+
+    /// Whether the queue is empty.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Charges a connection for the work that it caused.
+    pub(crate) fn charge(&mut self, now: Time, id: ConnectionId, work: Duration) {
+        let Some(account) = self.accounts.get_mut(&id) else { return };
+        account.bucket.charge(now, u32::try_from(work.as_nanos()).unwrap_or(u32::MAX));
+        let before = account.caused;
+        // At least 1, so that a clock that stands still does not let one connection be served for ever.
+        account.caused = before.saturating_add(u64::try_from(work.as_nanos()).unwrap_or(u64::MAX).max(1));
+        if account.waits {
+            self.waiting.remove(&(before, id));
+            self.waiting.insert((account.caused, id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANN: ConnectionId = ConnectionId(1);
+    const BOB: ConnectionId = ConnectionId(2);
+    const EVE: ConnectionId = ConnectionId(3);
+
+    fn micros(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    fn fair() -> FairQueue {
+        let mut fair = FairQueue::default();
+        for id in [ANN, BOB, EVE] {
+            fair.open(Time::ZERO, id);
+        }
+        fair
+    }
+
+    #[test]
+    fn a_busy_connection_queues_until_its_bucket_refills() {
+        let mut fair = fair();
+        assert!(fair.is_light(Time::ZERO, ANN));
+        fair.charge(Time::ZERO, ANN, micros(20_001));
+        assert!(!fair.is_light(Time::ZERO, ANN));
+        assert!(fair.is_light(Time::ZERO, BOB));
+        assert!(fair.is_light(Time::from_millis(1), ANN), "a twentieth of a millisecond later");
+    }
+
+    #[test]
+    fn queued_connections_get_equal_work_whatever_each_message_costs() {
+        let mut fair = fair();
+        let cost = |id| micros(if id == EVE { 500 } else { 10 });
+        let mut served = BTreeMap::new();
+        for id in [ANN, BOB, EVE] {
+            fair.wait(id);
+        }
+        for _ in 0..10_000 {
+            let id = fair.next().unwrap();
+            *served.entry(id).or_insert(0u32) += 1;
+            fair.charge(Time::ZERO, id, cost(id));
+            fair.wait(id);
+        }
+        assert!(served[&ANN].abs_diff(served[&BOB]) <= 1, "{served:?}");
+        assert!((49..=51).contains(&(served[&ANN] / served[&EVE])), "{served:?}");
+    }
+
+    #[test]
+    fn an_idle_connection_accumulates_no_credit() {
+        let mut fair = fair();
+        for _ in 0..1_000 {
+            fair.wait(EVE);
+            assert_eq!(fair.next(), Some(EVE));
+            fair.charge(Time::ZERO, EVE, micros(10));
+        }
+        fair.wait(EVE);
+        fair.wait(ANN);
+        let turns: Vec<_> = (0..20)
+            .map(|_| {
+                let id = fair.next().unwrap();
+                fair.charge(Time::ZERO, id, micros(10));
+                fair.wait(id);
+                id
+            })
+            .collect();
+        assert!((9..=11).contains(&turns.iter().filter(|&&id| id == ANN).count()), "{turns:?}");
+    }
+
+    #[test]
+    fn work_without_competition_does_not_count_later() {
+        let mut fair = fair();
+        for second in 0..100 {
+            let now = Time::from_millis(1_000 * second);
+            assert!(fair.is_light(now, ANN));
+            fair.charge(now, ANN, micros(20_000));
+        }
+        // Now both want more than the processor can do.
+        let now = Time::from_millis(99_000);
+        fair.charge(now, ANN, micros(20));
+        assert!(!fair.is_light(now, ANN));
+        for id in [ANN, BOB] {
+            fair.wait(id);
+        }
+        let mut turns = 0;
+        for _ in 0..10_000 {
+            let id = fair.next().unwrap();
+            turns += u32::from(id == ANN);
+            fair.charge(now, id, micros(10));
+            fair.wait(id);
+        }
+        // Ann is behind by the 20 ms of her burst, not by two seconds.
+        assert!((3_900..=5_000).contains(&turns), "{turns}");
+    }
+
+    #[test]
+    fn a_closed_connection_has_no_turn() {
+        let mut fair = fair();
+        fair.wait(ANN);
+        fair.wait(BOB);
+        fair.charge(Time::ZERO, ANN, micros(5));
+        fair.close(ANN);
+        assert_eq!((fair.next(), fair.next(), fair.is_empty()), (Some(BOB), None, true));
+    }
+}

@@ -1,0 +1,114 @@
+//! Outputs that are held back.
+
+use std::{
+    collections::VecDeque,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use netcore::{GameEvent, Output, PeerId, Time};
+
+use crate::{Hold, MAX_HOLD};
+
+/// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
+pub const MAX_HELD: usize = 16 << 20;
+/// Longest interval between two checks whether the hold is overdue.
+const LOOK: Duration = Duration::from_secs(1);
+/// Cost of a held output in addition to its bytes.
+const ENTRY: usize = 64;
+
+/// Outputs that wait for their mark, oldest first. Each has the number of the first peer that connected after it.
+pub(super) struct HeldOutputs {
+    hold: Box<dyn Hold + Send>,
+    outputs: VecDeque<(u64, Output, PeerId)>,
+    bytes: usize,
+    // How long the oldest output has waited, measured up to `looked`.
+    waited: Duration,
+    looked: Time,
+}
+
+impl HeldOutputs {
+    /// Without outputs.
+    pub(super) fn new(hold: Box<dyn Hold + Send>) -> Self {
+        Self { hold, outputs: VecDeque::new(), bytes: 0, waited: Duration::ZERO, looked: Time::ZERO }
+    }
+
+    /// Whether no output is held back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.outputs.is_empty()
+    }
+
+    /// Whether more than [`MAX_HELD`] bytes are held back.
+    pub(super) const fn is_full(&self) -> bool {
+        self.bytes > MAX_HELD
+    }
+
+    /// When to check again even if nothing has happened.
+    pub(super) fn wake_at(&self) -> Option<Time> {
+        (!self.outputs.is_empty()).then(|| self.looked.plus(LOOK))
+    }
+
+    /// Ready when the oldest output may be sent. Called before the host waits.
+    pub(super) fn poll_reached(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.hold.flush();
+        match self.outputs.front() {
+            Some(&(mark, ..)) if self.hold.reached() < mark => self.hold.poll_reached(mark - 1, context),
+            Some(_) => Poll::Ready(()),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Gives up the hold if it reaches no mark for [`MAX_HOLD`]. Time during which the process was stopped does not count,
+    /// because the hold could not make progress either.
+    pub(super) fn check_overdue(&mut self, now: Time) {
+        if self.outputs.is_empty() {
+            return;
+        }
+        self.waited += now.since(self.looked).min(LOOK);
+        self.looked = now;
+        if self.waited >= MAX_HOLD {
+            self.hold.give_up();
+            self.restart_wait(now);
+        }
+    }
+
+    /// Holds back the outputs of one input.
+    pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Output>, next_peer: PeerId) {
+        let mark = self.hold.mark();
+        if self.outputs.is_empty() {
+            self.restart_wait(now);
+        }
+        for output in outputs {
+            self.bytes += cost(&output);
+            self.outputs.push_back((mark, output, next_peer));
+        }
+    }
+
+    /// The oldest output, if its mark is reached.
+    pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Output, PeerId)> {
+        let &(mark, ..) = self.outputs.front()?;
+        if mark > self.hold.reached() {
+            return None;
+        }
+        let (_, output, next_peer) = self.outputs.pop_front()?;
+        self.bytes -= cost(&output);
+        self.restart_wait(now);
+        Some((output, next_peer))
+    }
+
+    fn restart_wait(&mut self, now: Time) {
+        self.waited = Duration::ZERO;
+        self.looked = now;
+    }
+}
+
+// The cost of an output while it is held back. Histories are shared and cost nothing.
+fn cost(output: &Output) -> usize {
+    ENTRY
+        + match output {
+            Output::Send { frame, .. } => frame.len(),
+            Output::Event(GameEvent::Summary(text) | GameEvent::Notice { text, .. }) => text.len(),
+            Output::Event(GameEvent::Ended { standings, .. }) => standings.len() * ENTRY,
+            Output::Replay { .. } | Output::Close { .. } | Output::Event(_) => 0,
+        }
+}

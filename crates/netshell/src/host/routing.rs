@@ -1,0 +1,102 @@
+//! Delivers the outputs of a room to its peers and its observer.
+
+use netcore::{GameEvent, Output, PeerId, Time, To};
+
+use super::{Host, Route};
+
+impl Host {
+    // Executes the outputs of the room, or holds them back.
+    pub(super) fn deliver(&mut self, now: Time) {
+        if self.out.is_empty() {
+            return;
+        }
+        let next_peer = PeerId(self.next_peer);
+        if let Some(held) = &mut self.held {
+            held.extend(now, self.out.drain(), next_peer);
+            self.release(now);
+            return;
+        }
+        let mut out = std::mem::take(&mut self.out);
+        for output in out.drain() {
+            self.route(now, output, next_peer);
+        }
+        self.out = out;
+        self.delivered(now);
+    }
+
+    // Executes the held outputs whose mark is reached.
+    pub(super) fn release(&mut self, now: Time) {
+        let mut released = false;
+        while let Some((output, next_peer)) = self.held.as_mut().and_then(|held| held.pop_reached(now)) {
+            self.route(now, output, next_peer);
+            released = true;
+        }
+        if released {
+            self.delivered(now);
+        }
+    }
+
+    fn delivered(&mut self, now: Time) {
+        self.closed.clear();
+        for endpoint in &mut self.endpoints {
+            if std::mem::take(&mut endpoint.touched) {
+                endpoint.transport.delivered(now);
+            }
+        }
+    }
+
+    // `next_peer` is the first peer that connected after this output was made. That peer and later ones do not receive
+    // it.
+    fn route(&mut self, now: Time, output: Output, next_peer: PeerId) {
+        let Self { endpoints, peers, closed, observer, .. } = self;
+        match output {
+            Output::Send { to: To::Peer(peer), frame } => {
+                if let Some(&Route { endpoint, connection, .. }) = peers.get(&peer) {
+                    let endpoint = &mut endpoints[endpoint];
+                    endpoint.touched = true;
+                    endpoint.transport.send(now, connection, frame);
+                }
+            }
+            Output::Send { to: To::Everyone, frame } if peers.range(next_peer..).next().is_some() => {
+                for &Route { endpoint, connection, .. } in peers.range(..next_peer).map(|(_, route)| route) {
+                    let endpoint = &mut endpoints[endpoint];
+                    endpoint.touched = true;
+                    endpoint.transport.send(now, connection, frame.clone());
+                }
+            }
+            Output::Send { to: To::Everyone, frame } => {
+                for endpoint in endpoints {
+                    endpoint.touched = true;
+                    endpoint.transport.send_everyone(now, &frame);
+                }
+            }
+            Output::Replay { to, log } => {
+                if let Some(&Route { endpoint, connection, .. }) = peers.get(&to) {
+                    let endpoint = &mut endpoints[endpoint];
+                    endpoint.touched = true;
+                    endpoint.transport.replay(now, connection, &log);
+                }
+            }
+            Output::Close { peer } => {
+                if let Some(route) = self.forget(peer) {
+                    let endpoint = &mut self.endpoints[route.endpoint];
+                    endpoint.touched = true;
+                    endpoint.transport.close(now, route.connection);
+                }
+            }
+            Output::Event(event) => {
+                let address = |peer| peers.get(&peer).map(|route| &route.address).or_else(|| closed.get(&peer));
+                observer.event(now, &event, about(&event).and_then(address).map(String::as_str));
+            }
+        }
+    }
+}
+
+// The peer that an event is about.
+fn about(event: &GameEvent) -> Option<PeerId> {
+    match *event {
+        GameEvent::Waiting { peer, .. } | GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => Some(peer),
+        GameEvent::Notice { peer, .. } => peer,
+        GameEvent::Started { .. } | GameEvent::Ended { .. } | GameEvent::Summary(_) => None,
+    }
+}

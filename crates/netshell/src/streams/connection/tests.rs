@@ -1,0 +1,154 @@
+//! Tests of a connection over a fake stream.
+
+use super::*;
+use crate::streams::ready::ReadyList;
+use std::task::Context;
+
+/// A peer that sends without end or nothing, and accepts everything or nothing.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+struct Fake {
+    sends: bool,
+    takes: bool,
+    has_left: bool,
+    read: usize,
+    written: Vec<u8>,
+    finished: bool,
+}
+
+impl ByteStream for Fake {
+    fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
+        if self.has_left {
+            return Ok(0);
+        }
+        if !self.sends {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        buffer.extend_from_slice(&vec![7; most]);
+        self.read += most;
+        Ok(most)
+    }
+
+    fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        if !self.takes {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let before = self.written.len();
+        for slice in slices {
+            self.written.extend_from_slice(slice);
+        }
+        Ok(self.written.len() - before)
+    }
+
+    fn poll_readable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn poll_writable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn finish(&mut self) {
+        self.finished = true;
+    }
+}
+
+fn connection(stream: Fake, rate: Rate) -> Connection<Fake> {
+    let source = ReadyList::new().source(());
+    Connection::new(stream, source, "10.0.0.1:1".parse().unwrap(), rate, &Shared::default(), Time::ZERO)
+}
+
+fn at(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
+
+// Reads and processes all input for so many milliseconds, at most a thousand times each.
+fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
+    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    for now in (0..millis).map(at) {
+        for _ in 0..1_000 {
+            if connection.service(now, &shared, &mut buffer) != Serviced::Bytes {
+                break;
+            }
+            // All of it is complete messages.
+            buffer.clear();
+            assert!(!connection.processed(Progress::Decoded, &mut buffer, true));
+        }
+    }
+    connection.stream.read
+}
+
+#[test]
+fn at_most_the_rate_and_a_chunk_are_read() {
+    let sends = || Fake { sends: true, ..Fake::default() };
+    for (per_second, burst) in [(10_000, 20_000), (1 << 20, 8 << 10), (0, 8 << 10)] {
+        let read = read_for(&mut connection(sends(), Rate { per_second, burst }), 3_000);
+        let most = burst as usize + 3 * per_second as usize + CHUNK;
+        assert!(read <= most, "{read} of {most} bytes");
+        assert!(read + 2 * CHUNK >= most, "and no less: {read} of {most} bytes");
+    }
+}
+
+#[test]
+fn after_its_turn_a_connection_continues_where_it_stopped() {
+    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
+    assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
+    let _ = buffer.split_to(10);
+    assert!(connection.processed(Progress::Decoded, &mut buffer, false), "more at once");
+    let _ = buffer.split_to(10);
+    assert!(!connection.processed(Progress::Decoded, &mut buffer, true), "the others first");
+    assert!(buffer.is_empty());
+    assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Bytes);
+    assert_eq!((buffer.len(), connection.stream.read), (CHUNK - 20, CHUNK));
+    assert!(!connection.processed(Progress::Incomplete, &mut buffer, false));
+    assert_eq!(connection.service(at(2), &shared, &mut buffer), Serviced::Bytes);
+    assert_eq!(buffer.len(), 2 * CHUNK - 20, "an unfinished message comes before what follows it");
+}
+
+#[test]
+fn a_closed_connection_is_sent_its_queue_and_lingers_for_a_bounded_time() {
+    let (mut shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let mut connection = connection(Fake::default(), FAST);
+    connection.send(&shared, Bytes::from_static(b"farewell"));
+    connection.close(at(0), &shared);
+    connection.send(&shared, Bytes::from_static(b"not for it"));
+    shared.push(Bytes::from_static(b"nor this"));
+    assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Waits);
+    assert_eq!(connection.elapsed(at(1_999), &shared, Duration::ZERO), Ok(true));
+    connection.stream.takes = true;
+    assert_eq!(connection.service(at(1_999), &shared, &mut buffer), Serviced::Waits);
+    assert_eq!((&connection.stream.written[..], connection.stream.finished), (&b"farewell"[..], true));
+    // Time for which the whole process was stopped does not count, now or at later checks.
+    assert_eq!(connection.elapsed(at(4_500), &shared, Duration::from_millis(2_501)), Ok(true));
+    assert_eq!(connection.elapsed(at(4_500), &shared, Duration::ZERO), Ok(true));
+    assert_eq!(connection.elapsed(at(4_501), &shared, Duration::ZERO), Err(Gone::Lagging));
+    connection.stream.has_left = true;
+    assert_eq!(connection.service(at(4_501), &shared, &mut buffer), Serviced::Done);
+}
+
+#[test]
+fn a_half_closed_connection_is_still_sent_to_until_it_is_closed() {
+    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let mut connection = connection(Fake { has_left: true, takes: true, ..Fake::default() }, FAST);
+    assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Left);
+    assert!(!connection.is_known(), "the host is told once");
+    connection.send(&shared, Bytes::from_static(b"result"));
+    connection.close(at(0), &shared);
+    assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Done);
+    assert_eq!(connection.stream.written, b"result");
+}
+
+#[test]
+fn nothing_is_read_after_a_malformed_message() {
+    let (shared, mut buffer) = (Shared::default(), BytesMut::new());
+    let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
+    assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
+    let wrong = netcore::DecodeError::Incomplete;
+    assert!(!connection.processed(Progress::Malformed(wrong), &mut buffer, false));
+    assert!(!connection.is_open() && connection.is_known());
+    assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Waits);
+    assert_eq!(connection.stream.read, CHUNK);
+}

@@ -1,0 +1,125 @@
+//! The options of the commands that play rounds: `train` and `play`.
+
+use std::path::PathBuf;
+
+use blackjack::learn::Explore;
+use cmdkit::whole_number;
+
+use super::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon, seed};
+
+const TRAIN_HELP: &str = "\
+If FILE exists, its training is continued. The same seed, threads and rounds give the same table, also when the training is \
+stopped with Ctrl-C and continued; the program then prints the command for that. On a terminal the learning curve is drawn \
+meanwhile.
+
+Examples:
+  qtable train --rounds 1e7 --state soft --explore doubt -o soft.table
+  qtable train --rounds 1e8 --threads 2 --seed 7 -o long.table";
+
+const PLAY_HELP: &str = "\
+Examples:
+  qtable play --rounds 1e6 --seed 1
+  qtable play soft.table --rounds 1e5 --json";
+
+/// `qtable train`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = TRAIN_HELP)]
+pub struct TrainArgs {
+    /// Rounds to play, beside those that the table has seen
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, allow_negative_numbers = true,
+          value_parser = whole_number(1..=MAX_ROUNDS, 1_000_000))]
+    pub rounds: u64,
+
+    /// How to decide while learning
+    #[arg(long, value_enum, default_value_t = Way::Epsilon, value_name = "WAY")]
+    pub explore: Way,
+
+    /// Chance of a random decision with --explore epsilon; without it 0.1
+    #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
+    pub epsilon: Option<Epsilon>,
+
+    /// What makes a state; without it that of FILE, or coarse for a new one
+    #[arg(long, value_enum, value_name = "STATES")]
+    pub state: Option<Space>,
+
+    /// Threads that learn beside each other
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = whole_number(1..=MAX_THREADS, 2),
+          allow_negative_numbers = true)]
+    pub threads: u32,
+
+    /// Where the random numbers come from; without it another one each time
+    #[arg(long, value_name = "S", value_parser = whole_number(0..=u64::MAX, 7), allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+
+    /// The table: gone on with if it is there, else new
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_TABLE)]
+    pub output: PathBuf,
+
+    /// Save every so many rounds, too
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, allow_negative_numbers = true,
+          value_parser = whole_number(1..=MAX_ROUNDS, 100_000_000))]
+    pub save_every: u64,
+
+    /// Show the progress on standard error even if that is no terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
+impl TrainArgs {
+    /// How the learner decides, and that in words.
+    ///
+    /// # Errors
+    /// [`UsageError`] when there is a chance for a learner that has none.
+    pub fn explore(&self) -> anyhow::Result<(Explore, String)> {
+        let epsilon = chance(self.epsilon.as_ref(), &[self.explore])?;
+        let words = match self.explore {
+            Way::Epsilon => format!("epsilon {}", epsilon.typed),
+            way => way.word().to_owned(),
+        };
+        Ok((self.explore.explore(epsilon.chance), words))
+    }
+
+    /// Where the random numbers come from.
+    ///
+    /// # Errors
+    /// When the system has none.
+    pub fn seed(&self) -> anyhow::Result<u64> {
+        seed(self.seed)
+    }
+}
+
+/// `qtable play`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = PLAY_HELP)]
+pub struct PlayArgs {
+    /// A table
+    #[arg(value_name = "FILE", default_value = DEFAULT_TABLE)]
+    pub file: PathBuf,
+
+    /// Rounds to play
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true,
+          value_parser = whole_number(1..=MAX_ROUNDS, 1_000_000))]
+    pub rounds: u64,
+
+    /// Where the cards come from; without it another one each time
+    #[arg(long, value_name = "S", value_parser = whole_number(0..=u64::MAX, 7), allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show the progress on standard error even if that is no terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
+impl PlayArgs {
+    /// Where the cards come from.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn seed(&self) -> anyhow::Result<u64> {
+        seed(self.seed)
+    }
+}

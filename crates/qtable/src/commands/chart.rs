@@ -1,0 +1,76 @@
+//! `qtable chart`: what a table does, in the terminal or as a picture.
+
+use std::io::{self, Write};
+
+use blackjack::{Policy, State, StateSpace, round::Action};
+use cmdkit::{file_name, has_colour};
+
+use super::write_files;
+use crate::{
+    args::{ChartArgs, Colour, FileFormat, KnownPolicy},
+    chart::{Chart, Summary, drawing, terminal},
+    judge::{Judge, facts},
+    tables,
+};
+
+/// Runs the command.
+///
+/// # Errors
+/// When the table cannot be read or the chart not be written.
+pub(crate) fn chart(args: &ChartArgs) -> anyhow::Result<()> {
+    let files = args.picture.files(&[FileFormat::Svg, FileFormat::Png])?;
+    let table = match args.policy {
+        None => Some(tables::load(&args.file)?),
+        Some(_) => None,
+    };
+    let judge = Judge::new();
+    let asked = args.state.map(StateSpace::from).unwrap_or_default();
+    let chart = |policy: Policy| {
+        let against = args.against.map_or_else(|| policy.space(), StateSpace::from);
+        Chart::of_policy(policy, judge.best(against))
+    };
+    let (name, chart) = match (table, args.policy.unwrap_or(KnownPolicy::Best)) {
+        (Some(table), _) => {
+            let against = args.against.map_or_else(|| table.space(), StateSpace::from);
+            (format!("What {} has learned", file_name(&args.file)), Chart::of_table(table, judge.best(against)))
+        }
+        (None, KnownPolicy::Best) => (format!("The best table on {}", facts(asked)), chart(judge.best(asked).clone())),
+        (None, KnownPolicy::Mimic) => {
+            let mimic = Policy::mimic();
+            let mimic = Policy::new(asked, |state| mimic.action(hard(state)) == Action::Hit);
+            ("Play as the dealer does".to_owned(), chart(mimic))
+        }
+        (None, KnownPolicy::RandomLimit) => {
+            let limit = judge.solver().limit_of_random(asked).policy();
+            ("Where random training ends up".to_owned(), chart(limit))
+        }
+    };
+    let against = args.against.map_or_else(|| chart.policy.space(), StateSpace::from);
+    let title = args.picture.title.clone().unwrap_or(name);
+    let summary = Summary {
+        value: judge.value(&chart.policy),
+        best: judge.optimum(against),
+        against,
+        differences: chart.differences.len(),
+        states: chart.space().states().count(),
+    };
+    if files.is_empty() {
+        let text = terminal::chart(&chart, &title, &summary, coloured(args.colour));
+        io::stdout().write_all(text.as_bytes())?;
+        return Ok(());
+    }
+    let picture = drawing::picture(&chart, &title, &summary)?;
+    write_files(&files, &picture, "")
+}
+
+fn hard(state: State) -> State {
+    State::new(StateSpace::Coarse, state.total(), false, state.upcard()).unwrap_or(state)
+}
+
+fn coloured(asked: Colour) -> bool {
+    match asked {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => has_colour(&io::stdout()),
+    }
+}

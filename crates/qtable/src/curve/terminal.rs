@@ -1,0 +1,302 @@
+//! Learning curves as text: lines of braille dots, with the names at their right ends.
+
+use std::fmt::Write;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::{Color, Modifier},
+    symbols::Marker,
+    widgets::{
+        Widget,
+        canvas::{Canvas, Line, Points},
+    },
+};
+
+use super::Curves;
+use crate::{args::Way, judge::facts};
+
+/// Columns left of the plot, for values, and right of it, for names.
+const VALUES: u16 = 8;
+const NAMES: u16 = 26;
+/// The largest plot; a wider one would only be flatter.
+const MOST: (u16, u16) = (140, 32);
+/// The smallest window for a plot.
+pub(crate) const LEAST: (u16, u16) = (60, 16);
+
+/// A line of the plot.
+#[derive(Debug, Clone)]
+pub(crate) struct Curve {
+    /// The name at its right end.
+    pub(crate) name: String,
+    /// How its learners decide, which gives the colour.
+    pub(crate) way: Way,
+    /// Numbers of rounds, and the exact values after them.
+    pub(crate) points: Vec<(u64, f64)>,
+}
+
+/// What a plot shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plot<'a> {
+    /// The lines.
+    pub(crate) curves: &'a [Curve],
+    /// From this number of rounds to that, on a logarithmic scale.
+    pub(crate) rounds: (u64, u64),
+    /// The value of the best table, a line of its own.
+    pub(crate) optimum: f64,
+    /// The value of playing as the dealer does, another one.
+    pub(crate) mimic: f64,
+}
+
+/// The output of `qtable curve` in a terminal of this size.
+pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colours: bool) -> String {
+    let lines: Vec<Curve> = curves
+        .series
+        .iter()
+        .map(|series| Curve { name: series.name.clone(), way: series.way, points: series.mean() })
+        .collect();
+    let points = || lines.iter().flat_map(|curve| &curve.points).map(|&(rounds, _)| rounds);
+    let rounds = (points().min().unwrap_or(super::FIRST), points().max().unwrap_or(super::FIRST));
+    let plot = Plot { curves: &lines, rounds, optimum: curves.optimum, mimic: curves.mimic };
+    let title = title.unwrap_or("How many rounds it takes to learn 21");
+    let runs = curves.series.first().map_or(0, |series| series.runs.len());
+    let mean = if runs == 1 { String::new() } else { format!(", mean of {runs} runs") };
+    // The title, the line below it, and the prompt of the shell stay in sight.
+    let rows = size.1.saturating_sub(4).clamp(LEAST.1 - 4, MOST.1);
+    let plot = plot.draw((size.0.clamp(LEAST.0, MOST.0), rows), colours);
+    format!("{title}\nExact value of a round on {}, by rounds of training{mean}\n\n{plot}\n", facts(curves.space))
+}
+
+impl Plot<'_> {
+    /// The plot as lines of text, with a line end between them. It takes `size` columns and rows.
+    pub(crate) fn draw(&self, (width, height): (u16, u16), colours: bool) -> String {
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        let plot = Rect::new(VALUES, 0, width.saturating_sub(VALUES + NAMES), height.saturating_sub(1));
+        let scale = Scale::new(self);
+        scale.canvas(self, plot.width).render(plot, &mut buffer);
+        self.write_values(&mut buffer, plot, &scale);
+        self.write_names(&mut buffer, plot, &scale);
+        self.write_rounds(&mut buffer, plot, &scale);
+        (0..height).map(|row| line(&buffer, row, colours)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Values left of the plot: at its top and bottom, and at the best value.
+    fn write_values(&self, buffer: &mut Buffer, plot: Rect, scale: &Scale) {
+        let best = scale.row(self.optimum, plot);
+        for (row, value) in [(plot.y, scale.high), (plot.bottom().saturating_sub(1), scale.low)] {
+            if row.abs_diff(best) > 1 {
+                buffer.set_string(0, row, format!("{value:>7.3}"), Color::Reset);
+            }
+        }
+        buffer.set_string(0, best, format!("{:>7.4}", self.optimum), Modifier::BOLD);
+    }
+
+    /// The names of the lines right of the plot. Each is as near to the end of its line as the others let it.
+    fn write_names(&self, buffer: &mut Buffer, plot: Rect, scale: &Scale) {
+        let mut names: Vec<(f64, String, Color)> = vec![
+            (self.optimum, "best table".to_owned(), Color::Reset),
+            (self.mimic, "as the dealer plays".to_owned(), Color::Reset),
+        ];
+        for curve in self.curves {
+            if let Some(&(_, value)) = curve.points.last() {
+                names.push((value, format!("{} {value:.4}", curve.name), colour(curve.way)));
+            }
+        }
+        names.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let mut rows: Vec<u16> = names.iter().map(|(value, ..)| scale.row(*value, plot)).collect();
+        // Downwards until none overlap, then up again as far as they left the plot.
+        for at in 1..rows.len() {
+            rows[at] = rows[at].max(rows[at - 1] + 1);
+        }
+        let mut last = plot.bottom();
+        for row in rows.iter_mut().rev() {
+            *row = (*row).min(last.saturating_sub(1));
+            last = *row;
+        }
+        for ((_, name, colour), row) in names.into_iter().zip(rows) {
+            buffer.set_stringn(plot.right() + 1, row, name, usize::from(NAMES - 1), colour);
+        }
+    }
+
+    /// The last number of rounds below the plot, and those powers of ten that leave room for it.
+    fn write_rounds(&self, buffer: &mut Buffer, plot: Rect, scale: &Scale) {
+        let (first, last) = self.rounds;
+        let place = |rounds: u64| {
+            let text = label(rounds);
+            let width = u16::try_from(text.len()).unwrap_or(u16::MAX);
+            let left = scale.column(rounds, plot).saturating_sub(width / 2).min(plot.right().saturating_sub(width));
+            (left, left + width, text)
+        };
+        let (mut end, _, text) = place(last);
+        buffer.set_string(end, plot.bottom(), text, Color::Reset);
+        let powers = std::iter::successors(Some(1_u64), |power| power.checked_mul(10));
+        let powers: Vec<u64> = powers.skip_while(|power| *power < first).take_while(|power| *power < last).collect();
+        for power in powers.into_iter().rev() {
+            let (left, right, text) = place(power);
+            if right + 2 <= end {
+                buffer.set_string(left, plot.bottom(), text, Color::Reset);
+                end = left;
+            }
+        }
+    }
+}
+
+/// Where values and numbers of rounds are in the plot.
+struct Scale {
+    /// As powers of ten.
+    from: f64,
+    to: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    fn new(plot: &Plot<'_>) -> Self {
+        let values = || plot.curves.iter().flat_map(|curve| &curve.points).map(|&(_, value)| value);
+        let low = values().chain([plot.mimic]).fold(plot.optimum, f64::min);
+        let (from, to) = (power(plot.rounds.0), power(plot.rounds.1));
+        // Some room below the lowest value and above the best one.
+        let room = 0.04 * (plot.optimum - low).max(0.01);
+        Self { from, to: to.max(from + 0.1), low: low - room, high: plot.optimum + room }
+    }
+
+    fn canvas<'a>(
+        &'a self,
+        plot: &'a Plot<'a>,
+        width: u16,
+    ) -> Canvas<'a, impl Fn(&mut ratatui::widgets::canvas::Context<'_>) + 'a> {
+        Canvas::default().marker(Marker::Braille).x_bounds([self.from, self.to]).y_bounds([self.low, self.high]).paint(
+            move |context| {
+                // The best value is a line of all dots of a row, the other one of every fourth.
+                let dots = 2 * width;
+                for (value, step) in [(plot.optimum, 1), (plot.mimic, 4)] {
+                    let place = |dot: u16| (f64::from(dot) + 0.5) / f64::from(dots);
+                    let coords: Vec<(f64, f64)> = (0..dots)
+                        .step_by(step)
+                        .map(|dot| (self.from + (self.to - self.from) * place(dot), value))
+                        .collect();
+                    context.draw(&Points { coords: &coords, color: Color::Reset });
+                }
+                for curve in plot.curves {
+                    context.layer();
+                    let color = colour(curve.way);
+                    let points: Vec<(f64, f64)> =
+                        curve.points.iter().map(|&(rounds, value)| (power(rounds), value)).collect();
+                    context.draw(&Points { coords: &points, color });
+                    for pair in points.windows(2) {
+                        let [(x1, y1), (x2, y2)] = [pair[0], pair[1]];
+                        context.draw(&Line { x1, y1, x2, y2, color });
+                    }
+                }
+            },
+        )
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place within a window")]
+    fn row(&self, value: f64, plot: Rect) -> u16 {
+        let part = ((self.high - value) / (self.high - self.low)).clamp(0.0, 1.0);
+        plot.y + ((part * f64::from(plot.height)) as u16).min(plot.height.saturating_sub(1))
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place within a window")]
+    fn column(&self, rounds: u64, plot: Rect) -> u16 {
+        let part = ((power(rounds) - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
+        plot.x + ((part * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1))
+    }
+}
+
+/// The power of ten that is this number.
+#[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
+fn power(rounds: u64) -> f64 {
+    (rounds.max(1) as f64).log10()
+}
+
+/// A number of rounds with a unit, as in `20 k`.
+fn label(rounds: u64) -> String {
+    let (unit, name) = match rounds {
+        0..1_000 => return rounds.to_string(),
+        1_000..1_000_000 => (1_000, "k"),
+        1_000_000..1_000_000_000 => (1_000_000, "M"),
+        _ => (1_000_000_000, "G"),
+    };
+    match rounds % unit * 10 / unit {
+        0 => format!("{} {name}", rounds / unit),
+        tenths => format!("{}.{tenths} {name}", rounds / unit),
+    }
+}
+
+/// The colours of the picture, as the nearest of 256.
+const fn colour(way: Way) -> Color {
+    match way {
+        Way::Random => Color::Indexed(166),
+        Way::Epsilon => Color::Indexed(32),
+        Way::Doubt => Color::Indexed(36),
+    }
+}
+
+/// A row of the buffer without blanks at its end, and with colours if they are wanted.
+fn line(buffer: &Buffer, row: u16, colours: bool) -> String {
+    let (mut text, mut now) = (String::new(), Color::Reset);
+    let cells: Vec<_> = (0..buffer.area.width).map(|column| &buffer[(column, row)]).collect();
+    let end = cells.iter().rposition(|cell| cell.symbol() != " " && cell.symbol() != "\u{2800}").map_or(0, |at| at + 1);
+    for cell in &cells[..end] {
+        if colours && cell.fg != now {
+            // Writing to a string cannot fail.
+            let _ = match cell.fg {
+                Color::Indexed(number) => write!(text, "\x1b[38;5;{number}m"),
+                _ => write!(text, "\x1b[39m"),
+            };
+            now = cell.fg;
+        }
+        // An empty pattern is not the same as a blank in every font.
+        text += if cell.symbol() == "\u{2800}" { " " } else { cell.symbol() };
+    }
+    if now != Color::Reset {
+        text += "\x1b[39m";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot(colours: bool) -> String {
+        let curve =
+            |name: &str, way, points: &[(u64, f64)]| Curve { name: name.to_owned(), way, points: points.to_vec() };
+        let curves = [
+            curve("doubt", Way::Doubt, &[(1_000, -0.3), (10_000, -0.1), (200_000, -0.052)]),
+            curve("random", Way::Random, &[(1_000, -0.35), (200_000, -0.13)]),
+        ];
+        Plot { curves: &curves, rounds: (1_000, 200_000), optimum: -0.0515, mimic: -0.08 }.draw((70, 16), colours)
+    }
+
+    #[test]
+    fn lines_have_their_names_and_the_best_value_its_line() {
+        let text = plot(false);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 16, "{text}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 70), "{text}");
+        let row =
+            |name: &str| lines.iter().position(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {text}"));
+        // The two best values are too near to each other for one row.
+        assert_eq!((row("best table"), row("doubt -0.0520")), (0, 1));
+        assert!(lines[0].starts_with("-0.0515"), "{text}");
+        assert!(row("doubt") < row("as the dealer plays") && row("as the dealer plays") < row("random -0.1300"));
+        let axis: Vec<&str> = lines[15].split("  ").map(str::trim).filter(|label| !label.is_empty()).collect();
+        assert_eq!(axis, ["1 k", "10 k", "200 k"], "{text}");
+        assert_eq!([1_500, 999, 12_000_000].map(label), ["1.5 k", "999", "12 M"]);
+    }
+
+    #[test]
+    fn colours_change_nothing_but_colours() {
+        let (plain, coloured) = (plot(false), plot(true));
+        assert!(!plain.contains('\x1b') && coloured.contains("\x1b[38;5;36m"), "{coloured}");
+        let bare: String = coloured
+            .split('\x1b')
+            .map(|part| part.strip_prefix('[').and_then(|part| part.split_once('m')).map_or(part, |(_, text)| text))
+            .collect();
+        assert_eq!(bare, plain);
+    }
+}

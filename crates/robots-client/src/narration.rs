@@ -1,0 +1,80 @@
+//! The log of how games go.
+
+use std::collections::BTreeMap;
+
+use netshell::{Clock, LogLimit};
+use robots::{Client, Parameters, PlayerId, ServerMessage};
+use tracing::info;
+
+/// Players who are named in a line of the log.
+const MOST_NAMED: usize = 10;
+
+/// Logs the course of games, in a limited number of lines.
+#[derive(Debug)]
+pub(crate) struct GameLog {
+    clock: Clock,
+    limit: LogLimit,
+}
+
+impl GameLog {
+    pub(crate) fn new() -> Self {
+        let clock = Clock::start();
+        Self { clock, limit: LogLimit::new(clock.now()) }
+    }
+
+    /// Logs what `message` tells `client`, which has not taken it in yet.
+    pub(crate) fn narrate(&mut self, client: &Client, message: &ServerMessage) {
+        let happens = match message {
+            ServerMessage::Hello(_) => true,
+            ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => {
+                client.parameters().is_some() && client.game().is_none()
+            }
+            ServerMessage::GameEnded { .. } => client.game().is_some(),
+            ServerMessage::Turn { .. } => false,
+        };
+        if !happens {
+            return;
+        }
+        let Some(held_back) = self.limit.admit(self.clock.now()) else { return };
+        let held_back = (held_back > 0).then_some(held_back);
+        match message {
+            ServerMessage::Hello(parameters) => {
+                let Parameters {
+                    server_name,
+                    players_count,
+                    size_x,
+                    size_y,
+                    game_length,
+                    explosion_radius,
+                    bomb_timer,
+                } = parameters;
+                let name = server_name.escape_debug();
+                info!(%name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, held_back, "the server says hello");
+            }
+            ServerMessage::AcceptedPlayer { id, player } => {
+                info!(id = id.0, name = %player.name.escape_debug(), address = %player.address.escape_debug(), held_back, "accepted");
+            }
+            ServerMessage::GameStarted { players } => info!(players = players.len(), held_back, "the game starts"),
+            ServerMessage::GameEnded { scores } => {
+                let standing = standing(client, scores);
+                info!(destroyed = %standing, held_back, "the game is over");
+            }
+            ServerMessage::Turn { .. } => {}
+        }
+    }
+}
+
+// Who was destroyed how often, the best first.
+fn standing(client: &Client, scores: &BTreeMap<PlayerId, u32>) -> String {
+    let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
+    table.sort_unstable();
+    let row = |&(score, id): &(u32, PlayerId)| match client.players().get(&id) {
+        Some(player) => format!("{} {score}", player.name.escape_debug()),
+        None => format!("player {} {score}", id.0),
+    };
+    let mut rows: Vec<String> = table.iter().take(MOST_NAMED).map(row).collect();
+    if table.len() > MOST_NAMED {
+        rows.push(format!("and {} more", table.len() - MOST_NAMED));
+    }
+    rows.join(", ")
+}

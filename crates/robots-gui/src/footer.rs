@@ -1,0 +1,172 @@
+//! The last line of the screen: what the keys do, and what is the matter.
+
+use std::time::Duration;
+
+use robots::{DrawMessage, GamePicture};
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    contact::{Contact, Server},
+    looks::label_text,
+    view::{Part, View},
+};
+
+const GENERAL: &str = "?: keys  Q: leave";
+const STEERING: &str = "Move: WASD/arrows  Bomb: Space  Block: K";
+const LOOKING: &str = "Tab: next robot  Shift+arrow: look around";
+
+/// The first of `texts` that has room in `width` columns, or else the last.
+fn fitting(texts: impl IntoIterator<Item = String>, width: u16) -> String {
+    let mut last = String::new();
+    for text in texts {
+        if text.width() <= usize::from(width) {
+            return text;
+        }
+        last = text;
+    }
+    last
+}
+
+// The parts that are not empty, two blanks apart.
+fn joined(parts: &[&str]) -> String {
+    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
+}
+
+/// What keys do in the lobby.
+pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u16) -> String {
+    let Some(part) = view.part else { return String::new() };
+    if server == Server::Gone {
+        return fitting(["The connection is over.  Q: leave".to_owned(), "Q: leave".to_owned()], width);
+    }
+    let [long, short] = match (part, joined_already, view.has_asked()) {
+        (Part::Player | Part::Remote, true, _) => ["You are in, and the game begins when all are.", "You are in."],
+        (Part::Player | Part::Remote, false, true) => ["You asked to join.", "Asked to join."],
+        (Part::Player, false, false) => ["Any game key joins, such as Space.", "Space: join"],
+        (Part::Remote, false, false) => ["Any game key asks to join, such as Space.", "Space: join"],
+        (Part::Observer, ..) => ["You look on and do not join.", "You look on."],
+        (Part::Bot, true, _) => ["The bot is in.", "The bot is in."],
+        (Part::Bot, false, _) => ["The bot joins by itself.", "The bot joins."],
+    };
+    fitting([joined(&[long, GENERAL]), joined(&[short, GENERAL]), GENERAL.to_owned()], width)
+}
+
+/// What keys do in a game.
+pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, width: u16) -> String {
+    let Some(part) = view.part else { return String::new() };
+    let own = view.own(&game.players).map(label_text);
+    let (who, brief, keys) = match (part, own) {
+        (Part::Bot, Some(own)) => (format!("The bot plays {own}."), format!("The bot is {own}."), LOOKING),
+        (_, Some(own)) => (format!("You are {own}."), format!("You are {own}."), STEERING),
+        (Part::Player | Part::Remote, None) if view.looks_on(&game.players) => {
+            let left = until_the_end(game, turn);
+            let text = format!("You look on; you can join when this game is over, in {left}.");
+            (text, format!("You look on; join in {left}."), LOOKING)
+        }
+        (Part::Remote | Part::Player, None) => (String::new(), String::new(), STEERING),
+        (Part::Observer, None) => ("You look on.".to_owned(), "You look on.".to_owned(), LOOKING),
+        (Part::Bot, None) => {
+            ("The bot looks on until the next game.".to_owned(), "The bot looks on.".to_owned(), LOOKING)
+        }
+    };
+    let danger = "B: blasts";
+    fitting(
+        [
+            joined(&[&who, keys, danger, GENERAL]),
+            joined(&[&who, keys, GENERAL]),
+            joined(&[&who, GENERAL]),
+            joined(&[&brief, GENERAL]),
+            GENERAL.to_owned(),
+        ],
+        width,
+    )
+}
+
+/// What keys do when the result of a game is shown: in lines below its table, and in one line.
+pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
+    if contact.keys_ignored {
+        return vec!["Keys count again in a moment.".to_owned()];
+    }
+    let lobby = matches!(view.newest(), Some(DrawMessage::Lobby { .. }));
+    let running = matches!(view.newest(), Some(DrawMessage::Game(game)) if !crate::results::is_last(game));
+    let mut lines = vec![];
+    let onwards = match contact.server {
+        Server::Gone => {
+            lines.push("The connection is over.".to_owned());
+            ""
+        }
+        Server::Lost => {
+            lines.push("No connection to the server; trying again.".to_owned());
+            ""
+        }
+        Server::There if running => {
+            lines.push("The next game is on.".to_owned());
+            "Enter: look on"
+        }
+        Server::There if lobby && view.steers() => "Enter: again  L: lobby",
+        Server::There => "Enter: lobby",
+    };
+    lines.extend([onwards, "Tab: board  Q: leave"].iter().filter(|line| !line.is_empty()).map(|&line| line.to_owned()));
+    lines
+}
+
+/// How long a game still takes, or how many turns.
+fn until_the_end(game: &GamePicture, turn: Option<Duration>) -> String {
+    time_left(game, turn).map_or_else(
+        || {
+            let turns = game.game_length.saturating_sub(game.turn);
+            if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") }
+        },
+        |left| format!("about {left}"),
+    )
+}
+
+/// How long a game still takes, once it is known how long a turn takes.
+pub(crate) fn time_left(game: &GamePicture, turn: Option<Duration>) -> Option<String> {
+    let left = turn?.saturating_mul(u32::from(game.game_length.saturating_sub(game.turn)));
+    let seconds = left.as_millis().div_ceil(1_000);
+    Some(if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) })
+}
+
+/// What the user should know about the other program.
+pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
+    let Contact { client, silence, refused, server, .. } = contact;
+    match server {
+        Server::Lost => return Some("No connection to the server; trying again".to_owned()),
+        // The lines about keys say so.
+        Server::Gone => return None,
+        Server::There => {}
+    }
+    if *refused {
+        return Some(format!("Nobody listens at {client}: is the client running there?"));
+    }
+    let seconds = silence.as_ref()?.as_secs();
+    match (view.newest(), view.part) {
+        // Between two arrivals there is nothing to tell, however long that takes.
+        (Some(DrawMessage::Lobby { .. }), Some(Part::Remote)) => {
+            Some(format!("No picture for {seconds} s; in the lobby one comes when somebody joins"))
+        }
+        (_, Some(Part::Remote)) => Some(format!("No picture for {seconds} s: is the client running at {client}?")),
+        (Some(DrawMessage::Game(_)), Some(_)) => Some(format!("Nothing from the server for {seconds} s")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::game as board;
+
+    #[test]
+    fn the_rest_of_a_game_is_told_in_time_once_it_is_known_and_else_in_turns() {
+        let mut game = board(3, 3, &[]);
+        let second = Some(Duration::from_millis(200));
+        assert_eq!(until_the_end(&game, None), "288 turns");
+        assert_eq!(until_the_end(&game, second), "about 58 s");
+        game.game_length = 3_000;
+        assert_eq!(until_the_end(&game, second), "about 10 min");
+        game.turn = 2_999;
+        assert_eq!(until_the_end(&game, None), "1 turn");
+        game.turn = 3_001;
+        assert_eq!(until_the_end(&game, second), "about 0 s");
+    }
+}

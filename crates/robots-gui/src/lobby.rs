@@ -1,0 +1,139 @@
+//! The screen of a lobby: the parameters, who has joined, and how the last game ended.
+
+use std::collections::BTreeMap;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::{Modifier, Style},
+    widgets::Widget,
+};
+use robots::{Parameters, Player, PlayerId};
+use termkit::{Rank, StatusLine, fit, printable};
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    footer,
+    layout::HINTS_FROM,
+    picture::Picture,
+    results::GameResult,
+    roster::{Roster, Row},
+};
+
+/// A lower window has the parameters in two lines.
+const FACTS_FROM: u16 = 14;
+/// A wider window has the last result at the right.
+const BESIDE_FROM: u16 = 90;
+/// What the lobby and the last result have at most, in columns, and what is between them.
+const WIDEST: u16 = 60;
+const GAP: u16 = 4;
+
+impl Picture<'_> {
+    pub(crate) fn lobby(
+        &self,
+        parameters: &Parameters,
+        players: &BTreeMap<PlayerId, Player>,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
+        let view = self.view;
+        let hints = area.height >= HINTS_FROM;
+        let trouble = footer::trouble(view, self.contact);
+        let title = format!("Lobby of {}", printable(&parameters.server_name));
+        let title = if hints { title } else { trouble.clone().unwrap_or(title) };
+        let facts = facts(parameters, players.len(), area.height);
+        let bottom = area.bottom() - u16::from(hints);
+        let last = view.last.as_ref();
+        let beside = last.is_some() && area.width >= BESIDE_FROM;
+        // In the middle of a wide window.
+        let width = if beside { (area.width - GAP) / 2 } else { area.width }.min(WIDEST);
+        let used = if beside { 2 * width + GAP } else { width };
+        let x = area.x + if area.width > used { (area.width - used) / 2 } else { 0 };
+        let top = Rect { x, width: area.right() - x, ..area };
+        StatusLine::new(&title).render(top, buffer);
+        let mut y = area.y + 1;
+        for fact in &facts {
+            buffer.set_stringn(x, y, fact, usize::from(width), Style::new());
+            y += 1;
+        }
+        let row = |(&id, player): (&PlayerId, &Player)| {
+            let (name, last) = (printable(&player.name), printable(&player.address));
+            Row { id, name, last }
+        };
+        let rows: Vec<Row> = players.iter().map(row).collect();
+        let own = view.own(players);
+        let roster = Roster { rows: &rows, last: "address", at_right: false, in_view: own, palette: view.palette };
+        let room = bottom.saturating_sub(y);
+        let below = last.map_or(0, |last| below(last, room, rows.len())).min(if beside { 0 } else { room });
+        roster.render(Rect { x, y, width, height: room - below }, buffer);
+        if let Some(last) = last {
+            let place = if beside {
+                Rect { x: x + width + GAP, y: area.y + 1, width, height: bottom.saturating_sub(area.y + 1) }
+            } else {
+                Rect { x, y: bottom - below, width, height: below }
+            };
+            result(last, place, buffer);
+        }
+        if hints {
+            let usual = footer::lobby(view, own.is_some(), self.contact.server, area.width);
+            self.hints(trouble, &usual, Rect { y: bottom, height: 1, ..area }, buffer);
+        }
+    }
+}
+
+fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
+    let Parameters { players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, .. } = parameters;
+    let missing = usize::from(*players_count).saturating_sub(there);
+    let joined = format!("{there} of {players_count}, {missing} more to come");
+    if height >= FACTS_FROM {
+        return vec![
+            format!("Players           {joined}"),
+            format!("Board             {size_x} x {size_y}"),
+            format!("Length            {game_length} turns"),
+            format!("Explosion radius  {explosion_radius}"),
+            format!("Bomb timer        {bomb_timer} turns"),
+            String::new(),
+        ];
+    }
+    let rest = format!("{size_x} x {size_y}, {game_length} turns, radius {explosion_radius}, bombs {bomb_timer}");
+    // The list needs a line or two as well.
+    [format!("Players {joined}"), rest].into_iter().take(usize::from(height / 3)).collect()
+}
+
+// Lines of the last result below the list of players, with a blank one and the title: no more than half of the room unless
+// the list leaves more.
+fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
+    let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+    let wanted = lines(last.places.len() + 2);
+    let spare = room.saturating_sub(lines(listed + 1));
+    wanted.min(spare.max(room / 2))
+}
+
+// The title and the ranks, as many as there is room for, the own one in any case.
+fn result(last: &GameResult, area: Rect, buffer: &mut Buffer) {
+    let ranks = last.ranks();
+    // The blank line comes first when they stand below something.
+    let (mut y, bottom) = (area.y + u16::from(area.height > 2), area.bottom());
+    if y >= bottom {
+        return;
+    }
+    let width = usize::from(area.width);
+    let title = fit(&format!("Last game: {}", last.title()), width);
+    buffer.set_stringn(area.x, y, title, width, Style::new().add_modifier(Modifier::UNDERLINED));
+    y += 1;
+    let room = usize::from(bottom - y);
+    let mut shown: Vec<&Rank> = ranks.iter().take(room).collect();
+    if let (Some(own), Some(row)) = (ranks.iter().skip(room).find(|rank| rank.own), shown.last_mut()) {
+        *row = own;
+    }
+    let names = ranks.iter().map(|rank| rank.name.width()).max().unwrap_or(0);
+    for Rank { rank, name, score, own } in shown {
+        let mark = if *own { '>' } else { ' ' };
+        let (name, star) = (fit(name, names), if *rank == 1 { " ★" } else { "" });
+        let pad = " ".repeat(names - name.width());
+        let line = fit(&format!("{mark}{rank:>3}. {name}{pad}  {score}{star}"), width);
+        let style = Style::new().add_modifier(if *rank == 1 { Modifier::BOLD } else { Modifier::empty() });
+        buffer.set_stringn(area.x, y, line, width, style);
+        y += 1;
+    }
+}

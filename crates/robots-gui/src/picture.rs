@@ -1,0 +1,180 @@
+//! What the screen shows.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::{Modifier, Style},
+    text::Line,
+    widgets::{Block, Paragraph, Widget, Wrap},
+};
+use robots::{DrawMessage, GamePicture, Player, PlayerId};
+use termkit::{Overlay, Ranking, StatusLine, TooSmall, printable};
+
+use crate::{
+    contact::Contact,
+    footer,
+    keys::help,
+    layout::{Layout, size},
+    roster::{Roster, Row},
+    scene::Scene,
+    view::{Part, SMALLEST, Showing, View},
+};
+
+/// The bar beside the number of the turn: from which width of the window on it has how many characters.
+const BARS: [(u16, usize); 2] = [(60, 20), (40, 10)];
+
+/// One picture of a [`View`]. Drawing changes nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Picture<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) contact: &'a Contact,
+}
+
+impl Widget for &Picture<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        let view = self.view;
+        if view.is_too_small() {
+            TooSmall::new(SMALLEST, view.window).render(area, buffer);
+            return;
+        }
+        match (view.game(), view.newest()) {
+            (Some(game), _) => self.game(game, area, buffer),
+            (None, Some(DrawMessage::Lobby { parameters, players })) => self.lobby(parameters, players, area, buffer),
+            (None, _) => self.waiting(area, buffer),
+        }
+        if view.help {
+            Overlay::new("Robots", &help(view.steers())).render(area, buffer);
+        }
+    }
+}
+
+impl Picture<'_> {
+    fn waiting(&self, area: Rect, buffer: &mut Buffer) {
+        let Contact { client, port, .. } = self.contact;
+        let trouble = footer::trouble(self.view, self.contact);
+        let mut lines = match self.view.part {
+            None => vec![],
+            Some(Part::Remote) => {
+                let keys = trouble.unwrap_or_else(|| format!("Keys go to the client at {client}."));
+                vec![format!("Waiting for pictures on UDP port {port}."), keys]
+            }
+            Some(_) => vec![trouble.unwrap_or_else(|| "Waiting for the server.".to_owned())],
+        };
+        lines.push("? shows the keys, Q leaves.".to_owned());
+        let lines: Vec<Line<'_>> = lines.into_iter().map(Line::raw).collect();
+        Paragraph::new(lines).wrap(Wrap { trim: true }).render(area, buffer);
+    }
+
+    fn game(&self, game: &GamePicture, area: Rect, buffer: &mut Buffer) {
+        let view = self.view;
+        let layout = Layout::of(game, area.as_size());
+        let on_screen = |rect: Rect| Rect { x: rect.x + area.x, y: rect.y + area.y, ..rect };
+        let (fields, in_view) = (layout.fields(), view.in_view(&game.players));
+        let trouble = footer::trouble(view, self.contact);
+
+        let marks = view.camera.marks(size(game), fields);
+        let turn = self.title(game, area.width);
+        let top = if layout.hints.is_none() { trouble.as_deref().unwrap_or(&turn) } else { &turn };
+        StatusLine::new(top).right(&marks).render(area, buffer);
+
+        let mut scene = Scene::new(game, view.camera.corner(), fields, in_view, view.palette);
+        if view.danger
+            && let Some(blasts) = view.story.danger(game)
+        {
+            scene = scene.with_danger(game, &blasts);
+        }
+        if let Some(own) = view.own(&game.players).filter(|_| view.story.points(view.now)) {
+            scene = scene.pointing_at(game, own);
+        }
+        if layout.framed {
+            let dim = Style::new().add_modifier(Modifier::DIM);
+            Block::bordered().border_style(dim).render(on_screen(layout.board), buffer);
+        }
+        scene.render(layout.field, on_screen(layout.inner()), buffer);
+
+        if let Some(scores) = layout.scores {
+            let rows = scores_of(game);
+            let roster = Roster { rows: &rows, last: "deaths", at_right: true, in_view, palette: view.palette };
+            roster.render(on_screen(scores), buffer);
+        }
+        self.below(game, &layout, trouble, area, buffer);
+    }
+
+    // The last line, and the table of a game that is over.
+    fn below(&self, game: &GamePicture, layout: &Layout, trouble: Option<String>, area: Rect, buffer: &mut Buffer) {
+        let view = self.view;
+        let hints = layout.hints.map(|hints| Rect { x: hints.x + area.x, y: hints.y + area.y, ..hints });
+        let Some(last) = view.last.as_ref().filter(|_| view.showing != Showing::Newest) else {
+            let Some(hints) = hints else { return };
+            if let Some(news) = view.story.news(view.now).filter(|_| trouble.is_none()) {
+                buffer.set_style(hints, Style::new().add_modifier(Modifier::BOLD));
+                StatusLine::new(news).render(hints, buffer);
+            } else {
+                let usual = footer::game(view, game, self.contact.turn_duration, hints.width);
+                self.hints(trouble, &usual, hints, buffer);
+            }
+            return;
+        };
+        let lines = footer::result(view, self.contact);
+        if view.showing == Showing::FinalBoard {
+            if let Some(hints) = hints {
+                StatusLine::new(&lines.join("  ")).render(hints, buffer);
+            }
+            return;
+        }
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let (ranks, title) = (last.ranks(), last.title());
+        let ranking = Ranking::new(&title, &ranks, &lines);
+        // Beside the board if there is room, so that all of it stays visible.
+        let beside = layout.scores.map(|scores| Rect { x: scores.x + area.x, y: scores.y + area.y, ..scores });
+        let beside = beside.filter(|scores| {
+            let size = ranking.size();
+            size.width <= scores.width && size.height <= scores.height
+        });
+        let place = beside.unwrap_or(Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
+        if let Some(scores) = beside {
+            ratatui::widgets::Clear.render(scores, buffer);
+        }
+        ranking.render(place, buffer);
+    }
+
+    pub(crate) fn hints(&self, trouble: Option<String>, usual: &str, area: Rect, buffer: &mut Buffer) {
+        let unreadable = match self.contact.unreadable {
+            0 => String::new(),
+            count => format!("{count} unreadable"),
+        };
+        match trouble {
+            Some(trouble) => StatusLine::new(&trouble).right(&unreadable).render(area, buffer),
+            None if unreadable.is_empty() => StatusLine::new(usual).render(area, buffer),
+            None => StatusLine::new(&format!("{unreadable}.  {usual}")).render(area, buffer),
+        }
+    }
+
+    // The turn, as a bar too, the time that is left, and the server's name, which may be long.
+    fn title(&self, game: &GamePicture, width: u16) -> String {
+        let GamePicture { turn, game_length, server_name, .. } = game;
+        let name = printable(server_name);
+        let Some(&(_, bar)) = BARS.iter().find(|&&(from, _)| width >= from) else {
+            return format!("{turn}/{game_length}  {name}");
+        };
+        // A game of no turns is over at once.
+        let parts = usize::from(*turn) * bar;
+        let done = parts.checked_div(usize::from(*game_length)).map_or(bar, |done| done.min(bar));
+        let left = self.contact.turn_duration.filter(|_| self.view.showing == Showing::Newest);
+        let left = footer::time_left(game, left).map_or_else(String::new, |left| format!("{left} left  "));
+        format!("Turn {turn} of {game_length} [{:-<bar$}]  {left}{name}", "#".repeat(done))
+    }
+}
+
+// Fewest deaths first. Whoever has no score yet comes last.
+fn scores_of(game: &GamePicture) -> Vec<Row> {
+    let mut players: Vec<(Option<u32>, PlayerId, &Player)> =
+        game.players.iter().map(|(&id, player)| (game.scores.get(&id).copied(), id, player)).collect();
+    players.sort_by_key(|&(score, id, _)| (score.is_none(), score, id));
+    let row = |(score, id, player): (Option<u32>, PlayerId, &Player)| {
+        let last = score.map_or_else(|| "-".to_owned(), |score| score.to_string());
+        Row { id, name: printable(&player.name), last }
+    };
+    players.into_iter().map(row).collect()
+}

@@ -1,0 +1,203 @@
+//! How games ended: the ranks of the last one, and who won how many.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use netcore::Time;
+use robots::{GamePicture, Player, PlayerId};
+use termkit::Rank;
+
+use crate::looks::{called, label_text};
+
+/// Players whose wins are remembered, most of them of earlier games.
+const MAX_KNOWN: usize = 1_024;
+/// Winners who are named.
+const MAX_WINNERS: usize = 3;
+
+/// One player's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Counted from 1; the same for all who were destroyed as often.
+    pub(crate) rank: usize,
+    pub(crate) id: PlayerId,
+    pub(crate) name: String,
+    pub(crate) deaths: u32,
+    /// Games won on this server, this one included.
+    pub(crate) wins: u32,
+}
+
+/// How a game ended.
+#[derive(Debug, Clone)]
+pub(crate) struct GameResult {
+    /// The last picture.
+    pub(crate) game: GamePicture,
+    pub(crate) own: Option<PlayerId>,
+    pub(crate) places: Vec<Place>,
+    /// When it was known.
+    pub(crate) since: Time,
+    /// Games that were played to their end while somebody looked, this one included.
+    pub(crate) games: u32,
+}
+
+/// Who has won how many games.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    // A player of the next game is the same one if name and address are the same.
+    wins: BTreeMap<(String, String), u32>,
+    games: u32,
+}
+
+/// Whether this is the last picture of its game.
+pub(crate) const fn is_last(game: &GamePicture) -> bool {
+    game.turn >= game.game_length
+}
+
+impl Tally {
+    /// Takes in how a game ended. One that was broken off is nobody's win.
+    pub(crate) fn game_over(&mut self, now: Time, game: GamePicture, own: Option<PlayerId>) -> GameResult {
+        let mut ranked: Vec<(u32, PlayerId, &Player)> =
+            game.players.iter().filter_map(|(id, player)| Some((*game.scores.get(id)?, *id, player))).collect();
+        ranked.sort_unstable_by_key(|&(deaths, id, _)| (deaths, id));
+        let rank = |deaths: u32| 1 + ranked.iter().take_while(|&&(fewer, ..)| fewer < deaths).count();
+        let key = |player: &Player| (player.name.to_string(), player.address.to_string());
+        if is_last(&game) {
+            self.games += 1;
+            let winners = ranked.iter().filter(|&&(deaths, ..)| rank(deaths) == 1).map(|(.., player)| key(player));
+            if self.wins.len() >= MAX_KNOWN {
+                self.wins.retain(|known, _| game.players.values().any(|player| key(player) == *known));
+            }
+            for winner in winners {
+                *self.wins.entry(winner).or_default() += 1;
+            }
+        }
+        let place = |&(deaths, id, player): &(u32, PlayerId, &Player)| Place {
+            rank: rank(deaths),
+            id,
+            name: called(id, &player.name),
+            deaths,
+            wins: self.wins.get(&key(player)).copied().unwrap_or(0),
+        };
+        let places = ranked.iter().map(place).collect();
+        GameResult { places, own, since: now, games: self.games, game }
+    }
+}
+
+impl GameResult {
+    /// What has happened, in a few words.
+    pub(crate) fn title(&self) -> String {
+        let GamePicture { turn, game_length, .. } = self.game;
+        if !is_last(&self.game) {
+            return format!("The game broke off in turn {turn} of {game_length}");
+        }
+        let winners: Vec<&Place> = self.places.iter().filter(|place| place.rank == 1).collect();
+        let own = winners.iter().any(|place| Some(place.id) == self.own);
+        match &winners[..] {
+            [] => "The game is over".to_owned(),
+            [_] if own => "You win".to_owned(),
+            [one] => format!("{} wins", one.name),
+            all if all.len() > MAX_WINNERS => format!("{} share the first place", all.len()),
+            all => {
+                let names: Vec<&str> = all.iter().map(|place| &*place.name).collect();
+                format!("{} share the first place", names.join(" and "))
+            }
+        }
+    }
+
+    /// The table.
+    pub(crate) fn ranks(&self) -> Vec<Rank> {
+        let digits = |number: fn(&Place) -> u32| {
+            self.places.iter().map(|place| number(place).to_string().len()).max().unwrap_or(1)
+        };
+        let (deaths, wins) = (digits(|place| place.deaths), digits(|place| place.wins));
+        let rank = |place: &Place| {
+            let word = if place.deaths == 1 { "death " } else { "deaths" };
+            let won = match self.games {
+                0 | 1 => String::new(),
+                games => format!("  {:>wins$}/{games} won", place.wins),
+            };
+            let score = format!("{:>deaths$} {word}{won}", place.deaths);
+            let name = format!("{} {}", label_text(place.id), place.name);
+            Rank { rank: place.rank, name, score, own: Some(place.id) == self.own }
+        };
+        self.places.iter().map(rank).collect()
+    }
+
+    /// The same as plain text, a line for each player behind the title.
+    pub(crate) fn text(&self) -> String {
+        let row = |Rank { rank, name, score, own }: Rank| {
+            let mark = if own { '>' } else { ' ' };
+            format!("\n{mark} {rank:>3}. {score}  {name}")
+        };
+        self.title() + &self.ranks().into_iter().map(row).collect::<String>()
+    }
+
+    /// Whether it has been shown for so long.
+    pub(crate) fn is_older_than(&self, time: Duration, now: Time) -> bool {
+        now.since(self.since) >= time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::game;
+
+    fn over(scores: &[u32]) -> GamePicture {
+        let names = ["Ann", "Bob", "Cid", "Dan", "Eve"];
+        let robots: Vec<(&str, u16, u16)> = names.iter().take(scores.len()).map(|&name| (name, 0, 0)).collect();
+        let mut game = game(3, 3, &robots);
+        game.turn = game.game_length;
+        game.scores = (0..).map(PlayerId).zip(scores.iter().copied()).collect();
+        game
+    }
+
+    fn ended(game: GamePicture, own: Option<u8>) -> GameResult {
+        Tally::default().game_over(Time::ZERO, game, own.map(PlayerId))
+    }
+
+    #[test]
+    fn fewest_deaths_come_first_and_equals_share_a_rank() {
+        let result = ended(over(&[5, 1, 5, 7]), Some(2));
+        let ranks: Vec<_> = result.places.iter().map(|place| (place.rank, &*place.name, place.deaths)).collect();
+        assert_eq!(ranks, [(1, "Bob", 1), (2, "Ann", 5), (2, "Cid", 5), (4, "Dan", 7)]);
+        assert_eq!(
+            result.text(),
+            "Bob wins\n    1. 1 death   B Bob\n    2. 5 deaths  A Ann\n>   2. 5 deaths  C Cid\n    4. 7 deaths  D Dan"
+        );
+    }
+
+    #[test]
+    fn the_title_names_who_has_won() {
+        assert_eq!(ended(over(&[5, 1]), Some(1)).title(), "You win");
+        assert_eq!(ended(over(&[1, 1, 2]), Some(1)).title(), "Ann and Bob share the first place");
+        assert_eq!(ended(over(&[1, 1, 1, 1]), None).title(), "4 share the first place");
+        assert_eq!(ended(over(&[]), None).title(), "The game is over");
+        let mut broken = over(&[1, 2]);
+        broken.turn = 12;
+        assert_eq!(ended(broken, None).title(), "The game broke off in turn 12 of 300");
+    }
+
+    #[test]
+    fn wins_are_counted_over_games_and_a_game_that_broke_off_is_none() {
+        let mut tally = Tally::default();
+        tally.game_over(Time::ZERO, over(&[1, 0]), None);
+        let mut broken = over(&[0, 9]);
+        broken.turn = 3;
+        tally.game_over(Time::ZERO, broken, None);
+        tally.game_over(Time::ZERO, over(&[2, 2]), None);
+        let last = tally.game_over(Time::ZERO, over(&[2, 10]), None);
+        let ranks: Vec<String> = last.ranks().into_iter().map(|rank| rank.score).collect();
+        assert_eq!(ranks, [" 2 deaths  2/3 won", "10 deaths  2/3 won"]);
+    }
+
+    #[test]
+    fn players_without_end_are_forgotten() {
+        let mut tally = Tally::default();
+        for number in 0..2_000 {
+            let name = number.to_string();
+            let mut game = game(3, 3, &[(&name, 0, 0)]);
+            game.turn = game.game_length;
+            tally.game_over(Time::ZERO, game, None);
+            assert!(tally.wins.len() <= MAX_KNOWN);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! From picture to picture: games end, the next one begins, and every line about keys is true.
+
+use robots::{DrawMessage, GamePicture};
+
+use super::{
+    tests::{contact, drawn, lobby, screen, view},
+    *,
+};
+use crate::{
+    contact::Server,
+    testing::{bomb, game, lines},
+};
+
+const NOBODY: &[&str] = &[];
+
+// A turn of a game of Ann and Bob on 6 x 4 fields, in which Ann is destroyed in turn 2 by a bomb of Bob.
+fn turn(turn: u16) -> GamePicture {
+    let mut game = game(6, 4, &[("Ann", 0, 0), ("Bob", 1, 0)]);
+    (game.turn, game.game_length) = (turn, 4);
+    if turn >= 2 {
+        game.scores.insert(PlayerId(0), 1);
+    }
+    game
+}
+
+fn at(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+fn last_line(view: &mut View, contact: &Contact, width: u16) -> String {
+    lines(&drawn(view, contact, width, 24)).pop().unwrap()
+}
+
+fn ended(part: Part) -> View {
+    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(part);
+    assert!(!view.show(at(0), lobby(&["Ann"], 2)));
+    for number in 0..4 {
+        assert!(!view.show(at(100), DrawMessage::Game(turn(number))), "{number}");
+    }
+    assert!(view.show(at(200), DrawMessage::Game(turn(4))));
+    assert!(!view.show(at(200), DrawMessage::Game(turn(4))), "a datagram may come twice");
+    assert!(!view.show(at(200), lobby(NOBODY, 2)), "it has ended already");
+    view.prepare(at(200), Size::new(80, 24));
+    view
+}
+
+#[test]
+fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked() {
+    let mut view = ended(Part::Player);
+    assert_eq!(view.shown(), Shown::Result);
+    let shown = screen(&mut view, 80, 24);
+    assert!(shown[0].starts_with("Turn 4 of 4 [####################]"), "{shown:#?}");
+    for expected in
+        ["┌ Bob wins ──", "│   1. B Bob  0 deaths ★ │", "│ > 2. A Ann  1 death    │", "│ Enter: again  L: lobby │"]
+    {
+        assert!(shown.iter().any(|line| line.contains(expected)), "{expected}: {shown:#?}");
+    }
+    view.toggle_table();
+    let shown = screen(&mut view, 80, 24);
+    assert!(!shown.concat().contains("Bob wins"), "{shown:#?}");
+    assert_eq!(shown[23], "Enter: again  L: lobby  Tab: board  Q: leave");
+    view.toggle_table();
+    let ignored = Contact { keys_ignored: true, ..contact() };
+    let shown = lines(&drawn(&mut view, &ignored, 80, 24)).concat();
+    assert!(shown.contains("Keys count again in a moment.") && !shown.contains("Enter"), "{shown}");
+}
+
+#[test]
+fn the_last_scores_stay_in_the_lobby() {
+    let mut view = ended(Part::Player);
+    assert!(view.proceed(), "a lobby, in which one can join");
+    assert_eq!(view.shown(), Shown::Game);
+    for (width, height) in [(80, 24), (120, 40), (200, 60), (40, 14)] {
+        let shown = screen(&mut view, width, height);
+        for expected in ["Lobby of here", "Last game: Bob wins", "  1. B Bob  0 deaths ★", ">  2. A Ann  1 death"] {
+            assert!(shown.iter().any(|line| line.contains(expected)), "{expected}: {shown:#?}");
+        }
+    }
+    assert_eq!(view.result_text().unwrap(), "Bob wins\n    1. 0 deaths  B Bob\n>   2. 1 death   A Ann");
+}
+
+#[test]
+fn a_result_gives_way_to_the_next_game_after_a_while_and_not_at_once() {
+    let mut view = ended(Part::Observer);
+    view.show(at(300), DrawMessage::Game(turn(0)));
+    assert_eq!(view.shown(), Shown::Result);
+    assert!(screen(&mut view, 80, 24).concat().contains("The next game is on."));
+    view.show(at(5_199), DrawMessage::Game(turn(1)));
+    assert_eq!(view.shown(), Shown::Result);
+    view.show(at(5_200), DrawMessage::Game(turn(2)));
+    assert_eq!(view.shown(), Shown::Game);
+    let mut view = ended(Part::Player);
+    view.show(at(300), DrawMessage::Game(turn(0)));
+    assert!(!view.proceed(), "there is no lobby to join in");
+}
+
+#[test]
+fn a_game_without_its_last_turn_broke_off() {
+    let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(Part::Remote);
+    view.show(at(0), DrawMessage::Game(turn(3)));
+    assert!(view.show(at(1), lobby(NOBODY, 2)));
+    assert!(screen(&mut view, 80, 24).concat().contains("The game broke off in turn 3 of 4"));
+    // So does one whose server is gone.
+    let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(Part::Player);
+    assert!(!view.server_gone(at(0)));
+    view.show(at(0), DrawMessage::Game(turn(2)));
+    assert!(view.server_gone(at(1)));
+    let gone = Contact { server: Server::Gone, ..contact() };
+    let shown = lines(&drawn(&mut view, &gone, 80, 24)).concat();
+    assert!(shown.contains("in turn 2 of 4") && shown.contains("The connection is over."), "{shown}");
+    assert!(!shown.contains("Enter"), "{shown}");
+    // A replay shows pictures and no results.
+    let mut view = View::new(Palette::MONO, Follow::Nobody);
+    assert!(!view.show(at(0), DrawMessage::Game(turn(4))) && !view.show(at(0), lobby(NOBODY, 2)));
+}
+
+#[test]
+fn whose_bomb_it_was_is_told_instead_of_keys_for_a_while() {
+    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(Part::Player);
+    let with_bomb = |number: u16, timer: u16| {
+        let mut game = turn(number);
+        game.bombs = vec![bomb(1, 0, timer)];
+        game
+    };
+    // Bombs have a timer of 5 here, so the game is looked at from turn 0 on with a turn for each.
+    let mut pictures: Vec<GamePicture> = vec![turn(0)];
+    pictures.extend((1..=5).map(|number| with_bomb(number, 6 - number)));
+    pictures.push(turn(6));
+    view.show(at(0), lobby(&["Ann", "Bob"], 2));
+    for (number, mut picture) in (0..).zip(pictures) {
+        picture.game_length = 300;
+        picture.scores.insert(PlayerId(0), u32::from(number == 6));
+        view.show(at(number), DrawMessage::Game(picture));
+    }
+    assert_eq!(last_line(&mut view, &contact(), 80), "Bob's bomb got you");
+    assert!(view.is_moving(at(100)));
+    view.prepare(at(3_006), Size::new(80, 24));
+    assert!(last_line(&mut view, &contact(), 80).starts_with("You are A.  Move"));
+}
+
+#[test]
+fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_comes() {
+    let (tell, told) = watch::channel(Some(PlayerId(0)));
+    let mut view = View::new(Palette::MONO, Follow::Told(told)).taking_part(Part::Player);
+    view.show(at(0), DrawMessage::Game(turn(0)));
+    tell.send(None).unwrap();
+    view.show(at(0), DrawMessage::Game(turn(4)));
+    assert!(screen(&mut view, 80, 24).concat().contains("> 2. A Ann"));
+    view.show(at(0), lobby(&["Ann"], 2));
+    view.proceed();
+    assert!(screen(&mut view, 80, 24)[23].starts_with("Any game key joins"));
+}
+
+#[test]
+fn every_line_about_keys_is_true() {
+    let told = |part, own: Option<u8>| {
+        let (_, told) = watch::channel(own.map(PlayerId));
+        View::new(Palette::MONO, Follow::Told(told)).taking_part(part)
+    };
+    let in_lobby = |part, own: Option<u8>, sent: bool| {
+        let mut view = told(part, own);
+        view.show(at(0), lobby(&["Ann"], 2));
+        if sent {
+            view.sent();
+        }
+        last_line(&mut view, &contact(), 80)
+    };
+    for (part, own, sent, said) in [
+        (Part::Player, None, false, "Any game key joins, such as Space.  ?: keys  Q: leave"),
+        (Part::Player, None, true, "You asked to join.  ?: keys  Q: leave"),
+        (Part::Player, Some(0), true, "You are in, and the game begins when all are.  ?: keys  Q: leave"),
+        (Part::Remote, None, false, "Any game key asks to join, such as Space.  ?: keys  Q: leave"),
+        (Part::Remote, None, true, "You asked to join.  ?: keys  Q: leave"),
+        (Part::Observer, None, false, "You look on and do not join.  ?: keys  Q: leave"),
+        (Part::Bot, None, false, "The bot joins by itself.  ?: keys  Q: leave"),
+        (Part::Bot, Some(0), false, "The bot is in.  ?: keys  Q: leave"),
+    ] {
+        assert_eq!(in_lobby(part, own, sent), said);
+    }
+    let in_game = |part, own: Option<u8>, turn_duration| {
+        let mut view = told(part, own);
+        view.show(at(0), DrawMessage::Game(turn(1)));
+        last_line(&mut view, &Contact { turn_duration, ..contact() }, 100)
+    };
+    let second = Some(Duration::from_secs(1));
+    let steering = "Move: WASD/arrows  Bomb: Space  Block: K  B: blasts  ?: keys  Q: leave";
+    let looking = "Tab: next robot  Shift+arrow: look around  B: blasts  ?: keys  Q: leave";
+    for (part, own, turn, said) in [
+        (Part::Player, Some(0), None, format!("You are A.  {steering}")),
+        (Part::Remote, Some(1), None, format!("You are B.  {steering}")),
+        (Part::Remote, None, None, steering.to_owned()),
+        (
+            Part::Player,
+            None,
+            None,
+            "You look on; you can join when this game is over, in 3 turns.  ?: keys  Q: leave".into(),
+        ),
+        (
+            Part::Player,
+            None,
+            second,
+            "You look on; you can join when this game is over, in about 3 s.  ?: keys  Q: leave".into(),
+        ),
+        (Part::Observer, None, None, format!("You look on.  {looking}")),
+        (Part::Bot, Some(1), None, format!("The bot plays B.  {looking}")),
+        (
+            Part::Bot,
+            None,
+            None,
+            "The bot looks on until the next game.  Tab: next robot  Shift+arrow: look around  ?: keys  Q: leave"
+                .into(),
+        ),
+    ] {
+        assert_eq!(in_game(part, own, turn), said);
+    }
+    // A GUI of its own knows that nobody has asked it to join.
+    let mut late = view(Follow::Nobody);
+    late.show(at(0), lobby(NOBODY, 2));
+    late.show(at(0), DrawMessage::Game(turn(1)));
+    assert!(last_line(&mut late, &contact(), 100).starts_with("You look on"));
+    // Nothing is said about keys to somebody who has none.
+    let mut replay = View::new(Palette::MONO, Follow::Nobody);
+    replay.show(at(0), DrawMessage::Game(turn(1)));
+    assert_eq!(last_line(&mut replay, &contact(), 100), "");
+}
+
+#[test]
+fn all_lines_about_keys_fit_narrow_windows() {
+    for part in [Part::Remote, Part::Player, Part::Observer, Part::Bot] {
+        for width in [12, 20, 30, 36, 44, 60, 79] {
+            let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(part);
+            view.show(at(0), lobby(NOBODY, 2));
+            let footers = [last_line(&mut view, &contact(), width), {
+                view.show(at(0), DrawMessage::Game(turn(1)));
+                last_line(&mut view, &contact(), width)
+            }];
+            for footer in footers {
+                assert!(width < 17 || footer.ends_with("Q: leave"), "{part:?} {width} {footer}");
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! How often a person would beat each level of bot.
+//!
+//! The person is a script with a human's pace and sight. It knows the board as it was a turn ago, decides in every other turn and
+//! holds its key down in between, and now and then presses a wrong one. It looks only at bombs near its robot, keeps out of their
+//! lines, walks towards the nearest robot, and puts down a bomb where that would reach a robot and leaves a way out.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use netcore::{MinStd, Role};
+use robots::{Action, Blast, Board, Bot, Client, ClientMessage, Config, Direction, Level, Position};
+
+use crate::table::{Table, config, text, told};
+
+/// How far away a bomb may be for the person to notice it, in fields along either axis.
+const SIGHT: u16 = 5;
+/// Turns between two decisions: at 200 ms a turn that is two and a half a second.
+const PACE: u16 = 2;
+/// One key of so many is a wrong one.
+const SLIPS: u32 = 20;
+/// Fields that the person looks at to find a way.
+const SEARCH: usize = 60;
+
+/// What the person knows of a turn.
+#[derive(Debug, Clone)]
+struct Glance {
+    board: Board,
+    blasts: Vec<Blast>,
+    others: Vec<Position>,
+    reach: u16,
+}
+
+struct Person {
+    dice: MinStd,
+    // The newest glance comes last.
+    glances: VecDeque<Glance>,
+    held: Option<Action>,
+}
+
+impl Person {
+    fn new(seed: u32) -> Self {
+        Self { dice: MinStd::new(seed), glances: VecDeque::new(), held: None }
+    }
+
+    fn next(&mut self, client: &Client) -> Option<Action> {
+        let (game, own) = (client.game()?, client.own_player()?);
+        let here = *game.positions().get(&own)?;
+        let near = |position: Position| position.x.abs_diff(here.x) <= SIGHT && position.y.abs_diff(here.y) <= SIGHT;
+        let bombs = game.bombs().filter(|bomb| near(bomb.position));
+        let blasts = bombs.map(|bomb| Blast::new(game.board(), bomb.position, game.explosion_radius())).collect();
+        let others = game.positions().iter().filter(|&(&id, _)| id != own).map(|(_, &position)| position).collect();
+        let board = game.board().clone();
+        self.glances.push_back(Glance { board, blasts, others, reach: game.explosion_radius() });
+        if self.glances.len() > 2 {
+            self.glances.pop_front();
+        }
+        if game.turn_number() % PACE == 0 {
+            // Where the own robot is, one feels; the rest is a turn old.
+            let glance = self.glances[0].clone();
+            self.held = self.decide(&glance, here);
+            return self.held;
+        }
+        // A key that is held repeats; nobody holds down the bomb.
+        self.held.filter(|action| matches!(action, Action::Move(_)))
+    }
+
+    fn decide(&mut self, glance: &Glance, here: Position) -> Option<Action> {
+        if self.roll(SLIPS) == 0 {
+            return Some(Action::Move(Direction::ALL[self.roll(4) as usize]));
+        }
+        let safe = |position: Position| !glance.blasts.iter().any(|blast| blast.contains(position));
+        if !safe(here) {
+            return way(&glance.board, here, safe).map(Action::Move);
+        }
+        let bomb = Blast::new(&glance.board, here, glance.reach);
+        let escapes = way(&glance.board, here, |position| safe(position) && !bomb.contains(position)).is_some();
+        if glance.others.iter().any(|&other| bomb.contains(other)) && escapes && self.roll(3) > 0 {
+            return Some(Action::PlaceBomb);
+        }
+        let others: BTreeSet<Position> = glance.others.iter().copied().filter(|&other| other != here).collect();
+        let towards = way(&glance.board, here, |position| others.contains(&position));
+        let Some(towards) = towards else {
+            // Blocks are in the way.
+            return (escapes && self.roll(4) == 0).then_some(Action::PlaceBomb);
+        };
+        glance.board.step(here, towards).filter(|&next| safe(next)).map(|_| Action::Move(towards))
+    }
+
+    fn roll(&mut self, sides: u32) -> u32 {
+        self.dice.draw() / 64 % sides
+    }
+}
+
+// The first step of a shortest way to a field that is `wanted`.
+fn way(board: &Board, here: Position, wanted: impl Fn(Position) -> bool) -> Option<Direction> {
+    let mut met = BTreeSet::from([here]);
+    let mut reached: Vec<(Position, Option<Direction>)> = vec![(here, None)];
+    let mut at = 0;
+    while at < reached.len().min(SEARCH) {
+        let (field, first) = reached[at];
+        if first.is_some() && wanted(field) {
+            return first;
+        }
+        for direction in Direction::ALL {
+            if let Some(next) = board.step(field, direction).filter(|&next| !board.is_block(next))
+                && met.insert(next)
+            {
+                reached.push((next, first.or(Some(direction))));
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+/// A game as `robots-server -c 2 -x 10 -y 10` hosts it.
+fn usual(seed: u32) -> Config {
+    let mut config = config();
+    (config.seed, config.initial_blocks) = (seed * 48_611, 20);
+    let parameters = &mut config.parameters;
+    (parameters.explosion_radius, parameters.bomb_timer, parameters.game_length) = (4, 5, 300);
+    config
+}
+
+// Deaths of a person and of a bot in a game against each other. They take turns at being the first player, who acts first.
+fn play(seed: u32, level: Level) -> [u32; 2] {
+    let mut table = Table::new(usual(seed));
+    let names = if seed.is_multiple_of(2) { ["ann", "bot"] } else { ["bot", "ann"] };
+    for name in names {
+        table.connect(name, Role::Player, None);
+        table.send(name, &ClientMessage::Join { name: text(name) });
+    }
+    let (mut person, mut bot) = (Person::new(seed), Bot::with_level(seed, level));
+    loop {
+        let Some(game) = table.server.game() else { unreachable!("it is looked at before the last turn") };
+        if game.turn() + 1 == table.server.config().parameters.game_length {
+            let deaths = |name: &str| {
+                let index = names.iter().position(|other| *other == name).unwrap();
+                game.robots()[index].score
+            };
+            return ["ann", "bot"].map(deaths);
+        }
+        let inputs = [("ann", person.next(table.client("ann"))), ("bot", bot.next_input(table.client("bot")))];
+        for (name, input) in inputs {
+            if let Some(input) = input {
+                let message = told(&mut table.client(name).clone(), input);
+                table.send(name, &message);
+            }
+        }
+        table.turn();
+    }
+}
+
+/// Games of a person against a level.
+#[derive(Debug, Default)]
+struct Record {
+    won: u32,
+    drawn: u32,
+    lost: u32,
+    deaths: [u32; 2],
+}
+
+impl Record {
+    fn of(level: Level, games: u32) -> Self {
+        let mut record = Self::default();
+        for seed in 1..=games {
+            let [person, bot] = play(seed, level);
+            match person.cmp(&bot) {
+                std::cmp::Ordering::Less => record.won += 1,
+                std::cmp::Ordering::Equal => record.drawn += 1,
+                std::cmp::Ordering::Greater => record.lost += 1,
+            }
+            record.deaths[0] += person;
+            record.deaths[1] += bot;
+        }
+        record
+    }
+
+    // Draws count half.
+    fn percent(&self) -> u32 {
+        (100 * self.won + 50 * self.drawn) / (self.won + self.drawn + self.lost)
+    }
+}
+
+#[test]
+fn a_person_beats_a_normal_bot_about_half_of_the_time() {
+    let [easy, normal, hard] = [Level::Easy, Level::Normal, Level::Hard].map(|level| Record::of(level, 40).percent());
+    assert!(easy >= 75 && (35..=65).contains(&normal) && hard <= 25, "easy {easy}, normal {normal}, hard {hard}");
+}
+
+/// `cargo test -p robots win_rates -- --ignored --nocapture` prints the table of docs/robots.md.
+#[test]
+#[ignore = "it measures"]
+fn win_rates_of_a_person_against_each_level() {
+    for level in [Level::Easy, Level::Normal, Level::Hard] {
+        let record = Record::of(level, 1_000);
+        let Record { won, drawn, lost, deaths: [person, bot] } = record;
+        println!(
+            "{level:?}: {won} won, {drawn} drawn, {lost} lost, {}%; deaths: person {person}, bot {bot}",
+            record.percent()
+        );
+    }
+}

@@ -1,0 +1,27 @@
+//! What reaches a client.
+
+use bytes::Bytes;
+use netcore::Gone;
+
+/// What arrives at a client.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Arrived {
+    Bytes(Bytes),
+    End(End),
+}
+
+/// How a client's connection ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum End {
+    Closed,
+    Broken,
+}
+
+impl End {
+    pub(super) const fn gone(self) -> Gone {
+        match self {
+            Self::Closed => Gone::Left,
+            Self::Broken => Gone::Broken,
+        }
+    }
+}

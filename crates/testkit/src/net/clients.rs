@@ -1,0 +1,126 @@
+//! The clients of a simulated network.
+
+use std::{fmt::Debug, net::SocketAddr};
+
+use bytes::Bytes;
+use netcore::{Client, Engine, Hosted, Role};
+
+use super::{Line, Net, Seat, datagrams::Way, finish_sending};
+
+impl<E, C> Net<E, C>
+where
+    E: Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
+    /// Adds a client at `address` that uses datagrams. Replaces the previous one.
+    pub fn add(&mut self, address: SocketAddr, client: C) {
+        self.seat(address, client, Line::Datagrams);
+    }
+
+    /// Adds a client that connects by a stream; watchers use a listener of their own.
+    pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
+        let world = &mut *self.shared.lock();
+        let wire = world.wires.connect(&mut world.chance, address, role.into());
+        self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false });
+    }
+
+    /// Adds a client that sends whole messages, one per frame.
+    pub fn add_message(&mut self, address: SocketAddr, role: Role, client: C) {
+        let world = &mut *self.shared.lock();
+        let line = world.lines.connect(&mut world.chance, address, role);
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false });
+    }
+
+    /// Reconnects a client of [`Net::add_message`] as a new client without state. Messages in flight are lost.
+    pub fn reconnect(&mut self, address: SocketAddr, client: C) {
+        let Line::Messages(line) = self.line(address) else { panic!("{address} is not connected by messages") };
+        let world = &mut *self.shared.lock();
+        world.lines.reconnect(&mut world.chance, line);
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false });
+    }
+
+    /// Removes the client at `address`, whose connection has ended.
+    pub fn remove(&mut self, address: SocketAddr) {
+        self.clients.remove(&address);
+    }
+
+    /// The client at `address`.
+    pub fn client(&self, address: SocketAddr) -> &C {
+        &self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
+    }
+
+    /// The client at `address`, mutably.
+    pub fn client_mut(&mut self, address: SocketAddr) -> &mut C {
+        &mut self.clients.get_mut(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
+    }
+
+    /// All clients, by address.
+    pub fn clients(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
+        self.clients.iter().map(|(&address, seat)| (address, &seat.client))
+    }
+
+    /// Sends a datagram to the server from any address, with or without a client.
+    pub fn send(&mut self, from: SocketAddr, datagram: impl Into<Bytes>) {
+        let world = &mut *self.shared.lock();
+        world.post.post(&mut world.chance, Way::ToServer { from }, datagram.into());
+    }
+
+    /// Sends bytes on the stream of the client at `address`, after what the client has sent.
+    pub fn say(&mut self, address: SocketAddr, bytes: &[u8]) {
+        self.collect();
+        let Some(&Seat { line: Line::Stream(wire), closed: false, .. }) = self.clients.get(&address) else { return };
+        let world = &mut *self.shared.lock();
+        world.wires.send(&mut world.chance, wire, bytes);
+    }
+
+    /// What arrived at an address without a client, oldest first.
+    pub fn take_mail(&mut self, address: SocketAddr) -> Vec<Bytes> {
+        self.mail.remove(&address).unwrap_or_default()
+    }
+
+    /// Makes the room update the peer at `address`. Returns `false` if there is none.
+    pub fn refresh(&mut self, address: SocketAddr) -> bool {
+        let (now, place) = (self.server_now(), self.shared.lock().places.get(&address).copied());
+        let (Some((index, id)), Some(host)) = (place, &mut self.host) else { return false };
+        host.refresh(now, index, id)
+    }
+
+    /// Resets the connection of the client at `address`; both ends notice it at once.
+    pub fn reset(&mut self, address: SocketAddr) {
+        let line = self.line(address);
+        let world = &mut *self.shared.lock();
+        match line {
+            Line::Stream(wire) => world.wires.reset(&mut world.chance, wire),
+            Line::Messages(line) => world.lines.reset(&mut world.chance, line),
+            Line::Datagrams => panic!("{address} has no connection that could break"),
+        }
+    }
+
+    /// Sets whether the client at `address` reads what arrives. While it does not, its window fills up.
+    pub fn set_reading(&mut self, address: SocketAddr, reading: bool) {
+        let line = self.line(address);
+        let mut world = self.shared.lock();
+        match line {
+            Line::Stream(wire) => world.wires.set_reading(wire, reading),
+            Line::Messages(line) => world.lines.set_reading(line, reading),
+            Line::Datagrams => panic!("datagrams do not wait for {address} to read them"),
+        }
+    }
+
+    /// Closes the connection of the client at `address` in an orderly way.
+    pub fn close(&mut self, address: SocketAddr) {
+        let Some(Seat { line, closed, .. }) = self.clients.get_mut(&address) else { return };
+        *closed = true;
+        finish_sending(&self.shared, *line);
+    }
+
+    fn seat(&mut self, address: SocketAddr, client: C, line: Line) {
+        self.clients.insert(address, Seat { client, line, closed: false });
+    }
+
+    fn line(&self, address: SocketAddr) -> Line {
+        self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).line
+    }
+}

@@ -1,0 +1,129 @@
+//! The server's ends of simulated streams.
+
+use std::{
+    io::{self, IoSlice},
+    net::SocketAddr,
+    task::{Context, Poll},
+};
+
+use bytes::BytesMut;
+use netshell::{ByteStream, Listen};
+
+use super::{arrived::End, streams::ListenerId, world::Shared};
+
+/// A listener.
+#[derive(Debug)]
+pub(super) struct SimulatedListener {
+    shared: Shared,
+    listener: ListenerId,
+}
+
+impl SimulatedListener {
+    pub(super) fn new(shared: Shared, listener: ListenerId) -> Self {
+        shared.lock().wires.listen(listener);
+        Self { shared, listener }
+    }
+}
+
+impl Listen for SimulatedListener {
+    type Stream = SimulatedStream;
+
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(SimulatedStream, SocketAddr)>> {
+        let mut world = self.shared.lock();
+        let Some((wire, address)) = world.wires.accept(self.listener) else {
+            world.wires.await_connection(self.listener, context);
+            return Poll::Pending;
+        };
+        drop(world);
+        Poll::Ready(Ok((SimulatedStream { shared: self.shared.clone(), wire }, address)))
+    }
+}
+
+impl Drop for SimulatedListener {
+    fn drop(&mut self) {
+        let world = &mut *self.shared.lock();
+        world.wires.stop_listening(&mut world.chance, self.listener);
+    }
+}
+
+/// The server's end of a connection.
+#[derive(Debug)]
+pub(super) struct SimulatedStream {
+    shared: Shared,
+    wire: usize,
+}
+
+fn broken() -> io::Error {
+    io::ErrorKind::ConnectionReset.into()
+}
+
+impl ByteStream for SimulatedStream {
+    fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
+        let world = &mut *self.shared.lock();
+        let wire = world.wires.wire(self.wire);
+        let read = wire.to_server.read(most);
+        if !read.is_empty() {
+            buffer.extend_from_slice(&read);
+            wire.send_unsent(&mut world.chance);
+            return Ok(read.len());
+        }
+        match wire.to_server.ended() {
+            None => Err(io::ErrorKind::WouldBlock.into()),
+            Some(End::Closed) => Ok(0),
+            Some(End::Broken) => Err(broken()),
+        }
+    }
+
+    fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        let world = &mut *self.shared.lock();
+        let wire = world.wires.wire(self.wire);
+        if wire.to_server.ended() == Some(End::Broken) {
+            return Err(broken());
+        }
+        let mut written = 0;
+        for slice in slices {
+            let taken = wire.to_client.write(&mut world.chance, slice);
+            written += taken;
+            if taken < slice.len() {
+                break;
+            }
+        }
+        if written == 0 {
+            world.chance.traffic.blocked += 1;
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(written)
+    }
+
+    fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let world = &mut *self.shared.lock();
+        let pipe = &mut world.wires.wire(self.wire).to_server;
+        if pipe.has_unread() || pipe.ended().is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        pipe.await_bytes(context);
+        Poll::Pending
+    }
+
+    fn poll_writable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let world = &mut *self.shared.lock();
+        let wire = world.wires.wire(self.wire);
+        if wire.to_client.room(&world.chance) > 0 || wire.to_server.ended() == Some(End::Broken) {
+            return Poll::Ready(Ok(()));
+        }
+        wire.to_client.await_room(context);
+        Poll::Pending
+    }
+
+    fn finish(&mut self) {
+        let world = &mut *self.shared.lock();
+        world.wires.wire(self.wire).to_client.finish(&mut world.chance, End::Closed);
+    }
+}
+
+impl Drop for SimulatedStream {
+    fn drop(&mut self) {
+        let world = &mut *self.shared.lock();
+        world.wires.wire(self.wire).leave(&mut world.chance);
+    }
+}

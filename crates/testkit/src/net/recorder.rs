@@ -1,0 +1,100 @@
+//! Records what the observer of a room is told.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Time};
+use netshell::Observer;
+
+/// A call of an [`Observer`] method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecordedEvent {
+    /// A peer connected.
+    Connected {
+        /// Its number.
+        peer: PeerId,
+        /// Its role.
+        role: Role,
+        /// Its address.
+        address: String,
+    },
+    /// An event of the game.
+    Event {
+        /// The event.
+        event: GameEvent,
+        /// The address of the peer concerned.
+        address: Option<String>,
+    },
+    /// A peer sent bytes that are not a message.
+    Malformed {
+        /// Its number.
+        peer: PeerId,
+        /// Its address.
+        address: String,
+        /// The error.
+        why: DecodeError,
+    },
+    /// The connection of a peer ended.
+    Gone {
+        /// Its number.
+        peer: PeerId,
+        /// Its address.
+        address: String,
+        /// The reason.
+        why: Gone,
+    },
+}
+
+/// An observer that records everything. Clones share the record.
+#[derive(Debug, Clone, Default)]
+pub struct EventRecorder(Arc<Mutex<Vec<(Time, RecordedEvent)>>>);
+
+impl EventRecorder {
+    /// All calls with their times, oldest first.
+    pub fn observed(&self) -> Vec<(Time, RecordedEvent)> {
+        self.lock().clone()
+    }
+
+    /// The events of the game, oldest first, each with the address of the peer concerned.
+    pub fn events(&self) -> Vec<(GameEvent, Option<String>)> {
+        let event = |(_, observed): &(Time, RecordedEvent)| match observed {
+            RecordedEvent::Event { event, address } => Some((event.clone(), address.clone())),
+            _ => None,
+        };
+        self.lock().iter().filter_map(event).collect()
+    }
+
+    /// What the room printed on standard output, oldest first.
+    pub fn summaries(&self) -> Vec<String> {
+        let summary = |(_, observed): &(Time, RecordedEvent)| match observed {
+            RecordedEvent::Event { event: GameEvent::Summary(text), .. } => Some(text.clone()),
+            _ => None,
+        };
+        self.lock().iter().filter_map(summary).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Time, RecordedEvent)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, now: Time, observed: RecordedEvent) {
+        self.lock().push((now, observed));
+    }
+}
+
+impl Observer for EventRecorder {
+    fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
+        self.note(now, RecordedEvent::Connected { peer, role, address: address.into() });
+    }
+
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        self.note(now, RecordedEvent::Event { event: event.clone(), address: address.map(Into::into) });
+    }
+
+    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: DecodeError) {
+        self.note(now, RecordedEvent::Malformed { peer, address: address.into(), why });
+    }
+
+    fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
+        self.note(now, RecordedEvent::Gone { peer, address: address.into(), why });
+    }
+}

@@ -1,0 +1,119 @@
+//! A room that tests can inspect while a host owns it.
+
+use std::{
+    fmt,
+    ops::Deref,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use journal::Journalled;
+use netcore::{Admission, Engine, Hosted, Outbox, Outcome, Progress, Recorded, Room, RoomInput, Status, Time};
+
+use super::world::Shared;
+
+/// A room that gives access to its engine.
+pub(super) trait RoomWithEngine<E>: Room + Send + Sync {
+    fn engine(&self) -> &E;
+}
+
+impl<E: Engine> RoomWithEngine<E> for Hosted<E>
+where
+    Self: Send + Sync + 'static,
+{
+    fn engine(&self) -> &E {
+        self.engine()
+    }
+}
+
+impl<E: Recorded> RoomWithEngine<E> for Journalled<E>
+where
+    Hosted<E>: Send + Sync + 'static,
+{
+    fn engine(&self) -> &E {
+        self.room().engine()
+    }
+}
+
+/// A room with an engine, shared between the host and the test.
+pub(super) struct SharedRoom<E: Engine> {
+    room: Arc<RwLock<Box<dyn RoomWithEngine<E>>>>,
+    shared: Shared,
+}
+
+/// A reference to an engine, which locks the room.
+pub struct EngineRef<'a, E: Engine>(RwLockReadGuard<'a, Box<dyn RoomWithEngine<E>>>);
+
+impl<E: Engine> Deref for EngineRef<'_, E> {
+    type Target = E;
+
+    fn deref(&self) -> &E {
+        self.0.engine()
+    }
+}
+
+impl<E: Engine + fmt::Debug> fmt::Debug for EngineRef<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<E: Engine> fmt::Debug for SharedRoom<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedRoom").finish_non_exhaustive()
+    }
+}
+
+impl<E: Engine> Clone for SharedRoom<E> {
+    fn clone(&self) -> Self {
+        Self { room: Arc::clone(&self.room), shared: self.shared.clone() }
+    }
+}
+
+impl<E: Engine> SharedRoom<E> {
+    pub(super) fn new(room: impl RoomWithEngine<E> + 'static, shared: Shared) -> Self {
+        Self { room: Arc::new(RwLock::new(Box::new(room))), shared }
+    }
+
+    pub(super) fn engine(&self) -> EngineRef<'_, E> {
+        EngineRef(self.read())
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Box<dyn RoomWithEngine<E>>> {
+        self.room.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<E: Engine> Room for SharedRoom<E> {
+    fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+        let mut room = self.room.write().unwrap_or_else(PoisonError::into_inner);
+        let progress = room.input(now, input, out);
+        if let Some(ledger) = &mut self.shared.lock().ledger {
+            ledger.digests.insert(room.digest());
+        }
+        progress
+    }
+
+    fn admits(&self, datagram: &[u8]) -> Admission {
+        self.read().admits(datagram)
+    }
+
+    fn max_message(&self) -> usize {
+        self.read().max_message()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.read().deadline()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.read().outcome()
+    }
+
+    fn digest(&self) -> u64 {
+        self.read().digest()
+    }
+
+    fn status(&self) -> Status {
+        self.read().status()
+    }
+}

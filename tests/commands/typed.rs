@@ -1,0 +1,242 @@
+//! One command as somebody types it, and what must come of it.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::Instant,
+};
+
+use testkit::{PATIENCE, TempDir, process::Process};
+
+use crate::{
+    blackjack,
+    nuggets::{HALL, Server},
+    programs::{PACKAGES, program, program_of, workspace},
+    robots,
+};
+
+/// What stands for a file of the reader's own, and a file that is there.
+const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
+/// What stands for the port of a server that runs.
+const PORTS: &[&str] = &["PORT", "12345", "2021"];
+
+/// Where commands are typed: a folder of its own, in which `maps` is that of the workspace.
+pub(super) struct Folder(TempDir);
+
+impl Folder {
+    pub(super) fn new() -> Self {
+        let folder = TempDir::new();
+        std::os::unix::fs::symlink(workspace().join("maps"), folder.path().join("maps")).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The journal that a command before this one has written, if `name` names one.
+    fn journal(&self, name: &str) -> Option<PathBuf> {
+        let folder = name.strip_suffix(".journal").and_then(|name| name.split_once('/'))?.0;
+        let found = fs::read_dir(self.path().join(folder)).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+        found.filter(|path| path.extension() == Some(OsStr::new("journal"))).min()
+    }
+}
+
+/// Has a shell run a whole line in which our programs stand.
+pub(super) fn check_line(line: &str, folder: &Folder) {
+    let itself = program(program_of(PACKAGES[0]));
+    let programs = Path::new(itself.get_program()).parent().unwrap().to_owned();
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([programs].into_iter().chain(env::split_paths(&path))).unwrap();
+    let finished = Process::run(Command::new("sh").args(["-c", line]).env("PATH", path).current_dir(folder.path()));
+    assert_eq!(finished.code, Some(0), "{line}: {}", finished.stderr);
+}
+
+/// A program of ours and its arguments.
+#[derive(Debug)]
+pub(super) struct Typed {
+    pub(super) program: String,
+    arguments: Vec<String>,
+}
+
+impl Typed {
+    /// Reads `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`; none if it is another command.
+    pub(super) fn read(command: &str) -> Option<Self> {
+        // What types keys into a program is no concern of its arguments.
+        let command = command.rsplit(" | ").next()?;
+        let mut words = command.split_whitespace().map(|word| {
+            let example = EXAMPLES.iter().find(|(example, _)| word == *example);
+            example.map_or(word, |(_, real)| real).to_owned()
+        });
+        let first = words.next()?;
+        if PACKAGES.iter().any(|package| program_of(package) == first) {
+            return Some(Self { program: first, arguments: words.collect() });
+        }
+        if first != "cargo" || words.next()? != "run" {
+            return None;
+        }
+        let mut program = None;
+        while let Some(word) = words.next().filter(|word| word != "--") {
+            match word.as_str() {
+                "-p" => program = words.next().map(|package| program_of(&package).to_owned()),
+                "--release" => {}
+                other => panic!("{command:?}: what does {other:?} do there?"),
+            }
+        }
+        Some(Self {
+            program: program.unwrap_or_else(|| panic!("{command:?} runs nothing")),
+            arguments: words.collect(),
+        })
+    }
+
+    fn has(&self, argument: &str) -> bool {
+        self.arguments.iter().any(|word| word == argument)
+    }
+
+    fn command(&self, folder: &Folder) -> Command {
+        let mut command = program(&self.program);
+        command.args(&self.arguments).current_dir(folder.path());
+        command
+    }
+
+    /// Runs it and checks that it does what it should.
+    pub(super) fn check(&self, folder: &Folder) {
+        match self.program.as_str() {
+            "nuggets-server" if self.has("--check-map") => self.check_ends(&mut self.command(folder)),
+            "nuggets-server" | "robots-server" => self.check_hosts(folder, "Hosting"),
+            "dealer" => self.check_hosts(folder, "Dealing"),
+            "nuggets-client" => {
+                let maps = TempDir::new();
+                let server = Server::start(&[&maps.file("hall.txt", HALL)]);
+                self.check_client(&server);
+            }
+            "robots-client" => self.check_robots_client(&robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0")),
+            // Nothing is drawn where there is no terminal, which is said once the arguments are understood.
+            "robots-gui" => self.await_start(Process::start(&mut self.command(folder)), "not a terminal", 1),
+            "robots-verify" => {
+                let mut verifier = Process::start_with_stdin(&mut self.command(folder));
+                verifier.close_stdin();
+                self.await_start(verifier, if self.has("--file") { "the end" } else { "waiting at" }, 0);
+            }
+            "player" => self.check_player(folder),
+            "qtable" => self.check_qtable(folder),
+            "mastermind-play" => {
+                let data = TempDir::new();
+                let play = Process::run(self.command(folder).env("XDG_DATA_HOME", data.path()));
+                // Nothing is drawn where there is no terminal; a game at the end of its input ends quietly.
+                let panel = self.has("--panel");
+                assert_eq!(play.code, Some(i32::from(panel)), "{self:?}: {}", play.stderr);
+                assert!(!panel || play.stderr.contains("needs a terminal"), "{self:?}: {}", play.stderr);
+            }
+            "journal" => self.check_journal(folder),
+            other => panic!("{self:?}: no test knows what {other} should do"),
+        }
+    }
+
+    // Runs it to its end.
+    fn check_ends(&self, command: &mut Command) {
+        let finished = Process::run(command);
+        assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
+    }
+
+    // Waits until a server listens and ends it.
+    fn check_hosts(&self, folder: &Folder, said: &str) {
+        let mut command = self.command(folder);
+        // Where it listens comes from the journal.
+        let resumes = self.has("--resume");
+        if !resumes {
+            command.args(["--bind", "127.0.0.1"]);
+        }
+        // The one that an example goes on with is not there.
+        if resumes && fs::read_dir(folder.path().join("games")).is_err() {
+            return self.await_start(Process::start(&mut command), "cannot resume", 1);
+        }
+        self.await_start(Process::start(&mut command), said, 0);
+    }
+
+    fn check_player(&self, folder: &Folder) {
+        let dealer = blackjack::Dealer::start("3 --delay-ms 0");
+        let finished = Process::run(program("player").args(self.with_port(dealer.port)).current_dir(folder.path()));
+        // A table of the reader's own is not there yet.
+        let missing = self.has("ann.qtable") && finished.stderr.contains("ann.qtable");
+        assert!(finished.code == Some(0) || missing, "{self:?}: {}", finished.stderr);
+    }
+
+    fn check_qtable(&self, folder: &Folder) {
+        let reads = self.arguments.first().is_some_and(|first| first == "eval" || first == "chart");
+        if reads && !self.arguments.last().is_some_and(|table| folder.path().join(table).exists()) {
+            let train = ["train", "--rounds", "1000"];
+            self.check_ends(program("qtable").args(train).current_dir(folder.path()));
+        }
+        // By a shell, which knows what `part-*` stands for.
+        let line = format!("exec \"$0\" {}", self.arguments.join(" "));
+        let qtable = program("qtable");
+        self.check_ends(Command::new("sh").arg("-c").arg(line).arg(qtable.get_program()).current_dir(folder.path()));
+    }
+
+    fn check_journal(&self, folder: &Folder) {
+        let found = self.arguments.iter().find_map(|name| folder.journal(name));
+        let arguments = self.arguments.iter().map(|name| match folder.journal(name) {
+            Some(path) => path.into_os_string(),
+            None => name.into(),
+        });
+        let finished = Process::run(program("journal").args(arguments).current_dir(folder.path()));
+        // If there is no journal, that is said once the arguments are understood.
+        assert_eq!(finished.code, Some(i32::from(found.is_none())), "{self:?}: {}", finished.stderr);
+    }
+
+    fn with_port(&self, port: u16) -> impl Iterator<Item = String> {
+        let port = port.to_string();
+        self.arguments.iter().map(move |word| if PORTS.contains(&word.as_str()) { port.clone() } else { word.clone() })
+    }
+
+    // Waits until a program says that its arguments are good and ends it. Somebody may have its port, which is said by
+    // programs that have understood their arguments.
+    fn await_start(&self, process: Process, said: &str, code: i32) {
+        let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
+        let until = Instant::now() + PATIENCE;
+        while process.is_running() && !text(&process).contains(said) && Instant::now() < until {
+            thread::yield_now();
+        }
+        let in_use = text(&process).contains("in use");
+        // Where there is no terminal a program ends by itself.
+        if code == 0 && process.is_running() {
+            process.terminate();
+        }
+        let finished = process.wait();
+        let all = format!("{}{}", finished.stdout, finished.stderr);
+        assert!(in_use || all.contains(said), "{self:?} did not say {said:?} but {all}");
+        assert_eq!(finished.code, Some(if in_use { 1 } else { code }), "{self:?}: {all}");
+    }
+
+    /// Joins or looks on, until it has said hello or that there is no terminal to draw on.
+    pub(super) fn check_robots_client(&self, server: &robots::Server) {
+        let address = format!("127.0.0.1:{}", server.port);
+        let mut arguments: Vec<String> = self.arguments.clone();
+        for argument in &mut arguments {
+            if argument.starts_with("localhost:202") && !argument.ends_with("2024") {
+                argument.clone_from(&address);
+            }
+        }
+        let draws = self.has("--gui") || self.has("--demo");
+        let (said, code) = if draws { ("not a terminal", 1) } else { ("connected", 0) };
+        self.await_start(Process::start(program(&self.program).args(arguments)), said, code);
+    }
+
+    /// Plays, or looks on, until its input or the game ends.
+    pub(super) fn check_client(&self, server: &Server) {
+        let mut command = program(&self.program);
+        command.args(self.with_port(server.port));
+        if self.arguments.iter().any(|argument| argument.starts_with("--bot")) {
+            // Nobody is there to play at their pace.
+            command.args(["--delay-ms", "0"]);
+        }
+        let finished = Process::run(&mut command);
+        assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
+        assert!(!finished.stdout.is_empty(), "{self:?} was told nothing");
+    }
+}
