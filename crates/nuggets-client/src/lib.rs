@@ -15,7 +15,7 @@
 //! for datagram in [&b"GRID 3 5"[..], b"GOLD 0 0 250", b"DISPLAY\n+---+\n|A.*|\n+---+\n"] {
 //!     client.receive(Time::ZERO, datagram)?;
 //! }
-//! let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 4));
+//! let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 4));
 //! let mut view = View::new(Palette::MONO, false);
 //! view.prepare(&client, buffer.area.as_size());
 //! view.picture(&client, Time::ZERO).render(buffer.area, &mut buffer);

@@ -366,7 +366,8 @@ mod tests {
         assert_eq!(screen(&mut view, &client, 34, 8)[1..7], MAP);
         // A window that is too small for the map still shows how one did.
         view.toggle_result();
-        assert_eq!(screen(&mut view, &client, 34, 3), ["      > 2. A Ann   50", "", "      Q leave"]);
+        let tiny = screen(&mut view, &client, 34, 3);
+        assert!(tiny[0].ends_with("> 2. A Ann   50") && tiny[2].ends_with("Q leave"), "{tiny:?}");
     }
 
     #[test]

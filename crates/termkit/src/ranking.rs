@@ -271,11 +271,11 @@ mod tests {
             drawn(ranking, 30, 7).0,
             [
                 "",
-                "┌ The end ───────────────────┐",
-                "│ You have been replaced by  │",
-                "│ a new spectator.           │",
-                "│ Q leave                    │",
-                "└────────────────────────────┘",
+                " ┌ The end ──────────────────┐",
+                " │ You have been replaced by │",
+                " │ a new spectator.          │",
+                " │ Q leave                   │",
+                " └───────────────────────────┘",
                 "",
             ]
         );

@@ -123,7 +123,7 @@ impl Screen {
     /// When the terminal cannot be set up.
     pub fn resume(&mut self) -> io::Result<()> {
         // Shells change the modes of the terminal, so ours are set again.
-        give_back();
+        lend();
         take_over(self.keyboard)?;
         self.forget()
     }
@@ -134,7 +134,7 @@ impl Screen {
     /// # Errors
     /// When control of the terminal cannot be regained.
     pub fn suspend(&mut self) -> io::Result<()> {
-        give_back();
+        lend();
         #[cfg(unix)]
         crate::stops::stop()?;
         self.resume()
@@ -159,13 +159,22 @@ fn take_over(keyboard: Keyboard) -> io::Result<()> {
     Ok(())
 }
 
+// Gives the terminal back for good. Input that the program has not read must not reach the shell.
 fn give_back() {
+    release(true);
+}
+
+// Gives the terminal back until the program continues. Input that is not read yet is read then.
+fn lend() {
+    release(false);
+}
+
+fn release(discard_input: bool) {
     if HELD.swap(false, Ordering::SeqCst) {
         // Errors are ignored: if the terminal has hung up, there is nothing to restore.
         let _ = execute!(io::stdout(), MOUSE_OFF, terminal::LeaveAlternateScreen, Show);
-        // Input that the program has not read must not reach the shell.
         #[cfg(unix)]
-        if terminal::is_raw_mode_enabled().unwrap_or(false) {
+        if discard_input && terminal::is_raw_mode_enabled().unwrap_or(false) {
             let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
         }
         let _ = terminal::disable_raw_mode();

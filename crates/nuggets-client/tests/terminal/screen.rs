@@ -275,6 +275,8 @@ fn whoever_goes_on_takes_the_terminal_once() {
     let told = |log: &Vec<u8>| log.escape_ascii().to_string();
     written.wait(|log| times(log, taken) == 1, told);
     server.wait_for(&["PLAY Ann"]);
+    // Keys count once the client is let in.
+    written.wait(|log| times(log, b"unclaimed") > 0, told);
     let pid = Pid::from_child(&child);
     kill_process(pid, Signal::TSTP).unwrap();
     let stat = format!("/proc/{}/stat", child.id());
