@@ -2,7 +2,7 @@
 //!
 //! - [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error, and returns the exit
 //!   code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program) for wrong usage.
-//! - [`whole_number`], [`ip_address`] and [`host_port`] parse the values of options; their errors say what would be valid.
+//! - [`whole_number`], [`count`], [`ip_address`] and [`host_port`] parse the values of options; their errors say what would be valid.
 //!   [`resolve`] finds the addresses of a host.
 //! - [`read_file`] reads within a bound, and [`file_name`] formats names for messages. With the feature `saving`,
 //!   `replace_file` writes atomically.
@@ -58,7 +58,7 @@ pub use crate::{
     progress::{Progress, clock_time, fit_stderr, progress_bar, stderr_size, stdout_size, time_left},
     reach::{Reach, command_of},
     stop::stop_flag,
-    values::{byte_count, ip_address, whole_number},
+    values::{byte_count, count, ip_address, whole_number},
 };
 
 #[cfg(feature = "saving")]

@@ -2,19 +2,46 @@
 
 use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
-/// Parses a decimal number from `range`. The message for anything else names the range and the `example`.
-///
-/// Groups of three digits may be separated by `_`, as in `1_000_000`, and a power of ten may follow, as in `1e6` or `25e5`.
+/// Parses a decimal number from `range`, which consists of digits alone. The message for anything else names the range and the
+/// `example`.
 ///
 /// ```
 /// let port = cmdkit::whole_number(0..=u16::MAX, 2000);
 /// assert_eq!(port("80"), Ok(80));
-/// assert_eq!(port("2e3"), Ok(2000));
-/// assert_eq!(port("80x").unwrap_err(), "give a whole number from 0 to 65535, as in 2000");
+/// assert_eq!(port("2e3").unwrap_err(), "give a whole number from 0 to 65535, as in 2000");
 /// ```
 pub fn whole_number<T>(
     range: RangeInclusive<T>,
     example: T,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
+{
+    // `parse` would accept a sign too.
+    number(range, example, |typed| typed.bytes().all(|byte| byte.is_ascii_digit()).then(|| typed.to_owned()))
+}
+
+/// As [`whole_number`], for numbers that may be large: groups of three digits may be separated by `_`, as in `1_000_000`, and a
+/// power of ten may follow, as in `1e6` or `25e5`.
+///
+/// ```
+/// let rounds = cmdkit::count(1..=1_000_000_000_u64, 1_000_000);
+/// assert_eq!((rounds("1e6"), rounds("2_000")), (Ok(1_000_000), Ok(2_000)));
+/// ```
+pub fn count<T>(
+    range: RangeInclusive<T>,
+    example: T,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
+{
+    number(range, example, digits)
+}
+
+fn number<T>(
+    range: RangeInclusive<T>,
+    example: T,
+    digits: fn(&str) -> Option<String>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
 where
     T: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
@@ -90,7 +117,7 @@ mod tests {
     fn a_number_is_digits_within_its_range() {
         let number = whole_number(1..=100_u8, 7);
         assert_eq!((number("1"), number("100"), number("007")), (Ok(1), Ok(100), Ok(7)));
-        for wrong in ["", " ", "0", "101", "256", "-1", "+1", "1.5", "1 ", "0x1", "ten", "\u{661}"] {
+        for wrong in ["", " ", "0", "101", "256", "-1", "+1", "1.5", "1 ", "0x1", "1e1", "1_0", "ten", "\u{661}"] {
             let said = number(wrong).unwrap_err();
             assert_eq!(said, "give a whole number from 1 to 100, as in 7", "{wrong:?}");
         }
@@ -98,7 +125,7 @@ mod tests {
 
     #[test]
     fn large_numbers_may_be_written_short_or_in_groups() {
-        let number = whole_number(0..=1_000_000_000_000_u64, 1_000_000);
+        let number = count(0..=1_000_000_000_000_u64, 1_000_000);
         for (typed, read) in [
             ("1e6", 1_000_000),
             ("25E5", 2_500_000),

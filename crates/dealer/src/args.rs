@@ -4,7 +4,7 @@ use std::{net::IpAddr, time::Duration};
 
 use blackjack::{Seed, game::MAX_ROUNDS, round::MAX_SEATS, server::Config};
 use clap::Parser;
-use cmdkit::{JournalArgs, LogArgs, ip_address, whole_number};
+use cmdkit::{JournalArgs, LogArgs, count, ip_address, whole_number};
 use netcore::Rate;
 use rand::{TryRng, rngs::SysRng};
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     pub(crate) port: Option<u16>,
 
     /// Rounds at each table
-    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_parser = whole_number(1..=MAX_ROUNDS, 1000),
+    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_parser = count(1..=MAX_ROUNDS, 1000),
           allow_negative_numbers = true)]
     rounds: Option<u32>,
 

@@ -18,7 +18,7 @@ use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{Autosave, ScreenLogArgs, UsageError, command_of, file_name, whole_number};
+use cmdkit::{Autosave, ScreenLogArgs, UsageError, command_of, count, file_name, whole_number};
 use rand::{SeedableRng, TryRng, rngs::SysRng};
 use rand_pcg::Pcg64Mcg;
 use tracing::info;
@@ -88,7 +88,7 @@ pub struct Args {
 
     /// How many rounds the dealer deals, for the time left that is shown while a table plays or learns: the wire does not
     /// tell it
-    #[arg(long, value_name = "ROUNDS", value_parser = whole_number(1..=u64::from(MAX_ROUNDS), 1000), conflicts_with = "human",
+    #[arg(long, value_name = "ROUNDS", value_parser = count(1..=u64::from(MAX_ROUNDS), 1000), conflicts_with = "human",
           allow_negative_numbers = true)]
     pub rounds: Option<u64>,
 
@@ -124,7 +124,7 @@ pub struct Args {
     pub seed: Option<u64>,
 
     /// Save the table after so many rounds, and at the end
-    #[arg(long, value_name = "ROUNDS", default_value_t = 10_000, value_parser = whole_number(1..=u64::MAX, 10_000),
+    #[arg(long, value_name = "ROUNDS", default_value_t = 10_000, value_parser = count(1..=u64::MAX, 10_000),
           requires = "train", help_heading = "Training", allow_negative_numbers = true)]
     pub save_every: u64,
 

@@ -61,11 +61,13 @@ fn nuggets_is_seen_by_a_spectator_and_from_a_seat() {
     }
     for (width, height) in SIZES {
         let (shown, seat) = (rows(&mut spectator, width, height), rows(&mut ann, width, height));
-        assert!(shown[0].starts_with("Spectator: ") && seat[0].starts_with("Player A has "), "{width}");
-        assert!(shown[1].starts_with("+--------+      +--------+"));
-        let map = shown[1..6].concat();
+        // In a narrow window the status line is a shorter one, and in a large one the map is in the middle.
+        let status = if width < 80 { "A " } else { "Player A has " };
+        assert!(shown[0].starts_with("Spectator: ") && seat[0].starts_with(status), "{width}: {}", seat[0]);
+        let top = shown.iter().position(|row| row.trim_start().starts_with("+--------+      +--------+")).unwrap();
+        let map = shown[top..top + 5].concat();
         assert!(map.contains('A') && map.contains('B'));
-        assert!(seat.concat().contains('@') && !seat[1..6].concat().contains('A'));
+        assert!(seat.concat().contains('@') && !seat[top..top + 5].concat().contains('A'));
         let below = usize::from(height) - 2;
         assert!(shown[below].starts_with("0:1") && shown[below].contains(": "), "{}", shown[below]);
         assert!(shown[below + 1].starts_with(">  1x 0:15 / 0:26 [#"), "{}", shown[below + 1]);
@@ -120,7 +122,8 @@ fn blackjack_is_seen_as_text_and_from_a_seat_as_its_player_saw_it() {
     assert!(rows(&mut ann, 80, 24)[0].starts_with("Ann: "));
     assert!(rows(&mut bob, 80, 24).concat().contains("You have"));
     let shown = rows(&mut ann, 80, 24);
-    assert!(shown[1].starts_with("Round 1: nobody wins") && shown[2].starts_with("Round 2."), "{shown:#?}");
+    assert!(shown[1].trim_start().starts_with("Round 1: nobody wins"), "{shown:#?}");
+    assert!(shown[2].trim_start().starts_with("Round 2."), "{shown:#?}");
     goes(&mut ann, Goal::End);
     assert!(rows(&mut ann, 80, 24).concat().contains("Round 3: "));
     // The advice is that of the position, wherever it was reached from.

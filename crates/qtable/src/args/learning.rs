@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use blackjack::learn::Explore;
-use cmdkit::whole_number;
+use cmdkit::count;
 
 use super::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_THREADS, Space, Way, chance, epsilon, seed};
 
@@ -27,7 +27,7 @@ Examples:
 pub struct TrainArgs {
     /// Rounds to play, beside those that the table has seen
     #[arg(long, value_name = "N", default_value_t = 10_000_000, allow_negative_numbers = true,
-          value_parser = whole_number(1..=MAX_ROUNDS, 1_000_000))]
+          value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
     pub rounds: u64,
 
     /// How to decide while learning
@@ -43,12 +43,12 @@ pub struct TrainArgs {
     pub state: Option<Space>,
 
     /// Threads that learn beside each other
-    #[arg(long, value_name = "T", default_value_t = 1, value_parser = whole_number(1..=MAX_THREADS, 2),
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = count(1..=MAX_THREADS, 2),
           allow_negative_numbers = true)]
     pub threads: u32,
 
     /// Where the random numbers come from; without it another one each time
-    #[arg(long, value_name = "S", value_parser = whole_number(0..=u64::MAX, 7), allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// The table: gone on with if it is there, else new
@@ -57,7 +57,7 @@ pub struct TrainArgs {
 
     /// Save every so many rounds, too
     #[arg(long, value_name = "N", default_value_t = 100_000_000, allow_negative_numbers = true,
-          value_parser = whole_number(1..=MAX_ROUNDS, 100_000_000))]
+          value_parser = count(1..=MAX_ROUNDS, 100_000_000))]
     pub save_every: u64,
 
     /// Show the progress on standard error even if that is no terminal
@@ -98,11 +98,11 @@ pub struct PlayArgs {
 
     /// Rounds to play
     #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true,
-          value_parser = whole_number(1..=MAX_ROUNDS, 1_000_000))]
+          value_parser = count(1..=MAX_ROUNDS, 1_000_000))]
     pub rounds: u64,
 
     /// Where the cards come from; without it another one each time
-    #[arg(long, value_name = "S", value_parser = whole_number(0..=u64::MAX, 7), allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Print JSON

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use cmdkit::{UsageError, file_name, whole_number};
+use cmdkit::{UsageError, count, file_name};
 
 use super::{DEFAULT_TABLE, Epsilon, MAX_ROUNDS, MAX_RUNS, MAX_THREADS, Space, Way, chance, epsilon};
 
@@ -143,11 +143,11 @@ pub struct ChartArgs {
 pub struct CurveArgs {
     /// Rounds of each run
     #[arg(long, value_name = "N", default_value_t = 1_000_000, allow_negative_numbers = true,
-          value_parser = whole_number(1_000..=MAX_ROUNDS, 1_000_000))]
+          value_parser = count(1_000..=MAX_ROUNDS, 1_000_000))]
     pub rounds: u64,
 
     /// Runs of each way to explore, with seeds one after the other
-    #[arg(long, value_name = "R", default_value_t = 5, value_parser = whole_number(1..=MAX_RUNS, 5),
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = count(1..=MAX_RUNS, 5),
           allow_negative_numbers = true)]
     pub runs: u32,
 
@@ -164,12 +164,12 @@ pub struct CurveArgs {
     pub state: Space,
 
     /// The seed of the first run
-    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_number(0..=u64::MAX - u64::from(MAX_RUNS), 1),
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = count(0..=u64::MAX - u64::from(MAX_RUNS), 1),
           allow_negative_numbers = true)]
     pub seed: u64,
 
     /// Runs that are trained at the same time
-    #[arg(long, value_name = "T", default_value_t = 1, value_parser = whole_number(1..=MAX_THREADS, 2),
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = count(1..=MAX_THREADS, 2),
           allow_negative_numbers = true)]
     pub threads: u32,
 
