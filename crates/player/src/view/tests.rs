@@ -157,7 +157,7 @@ fn the_result_of_a_game_lies_over_the_cards() {
         "> 1. Ann         1 won ★",
         "  2. the dealer  0 won",
         "Round 1: you win with 16. The hand was 10♣ 6♥ (16)",
-        "against 3♦.",
+        "3♦.",
         "Bankroll +1; 0 bust, 0 pushed.",
         "1 of 1 decision right; mistakes cost 0.00 a round.",
     ] {
