@@ -23,8 +23,6 @@ const USUAL_ROWS: u16 = 24;
 pub struct Progress {
     start: Instant,
     quiet: Duration,
-    // Between two lines where standard error is no terminal.
-    pause: Duration,
     drawn: Option<Instant>,
     // Rows of the last drawing, from the first to the one with the cursor.
     rows: usize,
@@ -42,15 +40,7 @@ impl Progress {
     /// Work that starts now.
     pub fn new() -> Self {
         let terminal = io::stderr().is_terminal();
-        Self {
-            start: Instant::now(),
-            quiet: Duration::ZERO,
-            pause: ELSEWHERE,
-            drawn: None,
-            rows: 1,
-            shown: terminal,
-            terminal,
-        }
+        Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, rows: 1, shown: terminal, terminal }
     }
 
     /// With `always`, the progress is also written where standard error is no terminal: a line of its own every few seconds.
@@ -64,16 +54,6 @@ impl Progress {
     #[must_use]
     pub fn quiet_for(mut self, quiet: Duration) -> Self {
         self.quiet = quiet;
-        self
-    }
-
-    /// Where standard error is no terminal, writes a line each `pause`, the first one after that time.
-    #[must_use]
-    pub fn every(mut self, pause: Duration) -> Self {
-        self.pause = pause;
-        if !self.terminal {
-            self.quiet = self.quiet.max(pause);
-        }
         self
     }
 
@@ -91,7 +71,7 @@ impl Progress {
     ///
     /// On a terminal there may be several lines. A line that is too long is cut; one with escape sequences has to fit.
     pub fn draw(&mut self, line: impl FnOnce(Duration) -> String) {
-        let (pause, elapsed) = (if self.terminal { ON_TERMINAL } else { self.pause }, self.elapsed());
+        let (pause, elapsed) = (if self.terminal { ON_TERMINAL } else { ELSEWHERE }, self.elapsed());
         if self.shown && elapsed >= self.quiet && self.drawn.is_none_or(|drawn| drawn.elapsed() >= pause) {
             self.draw_now(line(elapsed));
         }
@@ -217,6 +197,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_bar_is_full_when_all_is_done_and_not_longer() {
+        assert_eq!(progress_bar(50, 100, 30), "[###############...............]");
+        for done in [100, 101, u64::MAX] {
+            assert_eq!(progress_bar(done, 100, 5), "[#####]");
+        }
+        assert_eq!(progress_bar(0, 0, 3), "[...]");
+    }
+
+    #[test]
     fn the_time_left_follows_from_what_is_done() {
         let second = Duration::from_secs(1);
         assert_eq!(time_left(25, 100, second), Some(3 * second));
@@ -225,15 +214,6 @@ mod tests {
         for (seconds, text) in [(0, "0:00"), (6, "0:06"), (278, "4:38"), (3723, "1:02:03")] {
             assert_eq!(clock_time(Duration::from_secs(seconds)), text);
         }
-    }
-
-    #[test]
-    fn a_bar_is_full_when_all_is_done_and_not_longer() {
-        assert_eq!(progress_bar(50, 100, 30), "[###############...............]");
-        for done in [100, 101, u64::MAX] {
-            assert_eq!(progress_bar(done, 100, 5), "[#####]");
-        }
-        assert_eq!(progress_bar(0, 0, 3), "[...]");
     }
 
     #[test]

@@ -33,8 +33,8 @@ use crate::{connection, session::Session, tables};
 
 /// Bytes read at a time: far more than a round has.
 const CHUNK: usize = 4096;
-/// How often progress is written where standard error is no terminal.
-const PROGRESS: Duration = Duration::from_secs(10);
+/// Games that take less time show no progress.
+const QUIET: Duration = Duration::from_secs(1);
 /// How long, and how much, of what a dealer may send behind its QUIT is read so that it can close in peace.
 const PARTING: Duration = Duration::from_secs(1);
 const PARTING_BYTES: usize = 64 << 10;
@@ -148,7 +148,7 @@ fn converse(
 ) -> anyhow::Result<()> {
     info!("joins; the dealer deals when a table is full, and tells players nothing until then");
     let mut begun = false;
-    let mut progress = Progress::new().always(tracing::enabled!(Level::INFO)).every(PROGRESS);
+    let mut progress = progress_line();
     let mut answers = BytesMut::new();
     let mut chunk = [0; CHUNK];
     loop {
@@ -196,7 +196,7 @@ fn converse(
                 Event::Began => {
                     // The time spent waiting for a seat is no time of play.
                     if !mem::replace(&mut begun, true) {
-                        progress = Progress::new().always(tracing::enabled!(Level::INFO)).every(PROGRESS);
+                        progress = progress_line();
                     }
                 }
                 Event::Dealt | Event::Ignored => {}
@@ -204,6 +204,11 @@ fn converse(
         }
         received?;
     }
+}
+
+// Written also where standard error is no terminal, as any line of the log.
+fn progress_line() -> Progress {
+    Progress::new().always(tracing::enabled!(Level::INFO)).quiet_for(QUIET)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]

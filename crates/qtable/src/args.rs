@@ -77,7 +77,7 @@ pub enum Way {
     Random,
     /// By the table, and now and then by a coin
     Epsilon,
-    /// By a coin only where the better action is in doubt: needs the fewest rounds
+    /// By a coin until the better action is known with confidence: needs the fewest rounds
     #[value(alias = "doubt")]
     UntilConfident,
 }

@@ -266,7 +266,7 @@ mod tests {
         let curve =
             |name: &str, way, points: &[(u64, f64)]| Curve { name: name.to_owned(), way, points: points.to_vec() };
         let curves = [
-            curve("until-confident", Way::UntilConfident, &[(1_000, -0.3), (10_000, -0.1), (200_000, -0.052)]),
+            curve("doubt", Way::UntilConfident, &[(1_000, -0.3), (10_000, -0.1), (200_000, -0.052)]),
             curve("random", Way::Random, &[(1_000, -0.35), (200_000, -0.13)]),
         ];
         Plot { curves: &curves, rounds: (1_000, 200_000), optimum: -0.0515, mimic: -0.08 }.draw((70, 16), colours)
@@ -281,11 +281,9 @@ mod tests {
         let row =
             |name: &str| lines.iter().position(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {text}"));
         // The two best values are too near to each other for one row.
-        assert_eq!((row("best table"), row("until-confident -0.0520")), (0, 1));
+        assert_eq!((row("best table"), row("doubt -0.0520")), (0, 1));
         assert!(lines[0].starts_with("-0.0515"), "{text}");
-        assert!(
-            row("until-confident") < row("as the dealer plays") && row("as the dealer plays") < row("random -0.1300")
-        );
+        assert!(row("doubt") < row("as the dealer plays") && row("as the dealer plays") < row("random -0.1300"));
         let axis: Vec<&str> = lines[15].split("  ").map(str::trim).filter(|label| !label.is_empty()).collect();
         assert_eq!(axis, ["1 k", "10 k", "200 k"], "{text}");
         assert_eq!([1_500, 999, 12_000_000].map(label), ["1.5 k", "999", "12 M"]);

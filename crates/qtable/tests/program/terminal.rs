@@ -8,7 +8,7 @@ fn curves_are_drawn_in_a_terminal() {
     for text in ["How many rounds it takes to learn 21", "-0.0515", "best table", "as the dealer plays", "10 k"] {
         terminal.wait_for(text);
     }
-    for name in ["random -0.", "epsilon 0.1 -0.", "doubt -0."] {
+    for name in ["random -0.", "epsilon 0.1 -0.", "until-confident -0."] {
         terminal.wait_for(name);
     }
     assert_eq!(terminal.end(), 0);
