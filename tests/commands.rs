@@ -166,7 +166,9 @@ fn the_examples_of_the_help_work() {
         let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
         assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
         // Each stands alone.
-        typed.iter().for_each(|typed| typed.check(&Folder::new()));
+        for typed in typed {
+            typed.check(&Folder::new());
+        }
     }
 }
 

@@ -497,8 +497,10 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     terminal.wait_for("B wins");
     terminal.press(b"w d");
     terminal.wait_for("Enter: again");
-    let contents = terminal.look(|screen| screen.contents());
-    assert!(contents.contains("> 2. A Ann  1 death") && contents.contains("Turn 3 of 3"), "{contents}");
+    terminal.look(|screen| {
+        let contents = screen.contents();
+        assert!(contents.contains("> 2. A Ann  1 death") && contents.contains("Turn 3 of 3"), "{contents}");
+    });
     terminal.press(b"dddd kjz\r");
     connection.hear(JOIN);
     terminal.wait_for("Last game: B wins");

@@ -157,8 +157,11 @@ mod tests {
     #[test]
     fn a_mean_is_taken_point_by_point() {
         let run = |seed, values: [f64; 2]| Run { seed, points: vec![(10, values[0]), (20, values[1])] };
-        let series =
-            Series { way: Way::UntilConfident, name: String::new(), runs: vec![run(1, [0.0, 1.0]), run(2, [1.0, 2.0])] };
+        let series = Series {
+            way: Way::UntilConfident,
+            name: String::new(),
+            runs: vec![run(1, [0.0, 1.0]), run(2, [1.0, 2.0])],
+        };
         assert_eq!(series.mean(), [(10, 0.5), (20, 1.5)]);
     }
 }

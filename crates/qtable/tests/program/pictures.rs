@@ -186,7 +186,9 @@ fn curves_have_all_runs_and_end_where_they_should() {
     for (class, expected) in [("run", 9), ("mean", 3), ("point", 3 * 13), ("reference", 2)] {
         assert_eq!(count(&svg, &format!("<g class=\"{class}\">")), expected, "{class}");
     }
-    for label in ["random", "epsilon 0.2", "until-confident", "best table", "as the dealer plays", "10 thousand", "(log scale)"] {
+    for label in
+        ["random", "epsilon 0.2", "until-confident", "best table", "as the dealer plays", "10 thousand", "(log scale)"]
+    {
         assert!(svg.contains(&format!("{label}</text>")), "{label}");
     }
     let (width, height, colours) = decoded(&folder.path().join("curve.png"));
