@@ -69,7 +69,7 @@ impl TrainArgs {
     /// How the learner decides, and that in words.
     ///
     /// # Errors
-    /// [`UsageError`] when there is a chance for a learner that has none.
+    /// [`UsageError`](cmdkit::UsageError) when there is a chance for a learner that has none.
     pub fn explore(&self) -> anyhow::Result<(Explore, String)> {
         let epsilon = chance(self.epsilon.as_ref(), &[self.explore])?;
         let words = match self.explore {

@@ -98,7 +98,7 @@ impl Action {
     }
 }
 
-/// As a GUI's message, that is [`InputMessage`].
+/// As a GUI's message, that is [`InputMessage`](crate::InputMessage).
 impl Decode for Action {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let at = reader.at();
@@ -107,7 +107,7 @@ impl Decode for Action {
     }
 }
 
-/// As a GUI's message, that is [`InputMessage`].
+/// As a GUI's message, that is [`InputMessage`](crate::InputMessage).
 impl Encode for Action {
     fn encode(&self, writer: &mut Writer<'_>) {
         self.encode_tagged(0, writer);
