@@ -3,9 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, bail};
+use cmdkit::Wire;
 use netcore::{Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+
+/// Bytes that are read from one connection to a table.
+const BLACKJACK_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
 /// A game of the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,12 +39,12 @@ impl Game {
         }
     }
 
-    /// Whether strangers reach it by datagrams; else over connections, from each of which so many bytes are read.
-    pub(crate) const fn read_rate(self) -> Option<Rate> {
+    /// How native clients reach it.
+    pub(crate) const fn wire(self) -> Wire {
         match self {
-            Self::Nuggets => None,
-            Self::Robots => Some(Rate { per_second: 4 << 10, burst: 64 << 10 }),
-            Self::Blackjack => Some(Rate { per_second: 16 << 20, burst: 16 << 20 }),
+            Self::Nuggets => Wire::Udp,
+            Self::Robots => Wire::Tcp(robots::READ_RATE),
+            Self::Blackjack => Wire::Tcp(BLACKJACK_RATE),
         }
     }
 }
@@ -58,61 +62,56 @@ pub(crate) enum Frames {
 
 /// What a new room is to be. Everything has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "game", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(tag = "game", rename_all = "lowercase")]
 pub(crate) enum Options {
-    Nuggets {
-        /// One of the maps of the hub.
-        #[serde(default = "main_map")]
-        map: String,
-        #[serde(default)]
-        seed: Option<u64>,
-    },
-    Robots {
-        #[serde(default = "four")]
-        players: u8,
-        #[serde(default = "sixteen")]
-        columns: u16,
-        #[serde(default = "twelve")]
-        rows: u16,
-        #[serde(default = "three_hundred")]
-        turns: u16,
-        /// Milliseconds.
-        #[serde(default = "two_hundred")]
-        turn_duration: u64,
-        #[serde(default)]
-        seed: Option<u32>,
-    },
-    Blackjack {
-        #[serde(default = "two")]
-        players: u8,
-        #[serde(default = "twenty")]
-        rounds: u32,
-    },
+    Nuggets(NuggetsOptions),
+    Robots(RobotsOptions),
+    Blackjack(BlackjackOptions),
 }
 
-fn main_map() -> String {
-    "main".into()
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct NuggetsOptions {
+    /// One of the maps of the hub.
+    map: String,
+    seed: Option<u64>,
 }
-const fn two() -> u8 {
-    2
+
+impl Default for NuggetsOptions {
+    fn default() -> Self {
+        Self { map: "main".into(), seed: None }
+    }
 }
-const fn four() -> u8 {
-    4
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RobotsOptions {
+    players: u8,
+    columns: u16,
+    rows: u16,
+    turns: u16,
+    /// Milliseconds.
+    turn_duration: u64,
+    seed: Option<u32>,
 }
-const fn twelve() -> u16 {
-    12
+
+impl Default for RobotsOptions {
+    fn default() -> Self {
+        Self { players: 4, columns: 16, rows: 12, turns: 300, turn_duration: 200, seed: None }
+    }
 }
-const fn sixteen() -> u16 {
-    16
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct BlackjackOptions {
+    players: u8,
+    rounds: u32,
 }
-const fn twenty() -> u32 {
-    20
-}
-const fn two_hundred() -> u64 {
-    200
-}
-const fn three_hundred() -> u16 {
-    300
+
+impl Default for BlackjackOptions {
+    fn default() -> Self {
+        Self { players: 2, rounds: 20 }
+    }
 }
 
 /// The maps that rooms can be asked for, by name.
@@ -136,36 +135,29 @@ impl Options {
     /// A room of this game with all defaults.
     pub(crate) fn usual(game: Game) -> Self {
         match game {
-            Game::Nuggets => Self::Nuggets { map: main_map(), seed: None },
-            Game::Robots => Self::Robots {
-                players: four(),
-                columns: sixteen(),
-                rows: twelve(),
-                turns: three_hundred(),
-                turn_duration: two_hundred(),
-                seed: None,
-            },
-            Game::Blackjack => Self::Blackjack { players: two(), rounds: twenty() },
+            Game::Nuggets => Self::Nuggets(NuggetsOptions::default()),
+            Game::Robots => Self::Robots(RobotsOptions::default()),
+            Game::Blackjack => Self::Blackjack(BlackjackOptions::default()),
         }
     }
 
     pub(crate) const fn game(&self) -> Game {
         match self {
-            Self::Nuggets { .. } => Game::Nuggets,
-            Self::Robots { .. } => Game::Robots,
-            Self::Blackjack { .. } => Game::Blackjack,
+            Self::Nuggets(_) => Game::Nuggets,
+            Self::Robots(_) => Game::Robots,
+            Self::Blackjack(_) => Game::Blackjack,
         }
     }
 
     /// What the room is called in the lobby.
     pub(crate) fn title(&self) -> String {
         match self {
-            Self::Nuggets { map, .. } => format!("map {map}"),
-            Self::Robots { players, columns, rows, turns, .. } => {
+            Self::Nuggets(NuggetsOptions { map, .. }) => format!("map {map}"),
+            Self::Robots(RobotsOptions { players, columns, rows, turns, .. }) => {
                 format!("{players} robots on {columns} x {rows}, {turns} turns")
             }
-            Self::Blackjack { players: 1, rounds } => format!("a table for one, {rounds} rounds"),
-            Self::Blackjack { players, rounds } => format!("a table for {players}, {rounds} rounds"),
+            Self::Blackjack(BlackjackOptions { players: 1, rounds }) => format!("a table for one, {rounds} rounds"),
+            Self::Blackjack(BlackjackOptions { players, rounds }) => format!("a table for {players}, {rounds} rounds"),
         }
     }
 
@@ -175,7 +167,7 @@ impl Options {
     /// When no game can be played so; the message says what would be possible.
     pub(crate) fn engine(&self) -> anyhow::Result<Engine> {
         Ok(match self {
-            Self::Nuggets { map, seed } => {
+            Self::Nuggets(NuggetsOptions { map, seed }) => {
                 let names = || MAPS.map(|(name, _)| name).join(", ");
                 let (_, text) = MAPS
                     .iter()
@@ -193,7 +185,7 @@ impl Options {
                 };
                 Engine::Nuggets(Box::new(nuggets::server::Server::new(Arc::new(grid), config)?))
             }
-            &Self::Robots { players, columns, rows, turns, turn_duration, seed } => {
+            &Self::Robots(RobotsOptions { players, columns, rows, turns, turn_duration, seed }) => {
                 if !(1..=25).contains(&players) || !(20..=10_000).contains(&turn_duration) {
                     bail!("a room has 1 to 25 robots and turns of 20 to 10,000 ms");
                 }
@@ -215,7 +207,7 @@ impl Options {
                 };
                 Engine::Robots(Box::new(robots::Server::new(config)?))
             }
-            &Self::Blackjack { players, rounds } => {
+            &Self::Blackjack(BlackjackOptions { players, rounds }) => {
                 let mut key = [0; 32];
                 SysRng.try_fill_bytes(&mut key)?;
                 let mut config = blackjack::server::Config::new(rounds, blackjack::Seed::new(key));
@@ -224,5 +216,23 @@ impl Options {
                 Engine::Blackjack(Box::new(blackjack::Server::new(config)?))
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_has_a_default_and_unknown_ones_are_rejected() {
+        for game in [Game::Nuggets, Game::Robots, Game::Blackjack] {
+            let read = |text: &str| serde_json::from_str::<Options>(&text.replace('$', game.name()));
+            assert_eq!(read(r#"{"game": "$"}"#).unwrap(), Options::usual(game));
+            assert!(read(r#"{"game": "$", "gold": 1}"#).unwrap_err().to_string().contains("unknown field `gold`"));
+            Options::usual(game).engine().unwrap();
+        }
+        let map = serde_json::from_str::<Options>(r#"{"game": "nuggets", "map": "../x"}"#).unwrap();
+        let Err(error) = map.engine() else { panic!("there is no such map") };
+        assert!(error.to_string().starts_with("there is no map '../x'; choose one of main, "), "{error}");
     }
 }

@@ -7,11 +7,10 @@ use std::{
 };
 
 use anyhow::Context as _;
+use cmdkit::Sockets;
 use journal::{JournalEnd, Parts, Writing};
-use netcore::{
-    Departure, GameEvent, Hosted, Leave, Outbox, Outcome, Phase, Progress, Recorded, RoomInput, Status, Time,
-};
-use netshell::{Clock, Host, Limits, Observer, Tcp, Udp, bind_tcp, bind_udp, serve};
+use netcore::{GameEvent, Hosted, Leave, Outbox, Outcome, Phase, Progress, Recorded, RoomInput, Status, Time};
+use netshell::{Clock, Host, Observer, serve};
 use serde::Serialize;
 use tokio::sync::{oneshot, watch};
 use tracing::{info, warn};
@@ -94,7 +93,7 @@ pub(crate) fn open(
     options: &Options,
     place: &Place,
 ) -> anyhow::Result<(Arc<Room>, impl Future<Output = ()> + Send + 'static)> {
-    let sockets = Sockets::bind(options.game(), &place.bind, 0)?;
+    let sockets = Sockets::bind(options.game().wire(), &place.bind, 0)?;
     let listen = sockets.addresses()?;
     let title = options.title();
     let begun = match options.engine()? {
@@ -171,35 +170,6 @@ const fn phase(phase: Phase) -> &'static str {
     }
 }
 
-/// The sockets for native clients.
-enum Sockets {
-    Udp(Vec<std::net::UdpSocket>),
-    Tcp(Vec<std::net::TcpListener>, netcore::Rate),
-}
-
-impl Sockets {
-    fn bind(game: Game, bind: &[IpAddr], port: u16) -> anyhow::Result<Self> {
-        Ok(match game.read_rate() {
-            None => Self::Udp(bind_udp(bind, port)?),
-            Some(rate) => Self::Tcp(bind_tcp(bind, port)?, rate),
-        })
-    }
-
-    fn addresses(&self) -> std::io::Result<Vec<SocketAddr>> {
-        match self {
-            Self::Udp(sockets) => sockets.iter().map(std::net::UdpSocket::local_addr).collect(),
-            Self::Tcp(listeners, _) => listeners.iter().map(std::net::TcpListener::local_addr).collect(),
-        }
-    }
-
-    fn let_in(self, host: Host, open_files: Option<u64>) -> std::io::Result<Host> {
-        Ok(match self {
-            Self::Udp(sockets) => host.with_transport(Udp::new(sockets)?),
-            Self::Tcp(listeners, rate) => host.with_transport(Tcp::new(listeners, rate, Limits::of(open_files))?),
-        })
-    }
-}
-
 /// A room that tells the lobby of its status.
 struct Published<R> {
     room: R,
@@ -260,7 +230,7 @@ impl Observer for Chronicle {
                 let player = Player { peer: *peer, name: name.clone(), seat: seat.clone() };
                 self.info.send_modify(|info| info.players.push(player));
             }
-            GameEvent::Left { peer, why, .. } if !matches!(why, Departure::Quit) => {
+            GameEvent::Left { peer, .. } => {
                 self.info.send_modify(|info| info.players.retain(|player| player.peer != *peer));
             }
             GameEvent::Started { .. } => self.info.send_modify(|info| info.result = None),

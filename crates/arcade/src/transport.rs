@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
     time::Duration,
 };
@@ -21,8 +21,6 @@ use crate::line::{Ending, Line, Piece};
 
 /// How long the seat of a player whose socket is gone is kept.
 pub(crate) const GRACE: Duration = Duration::from_secs(60);
-/// How long the seats of a match are kept after the hub itself was away.
-pub(crate) const GRACE_AFTER_RESTART: Duration = Duration::from_secs(600);
 /// Browsers at one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
 /// Sockets that wait to be let in.
@@ -37,40 +35,25 @@ pub(crate) struct Ready {
 #[derive(Debug, Default)]
 struct ReadyState {
     seats: VecDeque<ConnectionId>,
-    // Whether a socket asks to be let in.
-    arrival: bool,
     waker: Option<Waker>,
 }
 
 impl Ready {
     /// The seat has something to do.
     pub(crate) fn note(&self, seat: u64) {
-        self.change(|state| state.seats.push_back(ConnectionId(seat)));
+        self.state().seats.push_back(ConnectionId(seat));
+        self.wake();
     }
 
-    fn arrival(&self) {
-        self.change(|state| state.arrival = true);
-    }
-
-    fn change(&self, change: impl FnOnce(&mut ReadyState)) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut state);
-        let waker = state.waker.take();
-        drop(state);
+    fn wake(&self) {
+        let waker = self.state().waker.take();
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    // Ready when there is something to do; it is moved behind `turns`.
-    fn poll(&self, turns: &mut VecDeque<ConnectionId>, context: Option<&mut Context<'_>>) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.append(&mut state.seats);
-        let ready = std::mem::take(&mut state.arrival) || !turns.is_empty();
-        if let Some(context) = context.filter(|_| !ready) {
-            state.waker = Some(context.waker().clone());
-        }
-        ready
+    fn state(&self) -> MutexGuard<'_, ReadyState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,7 +80,7 @@ impl Gate {
         let line = Arc::new(Line::new(Arc::clone(&self.ready)));
         let arrival = Arrival { line: Arc::clone(&line), role, address, returns };
         self.arrivals.send(arrival).await.ok()?;
-        self.ready.arrival();
+        self.ready.wake();
         Some(line)
     }
 }
@@ -111,15 +94,8 @@ struct Seat {
     line: Option<Arc<Line>>,
     // Until when it is kept without a line.
     kept_until: Time,
-    // The room has closed it; it only has to be forgotten.
-    state: Life,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Life {
-    Open,
-    // The host was told that it is gone, and has to close it.
-    Gone,
+    // Whether the room was told that nobody will come back; it closes the seat then.
+    given_up: bool,
 }
 
 /// The transport.
@@ -155,6 +131,13 @@ impl WebSockets {
         (gate, transport)
     }
 
+    // Has the task woken for whatever comes next, and takes what has come so far.
+    fn register(&mut self, context: &mut Context<'_>) {
+        let mut state = self.ready.state();
+        state.waker = Some(context.waker().clone());
+        self.turns.append(&mut state.seats);
+    }
+
     // Takes a seat; gives its number.
     fn seat(&mut self, seat: Seat) -> ConnectionId {
         let id = ConnectionId(self.next_id);
@@ -172,7 +155,7 @@ impl WebSockets {
     fn arrive(&mut self, now: Time, arrival: Arrival) -> ConnectionEvent<'static> {
         let Arrival { line, role, address, returns } = arrival;
         if let Some(&id) = self.at.get(&address) {
-            if let Some(seat) = self.seats.get_mut(&id).filter(|seat| returns && seat.state == Life::Open) {
+            if let Some(seat) = self.seats.get_mut(&id).filter(|seat| returns && !seat.given_up) {
                 line.sit(id.0);
                 if let Some(before) = seat.line.replace(line) {
                     before.end(Ending::Replaced);
@@ -187,21 +170,21 @@ impl WebSockets {
             line.end(if returns { Ending::Expired } else { Ending::Full });
             return ConnectionEvent::Internal;
         }
-        let id = self.seat(Seat { address, role, line: Some(line), kept_until: now, state: Life::Open });
+        let id = self.seat(Seat { address, role, line: Some(line), kept_until: now, given_up: false });
         ConnectionEvent::Opened { id, role, link: Link::Message, address }
     }
 
     // What a seat has to tell, if anything. A message is left in `self.message`.
     fn look(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id)?;
-        if seat.state == Life::Gone {
+        if seat.given_up {
             return None;
         }
         let Some(line) = &seat.line else {
             if seat.kept_until > now {
                 return None;
             }
-            seat.state = Life::Gone;
+            seat.given_up = true;
             return Some(ConnectionEvent::Closed { id, why: Gone::Broken });
         };
         line.looked_at();
@@ -212,7 +195,7 @@ impl WebSockets {
         if line.is_gone() {
             seat.line = None;
             if seat.role == Role::Watcher {
-                seat.state = Life::Gone;
+                seat.given_up = true;
                 return Some(ConnectionEvent::Closed { id, why: Gone::Broken });
             }
             seat.kept_until = now.plus(GRACE);
@@ -233,12 +216,14 @@ impl WebSockets {
 
 impl Transport for WebSockets {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.ready.poll(&mut self.turns, Some(context)) { Poll::Ready(Ok(())) } else { Poll::Pending }
+        self.register(context);
+        // Only now: what comes from here on wakes the task.
+        if self.turns.is_empty() && self.arrivals.is_empty() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     fn wake_at(&self) -> Option<Time> {
         // Few seats are empty, so looking at all of them is cheap next to what woke the room.
-        let kept = |seat: &Seat| (seat.line.is_none() && seat.state == Life::Open).then_some(seat.kept_until);
+        let kept = |seat: &Seat| (seat.line.is_none() && !seat.given_up).then_some(seat.kept_until);
         self.seats.values().filter_map(kept).min()
     }
 
@@ -246,7 +231,7 @@ impl Transport for WebSockets {
         if let Ok(arrival) = self.arrivals.try_recv() {
             return Ok(Some(self.arrive(now, arrival)));
         }
-        self.ready.poll(&mut self.turns, None);
+        self.turns.append(&mut self.ready.state().seats);
         if self.turns.is_empty() && self.wake_at().is_some_and(|wake| wake <= now) {
             self.turns = self.seats.keys().copied().collect();
         }
@@ -265,13 +250,6 @@ impl Transport for WebSockets {
             }
         }
         Ok(None)
-    }
-
-    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
-        let kept_until = now.plus(GRACE_AFTER_RESTART);
-        // Whoever only looked on comes back as somebody new; nobody tells here who that was.
-        let seat = Seat { address, role: Role::Player, line: None, kept_until, state: Life::Open };
-        (link == Link::Message).then(|| self.seat(seat))
     }
 
     fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {
@@ -307,7 +285,7 @@ impl Transport for WebSockets {
 
     fn poll_flush(&mut self, _: Time, context: &mut Context<'_>) -> Poll<()> {
         // Registered first, so that no wake-up is lost.
-        self.ready.poll(&mut self.turns, Some(context));
+        self.register(context);
         let lines = self.seats.values().filter_map(|seat| seat.line.as_ref()).chain(&self.ending);
         if lines.into_iter().all(|line| line.is_flushed()) { Poll::Ready(()) } else { Poll::Pending }
     }

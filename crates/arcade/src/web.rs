@@ -30,8 +30,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 #[derive(RustEmbed)]
 #[folder = "web/"]
-#[exclude = "test/*"]
-#[exclude = "package.json"]
+#[include = "index.html"]
+#[include = "js/*"]
+#[include = "style/*"]
 struct Assets;
 
 /// The routes.

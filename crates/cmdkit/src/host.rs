@@ -2,24 +2,21 @@
 
 use std::{
     io::{self, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket},
+    net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    thread,
     time::Duration,
 };
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use journal::{JournalEnd, Scribe, Writing};
-use netcore::{Hosted, Leave, Link, Outcome, PeerId, Rate, Recorded, Time};
-use netshell::{BindError, Clock, Host, Limits, Tcp, Udp, bind_tcp, bind_udp, raise_open_files, serve, shutdown};
+use netcore::{Hosted, Leave, Link, Outcome, PeerId, Recorded, Time};
+use netshell::{Clock, Host, raise_open_files, serve, shutdown};
 use tracing::{info, warn};
 
-use crate::{JournalArgs, LogArgs, LogFormat, Match, Reach, narrator::Narrator, stderr};
+use crate::{JournalArgs, LogArgs, LogFormat, Match, Reach, Sockets, Wire, narrator::Narrator, stderr};
 
-/// The pause between two attempts to bind a port that is in use.
-const RETRY: Duration = Duration::from_millis(250);
 /// How long a server that ends waits for its journal to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The address of a peer whose recorded address cannot be parsed.
@@ -44,15 +41,6 @@ pub struct Hosting<'a> {
     pub quiet: bool,
 }
 
-/// The transport of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
-    /// Datagrams.
-    Udp,
-    /// Connections, with the rate at which bytes are read from each of them.
-    Tcp(Rate),
-}
-
 /// What a server announces once it listens.
 pub trait Announce {
     /// The front of the line on standard output, before the port: `Ready to play`.
@@ -63,54 +51,6 @@ pub trait Announce {
 
     /// For programs: one log record with the same facts in fields, including [`Reach::port`] and [`Reach::addresses`].
     fn log(&self, reach: &Reach);
-}
-
-/// The sockets of a server.
-enum Sockets {
-    Udp(Vec<UdpSocket>),
-    Tcp(Vec<TcpListener>, Rate),
-}
-
-impl Sockets {
-    fn bind(wire: Wire, addresses: &[IpAddr], port: u16) -> Result<Self, BindError> {
-        Ok(match wire {
-            Wire::Udp => Self::Udp(bind_udp(addresses, port)?),
-            Wire::Tcp(rate) => Self::Tcp(bind_tcp(addresses, port)?, rate),
-        })
-    }
-
-    // The players of a resumed match know the old port, so this waits until it is free.
-    fn bind_again(wire: Wire, addresses: &[IpAddr], port: u16) -> Result<Self, BindError> {
-        let mut told = false;
-        loop {
-            match Self::bind(wire, addresses, port) {
-                Err(error) if error.source.kind() == io::ErrorKind::AddrInUse && port != 0 => {
-                    if !told {
-                        warn!(
-                            "port {port} is in use by another program; waiting until it is free, --port takes another"
-                        );
-                        told = true;
-                    }
-                    thread::sleep(RETRY);
-                }
-                done => return done,
-            }
-        }
-    }
-
-    fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        match self {
-            Self::Udp(sockets) => sockets.iter().map(UdpSocket::local_addr).collect(),
-            Self::Tcp(listeners, _) => listeners.iter().map(TcpListener::local_addr).collect(),
-        }
-    }
-
-    fn let_in(self, host: Host, open_files: Option<u64>) -> io::Result<Host> {
-        Ok(match self {
-            Self::Udp(sockets) => host.with_transport(Udp::new(sockets)?),
-            Self::Tcp(listeners, rate) => host.with_transport(Tcp::new(listeners, rate, Limits::of(open_files))?),
-        })
-    }
 }
 
 /// Binds the sockets, announces them, and hosts a match until it has an outcome. A signal ends it early.

@@ -33,6 +33,8 @@ mod queued;
 mod reach;
 #[cfg(feature = "saving")]
 mod saving;
+#[cfg(feature = "hosting")]
+mod sockets;
 mod stderr;
 mod stop;
 mod values;
@@ -64,12 +66,13 @@ pub use crate::{
 #[cfg(feature = "saving")]
 pub use crate::{
     contents::{load_file, save_file},
-    saving::{check_replaceable, replace_file},
+    saving::{NewFile, check_replaceable, replace_file},
 };
 #[cfg(feature = "hosting")]
 pub use crate::{
-    host::{Announce, Hosting, Wire, host},
+    host::{Announce, Hosting, host},
     journal_args::{JournalArgs, Match},
+    sockets::{Sockets, Wire},
 };
 
 /// Exit code for a failure at run time.

@@ -7,7 +7,7 @@
 use std::{
     ffi::OsStr,
     fs::{self, File, OpenOptions, Permissions, TryLockError},
-    io::{self, ErrorKind, Write},
+    io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -18,6 +18,10 @@ use tempfile::{Builder, NamedTempFile};
 const PREFIX: &str = ".saving-";
 /// How many letters and digits.
 const RANDOM: usize = 8;
+/// The mode of any new file.
+const PUBLIC: u32 = 0o666;
+/// The mode of a file that only its owner can read.
+const PRIVATE: u32 = 0o600;
 /// Links that are followed to a file that does not exist yet; Linux follows as many to one that does.
 const MAX_LINKS: usize = 40;
 
@@ -38,7 +42,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Target::File { path, permissions, directory } => (path, permissions, directory),
     };
     sweep_once(&directory);
-    let mut file = new_file(&directory)?;
+    let mut file = new_file(&directory, PUBLIC)?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
@@ -52,6 +56,49 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// A file that gets its name when it is complete, that only its owner can read, and that replaces nothing. Until then its content
+/// is in a temporary file, which is removed when this value is dropped.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl NewFile {
+    /// Starts the file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyExists`] when there is something at `path`; another error when no file can be created there.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        if path.symlink_metadata().is_ok() {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        let file = new_file(directory_of(path).ok_or(ErrorKind::IsADirectory)?, PRIVATE)?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })
+    }
+
+    /// Syncs the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyExists`] when something is at the path meanwhile; another error when the file cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(&self.path)?;
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// Checks whether [`replace_file`] could start, and changes nothing. To be called before a long computation whose result is to
 /// be saved.
 ///
@@ -60,7 +107,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     match target(path)? {
         Target::Device(path) => OpenOptions::new().write(true).open(path).map(drop),
-        Target::File { directory, .. } => new_file(&directory)?.close(),
+        Target::File { directory, .. } => new_file(&directory, PUBLIC)?.close(),
     }
 }
 
@@ -89,11 +136,7 @@ fn target(path: &Path) -> io::Result<Target> {
         }
         _ => {}
     }
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        Some(_) => PathBuf::from("."),
-        None => return Err(ErrorKind::IsADirectory.into()),
-    };
+    let directory = directory_of(&path).ok_or(ErrorKind::IsADirectory)?.to_owned();
     Ok(Target::File { path, permissions: old.map(|old| old.permissions()), directory })
 }
 
@@ -108,13 +151,19 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// Creates a temporary file and locks it until it is closed.
-fn new_file(directory: &Path) -> io::Result<NamedTempFile> {
+/// The directory of a file; none for the root.
+fn directory_of(path: &Path) -> Option<&Path> {
+    path.parent().map(|parent| if parent == Path::new("") { Path::new(".") } else { parent })
+}
+
+/// Creates a temporary file with this mode, less the umask, and locks it until it is closed.
+fn new_file(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM);
-    // The permissions of any new file, less the umask; the default is a file that nobody else can read.
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    #[cfg(not(unix))]
+    let _ = mode;
     loop {
         let file = builder.tempfile_in(directory)?;
         // Another process may have swept the file between its creation and its lock. Not every system can lock.
@@ -255,7 +304,7 @@ mod tests {
     #[test]
     fn a_file_that_is_being_written_is_not_swept() {
         let directory = TempDir::new().unwrap();
-        let file = new_file(directory.path()).unwrap();
+        let file = new_file(directory.path(), PUBLIC).unwrap();
         sweep(directory.path());
         assert!(file.path().exists());
         // As if the process were killed: the name stays and the lock goes.
@@ -263,6 +312,26 @@ mod tests {
         drop(open);
         sweep(directory.path());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_new_file_replaces_nothing_and_is_there_when_it_is_complete() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("new");
+        let mut file = NewFile::create(&path).unwrap();
+        file.write_all(b"content").unwrap();
+        // What a killed process leaves is recognised by its name.
+        assert!(names(&directory).iter().all(|name| is_temporary(OsStr::new(name))), "{:?}", names(&directory));
+        file.finish().unwrap();
+        assert_eq!((fs::read(&path).unwrap(), names(&directory)), (b"content".to_vec(), vec!["new".to_owned()]));
+        assert_eq!(NewFile::create(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        let other = directory.path().join("other");
+        let file = NewFile::create(&other).unwrap();
+        fs::write(&other, "somebody else's").unwrap();
+        assert_eq!(file.finish().unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&other).unwrap(), b"somebody else's");
+        drop(NewFile::create(&directory.path().join("dropped")).unwrap());
+        assert_eq!(names(&directory), ["new", "other"]);
     }
 
     #[cfg(unix)]

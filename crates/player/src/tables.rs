@@ -1,10 +1,10 @@
 //! Table files.
 
-use std::{io::ErrorKind, path::Path};
+use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use blackjack::{QTable, StateSpace, qtable::MAX_FILE};
-use cmdkit::{UsageError, file_name, read_file, replace_file};
+use cmdkit::{UsageError, file_name, load_file, replace_file};
 
 /// The table file of whoever names none.
 pub(crate) const USUAL: &str = "qtable";
@@ -14,15 +14,10 @@ pub(crate) const USUAL: &str = "qtable";
 /// # Errors
 /// When the file cannot be read, is no table, or has other states than are `wanted`.
 pub(crate) fn load(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
-    let name = file_name(path);
-    let bytes = match read_file(path, MAX_FILE) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.with_context(|| format!("cannot read the table {name}"))?,
-    };
-    let table = QTable::from_file(&bytes).with_context(|| format!("the table {name} is damaged"))?;
+    let Some(table) = load_file("the table", path, MAX_FILE, QTable::from_file)? else { return Ok(None) };
     match wanted {
         Some(wanted) if wanted != table.space() => {
-            let space = table.space();
+            let (space, name) = (table.space(), file_name(path));
             Err(UsageError(format!("the table {name} has {space} states; leave out --state {wanted}")).into())
         }
         _ => Ok(Some(table)),
@@ -34,7 +29,7 @@ pub(crate) fn load(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Op
 /// # Errors
 /// When there is no room or no permission; the old file is as it was.
 pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
-    // Not by way of the error itself: a pipe that nobody reads is a failure here.
+    // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))
 }
 

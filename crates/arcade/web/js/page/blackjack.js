@@ -3,7 +3,7 @@
 import { begin, best, fold, value } from '../fold/blackjack.js';
 import { HIT, RANKS, STAND, decode, join } from '../protocol/blackjack.js';
 import { parse } from '../protocol/blackjack-view.js';
-import { element } from './dom.js';
+import { element, listenToKeys, toggle } from './dom.js';
 
 /** @typedef {import('../protocol/blackjack.js').Card} Card */
 
@@ -51,27 +51,17 @@ export function playBlackjack({ board, controls, live, watching, name, send }) {
   };
   const hit = element('button', { type: 'button', class: 'primary', click: () => decide(HIT) }, 'Hit (h)');
   const stand = element('button', { type: 'button', class: 'primary', click: () => decide(STAND) }, 'Stand (s)');
-  const advice = element(
-    'button',
-    {
-      type: 'button',
-      'aria-pressed': 'false',
-      click: () => {
-        advises = !advises;
-        advice.setAttribute('aria-pressed', String(advises));
-        show();
-      },
-    },
-    'Advice',
-  );
+  const advice = toggle('Advice', (on) => {
+    advises = on;
+    show();
+  });
   if (!watching) controls.append(hit, stand, advice);
-  /** @param {KeyboardEvent} event */
-  const typed = (event) => {
-    if (watching || event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
-    if (event.key === 'h') decide(HIT);
-    else if (event.key === 's') decide(STAND);
-  };
-  document.addEventListener('keydown', typed);
+  const stopKeys = listenToKeys((event) => {
+    const answer = event.key === 'h' ? HIT : event.key === 's' ? STAND : null;
+    if (watching || answer === null) return false;
+    decide(answer);
+    return true;
+  });
 
   const show = () => {
     hit.disabled = stand.disabled = !state.asked;
@@ -135,6 +125,6 @@ export function playBlackjack({ board, controls, live, watching, name, send }) {
       show();
     },
     room: () => {},
-    stop: () => document.removeEventListener('keydown', typed),
+    stop: stopKeys,
   };
 }

@@ -23,3 +23,32 @@ export function announceLink(text) {
   const place = document.getElementById('link');
   if (place) place.textContent = text;
 }
+
+/**
+ * A button that is on or off.
+ * @param {string} text
+ * @param {(on: boolean) => void} changed
+ */
+export function toggle(text, changed) {
+  const button = element('button', { type: 'button', 'aria-pressed': 'false' }, text);
+  button.addEventListener('click', () => {
+    const on = button.getAttribute('aria-pressed') !== 'true';
+    button.setAttribute('aria-pressed', String(on));
+    changed(on);
+  });
+  return button;
+}
+
+/**
+ * Listens to the keyboard, but not to shortcuts of the browser and not while somebody types into a field.
+ * @param {(event: KeyboardEvent) => boolean} pressed Whether the key had a meaning.
+ * @returns {() => void} Stops listening.
+ */
+export function listenToKeys(pressed) {
+  const listener = (/** @type {KeyboardEvent} */ event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
+    if (pressed(event)) event.preventDefault();
+  };
+  document.addEventListener('keydown', listener);
+  return () => document.removeEventListener('keydown', listener);
+}

@@ -4,7 +4,7 @@ import { cellAt, draw, layout } from '../board/nuggets.js';
 import { Surface } from '../board/canvas.js';
 import { begin, fold, status, way } from '../fold/nuggets.js';
 import { MOVES, decode, key, play } from '../protocol/nuggets.js';
-import { element } from './dom.js';
+import { element, listenToKeys, toggle } from './dom.js';
 
 /** Keys of the keyboard that are not letters. */
 const KEYS = /** @type {Record<string, string>} */ ({
@@ -49,15 +49,12 @@ export function playNuggets({ board, controls, live, watching, name, send, seate
     clearInterval(walking);
     send(key(pressed));
   };
-  /** @param {KeyboardEvent} event */
-  const typed = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
+  const stopKeys = listenToKeys((event) => {
     const moved = KEYS[event.key] ?? (event.key.length === 1 && MOVES.includes(event.key.toLowerCase()) ? event.key : null);
-    if (moved === null || watching) return;
-    event.preventDefault();
+    if (moved === null || watching) return false;
     press(event.shiftKey ? moved.toUpperCase() : moved);
-  };
-  document.addEventListener('keydown', typed);
+    return true;
+  });
   if (!watching) touch(surface.canvas, press, (x, y) => walk(cellAt(place, x, y)));
 
   /** @param {{ row: number, column: number }} goal */
@@ -71,19 +68,10 @@ export function playNuggets({ board, controls, live, watching, name, send, seate
     }, WALK);
   };
   controls.append(
-    element(
-      'button',
-      {
-        type: 'button',
-        'aria-pressed': 'false',
-        click: ({ currentTarget }) => {
-          whole = !whole;
-          if (currentTarget instanceof HTMLElement) currentTarget.setAttribute('aria-pressed', String(whole));
-          surface.change();
-        },
-      },
-      'Whole map',
-    ),
+    toggle('Whole map', (on) => {
+      whole = on;
+      surface.change();
+    }),
   );
 
   const speak = () => {
@@ -113,7 +101,7 @@ export function playNuggets({ board, controls, live, watching, name, send, seate
     room: () => {},
     stop: () => {
       clearInterval(walking);
-      document.removeEventListener('keydown', typed);
+      stopKeys();
       surface.stop();
     },
   };

@@ -4,7 +4,7 @@ import { Surface } from '../board/canvas.js';
 import { colourOf, draw, fieldSize } from '../board/robots.js';
 import { begin, blast, fold, place, ranking } from '../fold/robots.js';
 import { decode, join, move, placeBlock, placeBomb } from '../protocol/robots.js';
-import { element } from './dom.js';
+import { element, listenToKeys, toggle } from './dom.js';
 
 /** @typedef {import('../protocol/robots.js').Direction} Direction */
 
@@ -72,18 +72,17 @@ export function playRobots({ board, controls, live, watching, name, send, seated
     return covered;
   };
 
-  /** @param {KeyboardEvent} event */
-  const typed = (event) => {
-    if (watching || event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
+  const stopKeys = listenToKeys((event) => {
+    if (watching) return false;
     const direction = KEYS[event.key];
+    // A blank presses the button that has the focus.
     const onButton = event.target instanceof HTMLButtonElement;
     if (direction) send(move(direction));
     else if (event.key === ' ' && !onButton) send(placeBomb());
     else if (event.key === 'b' || event.key === 'x') send(placeBlock());
-    else return;
-    event.preventDefault();
-  };
-  document.addEventListener('keydown', typed);
+    else return false;
+    return true;
+  });
 
   if (!watching) {
     const button = (/** @type {string} */ label, /** @type {string} */ text, /** @type {() => Uint8Array<ArrayBuffer>} */ bytes) =>
@@ -99,19 +98,10 @@ export function playRobots({ board, controls, live, watching, name, send, seated
     );
   }
   controls.append(
-    element(
-      'button',
-      {
-        type: 'button',
-        'aria-pressed': 'false',
-        click: ({ currentTarget }) => {
-          threatens = !threatens;
-          if (currentTarget instanceof HTMLElement) currentTarget.setAttribute('aria-pressed', String(threatens));
-          surface.change();
-        },
-      },
-      'Show the next blasts',
-    ),
+    toggle('Show the next blasts', (on) => {
+      threatens = on;
+      surface.change();
+    }),
   );
 
   const show = () => {
@@ -169,7 +159,7 @@ export function playRobots({ board, controls, live, watching, name, send, seated
     },
     room: () => {},
     stop: () => {
-      document.removeEventListener('keydown', typed);
+      stopKeys();
       surface.stop();
     },
   };

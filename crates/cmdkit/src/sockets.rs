@@ -1,0 +1,87 @@
+//! The sockets by which native clients reach a room.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, TcpListener, UdpSocket},
+    thread,
+    time::Duration,
+};
+
+use netcore::Rate;
+use netshell::{BindError, Host, Limits, Tcp, Udp, bind_tcp, bind_udp};
+use tracing::warn;
+
+/// The pause between two attempts to bind a port that is in use.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// The transport of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// Datagrams.
+    Udp,
+    /// Connections, with the rate at which bytes are read from each of them.
+    Tcp(Rate),
+}
+
+/// The sockets of a room, before it has a host.
+#[derive(Debug)]
+pub enum Sockets {
+    /// Of [`Wire::Udp`].
+    Udp(Vec<UdpSocket>),
+    /// Of [`Wire::Tcp`].
+    Tcp(Vec<TcpListener>, Rate),
+}
+
+impl Sockets {
+    /// Opens a socket for each address, or for all addresses of the machine if there are none, at one port.
+    ///
+    /// # Errors
+    /// When a socket cannot be opened.
+    pub fn bind(wire: Wire, addresses: &[IpAddr], port: u16) -> Result<Self, BindError> {
+        Ok(match wire {
+            Wire::Udp => Self::Udp(bind_udp(addresses, port)?),
+            Wire::Tcp(rate) => Self::Tcp(bind_tcp(addresses, port)?, rate),
+        })
+    }
+
+    /// As [`Sockets::bind`], for a resumed match: its players know the old port, so this waits until the port is free.
+    pub(crate) fn bind_again(wire: Wire, addresses: &[IpAddr], port: u16) -> Result<Self, BindError> {
+        let mut told = false;
+        loop {
+            match Self::bind(wire, addresses, port) {
+                Err(error) if error.source.kind() == io::ErrorKind::AddrInUse && port != 0 => {
+                    if !told {
+                        warn!(
+                            "port {port} is in use by another program; waiting until it is free, --port takes another"
+                        );
+                        told = true;
+                    }
+                    thread::sleep(RETRY);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The addresses of the sockets.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        match self {
+            Self::Udp(sockets) => sockets.iter().map(UdpSocket::local_addr).collect(),
+            Self::Tcp(listeners, _) => listeners.iter().map(TcpListener::local_addr).collect(),
+        }
+    }
+
+    /// Adds their transport to `host`.
+    ///
+    /// # Errors
+    /// When the runtime does not accept a socket.
+    pub fn let_in(self, host: Host, open_files: Option<u64>) -> io::Result<Host> {
+        Ok(match self {
+            Self::Udp(sockets) => host.with_transport(Udp::new(sockets)?),
+            Self::Tcp(listeners, rate) => host.with_transport(Tcp::new(listeners, rate, Limits::of(open_files))?),
+        })
+    }
+}
