@@ -20,8 +20,8 @@ use typed::{Folder, Typed, check_line};
 const DOCUMENTS: &[&str] = &["README.md", "CONTRIBUTING.md", "fuzz/README.md", "maps/README.md"];
 /// How a command begins that runs a program of another workspace: those are run by `.ci/run`.
 const ELSEWHERE: &str = "cargo run --manifest-path ";
-/// How the other commands begin that stand in blocks of shell: what `.ci/run` does, what needs the world, and what is a
-/// program of the shell itself.
+/// Prefixes of other commands in shell blocks that are not run here: those that `.ci/run` runs, those that need the network
+/// or root, and commands of the shell.
 const OTHERS: &[&str] = &[
     "#SBATCH",
     "cargo +nightly fuzz ",

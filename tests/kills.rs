@@ -204,6 +204,11 @@ impl Lives {
         self.change(|state| state.ended = true);
     }
 
+    /// Returns a guard that reports the end when it is dropped, also by a panic, so that no bot waits for ever.
+    pub(crate) fn ending(&self) -> Ending<'_> {
+        Ending(self)
+    }
+
     /// Waits for this many messages; `false` if all `bots` finish first.
     pub(crate) fn wait(&self, messages: u64, bots: usize) -> bool {
         self.wait_unless(messages, bots, || false)
@@ -254,6 +259,15 @@ impl Lives {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reports the end of the server when it is dropped.
+pub(crate) struct Ending<'a>(&'a Lives);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

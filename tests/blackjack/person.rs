@@ -29,7 +29,7 @@ fn press(terminal: &mut Terminal, key: &[u8], shown: &str) {
 /// Waits for the table of ranks and until its keys count.
 fn wait_for_result(terminal: &Terminal) {
     terminal.wait_for("Game over");
-    terminal.wait_for("Q leave");
+    terminal.wait_for("Tab cards");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_person_plays_in_the_terminal() {
     press(&mut terminal, b"?", "what the table would do");
     terminal.press(b"x");
     terminal.wait(|screen| !screen.contents().contains("what the table would do"));
-    press(&mut terminal, b"s", "Stand was right.");
+    press(&mut terminal, b"s", "1 of 1 decision right");
     terminal.wait_for("Round 2. The dealer shows");
     terminal.wait_for("Round 1: ");
     terminal.resize(40, 5);

@@ -151,7 +151,7 @@ impl Typed {
         if !resumes {
             command.args(["--bind", "127.0.0.1"]);
         }
-        // The one that an example goes on with is not there.
+        // The example resumes a journal that does not exist here.
         if resumes && fs::read_dir(folder.path().join("games")).is_err() {
             return self.await_start(Process::start(&mut command), "cannot resume", 1);
         }

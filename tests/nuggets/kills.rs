@@ -26,7 +26,7 @@ const OTHERS: &str = "2";
 const JOINING: u64 = 40;
 /// Messages between two kills of a game, at most.
 const MESSAGES: u64 = 300;
-/// One key in so many is followed by a long message that means nothing: so the journal grows up to where it holds states.
+/// One key in this many is followed by a long malformed message, so that the journal grows until it contains snapshots.
 const NOISE: u64 = 4;
 /// After such a silence a bot presses another key: the one before may have been lost with the server.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -124,12 +124,13 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
     told
 }
 
-/// One game whose server is killed so many times, if the game is long enough; gives how often it was.
+/// Plays one game while killing its server up to `kills` times. Returns the number of kills.
 fn game(seed: u64, kills: u32) -> u32 {
     let mut server = Mortal::start("nuggets-server", &["--bind", "127.0.0.1", "--seed", &seed.to_string()], seed);
     let (address, lives) = (server.address(), Lives::default());
     let (told, stdout, others, killed) = thread::scope(|scope| {
         let lives = &lives;
+        let ending = lives.ending();
         let bots: Vec<_> =
             (0..BOTS).map(|bot| scope.spawn(move || play(address, &format!("bot {bot}"), lives))).collect();
         // Nobody plays before all are there: a game may be over before a PLAY that was lost is sent again.
@@ -149,7 +150,7 @@ fn game(seed: u64, kills: u32) -> u32 {
         while lives.wait_unless(MESSAGES, BOTS, || !server.is_running()) {}
         let killed = server.kills;
         let stdout = server.wait();
-        lives.end();
+        drop(ending);
         (bots.into_iter().map(|bot| bot.join().unwrap()).collect::<Vec<Told>>(), stdout, others, killed)
     });
     let others = others.wait();

@@ -319,7 +319,7 @@ fn a_server_that_goes_mad_ends_the_client_with_the_wrong_byte() {
             let server = connection.0.local_addr().unwrap();
             connection.say(said);
             let failure = failure(client);
-            let right = format!("the server at {server} sent what is no message: {wrong}");
+            let right = format!("the server at {server} sent a malformed message: {wrong}");
             assert!(failure.starts_with(&right), "{failure}");
         }
     }

@@ -8,7 +8,7 @@ use cmdkit::{LogArgs, ip_address, whole_number};
 /// The port of the page, unless another is chosen.
 pub(crate) const PORT: u16 = 8080;
 
-/// Host all four games, with a web page to play and to watch
+/// Host nuggets, robots and blackjack, with a web page to play and to watch
 #[derive(Debug, Parser)]
 #[command(name = "arcade", version)]
 pub(crate) struct Args {

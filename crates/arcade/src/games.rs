@@ -116,7 +116,7 @@ impl Default for BlackjackOptions {
 
 /// The maps that rooms can be asked for, by name.
 const MAPS: [(&str, &[u8]); 6] = [
-    ("main", include_bytes!("../../../maps/main.txt")),
+    ("main", nuggets::BUILT_IN_MAP),
     ("alcoves", include_bytes!("../../../maps/alcoves.txt")),
     ("brawl", include_bytes!("../../../maps/brawl.txt")),
     ("donuts", include_bytes!("../../../maps/donuts.txt")),

@@ -1,7 +1,7 @@
 //! A player without its socket: reads what a dealer sends, folds it into a hand, and says when to decide.
 //!
-//! Whoever drives it hands over bytes as they come, looks at what they mean with [`Client::next_heard`], decides when that is
-//! [`Event::Asked`], and sends the answer at once: some dealers wait no longer than 26 ms.
+//! The caller passes received bytes in, reads the events with [`Client::next_heard`], decides on [`Event::Asked`], and sends the
+//! answer at once: some dealers wait no longer than 26 ms.
 //!
 //! BEGIN and QUIT are valid at any time. A message that is wrong but can be ignored or repaired, such as the same card twice,
 //! is an [`Anomaly`]. One after which the game cannot go on is a [`ClientError`].
@@ -62,7 +62,7 @@ pub struct Client {
     framing: Framing,
     incoming: Incoming,
     knowledge: Knowledge,
-    // What came in the last piece and was not looked at yet.
+    // Messages of the last piece that were not taken yet.
     heard: VecDeque<Heard>,
     // JOIN, and then one answer for each question.
     outgoing: VecDeque<Bytes>,

@@ -1,12 +1,11 @@
-//! The dealer without its sockets: a lobby that gives those who wait a table, and hands on what they say there.
+//! The dealer without its sockets: a lobby that assigns waiting clients to tables and forwards their messages to them.
 //!
 //! - Clients that have joined wait in a queue; as soon as there are enough of them for a table, and a table is free, it
 //!   begins. Each [`Table`] has cards of its own.
-//! - When the server was killed and goes on, whoever comes back to a seat gets it: a JOIN from the same host with the same
-//!   name. Those who had no seat are forgotten.
-//! - Places, and turns in the queue, are shared out over hosts, so that whoever comes a thousand times from one address
-//!   delays only itself.
-//! - Whoever looks on is sent a [`LobbyView`] when something has changed, at most ten a second.
+//! - When the server was killed and resumed, a JOIN from the same host with the same name gets its seat back. Clients without
+//!   a seat are forgotten.
+//! - Places, and turns in the queue, are shared among hosts, so a thousand connections from one address delay only each other.
+//! - Watchers are sent a [`LobbyView`] when something has changed, at most ten a second.
 //!
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament"; what happens on trouble is our own.
 

@@ -166,7 +166,7 @@ fn begin<E: Recorded + Send + 'static>(
             Ok(new(Host::new(room).with_hold(hold), Some((path, end))))
         }
         (Match::Resumed(resumable, path, file), _) => {
-            let cannot = || format!("cannot go on with '{}'", path.display());
+            let cannot = || format!("cannot resume '{}'", path.display());
             // A peer with an address that cannot be parsed is treated as gone.
             let address = |peer: &journal::Peer| peer.address.parse().unwrap_or(NOWHERE);
             let peers = resumable.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect();

@@ -57,7 +57,7 @@ pub use crate::{
     files::{file_name, read_file},
     host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
-    progress::{Progress, clock_time, fit_stderr, progress_bar, stderr_size, stdout_size, time_left},
+    progress::{Progress, clock_time, progress_bar, stderr_size, stdout_size, time_left},
     reach::{Reach, command_of},
     stop::stop_flag,
     values::{byte_count, count, ip_address, whole_number},

@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(pace.admit(at(24), 1, 80, 1000), None);
         assert_eq!(pace.admit(at(25), 1, 80, 1000), Some((4.0, Some(Duration::from_secs(230)))));
         assert_eq!(pace.admit(at(265), 1, 1000, 1000), None);
-        // A game that is gone on with is judged by what it plays from here on.
+        // The rate of a resumed game counts only the rounds since it was resumed.
         assert_eq!(pace.admit(at(300), 2, 500, 600), None);
         assert_eq!(pace.admit(at(310), 2, 550, 600), Some((5.0, Some(Duration::from_secs(10)))));
     }

@@ -180,7 +180,7 @@ fn size(found: Option<(Width, Height)>) -> (u16, u16) {
 
 /// The front of `line` that fits the width of the terminal that standard error is. A longer line would wrap and leave a row
 /// behind each time that it is redrawn.
-pub fn fit_stderr(line: &str) -> &str {
+fn fit_stderr(line: &str) -> &str {
     cut(line, terminal_size_of(io::stderr()).map_or(0, |(Width(columns), _)| columns))
 }
 

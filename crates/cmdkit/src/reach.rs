@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use crate::HostPort;
+
 /// The addresses of a server, in words for people and for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
@@ -40,8 +42,7 @@ impl Reach {
 
     /// Host and port as one word, with brackets around an IPv6 address.
     pub fn host_and_port(&self) -> String {
-        let Self { host, port, .. } = self;
-        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+        HostPort { host: self.host.clone(), port: self.port }.to_string()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
 
 /// An action of a peer, or an event of the game.
 #[derive(Debug, Clone)]
-pub struct Action {
+pub(crate) struct Action {
     /// When it happened.
     pub time: Time,
     /// The turn for which it counts, if the game has turns.
@@ -28,7 +28,7 @@ pub struct Action {
 
 #[derive(Debug, Clone)]
 enum ActionKind {
-    Description { who: Who, link: Link, bytes: Bytes },
+    Sent { who: Who, link: Link, bytes: Bytes },
     Happened(Arc<str>),
 }
 
@@ -41,10 +41,10 @@ impl Action {
     }
 
     /// Formats it; `None` for a message without an effect of its own.
-    pub fn words<E: Game>(&self) -> Option<String> {
+    pub(crate) fn words<E: Game>(&self) -> Option<String> {
         let text = match &self.what {
             ActionKind::Happened(text) => text.to_string(),
-            ActionKind::Description { who, link, bytes } => {
+            ActionKind::Sent { who, link, bytes } => {
                 let who = match who {
                     Ok(guest) => guest.called(),
                     Err(address) => plain(address),
@@ -118,7 +118,7 @@ impl Names {
         let turn = replay.room().engine().turn();
         match (&arrival.kind, self.sender.take()) {
             (ArrivalKind::Bytes { bytes, .. }, Some((who, link))) => {
-                let what = ActionKind::Description { who, link, bytes: bytes.clone() };
+                let what = ActionKind::Sent { who, link, bytes: bytes.clone() };
                 tell(Action { time, turn: turn.map(|turn| turn + 1), what });
             }
             (ArrivalKind::Stop(leave), _) => {

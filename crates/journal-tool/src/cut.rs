@@ -19,8 +19,7 @@ use crate::{
     games::{Game, for_game, unknown},
     out::Output as File,
     panics,
-    source::head_of,
-    source::{Source, damaged, open},
+    source::{Source, damaged, head_of, open},
     verify::{Ending, Verdict, replayed},
 };
 
@@ -76,7 +75,9 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     }
     match &whole.ending {
         Ending::Same { digest } => writeln!(out, "Its replay ends with the same digest as the match, {digest:016x}.")?,
-        Ending::Diverges(divergence) => writeln!(out, "As in the match, {divergence}.")?,
+        Ending::Diverges(divergence) => {
+            writeln!(out, "Like the whole journal, this one is not reproduced: {divergence}.")?;
+        }
         Ending::Panics { arrival, words } => {
             writeln!(out, "As in the match, arrival {arrival} makes the engine panic: {words}.")?;
         }

@@ -16,7 +16,7 @@ use crate::guest::Guest;
 const WATCHER: PeerId = PeerId(u64::MAX);
 
 /// A game whose matches can be shown.
-pub trait Game: Recorded + Clone {
+pub(crate) trait Game: Recorded + Clone {
     /// The display of a match.
     type Display: GameDisplay<Self> + std::fmt::Debug;
 
@@ -49,7 +49,7 @@ pub trait Game: Recorded + Clone {
 
 /// The unit of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// An arrival, if players act at any time.
     Arrival,
     /// A turn, if all players act at once.
@@ -58,7 +58,7 @@ pub enum Step {
 
 impl Step {
     /// One step, in words.
-    pub const fn one(self) -> &'static str {
+    pub(crate) const fn one(self) -> &'static str {
         match self {
             Self::Arrival => "an arrival",
             Self::Turn => "a turn",
@@ -68,7 +68,7 @@ impl Step {
 
 /// The description of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Description {
+pub(crate) struct Description {
     /// In the terms of the protocol.
     pub text: String,
     /// The action of the sender, to follow its name; `None` if an event of the room reports it better.
@@ -78,7 +78,7 @@ pub struct Description {
 }
 
 /// What is shown of a match, from a seat or to a spectator.
-pub trait GameDisplay<E: Recorded>: Clone {
+pub(crate) trait GameDisplay<E: Recorded>: Clone {
     /// The state of the display, such as the visible part of a map. It is kept when the replay moves back.
     type View: std::fmt::Debug;
 

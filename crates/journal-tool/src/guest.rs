@@ -4,7 +4,7 @@ use crate::format::plain;
 
 /// A peer with a seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Guest {
+pub(crate) struct Guest {
     /// Its name; empty for a spectator.
     pub name: String,
     /// The seat, in the game's own terms.
@@ -13,7 +13,7 @@ pub struct Guest {
 
 impl Guest {
     /// The name to show.
-    pub fn called(&self) -> String {
+    pub(crate) fn called(&self) -> String {
         plain(if self.name.is_empty() { &self.seat } else { &self.name })
     }
 }

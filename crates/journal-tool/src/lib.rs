@@ -1,4 +1,4 @@
-//! The program `journal`, as a library so that its screens can be drawn by others.
+//! The program `journal`.
 //!
 //! A journal contains the setup of a match and everything that arrived at its room. This crate replays it:
 //!
@@ -36,9 +36,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-pub use actions::Action;
 pub use args::Args;
-pub use guest::Guest;
 
 use cmdkit::UsageError;
 

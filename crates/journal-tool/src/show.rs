@@ -17,8 +17,7 @@ use crate::{
     format::{clock, count, date, outcome, plain, size, state},
     games::{Game, for_game},
     panics,
-    source::head_of,
-    source::{Opened, open},
+    source::{Opened, head_of, open},
     verify::told,
 };
 

@@ -12,8 +12,7 @@ use crate::{
     asciicast,
     games::{Description, Game, for_game, unknown},
     out::Output,
-    source::head_of,
-    source::{damaged, open},
+    source::{damaged, head_of, open},
 };
 
 /// Runs `journal export`.

@@ -8,7 +8,7 @@ use std::{
 use anyhow::bail;
 use cmdkit::file_name;
 
-use crate::{games::Game, playback::Playback};
+use crate::{actions::Action, games::Game, playback::Playback};
 
 /// Prints all actions of a match.
 ///
@@ -17,7 +17,7 @@ use crate::{games::Game, playback::Playback};
 pub(crate) fn print<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut wrote = Ok(());
-    let mut tell = |action: &crate::Action| {
+    let mut tell = |action: &Action| {
         if let Some(words) = action.words::<E>()
             && wrote.is_ok()
         {

@@ -17,8 +17,7 @@ use crate::{
     format::{clock, count, exact_clock, grouped, plain},
     games::{Game, for_game, unknown},
     panics,
-    source::head_of,
-    source::{damaged, open},
+    source::{damaged, head_of, open},
 };
 
 /// How a replay ended.

@@ -36,7 +36,7 @@ mod unix {
             let Self { typed, length, .. } = *self;
             let stars = "*".repeat(typed);
             let text = format!("\x1b8\x1b[K{stars}  {typed}/{length}\x1b8{stars}");
-            let _ = rustix::io::write(rustix::stdio::stdout(), text.as_bytes());
+            write_to_terminal(text.as_bytes());
         }
     }
 
@@ -92,6 +92,14 @@ mod unix {
         Some(Hidden)
     }
 
+    /// Writes to standard output if it is a terminal.
+    fn write_to_terminal(text: &[u8]) {
+        let stdout = rustix::stdio::stdout();
+        if rustix::termios::isatty(stdout) {
+            let _ = rustix::io::write(stdout, text);
+        }
+    }
+
     /// Hides typing and returns the modes before that.
     fn hide() -> Option<Termios> {
         let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
@@ -112,7 +120,8 @@ mod unix {
             && let Some(modes) = hide()
         {
             let again = Before { modes, ..hidden };
-            let _ = rustix::io::write(rustix::stdio::stdout(), format!("{}\x1b7", again.prompt).as_bytes());
+            let _ = rustix::io::write(rustix::stdio::stdout(), again.prompt.as_bytes());
+            write_to_terminal(b"\x1b7");
             again.show();
             *before = Some(again);
         }
@@ -124,7 +133,7 @@ mod unix {
     impl Hidden {
         /// To be called right behind the prompt.
         pub(crate) fn begin(&self) {
-            let _ = rustix::io::write(rustix::stdio::stdout(), b"\x1b7");
+            write_to_terminal(b"\x1b7");
             self.show(0);
         }
 
@@ -146,7 +155,7 @@ mod unix {
         }
     }
 
-    /// Shows what is typed again, if it was hidden, and returns how that was.
+    /// Restores the terminal if typing was hidden, and returns the state of the prompt.
     fn restore(before: &mut Option<Before>) -> Option<Before> {
         let hidden = before.take()?;
         let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &hidden.modes);

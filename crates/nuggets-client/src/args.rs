@@ -80,7 +80,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
     pub demo: bool,
 
-    /// Take part in the next game by itself when one is over, as a server with --rematch has it
+    /// Join the next game automatically, if the server has --rematch; only on a screen, or with --headless or --bots
     #[arg(long)]
     pub rematch: bool,
 

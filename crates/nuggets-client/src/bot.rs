@@ -18,7 +18,7 @@ pub struct Style {
     pub delay: Option<Duration>,
 }
 
-/// A bot: somebody who knows where to go, and a pace.
+/// A bot: the logic that chooses keys, and its pacing.
 #[derive(Debug)]
 pub(crate) struct Bot {
     brain: nuggets::Bot,
@@ -32,7 +32,7 @@ pub(crate) struct Bot {
 }
 
 impl Bot {
-    /// A bot that nobody can foresee.
+    /// A bot with a random seed.
     pub(crate) fn new(style: Style) -> anyhow::Result<Self> {
         Ok(Self::with_seed(style, SysRng.try_next_u64()?))
     }

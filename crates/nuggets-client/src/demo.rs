@@ -1,4 +1,4 @@
-//! A server and opponents in this program, for whoever wants to play at once.
+//! The server and the bots of `--demo`, inside this program.
 
 use std::{future, net::Ipv4Addr, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ pub(crate) struct Demo {
     address: SocketAddr,
     player: Name,
     _tasks: JoinSet<()>,
-    // The bots leave when nobody holds it.
+    // The bots leave when this is dropped.
     _stop: watch::Sender<bool>,
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Whether the game was played to its end.
     pub(crate) fn is_complete(&self) -> bool {
-        matches!(&self.end, End::Quit(text) if text.starts_with("GAME OVER")) && !self.leaving
+        self.end.is_game_over() && !self.leaving
     }
 }
 
@@ -55,6 +55,7 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
     }
     let mut printed = VecDeque::new();
     let (mut failures, mut gone, mut complete) = (0_usize, 0_usize, false);
+    let mut broken = None;
     loop {
         let outcome = select! {
             outcome = bots.join_next() => outcome,
@@ -71,7 +72,13 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
         };
         let Some(outcome) = outcome else { break };
         let outcome = match outcome {
-            Ok(outcome) => outcome?,
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(error)) => {
+                // The others leave in order.
+                let _ = stop.send(true);
+                broken.get_or_insert(error);
+                continue;
+            }
             Err(error) => {
                 warn!(%error, "a bot broke");
                 failures += 1;
@@ -107,6 +114,9 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
             bots.spawn(play(addresses.to_vec(), outcome.name, style, stopped.clone()));
         }
     }
+    if let Some(error) = broken {
+        return Err(error);
+    }
     let bots = names.len();
     for (count, what) in [(failures, "got no answer from the server"), (gone, "lost the server: its port is closed")] {
         if count > 0 {
@@ -123,8 +133,8 @@ pub(crate) async fn play(
     style: Style,
     mut stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<Outcome> {
-    let mut session = Session::start(Part::Player(name.clone()), Link::open(addresses)?);
     let mut bot = Bot::new(style)?;
+    let mut session = Session::start(Part::Player(name.clone()), Link::open(addresses)?);
     let mut leaving = *stopped.borrow();
     let mut warned = false;
     if leaving {

@@ -78,15 +78,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Plan::Interactive { part, bot } => {
                 let addresses = args.server()?;
                 let parting = Player::new(Options { part, addresses, bot, rematch, bell })?.run().await;
-                if let Some(account) = &parting.account {
-                    // Whoever closed standard error does not want to know.
-                    let _ = writeln!(io::stderr(), "{account}");
-                }
-                match tell(&args.place(), &parting) {
-                    // There is nobody left to tell.
-                    Err(_) if parting.hung_up => Ok(ExitCode::SUCCESS),
-                    told => told,
-                }
+                tell(&args.place(), &parting)
             }
             Plan::Demo { names, style } => {
                 let demo = Demo::start(&names, style)?;
@@ -99,6 +91,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn tell(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
+    if let Some(account) = &parting.account {
+        // Standard error may be closed.
+        let _ = writeln!(io::stderr(), "{account}");
+    }
+    match report_end(place, parting) {
+        // The terminal has hung up, so nobody reads the message.
+        Err(_) if parting.hung_up => Ok(ExitCode::SUCCESS),
+        told => told,
+    }
+}
+
+fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     match &parting.end {
         End::Quit(text) => {
             let mut out = io::stdout().lock();

@@ -20,7 +20,7 @@ pub(crate) struct Over {
     trouble: Option<String>,
     // When the next game is joined by itself.
     joins_at: Option<Instant>,
-    // The server is gone, so there is nothing to be asked for again but a seat in another match.
+    // The server is gone: Enter asks for a seat in a new match, not for the next game.
     gone: bool,
 }
 
@@ -28,7 +28,7 @@ impl Over {
     /// The time after the game of `client`, which was told the result or whose server is gone.
     pub(crate) fn new(options: Options, client: &Client) -> Self {
         let gone = client.end().is_none();
-        let joins_at = (options.rematch && client.scores().is_some()).then(|| Instant::now() + PAUSE);
+        let joins_at = (options.rematch && client.end().is_some_and(End::is_game_over)).then(|| Instant::now() + PAUSE);
         Self { options, next: None, trouble: None, joins_at, gone }
     }
 
@@ -88,7 +88,7 @@ impl Over {
         self.next
     }
 
-    /// Takes in what has come, and joins by itself when it is time to. Whether something has changed.
+    /// Joins the next game when the pause is over, and checks whether joining has failed. Returns whether the screen changed.
     pub(crate) fn go_on(&mut self) -> bool {
         if self.joins_at.is_some_and(|joins_at| joins_at <= Instant::now()) {
             self.join();

@@ -8,7 +8,7 @@ use netcore::Time;
 const PATIENCE: Duration = Duration::from_millis(250);
 /// The most that the waiting grows to while no answer comes.
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
-/// How many times as long as the last answer took the next one may take.
+/// The wait for an answer, as a multiple of the last response time.
 const SLOWER: u32 = 4;
 
 /// The pace of a bot.

@@ -190,7 +190,7 @@ impl Player {
         if let Some(session) = self.over.take().and_then(Over::into_session) {
             self.session = session;
             self.view = View::new(Palette::from_environment(), self.bot.is_some()).with_hint();
-            // A generator that has failed us once is not asked again.
+            // If no new seed can be drawn, the old bot plays on.
             self.bot =
                 self.bot.take().and_then(|bot| self.options.bot.and_then(|style| Bot::new(style).ok()).or(Some(bot)));
             self.stage.change();

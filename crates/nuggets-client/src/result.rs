@@ -2,10 +2,12 @@
 
 use nuggets::{Client, End, Score, Scores};
 use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
-use termkit::{Rank, Ranking};
+use termkit::{Rank, Ranking, fit};
 
 /// Lines of a server's last words that are shown.
 const MAX_LINES: usize = 12;
+/// Columns of each of them.
+const MAX_COLUMNS: usize = 240;
 
 /// The result of a game, shown over its last board or beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,9 +24,11 @@ impl Verdict {
     pub fn of(client: &Client) -> Self {
         let scores = client.scores();
         let (title, text) = match (client.end(), &scores) {
-            (Some(End::Quit(_)), Some(scores)) if scores.heading.starts_with("GAME OVER") => ("Game over", vec![]),
-            (Some(End::Quit(_)), Some(scores)) => ("The end", vec![scores.heading.clone()]),
-            (Some(End::Quit(text)), None) => ("The end", text.lines().take(MAX_LINES).map(str::to_owned).collect()),
+            (Some(end), Some(_)) if end.is_game_over() => ("Game over", vec![]),
+            (Some(End::Quit(_)), Some(scores)) => ("The end", vec![fit(&scores.heading, MAX_COLUMNS)]),
+            (Some(End::Quit(text)), None) => {
+                ("The end", text.lines().take(MAX_LINES).map(|line| fit(line, MAX_COLUMNS)).collect())
+            }
             _ => ("Server gone", vec!["The server's port is closed.".to_owned(), left(client)]),
         };
         let ranks = scores.map_or_else(Vec::new, |scores| ranks(&scores, client));

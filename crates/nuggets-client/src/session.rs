@@ -31,7 +31,7 @@ pub(crate) struct Session {
     // How often the first message went to the address that is tried now, and how many addresses refused it.
     tries: u32,
     refusals: usize,
-    heard: u64,
+    heard: bool,
 }
 
 impl Session {
@@ -44,7 +44,7 @@ impl Session {
             buffer: vec![0; BUFFER].into_boxed_slice(),
             tries: 0,
             refusals: 0,
-            heard: 0,
+            heard: false,
         };
         session.flush();
         session
@@ -62,7 +62,7 @@ impl Session {
 
     /// Whether nothing came but the word that nobody listens there.
     pub(crate) const fn is_refused(&self) -> bool {
-        self.heard == 0 && self.refusals > 0
+        !self.heard && self.refusals > 0
     }
 
     /// The moment, counted from the start of the session.
@@ -125,7 +125,7 @@ impl Session {
     fn take_in(&mut self, received: Received) {
         match received {
             Received::Datagram(bytes) => {
-                self.heard += 1;
+                self.heard = true;
                 let (now, datagram) = (self.now(), &self.buffer[..bytes]);
                 let displays = self.client.displays();
                 // What cannot be read leaves a note on the screen, and the next datagram may be better.
@@ -141,7 +141,7 @@ impl Session {
         debug!("nobody listens at that port");
         self.refusals += 1;
         // A host's name may stand for an address at which the server does not listen, as `localhost` often does.
-        if self.heard == 0 && self.refusals < self.link.choices() && self.link.try_next() {
+        if !self.heard && self.refusals < self.link.choices() && self.link.try_next() {
             self.tries = 0;
             self.send_first_message();
         } else {
@@ -166,7 +166,7 @@ impl Session {
         }
         while let Some(datagram) = self.client.take_outgoing() {
             debug!(datagram = printable(&datagram, b""), "to the server");
-            if self.heard == 0 && datagram == self.client.first_message().to_bytes() {
+            if !self.heard && datagram == self.client.first_message().to_bytes() {
                 self.ask_again();
             } else if !self.link.send(datagram) {
                 self.port_closed();

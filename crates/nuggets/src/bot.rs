@@ -53,7 +53,7 @@ impl Level {
 
 /// A player that plays by itself: an [`Explorer`] with the habits, the pace and the mistakes of a [`Level`].
 ///
-/// It draws its mistakes and its pauses from a generator that it is lent, so the same generator and the same pictures
+/// Mistakes and pauses come from the caller's generator, so the same generator and the same pictures
 /// lead to the same keys at the same times.
 ///
 /// ```

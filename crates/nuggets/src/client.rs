@@ -44,10 +44,10 @@ pub const SILENCE: Duration = Duration::from_secs(3);
 /// How long a client that wants to leave waits for the server's goodbye; over datagrams its `KEY Q` is sent again half
 /// way.
 pub const GOODBYE: Duration = Duration::from_secs(2);
-/// How long after a key to a port that was closed a client says that the port is open again, if nobody says otherwise.
+/// If no error is reported within this time after a key was sent to a closed port, the port counts as open again.
 pub const REOPENED: Duration = Duration::from_secs(1);
 /// How often a spectator who hears nothing over datagrams finds out whether the server's port is still open. It sends a
-/// KEY that means nothing, since a socket that only listens is never told that a port is closed.
+/// KEY without a meaning, because the system reports a closed port only after something was sent to it.
 pub const PROBE: Duration = Duration::from_secs(10);
 /// The key of a [`PROBE`]: a server ignores it, or answers with an ERROR that is not shown.
 const PROBE_KEY: u8 = b'?';
@@ -85,6 +85,13 @@ pub enum End {
     Gone,
     /// The connection ended, and the server had said nothing about it.
     Disconnected(Gone),
+}
+
+impl End {
+    /// Whether the game was played to its end, as the server's last message says.
+    pub fn is_game_over(&self) -> bool {
+        matches!(self, Self::Quit(text) if text.trim_start().starts_with("GAME OVER"))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,12 +241,6 @@ impl Client {
     /// How long the server's port has been closed, as far as the system has told and nothing was heard since.
     pub fn closed_for(&self, now: Time) -> Option<Duration> {
         self.closed.map(|closed| now.since(closed.since))
-    }
-
-    /// What each player has collected while a spectator looked on, as far as that shows: letters and nuggets. A GOLD tells
-    /// a spectator only what is left, so gold is counted for whoever stands where it lay.
-    pub fn purses(&self) -> impl Iterator<Item = (Letter, u32)> {
-        self.purses.known()
     }
 
     /// The table of the server's last words, if they hold one.

@@ -74,7 +74,7 @@ impl Explorer {
         Self { habits, ..Self::default() }
     }
 
-    /// Takes in that another key was pressed than the one that [`Explorer::next_key`] chose last.
+    /// Discards the planned way, because another key was pressed than the one [`Explorer::next_key`] returned.
     pub(crate) fn slip(&mut self) {
         self.sent = None;
         self.way.clear();

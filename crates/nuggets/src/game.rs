@@ -335,7 +335,7 @@ impl Game {
     }
 
     /// Whether there is a room spot without player and pile.
-    pub fn has_free_spot(&self) -> bool {
+    pub(crate) fn has_free_spot(&self) -> bool {
         self.grid.room_spots().iter().any(|&spot| self.content(spot) == ROOM)
     }
 

@@ -13,7 +13,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::Context;
@@ -164,12 +164,12 @@ fn converse(
             answers.clear();
         }
         let count = match stream.read(&mut chunk) {
-            Ok(0) => return session.ended(),
+            Ok(0) => return Err(session.ended()),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => {
                 debug!(%error, "the connection is broken");
-                return session.ended();
+                return Err(session.ended());
             }
         };
         let received = session.receive(&chunk[..count]);
@@ -225,13 +225,16 @@ fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
 // dealer may not have sent its last word to others.
 fn part(mut stream: &TcpStream, chunk: &mut [u8]) {
     let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.set_read_timeout(Some(PARTING));
+    let end = Instant::now() + PARTING;
     let mut extra = 0;
-    while let Ok(count @ 1..) = stream.read(chunk) {
-        extra += count;
-        if extra > PARTING_BYTES {
+    while extra <= PARTING_BYTES {
+        let left = end.saturating_duration_since(Instant::now());
+        // A timeout of zero is not valid.
+        if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
             break;
         }
+        let Ok(count @ 1..) = stream.read(chunk) else { break };
+        extra += count;
     }
     if extra > 0 {
         debug!(extra, "bytes came behind QUIT");

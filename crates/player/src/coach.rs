@@ -69,7 +69,7 @@ impl Coach {
         Some(grade)
     }
 
-    /// Takes in that a round is over.
+    /// Counts a finished round.
     pub(crate) const fn end_round(&mut self) {
         self.rounds += 1;
     }

@@ -69,7 +69,7 @@ mod tests {
         let (mut dealer, _) = listener.accept().unwrap();
         let quick = |stream: &TcpStream| SockRef::from(stream).tcp_quickack().unwrap();
         let end = Instant::now() + PATIENCE;
-        // Whoever answers soon enough is taken to acknowledge by answering, and the system begins to wait for that.
+        // After quick answers the system switches to delayed acknowledgements, which it sends with the answers.
         while quick(&stream) {
             assert!(Instant::now() < end, "the system always acknowledges at once");
             dealer.write_all(b"?").unwrap();

@@ -149,7 +149,7 @@ impl Game {
         self.count();
     }
 
-    /// Takes in what the dealer had in the round that has just ended.
+    /// Sets the dealer's hand of the round that has just ended.
     pub(crate) const fn reveal(&mut self, hand: Option<Hand>) {
         self.revealed = hand;
     }
@@ -239,7 +239,8 @@ impl Game {
     /// How the last round ended; none before the first one has.
     pub fn outcome(&self) -> Option<String> {
         let (total, verdict) = self.last?;
-        let round = self.session.score.rounds();
+        // A forfeited hand, which is always the last one, has no result of its own.
+        let round = self.session.score.rounds() - self.session.forfeits;
         Some(match verdict {
             Verdict::Win => format!("Round {round}: you win with {total}."),
             Verdict::Push => format!("Round {round}: nobody wins, both have {total}."),

@@ -209,7 +209,7 @@ impl Person {
         }
         if self.inbox.is_over() && self.hold.is_none() && matches!(self.state, State::Playing) {
             let waited = self.game.is_asked().then(|| self.clock.stop(self.inbox.arrived()));
-            let Err(error) = self.game.session().ended() else { return Ok(()) };
+            let error = self.game.session().ended();
             self.end(Some(error.to_string()), true);
             if let Some(waited) = waited {
                 self.clock.learn(waited);

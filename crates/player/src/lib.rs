@@ -60,7 +60,7 @@ use crate::{
     session::Session,
 };
 
-/// The name of whoever practises and says none.
+/// The default name at a practice table.
 const NOBODY: &[u8] = b"You";
 
 /// Runs the program.

@@ -1,6 +1,6 @@
 //! A session at a dealer: the client and its score.
 
-use anyhow::bail;
+use anyhow::anyhow;
 use blackjack::{
     Client, Dialect, Name, StateSpace, Verdict,
     client::{ClientError, Event, Heard, OutOfPlace},
@@ -83,16 +83,13 @@ impl Session {
         }
     }
 
-    /// The error of a stream that ends without QUIT.
-    ///
-    /// # Errors
-    /// Always, with the place where the stream ended.
-    pub(crate) fn ended(&mut self) -> anyhow::Result<()> {
+    /// The error of a stream that ends without QUIT, with the place where it ended.
+    pub(crate) fn ended(&mut self) -> anyhow::Error {
         self.client.disconnected(Time::ZERO, Gone::Left);
         let rounds = self.score.rounds();
         if self.client.is_within_message() {
-            bail!("the dealer is gone in the middle of the message at byte {}", self.client.bytes_read());
+            return anyhow!("the dealer is gone in the middle of the message at byte {}", self.client.bytes_read());
         }
-        bail!("the dealer is gone without QUIT, after {rounds} rounds");
+        anyhow!("the dealer is gone without QUIT, after {rounds} rounds")
     }
 }

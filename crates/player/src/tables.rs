@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use blackjack::{QTable, StateSpace, qtable::MAX_FILE};
 use cmdkit::{UsageError, file_name, load_file, replace_file};
 
-/// The table file of whoever names none.
+/// The default table file.
 pub(crate) const USUAL: &str = "qtable";
 
 /// Reads a table; none if there is no such file.

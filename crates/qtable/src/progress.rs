@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use cmdkit::{Progress, progress_bar};
+use cmdkit::{Progress, clock_time, progress_bar, time_left};
 
 /// Columns of the bar.
 const BAR: usize = 20;
@@ -20,7 +20,7 @@ impl RoundsProgress {
         Self { all, progress: Progress::new().always(wanted) }
     }
 
-    /// Takes in that so many rounds are done. `more` follows in the line, and is only called when the line is drawn.
+    /// Updates the number of finished rounds. `more` follows in the line, and is only called when the line is drawn.
     pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
         let all = self.all;
         let line = |elapsed| line(rounds, all, elapsed, &more());
@@ -73,10 +73,9 @@ fn line(rounds: u64, all: u64, elapsed: Duration, more: &str) -> String {
         short(all),
         short(rate as u64),
     );
-    if rounds > 0 && rounds < all {
-        let left = (seconds * (all - rounds) as f64 / rounds as f64) as u64;
+    if let Some(left) = time_left(rounds, all, elapsed) {
         // Writing to a string cannot fail.
-        let _ = write!(line, "  {}:{:02} left", left / 60, left % 60);
+        let _ = write!(line, "  {} left", clock_time(left));
     }
     line + more
 }

@@ -24,7 +24,7 @@ pub fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Ok(found) if !found.is_file() => {
-            anyhow::bail!("{} is no file that a training could go on with", file_name(path))
+            anyhow::bail!("{} is not a regular file, so training cannot continue with it", file_name(path))
         }
         _ => load(path).map(Some),
     }

@@ -35,7 +35,8 @@ Examples:
       four bots play a game: bot1 to bot4
 
 Exit status: 0 after a signal, when you leave the terminal's window or the bots have played their games; 1 when the server \
-cannot be reached or goes away (unless --retry), or says what is no message, when the port is taken or the usage is wrong.";
+cannot be reached or closes the connection (unless --retry), when it sends a malformed message, when the port is in use, and \
+for wrong usage.";
 
 /// Take part in games of robots: for a GUI, in this terminal, or as bots
 ///

@@ -94,7 +94,7 @@ impl Player {
     /// Takes part until the games of a bot are played. A client without a number of games never ends by itself.
     ///
     /// # Errors
-    /// When the server cannot be reached or is lost, unless `retry`; and when it says what is no message.
+    /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
     pub(crate) async fn run(mut self, server: &HostPort, retry: bool) -> anyhow::Result<()> {
         // Inputs of the GUI wait in its socket meanwhile. A user who presses a key so early wants to play.
         let mut reached = connect(server).await;
@@ -202,7 +202,7 @@ impl Player {
                 Err(wrong) => {
                     let server = link.server;
                     return Err(End::Malformed(anyhow::anyhow!(
-                        "the server at {server} sent what is no message: {wrong}"
+                        "the server at {server} sent a malformed message: {wrong}"
                     )));
                 }
             }

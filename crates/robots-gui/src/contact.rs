@@ -1,4 +1,4 @@
-//! When pictures came, and what follows from it: how long a turn takes, and how long a silence is worth a word.
+//! The times at which pictures arrived: the measured length of a turn, and silences that are reported.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -67,7 +67,7 @@ impl Pulse {
         Self { last: now, turn: None, turns: VecDeque::new(), heard: false }
     }
 
-    /// Takes in that a picture came, of a lobby or of this turn of a game.
+    /// Records that a picture arrived: of this turn of a game, or of a lobby.
     pub(crate) fn heard(&mut self, now: Time, turn: Option<u16>) {
         let passed = match (self.turn, turn) {
             (Some(before), Some(turn)) => turn.checked_sub(before).filter(|&turns| turns > 0),

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     contact::{Contact, Server},
     looks::label_text,
-    view::{Part, View},
+    view::{Part, Showing, View},
 };
 
 const GENERAL: &str = "?: keys  Q: leave";
@@ -105,7 +105,8 @@ pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
         Server::There if lobby && view.steers() => "Enter: again  L: lobby",
         Server::There => "Enter: lobby",
     };
-    lines.extend([onwards, "Tab: board  Q: leave"].iter().filter(|line| !line.is_empty()).map(|&line| line.to_owned()));
+    let keys = if view.showing == Showing::FinalBoard { "Tab: table  Q: leave" } else { "Tab: board  Q: leave" };
+    lines.extend([onwards, keys].iter().filter(|line| !line.is_empty()).map(|&line| line.to_owned()));
     lines
 }
 

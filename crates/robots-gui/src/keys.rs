@@ -26,7 +26,7 @@ pub enum Action {
     Proceed,
     /// Draw everything again.
     Redraw,
-    /// Stop until the shell goes on with the program.
+    /// Stop until the shell continues the program.
     Suspend,
     /// Nothing.
     Ignore,

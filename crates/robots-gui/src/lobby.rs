@@ -9,8 +9,7 @@ use ratatui::{
     widgets::Widget,
 };
 use robots::{Parameters, Player, PlayerId};
-use termkit::{Rank, StatusLine, fit, printable};
-use unicode_width::UnicodeWidthStr;
+use termkit::{Ranking, StatusLine, fit, printable};
 
 use crate::{
     footer,
@@ -121,19 +120,8 @@ fn result(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let title = fit(&format!("Last game: {}", last.title()), width);
     buffer.set_stringn(area.x, y, title, width, Style::new().add_modifier(Modifier::UNDERLINED));
     y += 1;
-    let room = usize::from(bottom - y);
-    let mut shown: Vec<&Rank> = ranks.iter().take(room).collect();
-    if let (Some(own), Some(row)) = (ranks.iter().skip(room).find(|rank| rank.own), shown.last_mut()) {
-        *row = own;
-    }
-    let names = ranks.iter().map(|rank| rank.name.width()).max().unwrap_or(0);
-    for Rank { rank, name, score, own } in shown {
-        let mark = if *own { '>' } else { ' ' };
-        let (name, star) = (fit(name, names), if *rank == 1 { " ★" } else { "" });
-        let pad = " ".repeat(names - name.width());
-        let line = fit(&format!("{mark}{rank:>3}. {name}{pad}  {score}{star}"), width);
-        let style = Style::new().add_modifier(if *rank == 1 { Modifier::BOLD } else { Modifier::empty() });
-        buffer.set_stringn(area.x, y, line, width, style);
-        y += 1;
+    let rows = Ranking::new("", &ranks, &[]).rows(width, usize::from(bottom - y));
+    for (y, row) in (y..).zip(rows) {
+        buffer.set_line(area.x, y, &row, area.width);
     }
 }

@@ -1,6 +1,9 @@
 //! How games ended: the ranks of the last one, and who won how many.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use netcore::Time;
 use robots::{GamePicture, Player, PlayerId};
@@ -52,7 +55,7 @@ pub(crate) const fn is_last(game: &GamePicture) -> bool {
 }
 
 impl Tally {
-    /// Takes in how a game ended. One that was broken off is nobody's win.
+    /// Adds a game that has ended. A game that was broken off has no winner.
     pub(crate) fn game_over(&mut self, now: Time, game: GamePicture, own: Option<PlayerId>) -> GameResult {
         let mut ranked: Vec<(u32, PlayerId, &Player)> =
             game.players.iter().filter_map(|(id, player)| Some((*game.scores.get(id)?, *id, player))).collect();
@@ -63,7 +66,8 @@ impl Tally {
             self.games += 1;
             let winners = ranked.iter().filter(|&&(deaths, ..)| rank(deaths) == 1).map(|(.., player)| key(player));
             if self.wins.len() >= MAX_KNOWN {
-                self.wins.retain(|known, _| game.players.values().any(|player| key(player) == *known));
+                let present: BTreeSet<(String, String)> = game.players.values().map(key).collect();
+                self.wins.retain(|known, _| present.contains(known));
             }
             for winner in winners {
                 *self.wins.entry(winner).or_default() += 1;
@@ -130,7 +134,7 @@ impl GameResult {
         self.title() + &self.ranks().into_iter().map(row).collect::<String>()
     }
 
-    /// Whether it has been shown for so long.
+    /// Whether it is at least `time` old.
     pub(crate) fn is_older_than(&self, time: Duration, now: Time) -> bool {
         now.since(self.since) >= time
     }

@@ -40,7 +40,7 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// Takes in what the server said about its games.
+    /// Stores the parameters and forgets the last game.
     pub(crate) fn lobby(&mut self, parameters: &Parameters) {
         *self = Self {
             radius: Some(parameters.explosion_radius),
@@ -49,7 +49,7 @@ impl Story {
         };
     }
 
-    /// Takes in a picture of a game and the one before it, as they look to the player `own`.
+    /// Compares a picture of a game with the one before it, from the view of the player `own`.
     pub(crate) fn game(&mut self, now: Time, own: Option<PlayerId>, before: Option<&GamePicture>, game: &GamePicture) {
         let before = before.filter(|before| before.turn.checked_add(1) == Some(game.turn));
         let mut old = std::mem::take(&mut self.owners);

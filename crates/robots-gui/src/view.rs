@@ -135,7 +135,7 @@ impl View {
         self
     }
 
-    /// Takes in a picture that came now. Gives whether a game has ended by it.
+    /// Handles a picture received at `now`. Returns whether it ended a game.
     pub fn show(&mut self, now: Time, picture: DrawMessage) -> bool {
         self.now = now;
         let before = self.newest.take();
@@ -182,7 +182,7 @@ impl View {
         self.help = false;
     }
 
-    /// Takes in that there is no server any more, and so no next picture. Gives whether a game has ended by it.
+    /// Handles the loss of the server, after which no picture comes. Returns whether this ended a game.
     pub fn server_gone(&mut self, now: Time) -> bool {
         self.now = now;
         match self.newest.clone() {
@@ -238,7 +238,7 @@ impl View {
         matches!(self.part, Some(Part::Remote | Part::Player))
     }
 
-    /// Takes in that a key of the game was sent: in a lobby it asks to join.
+    /// Records that a key of the game was sent. In a lobby it asks to join.
     pub fn sent(&mut self) {
         if !matches!(self.newest, Some(DrawMessage::Game(_))) {
             self.joining = Joining::Asked;
@@ -264,7 +264,7 @@ impl View {
         };
     }
 
-    /// Goes on from a result to the newest picture. Gives whether that is a lobby, in which one can join.
+    /// Closes the result and shows the newest picture. Returns whether that is a lobby, in which the user can join.
     pub const fn proceed(&mut self) -> bool {
         self.showing = Showing::Newest;
         matches!(self.newest, Some(DrawMessage::Lobby { .. }))

@@ -1,5 +1,4 @@
 //! Colours, and whether they are used.
-
 //!
 //! The environment is read by `anstyle-query`, as it is by clap, so that all output of a program agrees.
 

@@ -76,8 +76,8 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    // As many rows as there is room for.
-    fn rows(&self, width: usize, height: usize) -> Vec<Line<'a>> {
+    /// The table alone, as many rows as there is room for, for a place without a frame.
+    pub fn rows(&self, width: usize, height: usize) -> Vec<Line<'a>> {
         let mut columns = self.columns();
         let excess = columns.total().saturating_sub(width);
         columns.name = columns.name.saturating_sub(excess).max(SHORTEST_NAME.min(columns.name));

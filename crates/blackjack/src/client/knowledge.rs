@@ -172,7 +172,7 @@ impl Knowledge {
         matches!(self.phase, Phase::Over)
     }
 
-    /// Takes in a message; if it makes no sense where it came, nothing has changed.
+    /// Applies a message; on an error the state is unchanged.
     pub(super) fn hear(&mut self, message: DealerMessage) -> Result<Heard, OutOfPlace> {
         let (event, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),

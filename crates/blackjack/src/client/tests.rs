@@ -76,7 +76,7 @@ fn what_can_be_lived_with_is_reported_and_teaches_nothing() {
     let (odd, learned) = after("DEAL, HIT, CARD Ten of Clubs, RESULT BUST");
     assert_eq!(odd, Ok("the Ten of Clubs came twice in one round".into()));
     assert_eq!(learned, "16 3 -1.000000 1 - 0");
-    // A round that somebody else has begun is gone on with.
+    // A round that another player began is continued.
     let begun = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, CARD Two of Clubs, DECISION, STAND, \
                  RESULT WIN";
     let (odd, learned) = after(begun);

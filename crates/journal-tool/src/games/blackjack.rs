@@ -80,7 +80,7 @@ fn parsed(bytes: &[u8]) -> Option<PlayerMessage> {
 
 /// The tables, or the hand of a player.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     seat: bool,
     hand: Option<Hand>,
 }
@@ -121,7 +121,7 @@ impl Hand {
 
 /// The state of the display.
 #[derive(Debug)]
-pub struct TableView {
+pub(crate) struct TableView {
     palette: Palette,
     // The first visible line.
     top: u16,

@@ -105,7 +105,7 @@ fn fields(setup: &Setup) -> Option<SetupFields> {
 
 /// The display of a spectator or a player.
 #[derive(Debug, Clone)]
-pub struct Sight {
+pub(crate) struct Sight {
     seat: bool,
     client: Option<Client>,
     // The position for which the spectator's display was made.

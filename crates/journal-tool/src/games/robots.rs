@@ -87,7 +87,7 @@ fn last_message(bytes: &[u8]) -> Option<ClientMessage> {
 
 /// The display of the board.
 #[derive(Debug, Clone)]
-pub struct Field {
+pub(crate) struct Field {
     client: Client,
     followed: Option<PlayerId>,
 }

@@ -1,7 +1,8 @@
-//! Colours, in three depths.
+//! Colours, in the four depths of [`Depth`].
 //!
 //! In true colour, digits stand on the colours of the original program. Pairs with too little contrast (black on blue, black on
-//! purple, white on gray, red on white) are replaced by pairs with a contrast of at least 4.5 : 1. With sixteen colours
+//! purple, white on gray, red on white) are replaced by pairs with a contrast of at least 4.5 : 1. With 256 colours
+//! the nearest of them are taken. With sixteen colours
 //! the nearest of the terminal's own are taken. Without colours modifiers remain, and digits tell the same.
 
 use mastermind::Peg;

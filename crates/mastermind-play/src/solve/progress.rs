@@ -37,7 +37,7 @@ impl Bar {
     }
 
     fn draw(&self, line: impl FnOnce(u64) -> String) {
-        // While another thread draws, this one goes on with its work.
+        // If another thread is drawing, this update is skipped.
         if let Ok(mut progress) = self.0.try_lock() {
             progress.draw(|elapsed| line(elapsed.as_secs()));
         }

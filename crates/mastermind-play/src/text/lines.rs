@@ -28,10 +28,11 @@ impl<R: BufRead, W: Write> Talk<R, W> {
         Self { input, output, person, explained: false }
     }
 
-    /// Writes a line; for a person, wrapped at words.
+    /// Writes one or more lines; for a person, each wrapped at words.
     pub(super) fn say(&mut self, line: &str) -> io::Result<()> {
         if self.person {
-            for row in termkit::wrap(line, usize::from(cmdkit::stdout_size().0)) {
+            let width = usize::from(cmdkit::stdout_size().0);
+            for row in line.split('\n').flat_map(|line| termkit::wrap(line, width)) {
                 writeln!(self.output, "{row}")?;
             }
         } else {

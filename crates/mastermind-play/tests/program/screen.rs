@@ -35,6 +35,23 @@ fn the_text_game_in_a_terminal() {
 }
 
 #[test]
+fn the_result_to_paste_keeps_its_lines_in_a_terminal() {
+    let data = TempDir::new();
+    let mut terminal = start(&data, "--daily", &["--length", "8"], 80, 60);
+    for _ in 0..10 {
+        terminal.wait_for("Guess : ");
+        terminal.wipe();
+        terminal.press(b"11111111\n");
+    }
+    // All rows together are wider than the window. No code of eight pegs is all 1 on more than one day in 16 million.
+    terminal.wait(|screen| {
+        let contents = screen.contents();
+        contents.lines().any(|line| line.trim_end().ends_with("8 pegs, 8 colours, with repeats: X/10"))
+    });
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
 fn signals_and_the_end_of_input_end_the_text_game_quietly() {
     for end in [&b"\x03"[..], b"\x04"] {
         let data = TempDir::new();

@@ -1,4 +1,4 @@
-//! What a spectator can tell of the players' purses.
+//! Estimates the players' purses from what a spectator sees.
 //!
 //! The server tells a spectator only how much gold is left. But a GOLD comes before the DISPLAY that shows who stands
 //! where the gold was, so who took it shows as long as only one player can have done so.
@@ -40,7 +40,7 @@ impl Purses {
         self.known.iter().map(|(&letter, &purse)| (letter, purse))
     }
 
-    /// What was collected by nobody knows whom.
+    /// Gold whose collector is unknown.
     pub(super) const fn unknown(&self) -> u32 {
         self.unknown
     }
@@ -52,11 +52,14 @@ fn collector(before: &[u8], now: &[u8], width: usize) -> Option<Letter> {
         return None;
     }
     let gone: Vec<usize> = (0..now.len()).filter(|&at| before[at] == PILE && now[at] != PILE).collect();
-    let mut movers = (0..now.len()).filter_map(|to| {
-        let letter = Letter::from_byte(now[to]).filter(|_| before[to] != now[to])?;
-        let from = before.iter().position(|&byte| byte == now[to])?;
-        let on_the_way = gone.iter().all(|&pile| is_between(from, pile, to, width));
-        (on_the_way && !gone.is_empty()).then_some(letter)
+    if gone.is_empty() {
+        return None;
+    }
+    let mut movers = (b'A'..=b'Z').filter_map(|letter| {
+        let place = |display: &[u8]| display.iter().position(|&byte| byte == letter);
+        let (from, to) = (place(before)?, place(now)?);
+        let on_the_way = from != to && gone.iter().all(|&pile| is_between(from, pile, to, width));
+        Letter::from_byte(letter).filter(|_| on_the_way)
     });
     let first = movers.next()?;
     movers.next().is_none().then_some(first)

@@ -1,4 +1,4 @@
-//! The table in the last words of a server.
+//! Parses the final table of a QUIT message.
 
 use alloc::{
     string::{String, ToString},

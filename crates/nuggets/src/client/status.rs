@@ -1,4 +1,4 @@
-//! The line that says how things stand.
+//! The status line.
 
 use alloc::{
     borrow::Cow,

@@ -327,7 +327,7 @@ fn a_spectator_sees_who_has_collected_what() {
     let mut client = spectator();
     client.receive(START, b"GOLD 0 0 243").unwrap();
     client.receive(START, b"DISPLAY\n.A.\nB #\n").unwrap();
-    assert_eq!(client.purses().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
+    assert_eq!(client.purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
     assert_eq!(client.status(START), "Spectator: 243 nuggets unclaimed.  Seen: A 7");
 }
 

@@ -139,7 +139,7 @@ impl Seat {
         }
     }
 
-    /// Takes in that the game begins: a silence is counted from now on.
+    /// Restarts the idle timer because the game begins.
     pub(super) fn begin(&mut self, now: Time, digest: &mut Digest) {
         change(digest, fingerprint::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
         self.last_key = now;

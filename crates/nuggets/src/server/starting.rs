@@ -18,8 +18,6 @@ use crate::{
     protocol::ServerMessage,
 };
 
-const SECOND: Duration = Duration::from_secs(1);
-
 /// Whether the game that is played has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Start {
@@ -79,7 +77,7 @@ impl Server {
         }
     }
 
-    /// Goes on with the countdown.
+    /// Advances the countdown.
     pub(super) fn tick(&mut self, now: Time, out: &mut Outbox) {
         match self.start {
             Start::Counting { begins, .. } if now >= begins => self.begin(now, out),
@@ -152,7 +150,7 @@ impl Server {
     }
 }
 
-// Seconds, a part of one counted as one.
+// Seconds, rounded up.
 fn seconds(time: Duration) -> u64 {
-    time.as_secs() + u64::from(time > SECOND * u32::try_from(time.as_secs()).unwrap_or(u32::MAX))
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

@@ -17,7 +17,7 @@
 //! | [`links`] | streams and messages beside datagrams: how messages are marked off, and who is paced |
 //! | [`observing`] | what a log or a lobby is told |
 //! | [`journal`] | what came into a room, kept and played again; the fingerprint of a state |
-//! | [`resuming`] | a state that is written down, read again and gone on with; who is told what when that was done |
+//! | [`resuming`] | a state that is serialized, restored and continued; what each peer is sent afterwards |
 //! | [`damaged`] | set-ups and states that no server can have |
 //! | [`document`] | the examples in docs/protocols/nuggets.md |
 //! | [`anything`] | any datagrams in any order |

@@ -31,7 +31,7 @@ impl Inbox {
         !self.closed && self.waiting < MAX_WAITING
     }
 
-    /// Takes in what was read.
+    /// Adds the result of a read.
     pub(super) fn take(&mut self, read: io::Result<usize>, piece: Bytes) {
         match read {
             Ok(1..) => {

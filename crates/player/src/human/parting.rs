@@ -53,6 +53,7 @@ impl Person {
                 self.before.add(&mut self.game);
                 self.game.join_again();
                 let now = Instant::now();
+                self.clock.stop(now);
                 (self.inbox, self.hold, self.rushed) = (Inbox::new(now), None, None);
                 (self.advised, self.answered, self.joined) = (false, None, now);
             }
@@ -70,8 +71,6 @@ impl Person {
     // Gives the terminal back, and says in lines what the screen has shown.
     pub(super) fn finish(mut self) -> anyhow::Result<Played> {
         self.link.close();
-        // What came while a result was shown counts as well.
-        self.hold = None;
         let drawn = self.view.take().is_some();
         let told = self.conclude(drawn);
         let Self { mut game, stage, state, mut before, .. } = self;
@@ -92,6 +91,7 @@ impl Person {
         let mut told = vec![];
         match &self.state {
             State::Playing => {
+                // Messages that arrived while a result was shown count too.
                 while let Some(byte) = self.inbox.next_byte()
                     && self.game.session().receive(&[byte]).is_ok()
                 {

@@ -51,7 +51,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "S", value_parser = count(0..=u64::MAX, 7), allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
-    /// The table: gone on with if it is there, else new
+    /// The table file: continued if it exists, else created
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_TABLE)]
     pub output: PathBuf,
 

@@ -24,7 +24,7 @@ use crate::{
 /// Runs the command.
 ///
 /// # Errors
-/// When the table cannot be gone on with or not be written.
+/// When the existing table cannot be continued, or the table cannot be written.
 pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let (explore, explored) = args.explore()?;
     let plan = Plan { explore, seed: args.seed()?, threads: args.threads };

@@ -58,7 +58,7 @@ fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked
     view.toggle_table();
     let shown = screen(&mut view, 80, 24);
     assert!(!shown.concat().contains("Bob wins"), "{shown:#?}");
-    assert_eq!(shown[23], "Enter: again  L: lobby  Tab: board  Q: leave");
+    assert_eq!(shown[23], "Enter: again  L: lobby  Tab: table  Q: leave");
     view.toggle_table();
     let ignored = Contact { keys_ignored: true, ..contact() };
     let shown = lines(&drawn(&mut view, &ignored, 80, 24)).concat();
@@ -72,7 +72,7 @@ fn the_last_scores_stay_in_the_lobby() {
     assert_eq!(view.shown(), Shown::Game);
     for (width, height) in [(80, 24), (120, 40), (200, 60), (40, 14)] {
         let shown = screen(&mut view, width, height);
-        for expected in ["Lobby of here", "Last game: Bob wins", "  1. B Bob  0 deaths ★", ">  2. A Ann  1 death"] {
+        for expected in ["Lobby of here", "Last game: Bob wins", "  1. B Bob  0 deaths ★", "> 2. A Ann  1 death"] {
             assert!(shown.iter().any(|line| line.contains(expected)), "{expected}: {shown:#?}");
         }
     }

@@ -65,7 +65,7 @@ impl View<'_> {
             let place = places.choice(choice);
             self.put(buffer, place.x, place.y, name, if choice == selected { chosen } else { Role::Plain });
         }
-        // Lines that are too long for the window go on below, and what follows moves down.
+        // Long lines wrap, and the lines below them move down.
         let mut next = 0;
         let mut centred = |buffer: &mut Buffer, row: u16, text: &str, role| {
             next = next.max(row);
