@@ -1,9 +1,18 @@
 //! `arcade`: hosts all games in one process, with a web page to play and to watch.
 
+mod address;
+#[cfg(unix)]
+mod admin;
 mod args;
+#[cfg(unix)]
+mod backup;
 mod begin;
 mod bots;
 mod caller;
+#[cfg(unix)]
+mod control;
+#[cfg(unix)]
+mod doctor;
 mod games;
 mod hosting;
 mod hub;
@@ -29,6 +38,12 @@ use crate::args::Args;
 
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "" }, |args: Args| {
+        #[cfg(unix)]
+        match args.command {
+            Some(admin::Command::Doctor) => return doctor::examine(&args),
+            Some(command) => return admin::run(&args.data, command),
+            None => {}
+        }
         args.log.start("info")?;
         hosting::host(&args)
     })
