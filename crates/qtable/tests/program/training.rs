@@ -210,7 +210,7 @@ fn a_damaged_table_is_not_trained_and_not_touched() {
     let said = fails(&folder, "train --rounds 1 -o /dev/zero", 1);
     assert!(said.contains("'/dev/zero' is not a regular file, so training cannot continue with it"), "{said}");
     let said = fails(&folder, "train --rounds 1 -o .", 1);
-    assert!(said.contains("'.' is no file"), "{said}");
+    assert!(said.contains("'.' is not a regular file"), "{said}");
 }
 
 #[test]
