@@ -6,11 +6,15 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use store::{Claim, Entry, Kind, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
 use testkit::TempDir;
 
 /// The server for the tests on PostgreSQL, in which each test makes a database of its own.
 const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
+
+/// The number of the next database.
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Runs a test on each database. It is given a way to open the same database again.
 async fn on_each<F: Future<Output = ()>>(test: impl Fn(Box<dyn Fn() -> Store>) -> F) {
@@ -22,39 +26,16 @@ async fn on_each<F: Future<Output = ()>>(test: impl Fn(Box<dyn Fn() -> Store>) -
         eprintln!("left out on PostgreSQL: {POSTGRES} is not set");
         return;
     };
-    static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("store_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let maker = sqlx_maker::Server::connect(&server).await;
-    maker.create(&name).await;
+    on_server(&server, format!("CREATE DATABASE {name}")).await;
     let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
     test(Box::new(move || Store::server(&address).unwrap())).await;
-    maker.remove(&name).await;
+    on_server(&server, format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
-/// Databases on the server, made by the same library.
-mod sqlx_maker {
-    use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
-
-    pub(crate) struct Server(String);
-
-    impl Server {
-        pub(crate) async fn connect(address: &str) -> Self {
-            Self(address.to_owned())
-        }
-
-        async fn run(&self, text: String) {
-            let mut connection = PgConnection::connect(&self.0).await.unwrap();
-            connection.execute(AssertSqlSafe(text)).await.unwrap();
-        }
-
-        pub(crate) async fn create(&self, name: &str) {
-            self.run(format!("CREATE DATABASE {name}")).await;
-        }
-
-        pub(crate) async fn remove(&self, name: &str) {
-            self.run(format!("DROP DATABASE {name} WITH (FORCE)")).await;
-        }
-    }
+async fn on_server(address: &str, text: String) {
+    let mut connection = PgConnection::connect(address).await.unwrap();
+    connection.execute(AssertSqlSafe(text)).await.unwrap();
 }
 
 fn entry(rank: u32, name: &str, score: i64) -> Entry {
