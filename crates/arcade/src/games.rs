@@ -7,6 +7,7 @@ use cmdkit::Wire;
 use netcore::{Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use store::Order;
 
 /// Bytes that are read from one connection to a table.
 const BLACKJACK_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
@@ -21,6 +22,16 @@ pub(crate) enum Game {
 }
 
 impl Game {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Nuggets, Self::Robots, Self::Blackjack];
+
+    /// What its leaderboard is ordered by.
+    pub(crate) const fn order(self) -> Order {
+        match self {
+            Self::Nuggets | Self::Robots | Self::Blackjack => Order::Rating,
+        }
+    }
+
     /// Its name in addresses, on the page and in journals.
     pub(crate) const fn name(self) -> &'static str {
         match self {

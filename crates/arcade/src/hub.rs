@@ -18,7 +18,9 @@ use tokio::{sync::watch, task::JoinSet, time::sleep};
 use tracing::info;
 
 use crate::{
+    api::views::Boards,
     games::{Game, Options},
+    results::Results,
     room::{Info, Place, Room, open},
     seats::Secret,
 };
@@ -31,9 +33,12 @@ const LOBBY_PAUSE: Duration = Duration::from_millis(250);
 const SECRET: &str = "secret";
 
 /// What the page of the lobby shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Info>,
+    /// The newest matches and the leaders.
+    #[serde(flatten)]
+    pub(crate) boards: Boards,
 }
 
 /// The hub.
@@ -67,6 +72,10 @@ impl Hub {
 
     pub(crate) const fn secret(&self) -> &Secret {
         &self.secret
+    }
+
+    pub(crate) const fn results(&self) -> &Arc<Results> {
+        &self.place.results
     }
 
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Room>>> {
@@ -107,7 +116,8 @@ impl Hub {
 
     /// The lobby as it is now.
     pub(crate) fn snapshot(&self) -> Lobby {
-        Lobby { rooms: self.rooms().values().map(|room| room.info.borrow().clone()).collect() }
+        let rooms = self.rooms().values().map(|room| room.info.borrow().clone()).collect();
+        Lobby { rooms, boards: Boards::clone(&self.results().boards()) }
     }
 
     /// Keeps the lobby up to date, for ever.

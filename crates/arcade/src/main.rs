@@ -1,10 +1,13 @@
 //! `arcade`: hosts all games in one process, with a web page to play and to watch.
 
+mod api;
 mod args;
+mod engines;
 mod games;
 mod hub;
 mod line;
 mod pump;
+mod results;
 mod room;
 mod seats;
 mod transport;
@@ -23,9 +26,13 @@ use cmdkit::{EXIT_USAGE, Usage};
 use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
 use netcore::Leave;
 use netshell::{bind_tcp, raise_open_files, shutdown};
+use store::Store;
 use tokio::net::TcpListener;
 
-use crate::{args::Args, hub::Hub, room::Place};
+use crate::{args::Args, hub::Hub, results::Results, room::Place};
+
+/// The file of the database, in the directory of the hub.
+const RESULTS: &str = "results.db";
 
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "" }, |args| program(&args))
@@ -39,11 +46,18 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     let bind = if args.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { args.bind.clone() };
     let listeners = bind_tcp(&bind, args.port)?;
     let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
-    let hub = Hub::new(&args.data, Place { bind, journals, writing, open_files })?;
+    let store = match &args.database {
+        Some(address) => Store::server(address)?,
+        None => Store::file(&args.data.join(RESULTS))?,
+    };
+    let (results, waiting) = Results::new(store, journals.clone());
+    let place = Place { bind, journals, writing, open_files, results: Arc::clone(&results) };
+    let hub = Hub::new(&args.data, place)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = shutdown().context("cannot listen for signals")?;
         hub.open_usual()?;
+        results.start(waiting);
         tokio::spawn(Arc::clone(&hub).publish());
         let port =
             listeners.first().and_then(|listener| listener.local_addr().ok()).map_or(0, |address| address.port());
@@ -58,6 +72,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         }
         stop.await;
         hub.stop(Leave::Over).await;
+        results.finish().await;
         anyhow::Ok(())
     })?;
     Ok(ExitCode::SUCCESS)

@@ -12,11 +12,13 @@ use journal::{JournalEnd, Parts, Writing};
 use netcore::{GameEvent, Hosted, Leave, Outbox, Outcome, Phase, Progress, Recorded, RoomInput, Status, Time};
 use netshell::{Clock, Host, Observer, serve};
 use serde::Serialize;
+use store::Kind;
 use tokio::sync::{oneshot, watch};
 use tracing::{info, warn};
 
 use crate::{
     games::{Engine, Game, Options},
+    results::{Results, ledger::Ledger, seats::Seats},
     transport::{Gate, WebSockets},
 };
 
@@ -36,6 +38,8 @@ pub(crate) struct Info {
     pub(crate) players: Vec<Player>,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
+    /// The id of the match that is played or was played last.
+    pub(crate) r#match: Option<String>,
 }
 
 /// A player as the page shows it.
@@ -45,6 +49,8 @@ pub(crate) struct Player {
     peer: netcore::PeerId,
     pub(crate) name: String,
     pub(crate) seat: String,
+    /// Whether the name is proven to be its own.
+    pub(crate) proven: bool,
 }
 
 /// A row of a result.
@@ -62,6 +68,8 @@ pub(crate) struct Room {
     pub(crate) game: Game,
     pub(crate) gate: Gate,
     pub(crate) info: watch::Receiver<Info>,
+    /// What is known of its seats besides what they say.
+    pub(crate) known: Arc<Seats>,
     stop: Mutex<Option<oneshot::Sender<Leave>>>,
 }
 
@@ -82,6 +90,7 @@ pub(crate) struct Place {
     pub(crate) journals: PathBuf,
     pub(crate) writing: Writing,
     pub(crate) open_files: Option<u64>,
+    pub(crate) results: Arc<Results>,
 }
 
 /// Opens a new room. The future runs it to its end and gives how that came.
@@ -113,15 +122,18 @@ pub(crate) fn open(
         port,
         players: vec![],
         result: None,
+        r#match: None,
     };
+    let ledger = Ledger::open(&place.results, &begun.journal, &info.id, &info.title)?;
+    let known = ledger.seats();
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let (gate, web) = WebSockets::new();
-    let host =
-        (begun.host)(Arc::clone(&sender)).with_observer(Chronicle { info: Arc::clone(&sender) }).with_transport(web);
+    let chronicle = Chronicle { info: Arc::clone(&sender), ledger };
+    let host = (begun.host)(Arc::clone(&sender)).with_observer(chronicle).with_transport(web);
     let host = sockets.let_in(host, place.open_files)?;
     let (stop, stopped) = oneshot::channel();
-    let room = Arc::new(Room { game: options.game(), gate, info: receiver, stop: Mutex::new(Some(stop)) });
+    let room = Arc::new(Room { game: options.game(), gate, info: receiver, known, stop: Mutex::new(Some(stop)) });
     let end = begun.end;
     let run = async move {
         let leave = async {
@@ -149,6 +161,7 @@ fn finish(id: &str, outcome: Outcome, end: &JournalEnd) {
 struct Begun {
     host: Box<dyn FnOnce(Arc<watch::Sender<Info>>) -> Host + Send>,
     end: JournalEnd,
+    journal: PathBuf,
     status: Status,
 }
 
@@ -156,10 +169,10 @@ fn begin<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[Socke
     let hosted = Hosted::new(engine);
     let status = netcore::Room::status(&hosted);
     let created = place.writing.create(&place.journals, hosted, env!("CARGO_PKG_VERSION"), listen.to_vec());
-    let (_, (room, hold, end)): (_, Parts<E>) =
+    let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
     let host = Box::new(move |info| Host::new(Published { room, info, status }).with_hold(hold));
-    Ok(Begun { host, end, status })
+    Ok(Begun { host, end, journal, status })
 }
 
 const fn phase(phase: Phase) -> &'static str {
@@ -217,17 +230,22 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
     }
 }
 
-/// Keeps what the lobby shows of the players and the last result.
+/// Keeps what the lobby shows of the players and the last result, and passes results on.
 struct Chronicle {
     info: Arc<watch::Sender<Info>>,
+    ledger: Ledger,
 }
 
 impl Observer for Chronicle {
-    fn event(&mut self, _: Time, event: &GameEvent, _: Option<&str>) {
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        if let Some(begun) = self.ledger.event(now, event, address) {
+            self.info.send_modify(|info| info.r#match = Some(begun));
+        }
         match event {
             // Whoever only looks on has no name.
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
-                let player = Player { peer: *peer, name: name.clone(), seat: seat.clone() };
+                let proven = self.ledger.kind(address, name) == Kind::Proven;
+                let player = Player { peer: *peer, name: name.clone(), seat: seat.clone(), proven };
                 self.info.send_modify(|info| info.players.push(player));
             }
             GameEvent::Left { peer, .. } => {
@@ -249,5 +267,9 @@ impl Observer for Chronicle {
             }
             _ => {}
         }
+    }
+
+    fn gone(&mut self, _: Time, _: netcore::PeerId, address: &str, _: netcore::Gone) {
+        self.ledger.gone(address);
     }
 }

@@ -113,7 +113,10 @@ async fn new_room(State(hub): State<Arc<Hub>>, Json(options): Json<Options>) -> 
 }
 
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
-    Json(hub.counts()).into_response()
+    let health = hub.results().health();
+    let status = if health.error.is_some() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    let results = json!({ "waiting": health.waiting, "stored": health.stored, "error": health.error });
+    (status, Json(json!({ "rooms": hub.counts(), "results": results }))).into_response()
 }
 
 /// Whether a request to open a socket comes from a page of this hub. Programs other than browsers send no origin.
