@@ -20,6 +20,7 @@ use tracing::info;
 use crate::{
     api::views::Boards,
     games::{Game, Options},
+    replays::Replays,
     results::Results,
     room::{Info, Place, Room, open},
     seats::Secret,
@@ -50,6 +51,7 @@ pub(crate) struct Hub {
     tasks: Mutex<JoinSet<()>>,
     next: AtomicU32,
     lobby: watch::Sender<Arc<str>>,
+    replays: Replays,
 }
 
 impl Hub {
@@ -60,7 +62,9 @@ impl Hub {
     pub(crate) fn new(directory: &Path, place: Place) -> anyhow::Result<Arc<Self>> {
         let secret = secret(&directory.join(SECRET))?;
         let (lobby, _) = watch::channel("{}".into());
+        let replays = Replays::new(place.journals.clone());
         Ok(Arc::new(Self {
+            replays,
             place,
             secret,
             rooms: Mutex::default(),
@@ -76,6 +80,10 @@ impl Hub {
 
     pub(crate) const fn results(&self) -> &Arc<Results> {
         &self.place.results
+    }
+
+    pub(crate) const fn replays(&self) -> &Replays {
+        &self.replays
     }
 
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Room>>> {

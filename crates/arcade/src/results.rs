@@ -11,7 +11,7 @@ pub(crate) mod tracker;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -74,7 +74,7 @@ enum Job {
     Examine { file: String, note: JournalNote, number: u32 },
     /// A journal was begun, or is gone on with.
     Journal { file: String, room: String, title: String },
-    /// A seat is a bot's, or its player has proved a name.
+    /// The player at a seat owns a name, or is a bot.
     Seat { room: String, address: String, name: String, kind: Kind },
     /// Nothing follows.
     End,
@@ -161,11 +161,6 @@ impl Results {
         let state = self.state();
         let waiting = MAX_WAITING - self.jobs.capacity() + state.missed.len();
         Health { waiting, stored: self.stored.load(Ordering::Relaxed), error: state.error.clone() }
-    }
-
-    /// The directory of the journals.
-    pub(crate) fn journals(&self) -> &Path {
-        &self.journals
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

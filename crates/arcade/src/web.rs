@@ -19,7 +19,13 @@ use rust_embed::RustEmbed;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{games::Options, hub::Hub, pump};
+use crate::{
+    api,
+    games::Options,
+    hub::Hub,
+    names::{self, KeyHash},
+    pump,
+};
 
 /// The longest message that a browser may send: that of a datagram.
 const MAX_MESSAGE: usize = 65_507;
@@ -47,6 +53,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/rooms/{id}/socket", get(socket))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
+        .merge(api::routes())
         .fallback(not_found)
         .layer(middleware::from_fn(headers))
         .with_state(hub)
@@ -165,6 +172,8 @@ struct Entry {
     watch: bool,
     /// The token of its seat.
     seat: Option<String>,
+    /// The key of the owner of its names.
+    key: Option<String>,
 }
 
 async fn socket(
@@ -183,9 +192,16 @@ async fn socket(
     if entry.seat.is_some() && returns.is_none() {
         return (StatusCode::FORBIDDEN, "This is not the token of a seat in this room.\n").into_response();
     }
+    let key = entry.key.as_deref().map(KeyHash::of);
+    if key == Some(None) {
+        return (StatusCode::BAD_REQUEST, "The key of the name is not valid.\n").into_response();
+    }
     let role = if entry.watch { Role::Watcher } else { Role::Player };
     upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
         let seat = returns.unwrap_or_else(|| other_port(address));
+        if let (Some(key), Role::Player) = (key.flatten(), role) {
+            names::prove(hub.results(), &id, &room, seat, key).await;
+        }
         let Some(line) = room.gate.enter(role, seat, returns.is_some()).await else { return };
         let mut info = room.info.clone();
         let token = hub.secret().token(&id, seat);

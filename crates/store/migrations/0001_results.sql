@@ -58,6 +58,7 @@ CREATE TABLE names (
     key_hash TEXT NOT NULL,
     claimed BIGINT NOT NULL
 );
+CREATE INDEX names_by_key ON names (key_hash);
 
 -- Which room a journal is of, and how many of its bytes were looked through for results.
 CREATE TABLE journals (
@@ -67,11 +68,11 @@ CREATE TABLE journals (
     examined BIGINT NOT NULL
 );
 
--- What is known of the address of a seat besides its journal: that its player has proved this name, or is a bot.
+-- What is known of the address of a seat besides its journal: that its player owns this name, or is a bot.
 CREATE TABLE seats (
     room TEXT NOT NULL,
     address TEXT NOT NULL,
     name TEXT NOT NULL,
     kind BIGINT NOT NULL,
-    PRIMARY KEY (room, address)
+    PRIMARY KEY (room, address, name)
 );

@@ -69,14 +69,14 @@ impl Store {
         Ok(journals)
     }
 
-    /// Notes that the seat at this address has proved its name, or is a bot's.
+    /// Notes that whoever has the seat at this address may use this name, or is a bot of this name.
     ///
     /// # Errors
     /// When the database does not take it.
     pub async fn note_seat(&self, room: &str, address: &str, name: &str, kind: Kind) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO seats (room, address, name, kind) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT (room, address) DO UPDATE SET name = excluded.name, kind = excluded.kind",
+             ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind",
         )
         .bind(room)
         .bind(address)
@@ -87,18 +87,18 @@ impl Store {
         Ok(())
     }
 
-    /// The names and kinds that are known of the seats of a room, by their addresses.
+    /// The kinds that are known of the seats of a room, by their addresses and names.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn seats(&self, room: &str) -> Result<HashMap<String, (String, Kind)>, StoreError> {
+    pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Kind>, StoreError> {
         let rows = sqlx::query("SELECT address, name, kind FROM seats WHERE room = $1")
             .bind(room)
             .fetch_all(&self.pool)
             .await?;
         let mut seats = HashMap::new();
         for row in &rows {
-            seats.insert(row.try_get(0)?, (row.try_get(1)?, Kind::from_number(row.try_get(2)?)));
+            seats.insert((row.try_get(0)?, row.try_get(1)?), Kind::from_number(row.try_get(2)?));
         }
         Ok(seats)
     }

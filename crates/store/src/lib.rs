@@ -22,7 +22,7 @@ pub use database::{Store, StoreError};
 pub use journals::JournalNote;
 pub use leaders::{Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchFilter, MatchPlayer, Ties};
-pub use names::{Claim, KEY_HASH_LENGTH};
+pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
 pub use record::{Entry, NewMatch};
 
 /// How far a name is to be trusted.

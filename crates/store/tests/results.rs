@@ -7,7 +7,7 @@ use std::{
 };
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
-use store::{Claim, Entry, Kind, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
+use store::{Claim, Entry, Kind, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
 use testkit::TempDir;
 
 /// The server for the tests on PostgreSQL, in which each test makes a database of its own.
@@ -191,12 +191,17 @@ async fn a_name_belongs_to_the_first_key() {
         let store = open();
         store.prepare().await.unwrap();
         let name = "Zoë'); DROP TABLE names; --";
-        assert!(!store.owns(name, &[1; 32]).await.unwrap());
+        assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.claim(name, &[1; 32], 7).await.unwrap(), Claim::Own);
         assert_eq!(store.claim(name, &[2; 32], 8).await.unwrap(), Claim::Taken);
         assert_eq!(store.claim(name, &[1; 32], 9).await.unwrap(), Claim::Own);
-        assert!(store.owns(name, &[1; 32]).await.unwrap());
-        assert!(!store.owns(name, &[2; 32]).await.unwrap());
+        assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [name]);
+        assert_eq!(store.names_of(&[2; 32]).await.unwrap(), [] as [&str; 0]);
+        for number in 1..MAX_NAMES {
+            assert_eq!(store.claim(&number.to_string(), &[1; 32], 10).await.unwrap(), Claim::Own);
+        }
+        assert_eq!(store.claim("one more", &[1; 32], 11).await.unwrap(), Claim::TooMany);
+        assert_eq!(store.claim(name, &[1; 32], 12).await.unwrap(), Claim::Own);
     })
     .await;
 }
@@ -216,8 +221,10 @@ async fn notes_of_journals_and_seats_are_kept() {
         assert_eq!((journals["b.journal"].examined, journals["b.journal"].room.as_str()), (20, "nuggets-2"));
         store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
         store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", Kind::Proven).await.unwrap();
+        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", Kind::Bot).await.unwrap();
         let seats = store.seats("nuggets-1").await.unwrap();
-        assert_eq!(seats["127.0.0.1:5"], ("Bob".to_owned(), Kind::Proven));
+        let kind = |name: &str| seats.get(&("127.0.0.1:5".to_owned(), name.to_owned())).copied();
+        assert_eq!((kind("Ann"), kind("Bob"), kind("Eve")), (Some(Kind::Proven), Some(Kind::Bot), None));
         assert!(store.seats("nuggets-2").await.unwrap().is_empty());
     })
     .await;

@@ -16,8 +16,8 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     pub(crate) room: String,
     pub(crate) title: String,
-    /// The names and kinds of seats, by their addresses.
-    pub(crate) seats: HashMap<String, (String, Kind)>,
+    /// The kinds of seats, by their addresses and names.
+    pub(crate) seats: HashMap<(String, String), Kind>,
 }
 
 impl Source {
@@ -65,9 +65,8 @@ impl Source {
                     let millis = replay.time().as_nanos() / 1_000_000;
                     let now = Moment { time: replay.time(), unix: zero.saturating_add(millis) };
                     let kind = |name: &str| {
-                        self.seats
-                            .get(address(&replay, &event))
-                            .map_or(Kind::Unproven, |(own, kind)| if own == name { *kind } else { Kind::Unproven })
+                        let seat = (address(&replay, &event).to_owned(), name.to_owned());
+                        self.seats.get(&seat).copied().unwrap_or_default()
                     };
                     if let Some(News::Over(new)) = tracker.event(now, &event, kind)
                         && !found(*new)

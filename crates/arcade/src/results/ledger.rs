@@ -76,13 +76,15 @@ impl Ledger {
 }
 
 impl Results {
-    /// Notes that the seat at this address in a room has proved its name, or is a bot's; also for results that are put together
-    /// after a restart.
-    pub(crate) fn note_seat(&self, room: &str, seats: &Seats, address: SocketAddr, name: &str, kind: Kind) {
-        seats.note(address, name, kind);
-        let job = Job::Seat { room: room.to_owned(), address: address_text(address), name: name.to_owned(), kind };
-        // Without the note the name would be unproven after a restart.
-        let _ = self.jobs.try_send(job);
+    /// Notes that whoever has the seat at this address in a room owns these names, or is a bot; also for results that are put
+    /// together after a restart.
+    pub(crate) fn note_seat(&self, room: &str, seats: &Seats, address: SocketAddr, names: &[String], kind: Kind) {
+        seats.note(address, names, kind);
+        for name in names {
+            let job = Job::Seat { room: room.to_owned(), address: address_text(address), name: name.clone(), kind };
+            // Without the note the name is unproven in a match that is put together after a restart.
+            let _ = self.jobs.try_send(job);
+        }
     }
 }
 

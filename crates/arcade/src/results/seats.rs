@@ -11,32 +11,35 @@ use store::Kind;
 /// Seats of a room of which something is known.
 const MAX_KNOWN: usize = 4_096;
 
+type Known = HashMap<String, Vec<(String, Kind)>>;
+
 /// The known seats of a room, by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
-    known: Mutex<HashMap<String, (String, Kind)>>,
+    known: Mutex<Known>,
 }
 
 impl Seats {
-    fn known(&self) -> MutexGuard<'_, HashMap<String, (String, Kind)>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that whoever has this address may use this name.
-    pub(crate) fn note(&self, address: SocketAddr, name: &str, kind: Kind) {
+    /// Notes which names whoever has this address may use.
+    pub(crate) fn note(&self, address: SocketAddr, names: &[String], kind: Kind) {
         let mut known = self.known();
         if known.len() >= MAX_KNOWN {
             // Sockets that were never let in; the name of whoever is hit becomes unproven.
             let any = known.keys().next().cloned();
             any.and_then(|any| known.remove(&any));
         }
-        known.insert(address_text(address), (name.to_owned(), kind));
+        known.insert(address_text(address), names.iter().map(|name| (name.clone(), kind)).collect());
     }
 
     /// How far this name is to be trusted at this address.
     pub(crate) fn kind(&self, address: Option<&str>, name: &str) -> Kind {
         let known = self.known();
-        known.get(address.unwrap_or_default()).filter(|(own, _)| own == name).map_or(Kind::Unproven, |(_, kind)| *kind)
+        let own = known.get(address.unwrap_or_default()).into_iter().flatten();
+        own.into_iter().find(|(own, _)| own == name).map_or(Kind::Unproven, |(_, kind)| *kind)
     }
 
     /// The connection at this address has ended for good.

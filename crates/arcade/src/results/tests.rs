@@ -68,10 +68,9 @@ async fn check(results: &Results, matches: u64) {
 fn a_journal_gives_the_results_of_its_matches() {
     let directory = TempDir::new();
     let path = play(directory.path(), 3);
-    let seats = HashMap::from([
-        ("10.0.0.1:1".to_owned(), ("Ann".to_owned(), Kind::Proven)),
-        ("10.0.0.2:2".to_owned(), ("Eve".to_owned(), Kind::Proven)),
-    ]);
+    let seat = |address: &str, name: &str| ((address.to_owned(), name.to_owned()), Kind::Proven);
+    // Bob uses a name of his own and not the one that he owns.
+    let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
     let source = examine::Source { path: path.clone(), room: "robots-7".into(), title: "small".into(), seats };
     let mut found = vec![];
     let length = source.read(|new| {
@@ -86,7 +85,6 @@ fn a_journal_gives_the_results_of_its_matches() {
     assert!(last.id.ends_with("-3") && last.begins < last.ends && last.started <= last.ended);
     let mut kinds: Vec<_> = last.players.iter().map(|player| (player.name.as_str(), player.kind)).collect();
     kinds.sort_unstable();
-    // The address of Bob has proved another name.
     assert_eq!(kinds, [("Ann", Kind::Proven), ("Bob", Kind::Unproven)]);
 }
 
