@@ -7,7 +7,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
-use store::{KEY_HASH_LENGTH, Kind};
+use store::KEY_HASH_LENGTH;
 use tokio::time::timeout;
 use tracing::debug;
 
@@ -46,7 +46,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 /// Notes which names the browser at this address may use in a room: those that its key owns.
 pub(crate) async fn prove(results: &Results, room_id: &str, room: &Room, address: SocketAddr, key: KeyHash) {
     match timeout(PATIENCE, results.store.names_of(&key.0)).await {
-        Ok(Ok(names)) if !names.is_empty() => results.note_seat(room_id, &room.known, address, &names, Kind::Proven),
+        Ok(Ok(names)) if !names.is_empty() => results.note_owner(room_id, &room.known, address, &names),
         Ok(Ok(_)) => {}
         Ok(Err(error)) => debug!(%error, "names cannot be looked up; they are unproven"),
         Err(_) => debug!("names cannot be looked up in time; they are unproven"),

@@ -156,13 +156,8 @@ impl Replays {
         let _caller = self.callers.try_acquire().map_err(|_| ReplayError::Busy)?;
         let _permit = self.permits.acquire().await.map_err(|_| ReplayError::Busy)?;
         let path = self.path(found).filter(|path| path.is_file()).ok_or(ReplayError::Gone)?;
-        let wanted = Wanted {
-            game: found.game.clone(),
-            path,
-            number: found.number,
-            begins: found.begins,
-            ends: found.ends,
-        };
+        let wanted =
+            Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
         let kept = self.kept(&found.id);
         let is_new = kept.is_none();
         let task = spawn_blocking(move || {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use netcore::{GameEvent, Time};
+use netcore::{GameEvent, PeerId, Time};
 use store::{JournalNote, Kind};
 
 use super::{
@@ -50,9 +50,9 @@ impl Ledger {
         Arc::clone(&self.seats)
     }
 
-    /// How far this name is to be trusted at this address.
-    pub(crate) fn kind(&self, address: Option<&str>, name: &str) -> Kind {
-        self.seats.kind(address, name)
+    /// Whether this name is proven at this address.
+    pub(crate) fn is_proven(&self, address: Option<&str>, name: &str) -> bool {
+        self.seats.kind(address, name) == Kind::Proven
     }
 
     /// The connection at this address has ended for good.
@@ -61,9 +61,19 @@ impl Ledger {
     }
 
     /// Takes in an event. Gives the id of a match that has begun.
-    pub(crate) fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) -> Option<String> {
-        let seats = &self.seats;
-        match self.tracker.event(Moment { time: now, unix: unix_now() }, event, |name| seats.kind(address, name))? {
+    pub(crate) fn event(
+        &mut self,
+        now: Time,
+        event: &GameEvent,
+        address: Option<&str>,
+        is_bot: impl Fn(PeerId) -> bool,
+    ) -> Option<String> {
+        let bot = matches!(event, GameEvent::Joined { peer, .. } if is_bot(*peer));
+        if let (GameEvent::Joined { name, .. }, Some(address), true) = (event, address, bot) {
+            self.results.note_kind(&self.note.room, address, name, Kind::Bot);
+        }
+        let kind = |name: &str| if bot { Kind::Bot } else { self.seats.kind(address, name) };
+        match self.tracker.event(Moment { time: now, unix: unix_now() }, event, kind)? {
             News::Begun(id) => return Some(id),
             News::Over(new) => self.results.tell(Job::Match(new), &self.file, &self.note),
             News::OverWithoutBeginning(number) => {
@@ -76,15 +86,18 @@ impl Ledger {
 }
 
 impl Results {
-    /// Notes that whoever has the seat at this address in a room owns these names, or is a bot; also for results that are put
-    /// together after a restart.
-    pub(crate) fn note_seat(&self, room: &str, seats: &Seats, address: SocketAddr, names: &[String], kind: Kind) {
-        seats.note(address, names, kind);
+    /// Notes that whoever has the seat at this address in a room owns these names.
+    pub(crate) fn note_owner(&self, room: &str, seats: &Seats, address: SocketAddr, names: &[String]) {
+        seats.note(address, names);
         for name in names {
-            let job = Job::Seat { room: room.to_owned(), address: address_text(address), name: name.clone(), kind };
-            // Without the note the name is unproven in a match that is put together after a restart.
-            let _ = self.jobs.try_send(job);
+            self.note_kind(room, &address_text(address), name, Kind::Proven);
         }
+    }
+
+    // Also for results that are put together after a restart. Without the note the name is unproven then.
+    fn note_kind(&self, room: &str, address: &str, name: &str, kind: Kind) {
+        let job = Job::Seat { room: room.to_owned(), address: address.to_owned(), name: name.to_owned(), kind };
+        let _ = self.jobs.try_send(job);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the hub knows of the seats of a room besides what they say: who has proved a name, and who is a bot.
+//! What the hub knows of the seats of a room besides what they say: who owns which names.
 
 use std::{
     collections::HashMap,
@@ -11,9 +11,9 @@ use store::Kind;
 /// Seats of a room of which something is known.
 const MAX_KNOWN: usize = 4_096;
 
-type Known = HashMap<String, Vec<(String, Kind)>>;
+type Known = HashMap<String, Vec<String>>;
 
-/// The known seats of a room, by their addresses.
+/// The names that are proven at the seats of a room, by the addresses of the seats.
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
     known: Mutex<Known>,
@@ -24,22 +24,22 @@ impl Seats {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes which names whoever has this address may use.
-    pub(crate) fn note(&self, address: SocketAddr, names: &[String], kind: Kind) {
+    /// Notes which names whoever has this address owns.
+    pub(crate) fn note(&self, address: SocketAddr, names: &[String]) {
         let mut known = self.known();
         if known.len() >= MAX_KNOWN {
             // Sockets that were never let in; the name of whoever is hit becomes unproven.
             let any = known.keys().next().cloned();
             any.and_then(|any| known.remove(&any));
         }
-        known.insert(address_text(address), names.iter().map(|name| (name.clone(), kind)).collect());
+        known.insert(address_text(address), names.to_vec());
     }
 
     /// How far this name is to be trusted at this address.
     pub(crate) fn kind(&self, address: Option<&str>, name: &str) -> Kind {
         let known = self.known();
-        let own = known.get(address.unwrap_or_default()).into_iter().flatten();
-        own.into_iter().find(|(own, _)| own == name).map_or(Kind::Unproven, |(_, kind)| *kind)
+        let mut own = known.get(address.unwrap_or_default()).into_iter().flatten();
+        if own.any(|own| own == name) { Kind::Proven } else { Kind::Unproven }
     }
 
     /// The connection at this address has ended for good.
