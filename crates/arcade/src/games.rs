@@ -7,6 +7,7 @@ use cmdkit::Wire;
 use netcore::{Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use store::Order;
 
 use crate::options::{BOARD, ROBOTS, ROUNDS, TABLE, TURN_DURATION, TURNS, within};
 
@@ -29,6 +30,13 @@ pub(crate) enum Game {
 impl Game {
     /// All of them, in the order in which the lobby shows them.
     pub(crate) const ALL: [Self; 3] = [Self::Nuggets, Self::Robots, Self::Blackjack];
+
+    /// What its leaderboard is ordered by.
+    pub(crate) const fn order(self) -> Order {
+        match self {
+            Self::Nuggets | Self::Robots | Self::Blackjack => Order::Rating,
+        }
+    }
 
     /// Its name in addresses, on the page and in journals.
     pub(crate) const fn name(self) -> &'static str {

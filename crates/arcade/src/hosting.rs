@@ -13,6 +13,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown};
+use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::info;
 
@@ -22,11 +23,14 @@ use crate::{
     limits::{Limits, Settings},
     ports::Ports,
     record::make_private,
+    results::Results,
     room::Place,
     warden::Bans,
     web,
 };
 
+/// The file of the database, in the directory of the hub.
+const RESULTS: &str = "results.db";
 /// The file that is locked while a hub runs.
 const LOCK: &str = "lock";
 
@@ -45,7 +49,13 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let listeners = bind_tcp(&bind, args.port).map_err(|error| error.naming("--port"))?;
     let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
-    let place = Place { ports: Ports::new(bind, args.ports.clone()), journals, writing, open_files, bans };
+    let store = match &args.database {
+        Some(address) => Store::server(address)?,
+        None => Store::file(&args.data.join(RESULTS))?,
+    };
+    let (results, waiting) = Results::new(store, journals.clone());
+    let ports = Ports::new(bind, args.ports.clone());
+    let place = Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results) };
     let limits = Limits::new(Settings {
         sockets_per_host: args.sockets_per_host,
         rooms_per_host: args.rooms_per_host,
@@ -63,6 +73,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.no_default_rooms {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
+        results.start(waiting);
         tokio::spawn(Arc::clone(&hub).publish());
         let port =
             listeners.first().and_then(|listener| listener.local_addr().ok()).map_or(0, |address| address.port());
@@ -80,6 +91,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             patience = hub.asked_to_end() => patience,
         };
         hub.drain(Instant::now() + patience, stop).await;
+        results.finish().await;
         anyhow::Ok(())
     });
     // Blocking work that is under way must not delay the end.

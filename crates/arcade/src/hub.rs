@@ -26,11 +26,14 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use crate::{
+    api::views::Boards,
     bots::MAX_BOTS,
     games::{Game, Options},
     life,
     limits::Limits,
     record::{Record, Records},
+    replays::Replays,
+    results::Results,
     room::{Fate, Info, Place, Room, open},
     seats::Secret,
     warden::Bans,
@@ -46,9 +49,12 @@ const SECRET: &str = "secret";
 const CLOSING: Duration = Duration::from_secs(3);
 
 /// What the page of the lobby shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Info>,
+    /// The newest matches and the leaders.
+    #[serde(flatten)]
+    pub(crate) boards: Boards,
 }
 
 /// Why a room cannot be opened.
@@ -82,6 +88,7 @@ pub(crate) struct Hub {
     // Has the process end, with the time that matches still have.
     drain: watch::Sender<Option<Duration>>,
     lobby: watch::Sender<Arc<str>>,
+    replays: Replays,
 }
 
 impl Hub {
@@ -98,6 +105,7 @@ impl Hub {
         let secret = secret(&directory.join(SECRET))?;
         let (records, before) = Records::open(directory.join("rooms"))?;
         let hub = Self {
+            replays: Replays::new(place.journals.clone()),
             place,
             secret,
             limits,
@@ -133,6 +141,14 @@ impl Hub {
     /// How long a room stays that somebody made and in which nobody is.
     pub(crate) const fn empty_rooms(&self) -> Duration {
         self.empty_rooms
+    }
+
+    pub(crate) const fn results(&self) -> &Arc<Results> {
+        &self.place.results
+    }
+
+    pub(crate) const fn replays(&self) -> &Replays {
+        &self.replays
     }
 
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Room>>> {
@@ -329,7 +345,8 @@ impl Hub {
 
     /// The lobby as it is now.
     pub(crate) fn snapshot(&self) -> Lobby {
-        Lobby { rooms: self.rooms().values().map(|room| room.info.borrow().clone()).collect() }
+        let rooms = self.rooms().values().map(|room| room.info.borrow().clone()).collect();
+        Lobby { rooms, boards: Boards::clone(&self.results().boards()) }
     }
 
     /// Keeps the lobby up to date, for ever.

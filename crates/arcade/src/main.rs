@@ -1,19 +1,24 @@
 //! `arcade`: hosts all games in one process, with a web page to play and to watch.
 
+mod api;
 mod args;
 mod begin;
 mod bots;
 mod caller;
+mod engines;
 mod games;
 mod hosting;
 mod hub;
 mod life;
 mod limits;
 mod line;
+mod names;
 mod options;
 mod ports;
 mod pump;
 mod record;
+mod replays;
+mod results;
 mod room;
 mod rooms;
 mod seats;
