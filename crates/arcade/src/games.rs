@@ -8,6 +8,7 @@ use cmdkit::Wire;
 use netcore::{Framing, Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use store::Order;
 
 use crate::options::{BOARD, ROBOTS, ROUNDS, TABLE, TURN_DURATION, TURNS, within};
 
@@ -16,7 +17,7 @@ const BLACKJACK_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
 /// How long a player of nuggets keeps a seat without a key. Over UDP nobody notices that a client is gone, and its seat would keep a
 /// room open for ever.
-const IDLE: Duration = Duration::from_secs(15 * 60);
+const IDLE: Duration = Duration::from_mins(15);
 
 /// A game of the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -30,6 +31,13 @@ pub(crate) enum Game {
 impl Game {
     /// All of them, in the order in which the lobby shows them.
     pub(crate) const ALL: [Self; 3] = [Self::Nuggets, Self::Robots, Self::Blackjack];
+
+    /// What its leaderboard is ordered by.
+    pub(crate) const fn order(self) -> Order {
+        match self {
+            Self::Nuggets | Self::Robots | Self::Blackjack => Order::Rating,
+        }
+    }
 
     /// Its name in addresses, on the page and in journals.
     pub(crate) const fn name(self) -> &'static str {

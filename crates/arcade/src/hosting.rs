@@ -14,6 +14,7 @@ use anyhow::{Context as _, bail};
 use cmdkit::LogFormat;
 use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown};
+use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::{info, warn};
 
@@ -26,11 +27,14 @@ use crate::{
     limits::{Limits, Settings},
     ports::Ports,
     record::make_private,
+    results::Results,
     room::Place,
     warden::Bans,
     web,
 };
 
+/// The file of the database, in the directory of the hub.
+pub(crate) const RESULTS: &str = "results.db";
 /// The file that is locked while a hub runs.
 const LOCK: &str = "lock";
 
@@ -49,7 +53,13 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let listeners = bind_tcp(&bind, args.port).map_err(|error| error.naming("--port"))?;
     let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
-    let place = Place { ports: Ports::new(bind, args.ports.clone()), journals, writing, open_files, bans };
+    let store = match &args.database {
+        Some(address) => Store::server(address)?,
+        None => Store::file(&args.data.join(RESULTS))?,
+    };
+    let (results, waiting) = Results::new(store, journals.clone());
+    let ports = Ports::new(bind, args.ports.clone());
+    let place = Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results) };
     let limits = Limits::new(Settings {
         sockets_per_host: args.sockets_per_host,
         rooms_per_host: args.rooms_per_host,
@@ -67,6 +77,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.no_default_rooms {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
+        results.start(waiting);
         tokio::spawn(Arc::clone(&hub).publish());
         let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         hub.listens(Address::at(&listen));
@@ -88,6 +99,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             patience = hub.asked_to_end() => patience,
         };
         hub.drain(Instant::now() + patience, stop).await;
+        results.finish().await;
         anyhow::Ok(())
     });
     // Blocking work that is under way must not delay the end.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    io::Write as _,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{
@@ -28,11 +29,14 @@ use tracing::{error, info, warn};
 
 use crate::{
     address::Address,
+    api::views::Boards,
     bots::MAX_BOTS,
     games::{Game, Options},
     life,
     limits::Limits,
     record::{Record, Records},
+    replays::Replays,
+    results::Results,
     room::{Fate, Info, Place, Room, open},
     seats::Secret,
     warden::Bans,
@@ -48,9 +52,12 @@ const SECRET: &str = "secret";
 const CLOSING: Duration = Duration::from_secs(3);
 
 /// What the page of the lobby shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Info>,
+    /// The newest matches and the leaders.
+    #[serde(flatten)]
+    pub(crate) boards: Boards,
 }
 
 /// Why a room cannot be opened.
@@ -86,6 +93,7 @@ pub(crate) struct Hub {
     // Has the process end, with the time that matches still have.
     drain: watch::Sender<Option<Duration>>,
     lobby: watch::Sender<Arc<str>>,
+    replays: Replays,
 }
 
 impl Hub {
@@ -103,6 +111,7 @@ impl Hub {
         let (records, before) = Records::open(directory.join("rooms"))?;
         let hub = Self {
             data: directory.to_owned(),
+            replays: Replays::new(place.journals.clone()),
             place,
             secret,
             limits,
@@ -155,6 +164,14 @@ impl Hub {
     /// How long a room stays that somebody made and in which nobody is.
     pub(crate) const fn empty_rooms(&self) -> Duration {
         self.empty_rooms
+    }
+
+    pub(crate) const fn results(&self) -> &Arc<Results> {
+        &self.place.results
+    }
+
+    pub(crate) const fn replays(&self) -> &Replays {
+        &self.replays
     }
 
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Room>>> {
@@ -351,7 +368,8 @@ impl Hub {
 
     /// The lobby as it is now.
     pub(crate) fn snapshot(&self) -> Lobby {
-        Lobby { rooms: self.rooms().values().map(|room| room.info.borrow().clone()).collect() }
+        let rooms = self.rooms().values().map(|room| room.info.borrow().clone()).collect();
+        Lobby { rooms, boards: Boards::clone(&self.results().boards()) }
     }
 
     /// Keeps the lobby up to date, for ever.
@@ -471,7 +489,12 @@ fn secret(path: &Path) -> anyhow::Result<Secret> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let mut key = [0; 32];
             SysRng.try_fill_bytes(&mut key)?;
-            cmdkit::replace_file(path, &key).with_context(|| format!("cannot write '{}'", path.display()))?;
+            // Only its owner can read it.
+            let written = cmdkit::NewFile::create(path).and_then(|mut file| {
+                file.write_all(&key)?;
+                file.finish()
+            });
+            written.with_context(|| format!("cannot write '{}'", path.display()))?;
             Ok(Secret::new(key))
         }
         Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),

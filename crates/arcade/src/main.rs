@@ -3,6 +3,7 @@
 mod address;
 #[cfg(unix)]
 mod admin;
+mod api;
 mod args;
 #[cfg(unix)]
 mod backup;
@@ -13,16 +14,20 @@ mod caller;
 mod control;
 #[cfg(unix)]
 mod doctor;
+mod engines;
 mod games;
 mod hosting;
 mod hub;
 mod life;
 mod limits;
 mod line;
+mod names;
 mod options;
 mod ports;
 mod pump;
 mod record;
+mod replays;
+mod results;
 mod room;
 mod rooms;
 mod seats;

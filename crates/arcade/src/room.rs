@@ -13,7 +13,7 @@ use std::{
 
 use journal::{JournalEnd, Writing};
 use netcore::{
-    GameEvent, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress, Role, RoomInput, Status, Time,
+    GameEvent, Gone, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress, Role, RoomInput, Status, Time,
 };
 use netshell::{Clock, Observer, serve};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,7 @@ use crate::{
     games::{Game, Options},
     ports::{Lease, Ports},
     record::Record,
+    results::{Results, ledger::Ledger, seats::Seats},
     transport::{Gate, WebSockets},
     warden::{Bans, Guard, Removals},
 };
@@ -48,6 +49,8 @@ pub(crate) struct Info {
     pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
+    /// The id of the match that is played or was played last.
+    pub(crate) r#match: Option<String>,
     /// Whether it stays open though nobody is in it.
     pub(crate) permanent: bool,
     pub(crate) options: Options,
@@ -68,6 +71,8 @@ pub(crate) struct Player {
     pub(crate) seat: String,
     /// Whether it is a bot of the hub.
     pub(crate) bot: bool,
+    /// Whether the name is proven to be its own.
+    pub(crate) proven: bool,
 }
 
 /// A row of a result.
@@ -100,6 +105,8 @@ pub(crate) struct Room {
     pub(crate) address: SocketAddr,
     pub(crate) bots: Bots,
     pub(crate) removals: Arc<Removals>,
+    /// What is known of its seats besides what they say.
+    pub(crate) known: Arc<Seats>,
     // Somebody wants company, if need be that of bots.
     fill: Notify,
     fill_wanted: AtomicBool,
@@ -175,6 +182,7 @@ pub(crate) struct Place {
     pub(crate) writing: Writing,
     pub(crate) open_files: Option<u64>,
     pub(crate) bans: Arc<Bans>,
+    pub(crate) results: Arc<Results>,
 }
 
 /// Opens a room as its record says: a new one, or one that comes back. The future runs it to its end and gives its journal.
@@ -210,18 +218,21 @@ pub(crate) fn open(
         players: vec![],
         watchers: 0,
         result: record.result.clone(),
+        r#match: None,
         permanent: record.permanent,
         options: options.shown(),
         closing: None,
         people: 0,
     };
+    let ledger = Ledger::open(&place.results, &journal, &info.id, &info.title)?;
+    let known = ledger.seats();
     let present = Present::of(before.as_ref(), bots.addresses(), &mut info);
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let (gate, web) = WebSockets::new();
     let removals = Arc::<Removals>::default();
     let host = host(Arc::clone(&sender))
-        .with_observer(Chronicle { info: Arc::clone(&sender), present })
+        .with_observer(Chronicle { info: Arc::clone(&sender), present, ledger })
         .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals)))
         .with_transport(web);
     let mut host = sockets.let_in(host, place.open_files)?;
@@ -242,6 +253,7 @@ pub(crate) fn open(
         address,
         bots,
         removals,
+        known,
         fill: Notify::new(),
         fill_wanted: AtomicBool::new(false),
         sender: Arc::downgrade(&sender),
@@ -372,6 +384,7 @@ impl Present {
             name: name.clone(),
             seat: seat.clone(),
             bot: present.is_bot(*peer),
+            proven: false,
         };
         info.players = roster.iter().filter(seated).map(player).collect();
         present.count(info);
@@ -389,10 +402,11 @@ impl Present {
     }
 }
 
-/// Keeps what the lobby shows of those who are there, and the last result.
+/// Keeps what the lobby shows of those who are there, and the last result; passes results on.
 struct Chronicle {
     info: Arc<watch::Sender<Info>>,
     present: Present,
+    ledger: Ledger,
 }
 
 impl Chronicle {
@@ -417,12 +431,21 @@ impl Observer for Chronicle {
         self.change(|_| {});
     }
 
-    fn event(&mut self, _: Time, event: &GameEvent, _: Option<&str>) {
+    fn gone(&mut self, _: Time, _: PeerId, address: &str, _: Gone) {
+        self.ledger.gone(address);
+    }
+
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        let is_bot = |peer: PeerId| self.present.is_bot(peer);
+        if let Some(begun) = self.ledger.event(now, event, address, is_bot) {
+            self.info.send_modify(|info| info.r#match = Some(begun));
+        }
         match event {
             // Whoever only looks on has no name.
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
                 let bot = self.present.is_bot(*peer);
-                let player = Player { peer: *peer, name: name.clone(), seat: seat.clone(), bot };
+                let proven = self.ledger.is_proven(address, name);
+                let player = Player { peer: *peer, name: name.clone(), seat: seat.clone(), bot, proven };
                 self.change(|info| {
                     // It may have waited for the seat.
                     info.players.retain(|before| before.peer != player.peer);
@@ -431,7 +454,8 @@ impl Observer for Chronicle {
             }
             GameEvent::Waiting { peer, name, .. } => {
                 let bot = self.present.is_bot(*peer);
-                let player = Player { peer: *peer, name: name.clone(), seat: String::new(), bot };
+                let proven = self.ledger.is_proven(address, name);
+                let player = Player { peer: *peer, name: name.clone(), seat: String::new(), bot, proven };
                 self.change(|info| info.players.push(player));
             }
             GameEvent::Left { peer, .. } => {

@@ -20,9 +20,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
+    api,
     caller::{self, Caller},
     hub::Hub,
     limits::Place,
+    names::{self, KeyHash},
     pump,
     rooms::{self, error},
 };
@@ -58,6 +60,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/qr.svg", get(picture))
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
+        .merge(api::routes())
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn(headers))
@@ -116,12 +119,23 @@ async fn health() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// New rooms and players are welcome, or the process is about to end.
+/// New rooms and players are welcome, or the process is about to end, or results wait for their database.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
-    let (status, text) =
-        if hub.is_draining() { (StatusCode::SERVICE_UNAVAILABLE, "draining") } else { (StatusCode::OK, "ready") };
+    let health = hub.results().health();
+    let (status, text) = if hub.is_draining() {
+        (StatusCode::SERVICE_UNAVAILABLE, "draining")
+    } else if health.error.is_some() {
+        (StatusCode::SERVICE_UNAVAILABLE, "results are not stored")
+    } else {
+        (StatusCode::OK, "ready")
+    };
+    let results = json!({ "waiting": health.waiting, "stored": health.stored, "error": health.error });
     let (rooms, running, sockets) = (hub.counts(), hub.running(), hub.limits().sockets());
-    (status, Json(json!({ "status": text, "rooms": rooms, "running": running, "sockets": sockets }))).into_response()
+    (
+        status,
+        Json(json!({ "status": text, "rooms": rooms, "running": running, "sockets": sockets, "results": results })),
+    )
+        .into_response()
 }
 
 /// A place for a socket of this host, or the answer that there is none.
@@ -222,6 +236,8 @@ struct Entry {
     watch: bool,
     /// The token of its seat.
     seat: Option<String>,
+    /// The key of the owner of its names.
+    key: Option<String>,
 }
 
 async fn socket(
@@ -240,6 +256,10 @@ async fn socket(
     if entry.seat.is_some() && returns.is_none() {
         return (StatusCode::FORBIDDEN, "This is not the token of a seat in this room.\n").into_response();
     }
+    let key = entry.key.as_deref().map(KeyHash::of);
+    if key == Some(None) {
+        return (StatusCode::BAD_REQUEST, "The key of the name is not valid.\n").into_response();
+    }
     let place = match place(&hub, caller) {
         Ok(place) => place,
         Err(refusal) => return *refusal,
@@ -247,6 +267,9 @@ async fn socket(
     let role = if entry.watch { Role::Watcher } else { Role::Player };
     upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
         let seat = returns.unwrap_or_else(|| other_port(caller.0));
+        if let (Some(key), Role::Player) = (key.flatten(), role) {
+            names::prove(hub.results(), &id, &room, seat, key).await;
+        }
         let Some(line) = room.gate.enter(role, seat, returns.is_some()).await else { return };
         let mut info = room.info.clone();
         let token = hub.secret().token(&id, seat);

@@ -35,6 +35,7 @@ mod shutdown;
 mod strangers;
 mod streams;
 mod transport;
+mod tune;
 mod udp;
 mod warden;
 
@@ -54,5 +55,6 @@ pub use streams::{
     PROGRESS, SEND_BUFFER, Streams, Tcp,
 };
 pub use transport::{ConnectionEvent, ConnectionId, Transport};
+pub use tune::tune_stream;
 pub use udp::{DatagramPort, Port, Ports, Udp};
 pub use warden::{Removal, Warden};
