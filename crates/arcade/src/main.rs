@@ -1,6 +1,7 @@
 //! `arcade`: hosts all games in one process, with a web page to play and to watch.
 
 mod args;
+mod assets;
 mod games;
 mod hub;
 mod line;
