@@ -8,6 +8,7 @@
 //! - [`Client`]: a game client as a state machine.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
 //! - [`framing`]: incremental decoders that split a byte stream into NUL-terminated or length-prefixed frames.
+//! - [`MessageStream`]: the receiving end of a stream of messages, which knows where a malformed one begins.
 //! - [`LogWriter`] and [`Log`]: a history that is stored once and sent to every peer that joins late.
 //! - [`TokenBucket`]: a rate limiter that takes the time as an argument.
 //! - [`MinStd`]: the random number generator that the robots protocol prescribes.
@@ -44,6 +45,7 @@ mod fingerprint;
 pub mod framing;
 mod hosted;
 mod log;
+mod message_stream;
 mod minstd;
 mod outbox;
 mod peer;
@@ -61,6 +63,7 @@ pub use event::{Departure, GameEvent, Phase, Severity, Standing, Status};
 pub use fingerprint::Fingerprint;
 pub use hosted::{DecoderOf, Hosted, HostedState};
 pub use log::{Log, LogWriter};
+pub use message_stream::{MessageDecoder, MessageStream};
 pub use minstd::MinStd;
 pub use outbox::{Outbox, OutboxMark, Output, To};
 pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};

@@ -14,7 +14,7 @@
 
 use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
 use bytes::{Buf, BufMut, BytesMut};
-use core::{fmt, ops::Deref};
+use core::{fmt, ops::Deref, str::FromStr};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -177,7 +177,7 @@ pub struct ShortText(String);
 
 /// The error for a text of more than 255 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a text of {length} bytes, at most 255 are allowed")]
+#[error("a name has at most 255 bytes, and this one has {length}")]
 pub struct TextTooLong {
     /// Its length in bytes.
     pub length: usize,
@@ -196,6 +196,14 @@ impl TryFrom<&str> for ShortText {
 
     fn try_from(text: &str) -> Result<Self, TextTooLong> {
         text.to_owned().try_into()
+    }
+}
+
+impl FromStr for ShortText {
+    type Err = TextTooLong;
+
+    fn from_str(text: &str) -> Result<Self, TextTooLong> {
+        text.try_into()
     }
 }
 

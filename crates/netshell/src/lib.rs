@@ -34,6 +34,7 @@ mod shutdown;
 mod strangers;
 mod streams;
 mod transport;
+mod tune;
 mod udp;
 
 pub use bind::{BindError, bind_tcp, bind_udp};
@@ -52,4 +53,5 @@ pub use streams::{
     PROGRESS, SEND_BUFFER, Streams, Tcp,
 };
 pub use transport::{ConnectionEvent, ConnectionId, Transport};
+pub use tune::tune_stream;
 pub use udp::{DatagramPort, Port, Ports, Udp};

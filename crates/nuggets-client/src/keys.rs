@@ -16,6 +16,8 @@ pub enum Action {
     ToggleHelp,
     /// Show the last board without the result, or the result again.
     ToggleResult,
+    /// Show the result of the game before, or show the game again.
+    ToggleLast,
     /// Take part in the next game.
     Again,
     /// Show another part of the map.
@@ -37,6 +39,8 @@ pub enum Shown {
     Help,
     /// The result of a game.
     Result,
+    /// The result of the game before.
+    LastResult,
     /// That the window is too small for anything else.
     TooSmall,
 }
@@ -59,12 +63,14 @@ pub struct Context {
     pub shown: Shown,
     /// Who steers.
     pub steered: Steered,
+    /// Whether the result of a game before can be shown.
+    pub has_last: bool,
 }
 
 /// What `typed` means in this context.
 ///
 /// Leaving, drawing again and the help work always. Nobody can steer what is not shown, so a key that is typed at the
-/// help or at a window that is too small is not sent.
+/// help, at the last result or at a window that is too small is not sent.
 pub fn action(typed: Key, context: Context) -> Action {
     match typed {
         Key::Interrupt => Action::Interrupt,
@@ -81,6 +87,8 @@ pub fn action(typed: Key, context: Context) -> Action {
         Key::Byte(b'\n') if context.shown == Shown::TooSmall => Action::Redraw,
         _ if context.shown == Shown::TooSmall => Action::Ignore,
         _ if context.shown == Shown::Help => Action::ToggleHelp,
+        _ if context.shown == Shown::LastResult => Action::ToggleLast,
+        Key::Byte(b'\t') if context.has_last => Action::ToggleLast,
         Key::Function(1) | Key::Byte(b'?') => Action::ToggleHelp,
         Key::Pad { key, .. } if context.steered == Steered::Not => Action::Scroll(direction(key)),
         _ if context.steered != Steered::ByHand => Action::Ignore,
@@ -107,7 +115,7 @@ const fn direction(key: Pad) -> Direction {
 }
 
 /// The keys and signs that the help shows.
-pub fn help(steered: Steered) -> Vec<(&'static str, &'static str)> {
+pub fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static str, &'static str)> {
     let mut rows = vec![];
     match steered {
         Steered::ByHand => rows.extend([
@@ -117,6 +125,9 @@ pub fn help(steered: Steered) -> Vec<(&'static str, &'static str)> {
         ]),
         Steered::ByBot => rows.push(("", "A bot plays; you can watch it and leave.")),
         Steered::Not => rows.push(("arrows", "show another part of a map that is larger than the window")),
+    }
+    if has_last {
+        rows.push(("Tab", "the result of the last game"));
     }
     rows.extend([("Q", "leave the game"), ("F1 ?", "these keys"), ("Ctrl-L", "draw the screen again"), ("", "")]);
     match steered {
@@ -136,7 +147,7 @@ pub fn help(steered: Steered) -> Vec<(&'static str, &'static str)> {
 mod tests {
     use super::*;
 
-    const PLAYING: Context = Context { shown: Shown::Game, steered: Steered::ByHand };
+    const PLAYING: Context = Context { shown: Shown::Game, steered: Steered::ByHand, has_last: false };
 
     fn pad(key: Pad, shift: bool) -> Key {
         Key::Pad { key, shift }
@@ -169,9 +180,9 @@ mod tests {
 
     #[test]
     fn leaving_works_in_every_context() {
-        for shown in [Shown::Game, Shown::Help, Shown::Result, Shown::TooSmall] {
+        for shown in [Shown::Game, Shown::Help, Shown::Result, Shown::LastResult, Shown::TooSmall] {
             for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
-                let context = Context { shown, steered };
+                let context = Context { shown, steered, has_last: true };
                 assert_eq!(action(Key::Byte(b'Q'), context), Action::Leave);
                 assert_eq!(action(Key::EndOfInput, context), Action::Leave);
                 assert_eq!(action(Key::Interrupt, context), Action::Interrupt);
@@ -182,7 +193,7 @@ mod tests {
     #[test]
     fn at_a_result_nothing_is_sent() {
         for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
-            let at_result = |typed| action(typed, Context { shown: Shown::Result, steered });
+            let at_result = |typed| action(typed, Context { shown: Shown::Result, steered, has_last: true });
             assert_eq!(at_result(Key::Byte(b'\n')), Action::Again);
             assert_eq!(at_result(Key::Byte(b'\t')), Action::ToggleResult);
             assert_eq!(at_result(Key::Byte(b'q')), Action::Leave);
@@ -200,6 +211,19 @@ mod tests {
         let help = Context { shown: Shown::Help, ..PLAYING };
         assert_eq!(action(Key::Byte(b'h'), help), Action::ToggleHelp);
         assert_eq!(action(pad(Pad::Left, false), help), Action::ToggleHelp);
+    }
+
+    #[test]
+    fn tab_shows_the_last_result_if_there_is_one_and_any_key_closes_it() {
+        for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
+            let playing = Context { steered, has_last: true, ..PLAYING };
+            assert_eq!(action(Key::Byte(b'\t'), playing), Action::ToggleLast);
+            let at_result = Context { shown: Shown::LastResult, ..playing };
+            for typed in [Key::Byte(b'\t'), Key::Byte(b'h'), pad(Pad::Left, true), Key::Function(1)] {
+                assert_eq!(action(typed, at_result), Action::ToggleLast);
+            }
+        }
+        assert_eq!(action(Key::Byte(b'\t'), PLAYING), Action::Send(b'\t'));
     }
 
     #[test]
@@ -223,7 +247,7 @@ mod tests {
     #[test]
     fn the_help_fits_the_usual_terminal() {
         for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
-            assert!(help(steered).len() + 2 <= 24);
+            assert!(help(Context { steered, has_last: true, ..PLAYING }).len() + 2 <= 24);
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     keys::{self, Action, Context},
     link::Link,
     over::Over,
+    result::Verdict,
     session::Session,
     view::View,
 };
@@ -126,7 +127,8 @@ impl Player {
                 () = typing => {}
                 () = gone => self.stage.change(),
             }
-            if self.options.bell && self.session.client().purse() > purse {
+            // What a client has that comes back is no news.
+            if self.options.bell && joined && self.session.client().purse() > purse {
                 self.stage.ring();
             }
             if let Some(bot) = &mut self.bot {
@@ -188,8 +190,8 @@ impl Player {
     // The next game has begun.
     fn play_on(&mut self) {
         if let Some(session) = self.over.take().and_then(Over::into_session) {
+            self.view = self.view.next_game(Verdict::of_last(self.session.client()));
             self.session = session;
-            self.view = View::new(Palette::from_environment(), self.bot.is_some()).with_hint();
             // If no new seed can be drawn, the old bot plays on.
             self.bot =
                 self.bot.take().and_then(|bot| self.options.bot.and_then(|style| Bot::new(style).ok()).or(Some(bot)));
@@ -240,6 +242,7 @@ impl Player {
             Action::Interrupt => self.interrupt(),
             Action::ToggleHelp => self.view.toggle_help(),
             Action::ToggleResult => self.view.toggle_result(),
+            Action::ToggleLast => self.view.toggle_last(),
             Action::Again => {
                 if let Some(over) = &mut self.over {
                     over.join();

@@ -36,6 +36,15 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// The ranks of a game that is over, to be shown during the next one.
+    pub(crate) fn of_last(client: &Client) -> Option<Self> {
+        let ranks = ranks(&client.scores()?, client);
+        let keys = vec!["Any key goes back to the game.".to_owned()];
+        Some(Self { title: "The last game".to_owned(), ranks, text: vec![], keys })
+    }
+}
+
 // What was won when the server went.
 fn left(client: &Client) -> String {
     let remaining = client.remaining();

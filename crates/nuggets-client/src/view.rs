@@ -43,6 +43,9 @@ pub struct View {
     verdict: Option<Verdict>,
     // Whether the last board is looked at without the result.
     board: bool,
+    // The result of the game before.
+    last: Option<Verdict>,
+    shows_last: bool,
     window: Size,
 }
 
@@ -51,7 +54,26 @@ impl View {
     pub fn new(palette: Palette, bot: bool) -> Self {
         let (camera, seen) = (Camera::default(), Seen::default());
         let window = Size::ZERO;
-        Self { palette, camera, seen, help: false, hint: false, bot, verdict: None, board: false, window }
+        let (verdict, last) = (None, None);
+        Self {
+            palette,
+            camera,
+            seen,
+            help: false,
+            hint: false,
+            bot,
+            verdict,
+            board: false,
+            last,
+            shows_last: false,
+            window,
+        }
+    }
+
+    /// The view of the next game, in which the result of the last one can be shown.
+    #[must_use]
+    pub(crate) fn next_game(&self, last: Option<Verdict>) -> Self {
+        Self { hint: self.hint, last, ..Self::new(self.palette, self.bot) }
     }
 
     /// The view with a hint in its status line at the keys that show all keys and that leave.
@@ -78,12 +100,18 @@ impl View {
     pub fn set_verdict(&mut self, verdict: Option<Verdict>) {
         self.board &= verdict.is_some();
         self.help &= verdict.is_none();
+        self.shows_last &= verdict.is_none();
         self.verdict = verdict;
     }
 
     /// Shows the board without the result, or with it again.
     pub const fn toggle_result(&mut self) {
         self.board = !self.board;
+    }
+
+    /// Shows the result of the game before, or the game again.
+    pub(crate) const fn toggle_last(&mut self) {
+        self.shows_last = !self.shows_last;
     }
 
     /// Moves the part of the map that is shown.
@@ -98,9 +126,10 @@ impl View {
             _ if self.verdict.is_some() => Shown::Result,
             Some(_) => Shown::TooSmall,
             None if self.help => Shown::Help,
+            None if self.shows_last => Shown::LastResult,
             None => Shown::Game,
         };
-        Context { shown, steered: self.steered(client) }
+        Context { shown, steered: self.steered(client), has_last: self.last.is_some() }
     }
 
     fn steered(&self, client: &Client) -> Steered {
@@ -153,7 +182,8 @@ pub struct Picture<'a> {
 impl Widget for &Picture<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let Picture { view, client, now } = *self;
-        let verdict = view.verdict.as_ref().filter(|_| !view.board);
+        let last = view.last.as_ref().filter(|_| view.shows_last && !view.help);
+        let verdict = view.verdict.as_ref().filter(|_| !view.board).or(last);
         if let Some(needed) = view.missing(client) {
             match verdict {
                 Some(verdict) => verdict.render(area, buffer),
@@ -180,7 +210,7 @@ impl Widget for &Picture<'_> {
             let free = Rect { x: beside, width: area.right().saturating_sub(beside), ..below };
             verdict.render(if verdict.width() < free.width { free } else { below }, buffer);
         } else if view.help {
-            Overlay::new("Nuggets", &keys::help(view.steered(client))).render(area, buffer);
+            Overlay::new("Nuggets", &keys::help(view.context(client))).render(area, buffer);
         }
     }
 }

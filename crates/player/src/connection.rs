@@ -3,14 +3,11 @@
 use std::{
     io::{self, ErrorKind},
     net::{SocketAddr, TcpStream},
-    time::Duration,
 };
 
 use anyhow::Context;
-use socket2::{SockRef, TcpKeepalive};
-
-/// After how long without a word the system asks whether the dealer's machine is still there.
-const KEEPALIVE: Duration = Duration::from_secs(60);
+use netshell::tune_stream;
+use socket2::SockRef;
 
 /// Connects to the first address of `host` where somebody listens.
 pub(crate) fn open(host: &str, port: u16) -> anyhow::Result<TcpStream> {
@@ -26,16 +23,8 @@ pub(crate) fn open_any(addresses: &[SocketAddr], host: &str, port: u16) -> anyho
         }
         _ => error,
     })?;
-    tune(&stream);
+    tune_stream(&stream);
     Ok(stream)
-}
-
-/// Sends answers at once, and notices a dealer whose machine is gone.
-pub(crate) fn tune<'a>(stream: impl Into<SockRef<'a>>) {
-    let socket = stream.into();
-    // A connection that is slower or outlives its machine is still a connection.
-    let _ = socket.set_tcp_nodelay(true);
-    let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
 }
 
 /// Acknowledges what has come so far, now and not some 40 ms later as systems do to save packets.

@@ -61,7 +61,7 @@ pub struct Args {
     pub server_address: Option<HostPort>,
 
     /// What you are called, at most 255 bytes of UTF-8, or nothing; without it your login name, or 'bot' for bots
-    #[arg(short = 'n', long, value_name = "NAME", value_parser = name)]
+    #[arg(short = 'n', long, value_name = "NAME")]
     pub player_name: Option<ShortText>,
 
     /// UDP port at which the GUI is listened to; 0 is any free one [default: 2023]
@@ -123,10 +123,6 @@ fn level() -> impl TypedValueParser<Value = Level> {
         "hard" => Level::Hard,
         _ => Level::Normal,
     })
-}
-
-fn name(typed: &str) -> Result<ShortText, String> {
-    ShortText::try_from(typed).map_err(|_| format!("a name has at most 255 bytes, and this one has {}", typed.len()))
 }
 
 /// The meaning of a command line.

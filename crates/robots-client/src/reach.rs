@@ -4,15 +4,12 @@ use std::{io, net::SocketAddr, time::Duration};
 
 use anyhow::Context;
 use cmdkit::HostPort;
-use socket2::{SockRef, TcpKeepalive};
+use netshell::tune_stream;
 use tokio::{net::TcpStream, task::spawn_blocking, time::timeout};
 use tracing::debug;
 
 /// The time that one address has to answer. The system would wait for minutes, and another address may work.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The idle time after which the system probes the other machine. A lobby may be silent for hours, and a machine that has
-/// lost its power closes no connection.
-const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// Connects to the first address of the server that answers.
 pub(crate) async fn connect(server: &HostPort) -> anyhow::Result<(TcpStream, SocketAddr)> {
@@ -39,8 +36,6 @@ fn prepared(stream: TcpStream) -> io::Result<TcpStream> {
     if stream.local_addr()? == stream.peer_addr()? {
         return Err(io::ErrorKind::ConnectionRefused.into());
     }
-    stream.set_nodelay(true)?;
-    // If this fails, only the loss of the other machine stays unnoticed.
-    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
+    tune_stream(&stream);
     Ok(stream)
 }

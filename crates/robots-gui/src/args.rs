@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use clap::{ArgAction, Parser};
 use cmdkit::{HostPort, ScreenLogArgs, host_port, ip_address, whole_number};
-use netcore::wire::ShortText;
+use netcore::wire::{ShortText, TextTooLong};
 use robots::PlayerId;
 
 use crate::Follow;
@@ -71,12 +71,10 @@ impl From<Followed> for Follow {
 }
 
 // What can be a player's number is one.
-fn follow(typed: &str) -> Result<Followed, String> {
+fn follow(typed: &str) -> Result<Followed, TextTooLong> {
     match typed.parse() {
         Ok(id) if typed.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Followed::Id(PlayerId(id))),
-        _ => ShortText::try_from(typed)
-            .map(Followed::Name)
-            .map_err(|_| format!("a name has at most 255 bytes, and this one has {}", typed.len())),
+        _ => typed.parse().map(Followed::Name),
     }
 }
 
@@ -118,6 +116,6 @@ mod tests {
         ] {
             assert_eq!(follow(typed), Ok(followed));
         }
-        assert!(follow(&"x".repeat(256)).unwrap_err().contains("at most 255 bytes"));
+        assert!(follow(&"x".repeat(256)).unwrap_err().to_string().contains("at most 255 bytes"));
     }
 }

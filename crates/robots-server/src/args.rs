@@ -65,7 +65,7 @@ pub(crate) struct Args {
     game_length: u16,
 
     /// What the server is called, at most 255 bytes of UTF-8; without it this machine's name
-    #[arg(short = 'n', long, value_name = "NAME", conflicts_with = "resume", value_parser = name)]
+    #[arg(short = 'n', long, value_name = "NAME", conflicts_with = "resume")]
     server_name: Option<ShortText>,
 
     /// TCP port to listen on; 0 is any free one [default: 2022, or the port of the match that is resumed]
@@ -120,10 +120,6 @@ impl Args {
         config.check().map_err(|error| UsageError(error.to_string()))?;
         Ok(config)
     }
-}
-
-fn name(typed: &str) -> Result<ShortText, String> {
-    ShortText::try_from(typed).map_err(|_| format!("a name has at most 255 bytes, and this one has {}", typed.len()))
 }
 
 fn machine_name() -> ShortText {

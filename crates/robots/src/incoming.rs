@@ -3,7 +3,7 @@
 use core::fmt;
 
 use bytes::BytesMut;
-use netcore::DecodeError;
+use netcore::{DecodeError, MessageDecoder, MessageStream};
 use thiserror::Error;
 
 use crate::{messages::ServerMessage, protocol::ServerDecoder};
@@ -21,15 +21,17 @@ use crate::{messages::ServerMessage, protocol::ServerDecoder};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Incoming {
-    decoder: ServerDecoder,
-    buffer: BytesMut,
-    // The number of complete messages, and their bytes.
-    whole: u64,
-    start: u64,
+    stream: MessageStream<ServerDecoder>,
     // The first byte of the incomplete message.
     tag: Option<u8>,
-    // Bytes taken off the buffer by the decoder, including those of the incomplete message.
-    taken: u64,
+}
+
+impl MessageDecoder for ServerDecoder {
+    type Message = ServerMessage;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<ServerMessage>, DecodeError> {
+        self.decode(buffer)
+    }
 }
 
 /// Where in a stream a message stands.
@@ -55,22 +57,22 @@ pub struct Malformed {
 impl Incoming {
     /// The buffer for received bytes. The caller may only append to it.
     pub fn buffer(&mut self) -> &mut BytesMut {
-        &mut self.buffer
+        self.stream.buffer()
     }
 
     /// The number of received bytes.
     pub fn received(&self) -> u64 {
-        self.taken + self.buffer.len() as u64
+        self.stream.received()
     }
 
     /// The place of the next or incomplete message.
     pub fn place(&self) -> Place {
-        Place { number: self.whole + 1, start: self.start, tag: self.tag }
+        Place { number: self.stream.number(), start: self.stream.start(), tag: self.tag }
     }
 
     /// Whether a message has arrived in part.
     pub fn is_within_message(&self) -> bool {
-        self.decoder.is_within_message(&self.buffer)
+        self.stream.decoder().is_within_message(self.stream.unread())
     }
 
     /// The next message; `None` when more bytes are needed.
@@ -79,21 +81,13 @@ impl Incoming {
     /// [`Malformed`] when the bytes are no message. The stream cannot be read on after that.
     pub fn next_message(&mut self) -> Result<Option<ServerMessage>, Malformed> {
         if self.tag.is_none() {
-            self.tag = self.buffer.first().copied();
+            self.tag = self.stream.unread().first().copied();
         }
-        let before = self.buffer.len();
-        let decoded = self.decoder.decode(&mut self.buffer);
-        self.taken += (before - self.buffer.len()) as u64;
-        match decoded {
-            Ok(Some(message)) => {
-                self.whole += 1;
-                self.start = self.taken;
-                self.tag = None;
-                Ok(Some(message))
-            }
-            Ok(None) => Ok(None),
-            Err(error) => Err(Malformed { place: self.place(), error }),
+        let message = self.stream.next_message().map_err(|error| Malformed { place: self.place(), error })?;
+        if message.is_some() {
+            self.tag = None;
         }
+        Ok(message)
     }
 }
 

@@ -53,11 +53,21 @@ fn size(columns: u16, rows: u16) -> PtySize {
 
 /// A program in a pseudo-terminal.
 pub struct Terminal {
-    parser: Arc<Watched<vt100::Parser>>,
+    parser: Arc<Watched<vt100::Parser<Bells>>>,
     master: Box<dyn MasterPty + Send>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     modes: String,
+}
+
+// Counts how often the bell rings.
+#[derive(Default)]
+struct Bells(usize);
+
+impl vt100::Callbacks for Bells {
+    fn audible_bell(&mut self, _: &mut vt100::Screen) {
+        self.0 += 1;
+    }
 }
 
 impl Terminal {
@@ -99,7 +109,7 @@ impl Terminal {
         }
         let modes = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).expect("the program can be started");
-        let parser = Watched::new(vt100::Parser::new(rows, columns, 0));
+        let parser = Watched::new(vt100::Parser::new_with_callbacks(rows, columns, 0, Bells::default()));
         let mut output = pair.master.try_clone_reader().expect("a terminal can be read");
         let seen = Arc::clone(&parser);
         thread::spawn(move || {
@@ -158,6 +168,11 @@ impl Terminal {
     /// Inspects the screen.
     pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         look(self.parser.lock().screen())
+    }
+
+    /// How often the bell has rung.
+    pub fn bells(&self) -> usize {
+        self.parser.lock().callbacks().0
     }
 
     /// Waits until the program has ended and checks that it restored the terminal. Returns its exit code.

@@ -1,19 +1,21 @@
 //! A dealer's stream, cut into messages. Errors carry the position in the stream.
 
 use bytes::BytesMut;
-use netcore::DecodeError;
+use netcore::{DecodeError, MessageDecoder, MessageStream};
 use thiserror::Error;
 
 use crate::protocol::{DealerDecoder, DealerMessage, Dialect};
 
 /// The unread bytes of a dealer's stream.
 #[derive(Debug, Clone)]
-pub(super) struct Incoming {
-    decoder: DealerDecoder,
-    buffer: BytesMut,
-    // The number of whole messages read, and of their bytes.
-    whole: u64,
-    start: u64,
+pub(super) struct Incoming(MessageStream<DealerDecoder>);
+
+impl MessageDecoder for DealerDecoder {
+    type Message = DealerMessage;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
+        self.decode(buffer)
+    }
 }
 
 /// Bytes that are no message of a dealer.
@@ -31,22 +33,22 @@ pub struct Malformed {
 impl Incoming {
     /// An empty stream in this dialect.
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { decoder: DealerDecoder::new(dialect), buffer: BytesMut::new(), whole: 0, start: 0 }
+        Self(MessageStream::new(DealerDecoder::new(dialect)))
     }
 
     /// Bytes have come.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.buffer.extend_from_slice(bytes);
+        self.0.buffer().extend_from_slice(bytes);
     }
 
     /// Whether part of a message has come.
     pub(super) fn is_within_message(&self) -> bool {
-        !self.buffer.is_empty()
+        !self.0.unread().is_empty()
     }
 
     /// Bytes of whole messages so far.
     pub(super) const fn start(&self) -> u64 {
-        self.start
+        self.0.start()
     }
 
     /// The next message; `None` when more bytes are needed.
@@ -54,22 +56,15 @@ impl Incoming {
     /// # Errors
     /// [`Malformed`] when the bytes are no message. The stream cannot be read on after that.
     pub(super) fn next_message(&mut self) -> Result<Option<DealerMessage>, Malformed> {
-        let before = self.buffer.len();
-        let decoded = self.decoder.decode(&mut self.buffer);
-        let message = decoded.map_err(|error| Malformed { number: self.whole + 1, start: self.start, error })?;
-        if message.is_some() {
-            self.whole += 1;
-            self.start += (before - self.buffer.len()) as u64;
-        }
-        Ok(message)
+        let (number, start) = (self.0.number(), self.0.start());
+        self.0.next_message().map_err(|error| Malformed { number, start, error })
     }
 
     /// Reads bytes that are one message, neither more nor less.
     pub(super) fn whole(&mut self, bytes: &[u8]) -> Result<DealerMessage, Malformed> {
-        let malformed = |error| Malformed { number: self.whole + 1, start: self.start, error };
-        let message = self.decoder.decode_whole(bytes).map_err(malformed)?;
-        self.whole += 1;
-        self.start += bytes.len() as u64;
+        let malformed = |error| Malformed { number: self.0.number(), start: self.0.start(), error };
+        let message = self.0.decoder().decode_whole(bytes).map_err(malformed)?;
+        self.0.skip(bytes.len());
         Ok(message)
     }
 }

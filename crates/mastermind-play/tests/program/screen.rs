@@ -194,6 +194,8 @@ fn the_code_of_a_duel_is_shown_as_stars_and_can_be_corrected() {
     terminal.wait_for("Guess : ");
     terminal.press(b"5678\n");
     terminal.wait_for("Congratulations");
+    // Input before the next prompt is discarded, so the end of input waits for it.
+    terminal.wait_for("type a code for player 1");
     terminal.press(b"\x04");
     assert_eq!(terminal.end(), 0);
 }

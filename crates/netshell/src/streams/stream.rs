@@ -8,11 +8,11 @@ use std::{
 };
 
 use bytes::{BufMut, BytesMut};
-use socket2::{SockRef, TcpKeepalive};
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Idle time before the system sends TCP keep-alive probes.
-const KEEPALIVE: Duration = Duration::from_secs(60);
+use crate::tune_stream;
+
 /// Size of the send buffer of a connection in bytes; Linux doubles it for its own overhead. The content of this buffer
 /// cannot be measured: with megabytes in it, a slow reader would look stalled for minutes, and five hundred peers that
 /// read nothing would occupy gigabytes.
@@ -92,11 +92,9 @@ impl Listen for TcpListener {
 
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         Self::poll_accept(self, context).map_ok(|(stream, address)| {
-            // The connection works without these options, so errors are ignored.
-            let _ = stream.set_nodelay(true);
-            let socket = SockRef::from(&stream);
-            let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
-            let _ = socket.set_send_buffer_size(SEND_BUFFER);
+            tune_stream(&stream);
+            // The connection works without this option, so errors are ignored.
+            let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER);
             (stream, address)
         })
     }

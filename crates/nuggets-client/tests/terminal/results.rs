@@ -83,6 +83,44 @@ fn enter_joins_the_next_game() {
 }
 
 #[test]
+fn the_last_result_can_be_shown_in_the_next_game() {
+    let server = Server::with_map(MAP);
+    let mut terminal = over(&server, &["Ann"], 80, 24);
+    terminal.press(b"\r");
+    terminal.wait(|screen| !screen.contents().contains("Bob") && screen.contents().contains("? keys  Q leave"));
+    terminal.press(b"\t");
+    terminal.wait_for("> 2. A Ann    50");
+    assert!(terminal.look(|screen| screen.contents().contains("The last game")));
+    // The key that closes it is not sent.
+    terminal.press(b"h");
+    terminal.wait(|screen| !screen.contents().contains("Bob"));
+    terminal.press(b"?");
+    terminal.wait_for("the result of the last game");
+    terminal.press(b"l");
+    terminal.wait(|screen| !screen.contents().contains("the result of the last game"));
+    terminal.press(b"k");
+    server.wait_for(&["PLAY Ann", "PLAY Ann", "KEY k"]);
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn the_bell_rings_only_if_asked_for() {
+    for (arguments, rings) in [(&["Ann"][..], 0), (&["Ann", "--bell"], 2)] {
+        let server = Server::with_map(MAP);
+        let mut terminal = Terminal::start(PROGRAM, &[&["127.0.0.1", &server.port()], arguments].concat(), 80, 24);
+        terminal.wait_for("|@...");
+        server.say(b"GOLD 7 57 193");
+        terminal.wait_for("57 nuggets");
+        server.say(OVER);
+        terminal.wait_for(KEYS);
+        assert_eq!(terminal.bells(), rings, "{arguments:?}: at gold and at the end");
+        terminal.press(b"Q");
+        assert_eq!(terminal.end(), 0);
+    }
+}
+
+#[test]
 fn with_rematch_the_next_game_is_joined_by_itself() {
     let server = Server::with_map(MAP);
     let mut terminal = over(&server, &["Ann", "--rematch"], 80, 24);

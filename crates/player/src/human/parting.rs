@@ -10,7 +10,7 @@ use blackjack::learn::Score;
 use tokio::{net::TcpStream, time::Instant};
 
 use super::{Connecting, Over, Person, Played, State, ending, inbox::Inbox, lines};
-use crate::{connection, game::Game, link::Link, view::sentence};
+use crate::{game::Game, link::Link, view::sentence};
 
 /// What was played in earlier games.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Person {
         };
         match connected {
             Ok(stream) => {
-                connection::tune(&stream);
+                netshell::tune_stream(&stream);
                 self.link.close();
                 self.link = Link::Wire(stream);
                 self.before.add(&mut self.game);

@@ -63,13 +63,18 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let (rounds, mean) = (score.rounds(), score.mean());
     let mut stdout = io::stdout().lock();
     let many = if threads == 1 { "thread" } else { "threads" };
-    writeln!(stdout, "trained  {rounds} rounds by {explored}, seed {seed}, {threads} {many}; {rate:.0} rounds/s")?;
+    writeln!(stdout, "trained  {rounds} rounds by {explored}, seed {seed}")?;
+    writeln!(stdout, "speed    {rate:.0} rounds/s by {threads} {many}")?;
     writeln!(stdout, "reward   {mean:.6} a round while it learned")?;
     writeln!(stdout, "covered  {}", coverage(&table))?;
+    if let Some((state, action, visits)) = table.least_visited() {
+        writeln!(stdout, "rarest   {state}, {}: {visits} times", word(action))?;
+    }
     let space = table.space();
     let (value, best, mimic) = (judge.value(&table.policy()), judge.optimum(space), judge.mimic());
     let facts = facts(space);
-    writeln!(stdout, "exact    {value:.6} a round; the best on {facts} is {best:.6}, as the dealer plays {mimic:.6}")?;
+    writeln!(stdout, "exact    {value:.6} a round")?;
+    writeln!(stdout, "best     {best:.6} a round on {facts}; as the dealer plays {mimic:.6}")?;
     writeln!(stdout, "saved    {}", file_name(&args.output))?;
     Ok(())
 }
@@ -148,8 +153,5 @@ fn coverage(table: &QTable) -> String {
     let space = table.space();
     let (visited, states) = (table.visited().count(), space.states().count());
     let decisions = decisions(table);
-    let least = table
-        .least_visited()
-        .map_or_else(String::new, |(state, action, n)| format!("; least often {state}, {}: {n}", word(action)));
-    format!("{visited} of {states} states in {decisions} decisions{least}")
+    format!("{visited} of {states} states in {decisions} decisions")
 }

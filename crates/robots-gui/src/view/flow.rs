@@ -80,6 +80,24 @@ fn the_last_scores_stay_in_the_lobby() {
 }
 
 #[test]
+fn a_long_name_is_cut_in_the_lobby_and_its_score_is_not() {
+    let long = "n".repeat(200);
+    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(Part::Player);
+    for number in 3..=4 {
+        let mut game = game(6, 4, &[("Ann", 0, 0), (&long, 1, 0)]);
+        (game.turn, game.game_length) = (number, 4);
+        game.scores.insert(PlayerId(0), 1);
+        view.show(at(100), DrawMessage::Game(game));
+    }
+    view.show(at(200), lobby(NOBODY, 2));
+    assert!(view.proceed(), "a lobby, in which one can join");
+    let shown = screen(&mut view, 80, 24);
+    for score in ["0 deaths ★", "1 death"] {
+        assert!(shown.iter().any(|line| line.contains(score)), "{score}: {shown:#?}");
+    }
+}
+
+#[test]
 fn a_result_gives_way_to_the_next_game_after_a_while_and_not_at_once() {
     let mut view = ended(Part::Observer);
     view.show(at(300), DrawMessage::Game(turn(0)));

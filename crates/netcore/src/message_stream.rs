@@ -1,0 +1,94 @@
+//! A received stream of messages, and how far it has been read.
+
+use bytes::BytesMut;
+
+use crate::DecodeError;
+
+/// Decodes the messages of a stream, one after the other.
+pub trait MessageDecoder {
+    /// What the stream consists of.
+    type Message;
+
+    /// Takes bytes off the front of `buffer`, up to the end of one message at most; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are no message. The stream cannot be decoded any further after that.
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Self::Message>, DecodeError>;
+}
+
+/// The bytes of a stream that were received and not decoded yet, and the position of the next message in the stream. With
+/// the position an error can tell which message is malformed.
+#[derive(Debug, Clone, Default)]
+pub struct MessageStream<D> {
+    decoder: D,
+    buffer: BytesMut,
+    // Complete messages.
+    messages: u64,
+    // Bytes of complete messages.
+    start: u64,
+    // Bytes that were taken off the buffer, including those of the incomplete message.
+    taken: u64,
+}
+
+impl<D> MessageStream<D> {
+    /// An empty stream.
+    pub fn new(decoder: D) -> Self {
+        Self { decoder, buffer: BytesMut::new(), messages: 0, start: 0, taken: 0 }
+    }
+
+    /// The decoder.
+    pub const fn decoder(&self) -> &D {
+        &self.decoder
+    }
+
+    /// The bytes that the decoder has not taken yet.
+    pub const fn unread(&self) -> &BytesMut {
+        &self.buffer
+    }
+
+    /// The buffer for received bytes. The caller may only append to it.
+    pub const fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.buffer
+    }
+
+    /// The number of received bytes.
+    pub fn received(&self) -> u64 {
+        self.taken + self.buffer.len() as u64
+    }
+
+    /// The number of the next or incomplete message, from 1.
+    pub const fn number(&self) -> u64 {
+        self.messages + 1
+    }
+
+    /// The offset of the first byte of the next or incomplete message, from 0.
+    pub const fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Counts a message of `length` bytes that arrived apart from the buffer, which has to be empty.
+    pub fn skip(&mut self, length: usize) {
+        debug_assert!(self.buffer.is_empty(), "the bytes in the buffer come first");
+        self.taken += length as u64;
+        self.start = self.taken;
+        self.messages += 1;
+    }
+}
+
+impl<D: MessageDecoder> MessageStream<D> {
+    /// The next message; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are no message. The stream cannot be decoded any further after that.
+    pub fn next_message(&mut self) -> Result<Option<D::Message>, DecodeError> {
+        let before = self.buffer.len();
+        let decoded = self.decoder.decode(&mut self.buffer);
+        self.taken += (before - self.buffer.len()) as u64;
+        let message = decoded?;
+        if message.is_some() {
+            self.messages += 1;
+            self.start = self.taken;
+        }
+        Ok(message)
+    }
+}
