@@ -2,6 +2,7 @@
 
 mod api;
 mod args;
+mod assets;
 mod begin;
 mod bots;
 mod caller;
