@@ -110,8 +110,8 @@ impl Hub {
         let secret = secret(&directory.join(SECRET))?;
         let (records, before) = Records::open(directory.join("rooms"))?;
         let hub = Self {
-            data: directory.to_owned(),
             replays: Replays::new(place.journals.clone()),
+            data: directory.to_owned(),
             place,
             secret,
             limits,

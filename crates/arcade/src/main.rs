@@ -5,6 +5,7 @@ mod address;
 mod admin;
 mod api;
 mod args;
+mod assets;
 #[cfg(unix)]
 mod backup;
 mod begin;

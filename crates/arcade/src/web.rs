@@ -15,12 +15,11 @@ use axum::{
 };
 use netcore::Role;
 use rand::{TryRng as _, rngs::SysRng};
-use rust_embed::RustEmbed;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    api,
+    api, assets,
     caller::{self, Caller},
     hub::Hub,
     limits::Place,
@@ -36,24 +35,23 @@ const MAX_MESSAGE: usize = 65_507;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-#[derive(RustEmbed)]
-#[folder = "web/"]
-#[include = "index.html"]
-#[include = "js/*"]
-#[include = "style/*"]
-struct Assets;
-
 /// The routes.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/rooms/{id}", get(page))
+        .route("/matches/{id}", get(page))
+        .route("/players", get(page))
+        .route("/players/{name}", get(page))
+        .route("/players/{name}/against/{other}", get(page))
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
         .route("/api/rooms", get(rooms::list).post(rooms::open))
         .route("/api/games", get(rooms::games))
         .route("/api/play/{game}", post(rooms::play))
         .route("/api/rooms/{id}/bots", post(rooms::add_bot).delete(rooms::remove_bots))
+        .route("/icon.svg", get(asset))
+        .route("/manifest.webmanifest", get(asset))
         .route("/live", get(live))
         .route("/rooms/{id}/socket", get(socket))
         .route("/api/address", get(address))
@@ -82,36 +80,27 @@ async fn headers(request: axum::extract::Request, next: Next) -> Response {
     response
 }
 
-async fn not_found() -> Response {
+/// An address that leads nowhere: browsers get the page, which says so, and programs a line of text.
+async fn not_found(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
+    let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
+    if accepts.contains("text/html") {
+        return (StatusCode::NOT_FOUND, page(State(hub), headers).await).into_response();
+    }
+    missing()
+}
+
+fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such page.\n").into_response()
 }
 
-fn file(path: &str) -> Response {
-    let Some(file) = Assets::get(path) else {
-        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
-    };
-    let kind = match path.rsplit('.').next() {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        _ => "application/octet-stream",
-    };
-    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], file.data).into_response()
+async fn asset(uri: Uri, headers: HeaderMap) -> Response {
+    assets::file(uri.path().trim_start_matches('/'), &headers)
 }
 
-async fn asset(uri: Uri) -> Response {
-    file(uri.path().trim_start_matches('/'))
-}
-
-/// The one page of the hub, with the lobby in it so that it can be shown at once.
-async fn page(State(hub): State<Arc<Hub>>) -> Response {
-    let Some(file) = Assets::get("index.html") else { return not_found().await };
-    let text = String::from_utf8_lossy(&file.data);
-    // In an element that is not run; `<` is escaped so that no name can end it.
-    let lobby = serde_json::to_string(&hub.snapshot()).unwrap_or_default().replace('<', "\\u003c");
-    let text = text.replace("{{lobby}}", &lobby);
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")], text).into_response()
+/// The one page of the hub.
+async fn page(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
+    let lobby = serde_json::to_string(&hub.snapshot()).unwrap_or_default();
+    assets::page(&lobby, &headers).unwrap_or_else(missing)
 }
 
 /// The process works: it answers.
@@ -179,7 +168,7 @@ async fn picture(
         Some(svg) => {
             ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
         }
-        None => not_found().await,
+        None => missing(),
     }
 }
 
