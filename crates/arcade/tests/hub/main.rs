@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bots;
+mod openapi;
 mod restart;
+mod results;
 mod support;
 
 use std::net::SocketAddr;
