@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::{
     Json, Router,
     extract::{
-        Path, Query, State, WebSocketUpgrade,
+        ConnectInfo, Path, Query, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
@@ -15,12 +15,11 @@ use axum::{
 };
 use netcore::Role;
 use rand::{TryRng as _, rngs::SysRng};
-use rust_embed::RustEmbed;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    api,
+    api, assets,
     caller::{self, Caller},
     hub::Hub,
     limits::Place,
@@ -36,26 +35,27 @@ const MAX_MESSAGE: usize = 65_507;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-#[derive(RustEmbed)]
-#[folder = "web/"]
-#[include = "index.html"]
-#[include = "js/*"]
-#[include = "style/*"]
-struct Assets;
-
 /// The routes.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/rooms/{id}", get(page))
+        .route("/matches/{id}", get(page))
+        .route("/players", get(page))
+        .route("/players/{name}", get(page))
+        .route("/players/{name}/against/{other}", get(page))
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
         .route("/api/rooms", get(rooms::list).post(rooms::open))
         .route("/api/games", get(rooms::games))
         .route("/api/play/{game}", post(rooms::play))
         .route("/api/rooms/{id}/bots", post(rooms::add_bot).delete(rooms::remove_bots))
+        .route("/icon.svg", get(asset))
+        .route("/manifest.webmanifest", get(asset))
         .route("/live", get(live))
         .route("/rooms/{id}/socket", get(socket))
+        .route("/api/address", get(address))
+        .route("/qr.svg", get(picture))
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
         .merge(api::routes())
@@ -80,36 +80,27 @@ async fn headers(request: axum::extract::Request, next: Next) -> Response {
     response
 }
 
-async fn not_found() -> Response {
+/// An address that leads nowhere: browsers get the page, which says so, and programs a line of text.
+async fn not_found(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
+    let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
+    if accepts.contains("text/html") {
+        return (StatusCode::NOT_FOUND, page(State(hub), headers).await).into_response();
+    }
+    missing()
+}
+
+fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such page.\n").into_response()
 }
 
-fn file(path: &str) -> Response {
-    let Some(file) = Assets::get(path) else {
-        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
-    };
-    let kind = match path.rsplit('.').next() {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        _ => "application/octet-stream",
-    };
-    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], file.data).into_response()
+async fn asset(uri: Uri, headers: HeaderMap) -> Response {
+    assets::file(uri.path().trim_start_matches('/'), &headers)
 }
 
-async fn asset(uri: Uri) -> Response {
-    file(uri.path().trim_start_matches('/'))
-}
-
-/// The one page of the hub, with the lobby in it so that it can be shown at once.
-async fn page(State(hub): State<Arc<Hub>>) -> Response {
-    let Some(file) = Assets::get("index.html") else { return not_found().await };
-    let text = String::from_utf8_lossy(&file.data);
-    // In an element that is not run; `<` is escaped so that no name can end it.
-    let lobby = serde_json::to_string(&hub.snapshot()).unwrap_or_default().replace('<', "\\u003c");
-    let text = text.replace("{{lobby}}", &lobby);
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")], text).into_response()
+/// The one page of the hub.
+async fn page(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
+    let lobby = serde_json::to_string(&hub.snapshot()).unwrap_or_default();
+    assets::page(&lobby, &headers).unwrap_or_else(missing)
 }
 
 /// The process works: it answers.
@@ -143,6 +134,44 @@ fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
     })
 }
 
+/// A page of the hub whose address is asked for.
+#[derive(Debug, Deserialize)]
+struct Shown {
+    #[serde(default)]
+    path: String,
+}
+
+/// The address that friends can open.
+fn shown(hub: &Hub, peer: SocketAddr, headers: &HeaderMap, path: &str) -> Option<String> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let secure = hub.limits().is_proxy(peer) && header("x-forwarded-proto") == Some("https");
+    Some(hub.address()?.for_friends(header("host"), secure, path))
+}
+
+async fn address(
+    State(hub): State<Arc<Hub>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Query(Shown { path }): Query<Shown>,
+    headers: HeaderMap,
+) -> Response {
+    let open = hub.address().is_some_and(|address| address.friends.is_some());
+    Json(json!({ "url": shown(&hub, peer, &headers, &path), "friends": open })).into_response()
+}
+
+async fn picture(
+    State(hub): State<Arc<Hub>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Query(Shown { path }): Query<Shown>,
+    headers: HeaderMap,
+) -> Response {
+    match shown(&hub, peer, &headers, &path).and_then(|address| crate::address::picture(&address)) {
+        Some(svg) => {
+            ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
+        }
+        None => missing(),
+    }
+}
+
 /// Whether a request to open a socket comes from a page of this hub. Programs other than browsers send no origin.
 fn is_same_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
@@ -160,14 +189,14 @@ async fn live(State(hub): State<Arc<Hub>>, caller: Caller, headers: HeaderMap, u
         Err(refusal) => return *refusal,
     };
     upgrade.max_message_size(1024).on_upgrade(async move |socket| {
-        tell_lobby(socket, &hub).await;
+        tell_lobby(socket, &hub, caller).await;
         drop(place);
     })
 }
 
-async fn tell_lobby(mut socket: WebSocket, hub: &Hub) {
+async fn tell_lobby(mut socket: WebSocket, hub: &Hub, caller: Caller) {
     let mut lobby = hub.lobby();
-    loop {
+    while !hub.bans().has(caller.host()) {
         let text = lobby.borrow_and_update().to_string();
         if socket.send(Message::Text(text.into())).await.is_err() {
             return;

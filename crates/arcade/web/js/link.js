@@ -10,7 +10,7 @@ export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expir
  * @typedef {object} Handlers
  * @property {(data: string | ArrayBuffer) => void} message
  * @property {(state: LinkState) => void} state
- * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting', milliseconds: number } | { kind: 'ended', code: number, reason: string }} LinkState
+ * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
  */
 
 /** Keeps one socket open. */
@@ -28,15 +28,27 @@ export class Link {
     this.socket = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+    this.online = () => this.hurry();
+    addEventListener('online', this.online);
+    this.connect();
+  }
+
+  /** The network is back: there is no reason to wait any longer. */
+  hurry() {
+    if (this.ended || this.timer === undefined) return;
+    clearTimeout(this.timer);
     this.connect();
   }
 
   connect() {
+    this.timer = undefined;
     this.handlers.state({ kind: 'connecting' });
     const socket = new WebSocket(this.address());
+    let opened = false;
     this.socket = socket;
     socket.binaryType = 'arraybuffer';
     socket.addEventListener('open', () => {
+      opened = true;
       this.handlers.state({ kind: 'open' });
     });
     socket.addEventListener('message', ({ data }) => {
@@ -53,7 +65,9 @@ export class Link {
       }
       const milliseconds = PAUSES[Math.min(this.attempt, PAUSES.length - 1)];
       this.attempt += 1;
-      this.handlers.state({ kind: 'waiting', milliseconds });
+      this.handlers.state({ kind: 'waiting', milliseconds, attempt: this.attempt, refused: !opened });
+      // The answer may have been to give up.
+      if (this.ended) return;
       this.timer = setTimeout(() => this.connect(), milliseconds);
     });
   }
@@ -67,6 +81,7 @@ export class Link {
   close() {
     this.ended = true;
     clearTimeout(this.timer);
+    removeEventListener('online', this.online);
     this.socket?.close();
   }
 }

@@ -1,28 +1,39 @@
 // Chooses the page by the address.
 
+import { nameButton } from './page/identity.js';
 import { showLobby } from './page/lobby.js';
+import { showMissing } from './page/missing.js';
 import { showRoom } from './page/room.js';
+import { route } from './page/route.js';
 
 const main = /** @type {HTMLElement} */ (document.getElementById('content'));
-const lobby = JSON.parse(document.getElementById('lobby')?.textContent ?? '{"rooms":[]}');
+/** What the hub knew when it sent the page. */
+const first = JSON.parse(document.getElementById('lobby')?.textContent ?? '{"rooms":[]}');
 
-/** @type {() => void} */
+/** Shows a page until the returned function is called. @typedef {() => void} Leave */
+
+/** Pages by their addresses. @type {[RegExp, (parts: string[], query: URLSearchParams) => Leave][]} */
+const PAGES = [
+  [/^\/$/, () => showLobby(main, first)],
+  [/^\/rooms\/([\w-]+)$/, ([id], query) => showRoom(main, id, query.has('watch'))],
+];
+
+/** @type {Leave} */
 let leave = () => {};
 
-function show() {
+route(() => {
   leave();
-  const room = /^\/rooms\/([\w-]+)$/.exec(location.pathname);
-  leave = room ? showRoom(main, room[1], new URLSearchParams(location.search).has('watch')) : showLobby(main, lobby);
-}
-
-document.addEventListener('click', (event) => {
-  const anchor = event.target instanceof Element ? event.target.closest('a') : null;
-  if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || anchor.origin !== location.origin) return;
-  if (anchor.getAttribute('href')?.startsWith('#')) return;
-  event.preventDefault();
-  history.pushState(null, '', anchor.href);
-  show();
-  main.focus();
+  for (const anchor of document.querySelectorAll('header nav a')) {
+    const here = anchor.getAttribute('href') === `/${location.pathname.split('/')[1]}`;
+    if (here) anchor.setAttribute('aria-current', 'page');
+    else anchor.removeAttribute('aria-current');
+  }
+  for (const [address, show] of PAGES) {
+    const parts = address.exec(location.pathname);
+    if (!parts) continue;
+    leave = show(parts.slice(1).map(decodeURIComponent), new URLSearchParams(location.search));
+    return;
+  }
+  leave = showMissing(main);
 });
-addEventListener('popstate', show);
-show();
+nameButton();

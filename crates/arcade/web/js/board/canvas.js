@@ -1,11 +1,16 @@
 // A canvas that is sharp on any pixel density and drawn at most once a frame, only when something has changed.
 
+/**
+ * Draws in CSS pixels. `now` is the time of the frame in milliseconds. Returns whether it moves, so that it is drawn again.
+ * @typedef {(context: CanvasRenderingContext2D, width: number, height: number, now: number) => boolean | void} Draw
+ */
+
 /** Draws when asked to, at the next frame. */
 export class Surface {
   /**
    * @param {HTMLElement} parent
    * @param {string} label What it shows, for those who do not see it.
-   * @param {(context: CanvasRenderingContext2D, width: number, height: number) => void} draw In CSS pixels.
+   * @param {Draw} draw
    */
   constructor(parent, label, draw) {
     this.canvas = document.createElement('canvas');
@@ -17,11 +22,13 @@ export class Surface {
     this.height = 100;
     this.resized = new ResizeObserver(() => this.change());
     this.resized.observe(parent);
+    this.rescaled = () => this.change();
+    addEventListener('resize', this.rescaled);
   }
 
   /** @param {number} height In CSS pixels. */
   setHeight(height) {
-    if (this.height === height) return;
+    if (this.height === height && this.canvas.style.height) return;
     this.height = height;
     this.canvas.style.height = `${height}px`;
   }
@@ -29,24 +36,35 @@ export class Surface {
   change() {
     if (this.due) return;
     this.due = true;
-    requestAnimationFrame(() => {
+    requestAnimationFrame((now) => {
       this.due = false;
       const width = this.canvas.parentElement?.clientWidth ?? 0;
-      const ratio = devicePixelRatio || 1;
-      const context = this.canvas.getContext('2d');
-      if (!context || width === 0) return;
-      const [pixels, lines] = [Math.round(width * ratio), Math.round(this.height * ratio)];
-      if (this.canvas.width !== pixels || this.canvas.height !== lines) {
-        this.canvas.width = pixels;
-        this.canvas.height = lines;
-      }
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      this.draw(context, width, this.height);
+      if (width === 0) return;
+      const before = this.height;
+      if (this.paint(width, now) || this.height !== before) this.change();
     });
+  }
+
+  /**
+   * @param {number} width
+   * @param {number} now
+   */
+  paint(width, now) {
+    const ratio = devicePixelRatio || 1;
+    const context = this.canvas.getContext('2d', { alpha: false });
+    if (!context) return false;
+    const [pixels, lines] = [Math.round(width * ratio), Math.round(this.height * ratio)];
+    if (this.canvas.width !== pixels || this.canvas.height !== lines) {
+      this.canvas.width = pixels;
+      this.canvas.height = lines;
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return this.draw(context, width, this.height, now);
   }
 
   stop() {
     this.resized.disconnect();
+    removeEventListener('resize', this.rescaled);
     this.canvas.remove();
   }
 }
@@ -55,3 +73,23 @@ export class Surface {
 export const COLOURS = [
   '#ffd166', '#7fd1ff', '#ff9f7f', '#a5e887', '#e3a6ff', '#ffe9a8', '#6ff0d0', '#ff9ecb', '#c8d0ff', '#d8c08a',
 ];
+
+/** How long a step slides, in milliseconds. */
+export const SLIDE = 80;
+
+/**
+ * A value that glides to where it was last sent.
+ * @typedef {{ fromX: number, fromY: number, toX: number, toY: number, since: number }} Glide
+ */
+
+/**
+ * Where a glide is now, and whether it still moves.
+ * @param {Glide} glide
+ * @param {number} now
+ * @param {number} [length]
+ */
+export function glideAt({ fromX, fromY, toX, toY, since }, now, length = SLIDE) {
+  // The first frame shows a part of the step already, so that a key is answered at once.
+  const part = Math.min(1, Math.max(0.3, (now - since) / length));
+  return { x: fromX + (toX - fromX) * part, y: fromY + (toY - fromY) * part, moves: part < 1 };
+}

@@ -1,14 +1,16 @@
 // A map of nuggets by lantern light: what is in sight is warm, what is remembered is cold, what is unknown is dark.
 
 import { isInSight } from '../fold/nuggets.js';
-import { COLOURS } from './canvas.js';
+import { COLOURS, glideAt } from './canvas.js';
 
 /** @typedef {import('../fold/nuggets.js').NuggetsState} NuggetsState */
 
-/** The smallest cell that is still legible; below it the view follows the player. In CSS pixels. */
-const SMALLEST = 13;
+/** The smallest and the largest cell that the view following the player uses, in CSS pixels. */
+export const SMALLEST = 16;
+export const LARGEST = 40;
 /** Cells are this much higher than wide. */
 const ASPECT = 1.25;
+const DARK = '#0b0a08';
 
 /**
  * How cells lie on the canvas.
@@ -18,28 +20,29 @@ const ASPECT = 1.25;
 /**
  * @param {NuggetsState} state
  * @param {number} width
- * @param {boolean} whole Whether the whole map is wanted, however small.
  * @param {number} most The largest height.
+ * @param {{ whole: boolean, zoom: number, focus: { row: number, column: number } | null }} view `whole` shows the whole map,
+ *   however small. `zoom` enlarges cells. `focus` is what the view follows.
  * @returns {Layout}
  */
-export function layout(state, width, whole, most) {
-  const { rows, columns, place } = state;
-  if (rows === 0) return { cell: SMALLEST, left: 0, top: 0, width, height: 100 };
+export function layout(state, width, most, { whole, zoom, focus }) {
+  const { rows, columns } = state;
+  if (rows === 0) return { cell: SMALLEST, left: 0, top: 0, width, height: Math.min(most, 240) };
   const fitting = Math.min(width / columns, most / (rows * ASPECT));
-  const cell = whole ? fitting : Math.max(Math.min(fitting, 28), SMALLEST);
+  const cell = whole ? fitting : Math.min(Math.max(Math.min(fitting, 28), SMALLEST) * zoom, LARGEST);
   const [full, high] = [columns * cell, rows * cell * ASPECT];
   const height = Math.min(high, most);
   /**
    * @param {number} size
    * @param {number} window
-   * @param {number} focus
+   * @param {number} centre
    */
-  const corner = (size, window, focus) =>
-    size <= window ? (size - window) / 2 : Math.min(Math.max(focus - window / 2, 0), size - window);
+  const corner = (size, window, centre) =>
+    size <= window ? (size - window) / 2 : Math.min(Math.max(centre - window / 2, 0), size - window);
   return {
     cell,
-    left: corner(full, width, ((place?.column ?? columns / 2) + 0.5) * cell),
-    top: corner(high, height, ((place?.row ?? rows / 2) + 0.5) * cell * ASPECT),
+    left: corner(full, width, ((focus?.column ?? columns / 2) + 0.5) * cell),
+    top: corner(high, height, ((focus?.row ?? rows / 2) + 0.5) * cell * ASPECT),
     width,
     height,
   };
@@ -58,37 +61,154 @@ export function cellAt({ cell, left, top }, x, y) {
 /** @param {string} letter */
 export const colourOf = (letter) => COLOURS[(letter.charCodeAt(0) - 65) % COLOURS.length];
 
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {NuggetsState} state
- * @param {Layout} layout
- */
-export function draw(context, state, { cell, left, top, width, height }) {
-  context.fillStyle = '#0d0b08';
-  context.fillRect(0, 0, width, height);
-  const high = cell * ASPECT;
-  context.font = `600 ${Math.round(cell * 1.05)}px ui-monospace, 'DejaVu Sans Mono', monospace`;
-  context.textAlign = 'center';
-  context.textBaseline = 'middle';
-  const firstRow = Math.max(0, Math.floor(top / high));
-  const lastRow = Math.min(state.display.length - 1, Math.ceil((top + height) / high));
-  const firstColumn = Math.max(0, Math.floor(left / cell));
-  const lastColumn = Math.min(state.columns - 1, Math.ceil((left + width) / cell));
-  for (let row = firstRow; row <= lastRow; row += 1) {
-    for (let column = firstColumn; column <= lastColumn; column += 1) {
-      const shown = state.display[row][column];
-      if (shown === ' ') continue;
-      const x = column * cell - left;
-      const y = row * high - top;
-      const lit = isInSight(state, row, column);
-      paintGround(context, state.terrain[row][column], lit, x, y, cell, high);
-      if (shown === '*') paintGold(context, x + cell / 2, y + high / 2, cell);
-      else if (shown === '@' || (shown >= 'A' && shown <= 'Z')) {
-        const letter = shown === '@' ? (state.letter ?? '@') : shown;
-        paintPlayer(context, letter, shown === '@', x, y, cell, high);
+/** The ground of a map, kept as a picture so that a frame costs one copy: only cells that have changed are painted again. */
+export class Ground {
+  constructor() {
+    this.canvas = document.createElement('canvas');
+    this.context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { alpha: false }));
+    /** What is painted in each cell. */
+    this.painted = new Uint8Array(0);
+    this.cell = 0;
+    this.ratio = 0;
+    this.columns = 0;
+    this.window = { row: 0, column: 0, rows: 0, columns: 0 };
+    /** The display that is painted. */
+    this.serial = -1;
+  }
+
+  /**
+   * Copies what the layout shows, after painting what has changed.
+   * @param {CanvasRenderingContext2D} context
+   * @param {NuggetsState} state
+   * @param {Layout} layout
+   */
+  draw(context, state, layout) {
+    const ratio = context.getTransform().a;
+    const [wide, high] = [layout.cell, layout.cell * ASPECT];
+    this.cover(state, layout, ratio);
+    const { window, canvas } = this;
+    const x = window.column * wide - layout.left;
+    const y = window.row * high - layout.top;
+    context.drawImage(canvas, x, y, canvas.width / ratio, canvas.height / ratio);
+  }
+
+  /**
+   * Sees to it that the picture covers the layout and is up to date.
+   * @param {NuggetsState} state
+   * @param {Layout} layout
+   * @param {number} ratio
+   */
+  cover(state, layout, ratio) {
+    const [wide, high] = [layout.cell, layout.cell * ASPECT];
+    const first = { row: Math.max(0, Math.floor(layout.top / high)), column: Math.max(0, Math.floor(layout.left / wide)) };
+    const last = {
+      row: Math.min(state.rows, Math.ceil((layout.top + layout.height) / high)),
+      column: Math.min(state.columns, Math.ceil((layout.left + layout.width) / wide)),
+    };
+    const { window } = this;
+    const covers =
+      this.cell === layout.cell && this.ratio === ratio && this.columns === state.columns &&
+      first.row >= window.row && first.column >= window.column &&
+      last.row <= window.row + window.rows && last.column <= window.column + window.columns;
+    if (!covers) {
+      // A margin of half a view on each side, so that following the player seldom needs another picture.
+      const [aside, above] = [Math.ceil((last.column - first.column) / 2), Math.ceil((last.row - first.row) / 2)];
+      const row = Math.max(0, first.row - above);
+      const column = Math.max(0, first.column - aside);
+      this.window = {
+        row,
+        column,
+        rows: Math.min(state.rows, last.row + above) - row,
+        columns: Math.min(state.columns, last.column + aside) - column,
+      };
+      this.cell = layout.cell;
+      this.ratio = ratio;
+      this.columns = state.columns;
+      this.canvas.width = Math.max(1, Math.ceil(this.window.columns * wide * ratio));
+      this.canvas.height = Math.max(1, Math.ceil(this.window.rows * high * ratio));
+      this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      this.context.fillStyle = DARK;
+      this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+      this.painted = new Uint8Array(this.window.rows * this.window.columns);
+      this.serial = -1;
+    }
+    if (this.serial === state.displays) return;
+    this.serial = state.displays;
+    this.update(state);
+  }
+
+  /** @param {NuggetsState} state */
+  update(state) {
+    const { window, painted, cell } = this;
+    const high = cell * ASPECT;
+    for (let row = 0; row < window.rows; row += 1) {
+      const r = window.row + row;
+      const terrain = state.terrain[r];
+      const display = state.display[r];
+      if (!display) return;
+      for (let column = 0; column < window.columns; column += 1) {
+        const c = window.column + column;
+        const ground = terrain[c];
+        const shown = display[c];
+        // A cell is known by its kind, whether it is lit, and whether gold lies there.
+        const kind = shown === ' ' ? 0 : ' .#-|+'.indexOf(ground);
+        const lit = kind > 0 && isInSight(state, r, c);
+        const code = kind <= 0 ? 0 : kind * 4 + (lit ? 1 : 0) + (shown === '*' ? 2 : 0);
+        const at = row * window.columns + column;
+        if (painted[at] === code) continue;
+        painted[at] = code;
+        const [x, y] = [column * cell, row * high];
+        this.context.fillStyle = DARK;
+        this.context.fillRect(x, y, cell, high);
+        if (code === 0) continue;
+        paintGround(this.context, ground, lit, x, y, cell, high);
+        if (shown === '*') paintGold(this.context, x + cell / 2, y + high / 2, cell);
       }
     }
   }
+}
+
+/**
+ * Draws the map and who is on it.
+ * @param {CanvasRenderingContext2D} context
+ * @param {NuggetsState} state
+ * @param {Layout} layout
+ * @param {{ ground: Ground, glides: Map<string, import('./canvas.js').Glide>, now: number, goal?: { row: number, column: number } | null }} view
+ * @returns {boolean} Whether somebody moves.
+ */
+export function draw(context, state, layout, { ground, glides, now, goal }) {
+  const { cell, left, top, width, height } = layout;
+  const high = cell * ASPECT;
+  context.fillStyle = DARK;
+  context.fillRect(0, 0, width, height);
+  if (state.rows === 0) return false;
+  ground.draw(context, state, layout);
+  if (goal) {
+    context.strokeStyle = '#ffffff';
+    context.lineWidth = 2;
+    context.strokeRect(goal.column * cell - left + 2, goal.row * high - top + 2, cell - 4, high - 4);
+  }
+  context.font = `700 ${Math.round(cell * 1.05)}px ui-monospace, 'DejaVu Sans Mono', monospace`;
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  let moves = false;
+  /**
+   * @param {string} key
+   * @param {string} letter
+   * @param {{ row: number, column: number }} place
+   * @param {boolean} own
+   */
+  const paint = (key, letter, place, own) => {
+    const glide = glides.get(key);
+    const at = glide ? glideAt(glide, now) : { x: place.column, y: place.row, moves: false };
+    moves ||= at.moves;
+    const [x, y] = [at.x * cell - left, at.y * high - top];
+    if (own) paintGlow(context, x + cell / 2, y + high / 2, cell);
+    paintPlayer(context, letter, own, x, y, cell, high);
+  };
+  for (const [letter, place] of state.players) paint(letter, letter, place, false);
+  if (state.place) paint('@', state.letter ?? '@', state.place, true);
+  return moves;
 }
 
 /**
@@ -101,25 +221,28 @@ export function draw(context, state, { cell, left, top, width, height }) {
  * @param {number} high
  */
 function paintGround(context, ground, lit, x, y, cell, high) {
+  // Half a pixel more, so that no gaps show between cells.
+  const [wide, tall] = [cell + 0.5, high + 0.5];
   switch (ground) {
     case '.':
-      context.fillStyle = lit ? '#4a3a1f' : '#1c2431';
-      context.fillRect(x, y, cell + 0.5, high + 0.5);
-      context.fillStyle = lit ? '#8a6f3c' : '#35435a';
+      context.fillStyle = lit ? '#4b3a1e' : '#1b2330';
+      context.fillRect(x, y, wide, tall);
+      if (cell < 6) break;
+      context.fillStyle = lit ? '#8d713d' : '#37465e';
       context.fillRect(x + cell / 2 - 1, y + high / 2 - 1, 2, 2);
       break;
     case '#':
-      context.fillStyle = lit ? '#3a2d1a' : '#161d28';
-      context.fillRect(x, y, cell + 0.5, high + 0.5);
-      context.fillStyle = lit ? '#6d5733' : '#2a3648';
-      context.fillRect(x + cell * 0.25, y + high * 0.25, cell * 0.5, high * 0.5);
+      context.fillStyle = lit ? '#3a2c18' : '#151c27';
+      context.fillRect(x, y, wide, tall);
+      context.fillStyle = lit ? '#715a34' : '#2b384b';
+      context.fillRect(x + cell * 0.22, y + high * 0.22, cell * 0.56, high * 0.56);
       break;
     case '-':
     case '|':
     case '+':
-      context.fillStyle = lit ? '#b98a45' : '#4b5d7a';
-      if (ground !== '|') context.fillRect(x, y + high * 0.35, cell + 0.5, high * 0.3);
-      if (ground !== '-') context.fillRect(x + cell * 0.35, y, cell * 0.3, high + 0.5);
+      context.fillStyle = lit ? '#c2934c' : '#4e6180';
+      if (ground !== '|') context.fillRect(x, y + high * 0.35, wide, high * 0.3);
+      if (ground !== '-') context.fillRect(x + cell * 0.35, y, cell * 0.3, tall);
       break;
   }
 }
@@ -133,11 +256,29 @@ function paintGround(context, ground, lit, x, y, cell, high) {
 function paintGold(context, x, y, cell) {
   context.fillStyle = '#ffcf4d';
   context.beginPath();
-  context.arc(x, y, cell * 0.36, 0, 2 * Math.PI);
+  context.arc(x, y, Math.max(1.5, cell * 0.36), 0, 2 * Math.PI);
   context.fill();
+  if (cell < 8) return;
   context.strokeStyle = '#7a5200';
   context.lineWidth = Math.max(1, cell * 0.08);
   context.stroke();
+  context.fillStyle = '#fff3c4';
+  context.fillRect(x - cell * 0.14, y - cell * 0.16, cell * 0.12, cell * 0.12);
+}
+
+/**
+ * The light around oneself.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} cell
+ */
+function paintGlow(context, x, y, cell) {
+  const light = context.createRadialGradient(x, y, cell * 0.4, x, y, cell * 3.2);
+  light.addColorStop(0, 'rgb(255 214 130 / 0.34)');
+  light.addColorStop(1, 'rgb(255 214 130 / 0)');
+  context.fillStyle = light;
+  context.fillRect(x - cell * 3.2, y - cell * 3.2, cell * 6.4, cell * 6.4);
 }
 
 /**
@@ -151,14 +292,17 @@ function paintGold(context, x, y, cell) {
  */
 function paintPlayer(context, letter, own, x, y, cell, high) {
   context.fillStyle = letter === '@' ? '#ffffff' : colourOf(letter);
+  // On a small map a player is larger than its cell, or nobody would see it.
+  const [wide, tall] = [Math.max(cell, 5), Math.max(high, 5)];
   context.beginPath();
-  context.roundRect(x + 0.5, y + 0.5, cell - 1, high - 1, cell * 0.3);
+  context.roundRect(x + (cell - wide) / 2 + 0.5, y + (high - tall) / 2 + 0.5, wide - 1, tall - 1, wide * 0.3);
   context.fill();
   if (own) {
     context.strokeStyle = '#ffffff';
     context.lineWidth = Math.max(1.5, cell * 0.14);
     context.stroke();
   }
+  if (cell < 8) return;
   context.fillStyle = '#14110c';
   context.fillText(letter, x + cell / 2, y + high / 2 + cell * 0.05);
 }

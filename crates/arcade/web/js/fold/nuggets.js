@@ -204,3 +204,18 @@ function isWalkable(state, row, column) {
   const known = state.terrain[row]?.[column];
   return known === '.' || known === '#';
 }
+
+/**
+ * The final table from best to worst; equal purses share a rank.
+ * @param {NuggetsRow[]} rows
+ * @returns {{ rank: number, name: string, seat: string, score: number }[]}
+ */
+export function ranking(rows) {
+  const sorted = [...rows].sort((one, other) => other.purse - one.purse);
+  return sorted.map(({ letter, purse, name }) => ({
+    rank: sorted.findIndex((row) => row.purse === purse) + 1,
+    name,
+    seat: letter,
+    score: purse,
+  }));
+}

@@ -134,6 +134,21 @@ export function blast(position, { width, height, radius }, blocks) {
 }
 
 /**
+ * The board in words, for those who do not see it: fields as (column, row) from the lower left.
+ * @param {Game} game
+ * @param {Settings} settings
+ * @param {number | null} own
+ */
+export function asText(game, { width, height }, own) {
+  const at = (/** @type {Position} */ { x, y }) => `(${x + 1}, ${y + 1})`;
+  const lines = [`The board has ${width} columns and ${height} rows.`];
+  for (const [id, position] of game.positions) lines.push(`${id === own ? 'You are' : `Robot ${id} is`} at ${at(position)}.`);
+  for (const { position, timer } of game.bombs.values()) lines.push(`A bomb at ${at(position)} explodes in ${timer}.`);
+  lines.push(`Blocks: ${[...game.blocks.values()].map(at).join(' ') || 'none'}.`);
+  return lines.join('\n');
+}
+
+/**
  * The players by their scores: fewest destructions first, equal scores share a rank.
  * @param {Map<number, Player>} players
  * @param {Map<number, number>} scores

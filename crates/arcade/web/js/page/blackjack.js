@@ -1,47 +1,38 @@
 // A blackjack table on the page.
 
 import { begin, best, fold, value } from '../fold/blackjack.js';
-import { HIT, RANKS, STAND, decode, join } from '../protocol/blackjack.js';
+import { HIT, STAND, decode, join } from '../protocol/blackjack.js';
 import { parse } from '../protocol/blackjack-view.js';
+import { sound } from '../sound.js';
+import { handElement, total } from './cards.js';
 import { element, listenToKeys, toggle } from './dom.js';
 
-/** @typedef {import('../protocol/blackjack.js').Card} Card */
+const VERDICTS = { win: 'You win', push: 'A draw', loss: 'The dealer wins', bust: 'Bust' };
 
-const SIGNS = { Clubs: '♣', Diamonds: '♦', Hearts: '♥', Spades: '♠' };
-const VERDICTS = { win: 'You win.', push: 'A draw.', loss: 'You lose.', bust: 'Bust: you lose.' };
-
-/**
- * @param {Card | null} card Null for a card that lies face down.
- */
-function cardElement(card) {
-  if (!card) return element('span', { class: 'card back', role: 'img', 'aria-label': 'a card face down' });
-  const short = card.rank === 1 ? 'A' : card.rank <= 10 ? String(card.rank) : RANKS[card.rank - 1][0];
-  const red = card.suit === 'Diamonds' || card.suit === 'Hearts';
-  return element(
-    'span',
-    { class: red ? 'card red' : 'card', role: 'img', 'aria-label': `${RANKS[card.rank - 1]} of ${card.suit}` },
-    short,
-    element('br'),
-    SIGNS[card.suit],
-  );
-}
-
-/** @param {Card[]} hand */
-function total(hand) {
-  if (hand.length === 0) return '';
-  const { total: points, soft } = value(hand);
-  return `${soft ? 'soft ' : ''}${points}`;
-}
+/** @type {import('./help.js').Help} */
+const HELP = [
+  ['h', 'hit: another card'],
+  ['s', 'stand: no more cards'],
+  ['tap', 'the buttons below the table'],
+  ['?', 'these keys'],
+];
 
 /**
  * @param {import('./room.js').Stage} stage
  * @returns {import('./room.js').Play}
  */
-export function playBlackjack({ board, controls, live, watching, name, send }) {
+export function playBlackjack({ board, below, controls, live, watching, playable, name, send, seated, changed }) {
   const state = begin();
   let advises = false;
+  /** Cards of the own hand that are shown already. */
+  let known = 0;
+  /** @type {import('./room.js').Room | null} */
+  let room = null;
   const felt = element('div', { class: 'felt' });
   board.append(felt);
+  const line = element('p', { class: 'status', role: 'status' });
+  const tally = element('p', { class: 'soft' });
+  below.append(element('div', { class: 'line' }, line), tally);
   /** @param {string} answer */
   const decide = (answer) => {
     if (!state.asked) return;
@@ -49,16 +40,16 @@ export function playBlackjack({ board, controls, live, watching, name, send }) {
     send(answer);
     show();
   };
-  const hit = element('button', { type: 'button', class: 'primary', click: () => decide(HIT) }, 'Hit (h)');
-  const stand = element('button', { type: 'button', class: 'primary', click: () => decide(STAND) }, 'Stand (s)');
+  const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, 'Hit ', element('kbd', {}, 'h'));
+  const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, 'Stand ', element('kbd', {}, 's'));
   const advice = toggle('Advice', (on) => {
     advises = on;
     show();
   });
-  if (!watching) controls.append(hit, stand, advice);
+  if (playable) controls.append(hit, stand, advice);
   const stopKeys = listenToKeys((event) => {
     const answer = event.key === 'h' ? HIT : event.key === 's' ? STAND : null;
-    if (watching || answer === null) return false;
+    if (!playable || answer === null) return false;
     decide(answer);
     return true;
   });
@@ -66,41 +57,83 @@ export function playBlackjack({ board, controls, live, watching, name, send }) {
   const show = () => {
     hit.disabled = stand.disabled = !state.asked;
     const { win, push, loss, bust } = state.counts;
-    const said = state.verdict
-      ? VERDICTS[state.verdict]
-      : state.asked
-        ? 'Hit or stand?'
-        : state.hand.length === 0
-          ? 'Waiting for the table to begin.'
-          : 'The others play.';
+    const said = state.over
+      ? 'The table is over.'
+      : state.verdict
+        ? `${VERDICTS[state.verdict]}.`
+        : state.asked
+          ? 'Hit or stand?'
+          : state.hand.length === 0
+            ? waits()
+            : 'The others play.';
     const told = advises && state.asked && state.upcard ? ` The best table says: ${best(state.hand, state.upcard)}.` : '';
-    felt.replaceChildren(
-      element('h2', {}, 'Dealer'),
-      element('div', { class: 'cards' }, ...(state.upcard ? [cardElement(null), cardElement(state.upcard)] : [])),
-      element('h2', {}, `${name} ${total(state.hand)}`),
-      element('div', { class: 'cards' }, ...state.hand.map(cardElement)),
-      element('p', { role: 'status' }, said + told),
-      element('p', {}, `Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`),
+    line.textContent = said + told;
+    tally.textContent = `Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`;
+    // The dealer tells nobody of the hands of others.
+    const neighbours = others().map((other) =>
+      element('section', { class: 'place', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
     );
-    if (state.over) felt.append(element('p', {}, 'The table is over.'));
+    const middle = Math.ceil(neighbours.length / 2);
+    felt.replaceChildren(
+      element(
+        'section',
+        { class: 'dealer', 'aria-label': 'Dealer' },
+        element('h2', {}, 'Dealer'),
+        handElement(state.upcard ? [null, state.upcard] : []),
+        element('p', { class: 'house' }, 'The dealer stands on 17 and above'),
+      ),
+      element(
+        'div',
+        { class: 'places' },
+        ...neighbours.slice(0, middle),
+        element(
+          'section',
+          { class: 'place own', 'aria-label': `${name}'s hand` },
+          element('h2', {}, `${name} `, element('span', { class: 'total' }, total(state.hand))),
+          handElement(state.hand, known),
+          element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? VERDICTS[state.verdict] : ' '),
+        ),
+        ...neighbours.slice(middle),
+      ),
+    );
+    known = state.hand.length;
+  };
+  const waits = () => (room && room.phase === 'lobby' ? `Waiting for players: ${room.taken} of ${room.seats}.` : 'Waiting for the cards.');
+  /** The names of the others; one of the same name as oneself is left out once. */
+  const others = () => {
+    const names = (room?.players ?? []).map((player) => player.name);
+    const own = names.indexOf(name);
+    return names.filter((_, index) => index !== own);
   };
 
   /** @param {string} text */
   const showView = (text) => {
     const tables = parse(text);
     if (!tables) return;
+    line.textContent = tables.length ? '' : 'No table plays now.';
     felt.replaceChildren(
       ...tables.flatMap(({ number, played, rounds, upcard, revealed, seats }) => [
-        element('h2', {}, `Table ${number}: round ${played} of ${rounds}`),
+        element(
+          'section',
+          { class: 'dealer', 'aria-label': `Dealer of table ${number}` },
+          element('h2', {}, `Dealer ${revealed ? total(revealed) : ''}`),
+          handElement(upcard ? [null, upcard] : (revealed ?? [])),
+          element('p', { class: 'house' }, `Round ${played} of ${rounds}`),
+        ),
         element(
           'div',
-          { class: 'cards' },
-          ...(upcard ? [cardElement(null), cardElement(upcard)] : (revealed ?? []).map(cardElement)),
-        ),
-        ...seats.flatMap((seat) =>
-          seat
-            ? [element('p', {}, `${seat.name}, ${seat.stage} ${total(seat.hand)}`), element('div', { class: 'cards' }, ...seat.hand.map(cardElement))]
-            : [element('p', {}, 'A free seat')],
+          { class: 'places' },
+          ...seats.map((seat) =>
+            seat
+              ? element(
+                  'section',
+                  { class: 'place', 'aria-label': seat.name },
+                  element('h2', {}, `${seat.name} `, element('span', { class: 'total' }, total(seat.hand))),
+                  handElement(seat.hand),
+                  element('p', { class: 'verdict' }, seat.stage),
+                )
+              : element('section', { class: 'place free', 'aria-label': 'A free seat' }, element('h2', {}, 'A free seat')),
+          ),
         ),
       ]),
     );
@@ -108,8 +141,9 @@ export function playBlackjack({ board, controls, live, watching, name, send }) {
 
   show();
   return {
+    help: HELP,
     open: () => {
-      if (!watching) send(join(name));
+      if (playable) send(join(name));
     },
     message: (data) => {
       if (typeof data !== 'string') return;
@@ -119,12 +153,31 @@ export function playBlackjack({ board, controls, live, watching, name, send }) {
       }
       const message = decode(data);
       if (!message) return;
+      if (message.kind === 'begin') known = 0;
       fold(state, message);
-      if (message.kind === 'result') live.textContent = VERDICTS[message.verdict];
-      if (message.kind === 'decision') live.textContent = `You have ${total(state.hand)}. Hit or stand?`;
+      if (message.kind === 'card') sound('card');
+      if (message.kind === 'result') {
+        live.textContent = `${VERDICTS[message.verdict]}.`;
+        sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
+      }
+      if (message.kind === 'decision') {
+        const { total: points, soft } = value(state.hand);
+        live.textContent = `You have ${soft ? 'soft ' : ''}${points}. Hit or stand?`;
+      }
       show();
+      if (message.kind === 'result') changed();
     },
-    room: () => {},
+    room: (now) => {
+      room = now;
+      const own = now.players.find((player) => player.name === name);
+      if (playable && own) seated(null, own.seat);
+      if (!watching) show();
+    },
+    seat: (seat) => {
+      const mine = playable && room?.players.find((player) => player.name === name)?.seat === seat;
+      const bankroll = state.bankroll[state.bankroll.length - 1];
+      return { colour: null, value: mine ? `${bankroll > 0 ? '+' : ''}${bankroll}` : '' };
+    },
     stop: stopKeys,
   };
 }

@@ -1,37 +1,26 @@
-// The lobby: rooms, who is in them, and how to join.
+// The lobby: play at once, rooms as they are now, recent matches and who leads.
 
+import { ask } from '../api.js';
 import { Link, socketAddress } from '../link.js';
-import { announceLink, element } from './dom.js';
+import { announceLink, ago, copyButton, count, element, title } from './dom.js';
+import { GAMES, command, isGame, phaseInWords, winners } from './games.js';
+import { askName } from './identity.js';
+import { newRoom } from './new-room.js';
+import { person } from './person.js';
+import { PLAYS } from './plays.js';
+import { go } from './route.js';
+import { Thumbnails } from './thumbnails.js';
 
 /**
- * @typedef {{ name: string, seat: string }} Player
- * @typedef {{ rank: number, name: string, seat: string, score: number }} Row
- * @typedef {{ id: string, game: 'nuggets' | 'robots' | 'blackjack', title: string, phase: string, taken: number, seats: number,
- *   port: number, players: Player[], result: Row[] | null }} Room
- * @typedef {{ rooms: Room[] }} Lobby
+ * @typedef {import('./games.js').Game} Game
+ * @typedef {import('./games.js').Room} Room
+ * @typedef {import('./games.js').Match} Match
+ * @typedef {import('./games.js').Leader} Leader
+ * @typedef {{ rooms: Room[], recent?: Match[], leaders?: Partial<Record<Game, Leader[]>> }} Lobby
  */
 
-const PHASES = /** @type {Record<string, string>} */ ({
-  lobby: 'waiting for players',
-  playing: 'playing',
-  over: 'over',
-});
-
-/**
- * How to join from a terminal.
- * @param {Room} room
- */
-export function command({ game, port }) {
-  const host = location.hostname;
-  switch (game) {
-    case 'nuggets':
-      return `cargo run -p nuggets-client -- ${host} ${port} yourname`;
-    case 'robots':
-      return `cargo run -p robots-client -- -s ${host.includes(':') ? `[${host}]` : host}:${port} --gui`;
-    case 'blackjack':
-      return `cargo run -p player -- yourname ${host} ${port} --human`;
-  }
-}
+/** Leaders of a game that the lobby shows. */
+const LEADERS = 3;
 
 /**
  * Shows the lobby until the returned function is called.
@@ -39,41 +28,204 @@ export function command({ game, port }) {
  * @param {Lobby} first
  */
 export function showLobby(main, first) {
-  const list = element('ul', { class: 'rooms' });
-  main.replaceChildren(element('h1', {}, 'Rooms'), list);
+  title('');
+  const problem = element('p', { class: 'error', role: 'alert' });
+  const rooms = element('ul', { class: 'rooms' });
+  const recent = element('ul', { class: 'matches' });
+  const leaders = element('div', { class: 'leaders' });
+  const thumbnails = new Thumbnails();
+  main.dataset.page = 'lobby';
+  main.replaceChildren(
+    element(
+      'section',
+      { class: 'hero', 'aria-labelledby': 'play' },
+      element('h1', { id: 'play' }, 'Play now'),
+      element('p', { class: 'note' }, 'One click and you sit in a game. Friends join from this page or from a terminal.'),
+      problem,
+      element('ul', { class: 'tiles' }, .../** @type {Game[]} */ (Object.keys(PLAYS)).map((game) => tile(game, problem))),
+    ),
+    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, 'Rooms'), rooms, newRoom()),
+    element(
+      'div',
+      { class: 'columns' },
+      element('section', { class: 'panel', 'aria-labelledby': 'leads' }, element('h2', { id: 'leads' }, 'Who leads'), leaders),
+      element('section', { class: 'panel', 'aria-labelledby': 'recent' }, element('h2', { id: 'recent' }, 'Recent matches'), recent),
+      invitation(),
+    ),
+  );
+  /** Cards by room, so that what has the focus or shows a picture stays. @type {Map<string, Card>} */
+  const cards = new Map();
   /** @param {Lobby} lobby */
   const show = (lobby) => {
-    // Keeps the focus where it was, since the list is made anew.
-    const focused = document.activeElement?.getAttribute('href');
-    list.replaceChildren(...lobby.rooms.map(card));
-    if (focused) list.querySelector(`a[href="${CSS.escape(focused)}"]`)?.closest('a')?.focus();
+    const here = new Set(lobby.rooms.map(({ id }) => id));
+    for (const [id, card] of cards) {
+      if (here.has(id)) continue;
+      thumbnails.drop(id);
+      card.item.remove();
+      cards.delete(id);
+    }
+    for (const room of lobby.rooms) {
+      let card = cards.get(room.id);
+      if (!card) {
+        card = new Card(room);
+        cards.set(room.id, card);
+        rooms.append(card.item);
+        thumbnails.add(room, card.picture);
+      }
+      card.update(room);
+    }
+    recent.replaceChildren(...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing('No match has ended here yet.')]));
+    leaders.replaceChildren(...leaderLists(lobby.leaders ?? {}));
   };
   show(first);
   const link = new Link(() => socketAddress('/live'), {
     message: (data) => {
       if (typeof data === 'string') show(JSON.parse(data));
     },
-    state: (state) => announceLink(state.kind === 'waiting' ? 'The connection is lost. Trying again.' : ''),
+    state: (state) =>
+      state.kind === 'waiting'
+        ? announceLink('The connection is lost. Trying again.', 'lost')
+        : announceLink(state.kind === 'open' ? 'Connected' : '', state.kind === 'open' ? 'open' : ''),
   });
-  return () => link.close();
+  return () => {
+    link.close();
+    thumbnails.stop();
+  };
 }
 
-/** @param {Room} room */
-function card(room) {
-  const names = room.players.map(({ name }) => name).join(', ');
+/**
+ * A game that can be played at once.
+ * @param {Game} game
+ * @param {HTMLElement} problem Where errors are told.
+ */
+function tile(game, problem) {
+  const { title: name, line } = GAMES[game];
+  const button = element('button', { type: 'button', class: 'primary', 'aria-label': `Play now: ${name}` }, 'Play now');
+  button.addEventListener('click', async () => {
+    problem.textContent = '';
+    if (!(await askName())) return;
+    button.disabled = true;
+    try {
+      const room = await ask(`/api/play/${game}?fill=true`, {});
+      go(`/rooms/${room.id}`);
+    } catch (error) {
+      problem.textContent = error instanceof Error ? error.message : String(error);
+      button.disabled = false;
+    }
+  });
+  const mark = element('span', { class: 'face', 'aria-hidden': 'true' });
+  return element('li', { class: 'tile', 'data-game': game }, mark, element('h2', {}, name), element('p', {}, line), button);
+}
+
+/** A room in the lobby. */
+class Card {
+  /** @param {Room} room */
+  constructor(room) {
+    const { title: name } = GAMES[room.game];
+    this.shown = '';
+    this.picture = element('div', { class: 'picture' });
+    this.text = element('div', { class: 'facts' });
+    const join = command(room);
+    this.item = element(
+      'li',
+      { class: 'room', 'data-game': room.game, 'data-room': room.id },
+      this.picture,
+      element('h3', {}, name, ' ', element('span', { class: 'soft' }, room.title)),
+      this.text,
+      element(
+        'div',
+        { class: 'row' },
+        element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': `Play in ${room.id}` }, 'Play'),
+        element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': `Watch ${room.id}` }, 'Watch'),
+      ),
+      element(
+        'details',
+        {},
+        element('summary', {}, 'Join from a terminal'),
+        element('code', { class: 'command', tabindex: '0', 'aria-label': `Command for ${room.id}` }, join),
+        copyButton(() => join),
+      ),
+    );
+  }
+
+  /** @param {Room} room */
+  update(room) {
+    const facts = JSON.stringify([room.phase, room.taken, room.players, room.watchers]);
+    if (facts === this.shown) return;
+    this.shown = facts;
+    const watchers = room.watchers ? `, ${count(room.watchers, 'watches', 'watch')}` : '';
+    const names = element('p', { class: 'soft' });
+    room.players.slice(0, 8).forEach((player, index) => names.append(index ? ', ' : '', person(player)));
+    if (room.players.length > 8) names.append(` and ${room.players.length - 8} more`);
+    if (room.players.length === 0) names.textContent = 'Nobody is in it yet.';
+    this.item.dataset.phase = room.phase;
+    this.text.replaceChildren(
+      element('p', { class: 'state' }, `${phaseInWords(room)}${watchers}`),
+      element('p', { class: 'soft' }, `${room.taken} of ${count(room.seats, 'seat')} taken`),
+      names,
+    );
+  }
+}
+
+/** @param {string} text */
+const nothing = (text) => element('li', { class: 'soft' }, text);
+
+/**
+ * A match in a list.
+ * @param {Match} match
+ */
+export function matchLine({ id, game, title: what, started, players }) {
+  const name = isGame(game) ? GAMES[game].title : game;
   return element(
     'li',
-    { class: 'room' },
-    element('h2', {}, room.game),
-    element('p', {}, room.title),
-    element('p', {}, `${PHASES[room.phase] ?? room.phase}, ${room.taken} of ${room.seats} seats taken`),
-    element('p', {}, names ? `In it: ${names}` : 'Nobody is in it yet.'),
-    element(
-      'div',
-      { class: 'row' },
-      element('a', { class: 'button primary', href: `/rooms/${room.id}` }, 'Play'),
-      element('a', { class: 'button', href: `/rooms/${room.id}?watch` }, 'Watch'),
-    ),
-    element('code', {}, command(room)),
+    { class: 'match', 'data-game': game },
+    element('a', { href: `/matches/${encodeURIComponent(id)}` }, `${name}: ${winners(players)}`),
+    element('span', { class: 'soft' }, `${what} · ${count(players.length, 'player')} · `, element('time', { datetime: started }, ago(started))),
+  );
+}
+
+/** @param {Partial<Record<Game, Leader[]>>} leaders */
+function leaderLists(leaders) {
+  const lists = /** @type {[Game, Leader[]][]} */ (Object.entries(leaders))
+    .filter(([game, rows]) => isGame(game) && rows.length > 0)
+    .map(([game, rows]) =>
+      element(
+        'div',
+        { class: 'leader', 'data-game': game },
+        element('h3', {}, GAMES[game].title),
+        element(
+          'ol',
+          {},
+          ...rows.slice(0, LEADERS).map((row) => element('li', {}, person(row, { link: true }), element('b', {}, String(Math.round(row.rating))))),
+        ),
+      ),
+    );
+  if (lists.length === 0) return [element('p', { class: 'soft' }, 'Nobody leads yet. Play a match with somebody and it may be you.')];
+  return [...lists, element('p', {}, element('a', { href: '/players' }, 'All players'))];
+}
+
+/** How friends come here. */
+function invitation() {
+  const code = element('div', { class: 'qr' });
+  const details = element(
+    'details',
+    {
+      toggle: () => {
+        if (details.open && !code.firstChild) {
+          code.append(element('img', { src: '/qr.svg', alt: 'The address of this page as a QR code', width: '200', height: '200' }));
+        }
+      },
+    },
+    element('summary', {}, 'Show as a QR code'),
+    code,
+  );
+  return element(
+    'section',
+    { class: 'panel', 'aria-labelledby': 'invite' },
+    element('h2', { id: 'invite' }, 'Bring your friends'),
+    element('p', {}, 'This page is at '),
+    element('code', { class: 'command', tabindex: '0', 'aria-label': 'The address of this page' }, `${location.origin}/`),
+    copyButton(() => `${location.origin}/`),
+    details,
   );
 }

@@ -1,24 +1,37 @@
 // The page of a room: the board of its game, who is who, and the state of the link.
 
+import { ask } from '../api.js';
 import { CODES, Link, socketAddress } from '../link.js';
-import { playBlackjack } from './blackjack.js';
-import { announceLink, element } from './dom.js';
-import { command } from './lobby.js';
-import { playNuggets } from './nuggets.js';
-import { playRobots } from './robots.js';
+import { isOn, switchSound } from '../sound.js';
+import { announceLink, copyButton, count, element, title, toggle } from './dom.js';
+import { GAMES, command, isGame, phaseInWords } from './games.js';
+import { helpPanel } from './help.js';
+import { askName, name as ownName, proveName, provenKey } from './identity.js';
+import { PLAYS } from './plays.js';
+import { Result } from './result.js';
+import { go } from './route.js';
+import { Seats } from './seats.js';
 
-/** @typedef {import('./lobby.js').Room} Room */
+/**
+ * @typedef {import('./games.js').Game} Game
+ * @typedef {import('./games.js').Room} Room
+ * @typedef {import('./games.js').Row} Row
+ */
 
 /**
  * What the page of a game gets to work with.
  * @typedef {object} Stage
  * @property {HTMLElement} board Where the board goes.
+ * @property {HTMLElement} below What belongs below the board: lines of text, a bar.
  * @property {HTMLElement} controls Where buttons go.
  * @property {HTMLElement} live Speaks what has changed.
- * @property {boolean} watching
+ * @property {boolean} watching Whether the messages are those for watchers.
+ * @property {boolean} playable Whether there is somebody to play: not for watchers, nor in a replay.
  * @property {string} name The player's name.
+ * @property {string | null} kept The seat that the page had before a reload, if the hub still keeps it.
  * @property {(data: string | Uint8Array<ArrayBuffer>) => void} send
- * @property {(room: Room | null, own: string | null) => void} seated Says which seat is one's own, in the game's own words.
+ * @property {(room: null, own: string | null) => void} seated Says which seat is one's own, in the game's own words.
+ * @property {() => void} changed Says that scores or the result have changed.
  */
 
 /**
@@ -28,9 +41,12 @@ import { playRobots } from './robots.js';
  * @property {(data: string | ArrayBuffer) => void} message
  * @property {(room: Room) => void} room
  * @property {() => void} stop
+ * @property {(seat: string) => import('./seats.js').Seat} [seat] What is known of a seat.
+ * @property {() => Row[] | null} [result] The result of the game that is over, from best to worst.
+ * @property {() => boolean} [again] Joins another game in the same connection; false if it takes a new one.
+ * @property {() => void} [leave] Gives up the seat.
+ * @property {import('./help.js').Help} [help] Keys and gestures.
  */
-
-const GAMES = { nuggets: playNuggets, robots: playRobots, blackjack: playBlackjack };
 
 /**
  * Shows a room until the returned function is called.
@@ -39,157 +55,244 @@ const GAMES = { nuggets: playNuggets, robots: playRobots, blackjack: playBlackja
  * @param {boolean} watching
  */
 export function showRoom(main, id, watching) {
-  const game = /** @type {keyof typeof GAMES} */ (id.split('-')[0]);
-  if (!Object.hasOwn(GAMES, game)) {
-    main.replaceChildren(element('h1', {}, 'There is no such room.'), element('a', { href: '/' }, 'Back to the lobby'));
+  const game = /** @type {Game} */ (id.split('-')[0]);
+  const start = isGame(game) ? PLAYS[game] : undefined;
+  main.dataset.page = 'room';
+  if (!start) {
+    noSuchRoom(main);
     return () => {};
   }
-  if (watching || recall('name')) return enter(main, id, game, watching);
-  return askName(main, id, game);
-}
-
-/**
- * @param {HTMLElement} main
- * @param {string} id
- * @param {keyof typeof GAMES} game
- */
-function askName(main, id, game) {
+  main.dataset.game = game;
+  let left = false;
   /** @type {() => void} */
   let leave = () => {};
-  const input = element('input', { id: 'name', maxlength: '20', autocomplete: 'nickname', required: true });
-  const form = element(
-    'form',
-    {
-      class: 'row',
-      submit: (event) => {
-        event.preventDefault();
-        // One word, since blackjack has no room for more.
-        const name = input.value.trim().replace(/\s+/g, '_');
-        if (!name) return;
-        remember('name', name);
-        leave = enter(main, id, game, false);
-      },
-    },
-    element('label', { for: 'name' }, 'Your name'),
-    input,
-    element('button', { class: 'primary' }, 'Play'),
+  const begin = async () => {
+    if (!watching && !ownName()) {
+      main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Choose a name to play.'));
+      if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
+    }
+    if (!watching) await proveName();
+    if (!left) leave = enter(main, id, game, start, watching);
+  };
+  begin();
+  return () => {
+    left = true;
+    leave();
+    delete main.dataset.game;
+    announceLink('');
+  };
+}
+
+/** @param {HTMLElement} main */
+export function noSuchRoom(main) {
+  title('No such room');
+  main.replaceChildren(
+    element('h1', {}, 'There is no such room'),
+    element('p', {}, 'It may be over: rooms close when everybody has left.'),
+    element('p', {}, element('a', { class: 'button primary', href: '/' }, 'Back to the lobby')),
   );
-  main.replaceChildren(element('h1', {}, `Play ${game}`), form);
-  input.focus();
-  return () => leave();
 }
 
 /**
  * @param {HTMLElement} main
  * @param {string} id
- * @param {keyof typeof GAMES} game
+ * @param {Game} game
+ * @param {(stage: Stage) => Play} start
  * @param {boolean} watching
  */
-function enter(main, id, game, watching) {
+function enter(main, id, game, start, watching) {
+  const key = `seat ${id} ${watching ? 'watch' : 'play'}`;
   const board = element('div', { class: 'board' });
-  const controls = element('div', { class: 'row' });
-  const players = element('ol');
-  const result = element('div');
-  const how = element('code');
+  const below = element('div', { class: 'below' });
+  const controls = element('div', { class: 'controls' });
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
-  const side = element('aside', { class: 'side' }, element('h2', {}, 'Players'), players, result, how);
-  main.replaceChildren(
-    element('h1', {}, watching ? `Watching ${id}` : id),
-    element('div', { class: 'table' }, element('div', {}, board, controls), side),
-    live,
-  );
+  const what = element('span', { class: 'soft' });
+  const phase = element('span', { class: 'chip' });
+  const watchers = element('span', { class: 'chip', hidden: true });
+  const ended = element('div', { class: 'ended', hidden: true });
+  const terminal = element('div');
+  const result = new Result(game);
   /** @type {Room | null} */
   let shown = null;
   /** @type {string | null} */
   let own = null;
+  let over = false;
+  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' });
+
+  const again = () => {
+    if (!over && play.again?.()) return result.hide();
+    sessionStorage.removeItem(key);
+    return go(`/rooms/${id}`);
+  };
   const list = () => {
     if (!shown) return;
-    const row = (/** @type {string} */ text, /** @type {string} */ seat) =>
-      element('li', seat === own ? { class: 'own' } : {}, seat === own ? `${text} (you)` : text);
-    players.replaceChildren(...shown.players.map(({ name, seat }) => row(`${seat} ${name}`, seat)));
-    how.textContent = command(shown);
-    result.replaceChildren();
-    if (shown.result) {
-      result.append(
-        element('h2', {}, 'Result of the last game'),
-        element('ol', {}, ...shown.result.map(({ name, seat, score, rank }) => row(`${rank}. ${name}: ${score}`, seat))),
-      );
-    }
+    seats.show(shown, own);
+    const rows = play.result?.() ?? (over || shown.phase !== 'playing' ? shown.result : null);
+    if (!rows) return result.hide();
+    // The hub may know which of the players are bots, or proven.
+    const known = rows.map((row) => ({ ...shown?.result?.find(({ seat, name }) => seat === row.seat && name === row.name), ...row }));
+    result.show(known, {
+      own,
+      colour: (seat) => play.seat?.(seat).colour ?? null,
+      match: shown.match ?? null,
+      again: watching ? null : again,
+    });
   };
-  const key = `seat ${id} ${watching ? 'watch' : 'play'}`;
-  let returning = false;
-  const play = GAMES[game]({
+  const play = start({
     board,
+    below,
     controls,
     live,
     watching,
-    name: recall('name') ?? 'guest',
+    playable: !watching,
+    name: ownName() ?? 'guest',
+    kept: sessionStorage.getItem(key) === null ? null : sessionStorage.getItem(`own ${id}`),
     send: (data) => link.send(data),
     seated: (_, seat) => {
       own = seat;
+      if (seat === null) sessionStorage.removeItem(`own ${id}`);
+      else sessionStorage.setItem(`own ${id}`, seat);
       list();
     },
+    changed: () => list(),
   });
+  const help = helpPanel(game, play.help ?? [], !watching);
+  const leaveRoom = () => {
+    play.leave?.();
+    sessionStorage.removeItem(key);
+    go('/');
+  };
+  const { title: gameName } = GAMES[game];
+  title(watching ? `Watching ${gameName}` : gameName);
+  main.replaceChildren(
+    element(
+      'div',
+      { class: 'headline' },
+      element('h1', {}, gameName, ' ', what),
+      phase,
+      watchers,
+      element(
+        'div',
+        { class: 'row tools' },
+        ...(play.help && !watching ? [help.button] : []),
+        toggle('♪', switchSound, isOn(), 'Sound'),
+        watching
+          ? element('a', { class: 'button', href: `/rooms/${id}` }, 'Play')
+          : element('button', { type: 'button', click: leaveRoom }, 'Leave'),
+      ),
+    ),
+    element(
+      'div',
+      { class: 'table' },
+      element('div', { class: 'play' }, result.panel, ended, board, below, controls, help.panel),
+      element(
+        'aside',
+        { class: 'side' },
+        seats.panel,
+        element('details', {}, element('summary', {}, 'Join from a terminal'), terminal),
+        element('div', { class: 'row' }, copyButton(() => `${location.origin}/rooms/${id}`, 'Copy the link to this room')),
+      ),
+    ),
+    live,
+  );
+
+  /** @param {Room} room */
+  const update = (room) => {
+    if (room.match !== shown?.match || room.port !== shown?.port) {
+      const join = command(room);
+      terminal.replaceChildren(element('code', { class: 'command', tabindex: '0', 'aria-label': 'Command' }, join), copyButton(() => join));
+    }
+    shown = room;
+    what.textContent = room.title;
+    phase.textContent = phaseInWords(room);
+    watchers.hidden = !room.watchers;
+    watchers.textContent = count(room.watchers ?? 0, 'watcher');
+    play.room(room);
+    list();
+  };
+
+  /** @param {string} text */
+  const end = (text) => {
+    over = true;
+    sessionStorage.removeItem(key);
+    ended.replaceChildren(
+      element('p', { role: 'status' }, text),
+      element(
+        'div',
+        { class: 'row' },
+        element('button', { type: 'button', class: 'primary', click: again }, watching ? 'Watch again' : 'Play again'),
+        element('a', { class: 'button', href: '/' }, 'Lobby'),
+      ),
+    );
+    // The result says it better, if there is one.
+    list();
+    ended.hidden = !result.panel.hidden;
+  };
+
+  /** Asks what has become of the room: after a result, or when its socket is refused. */
+  const inquire = async () => {
+    const { rooms } = /** @type {{ rooms: Room[] }} */ (await ask('/api/rooms'));
+    const room = rooms.find((one) => one.id === id);
+    if (room) update(room);
+    return room !== undefined;
+  };
+
+  let returning = false;
+  let everOpen = false;
   const link = new Link(
     () => {
       const seat = sessionStorage.getItem(key);
+      const proof = watching ? null : provenKey();
       returning = seat !== null;
-      return socketAddress(`/rooms/${id}/socket`, { ...(watching ? { watch: 'true' } : {}), ...(seat ? { seat } : {}) });
+      return socketAddress(`/rooms/${id}/socket`, {
+        ...(watching ? { watch: 'true' } : {}),
+        ...(seat ? { seat } : {}),
+        ...(proof ? { key: proof } : {}),
+      });
     },
     {
       message: (data) => {
         // Messages of the hub are JSON, which no message of a game begins like.
-        if (typeof data === 'string' && data.startsWith('{')) {
-          const { seat, room } = JSON.parse(data);
-          if (seat) {
-            sessionStorage.setItem(key, seat);
-            if (!returning) play.open();
-          }
-          shown = room;
-          play.room(room);
-          list();
-        } else {
-          play.message(data);
+        if (typeof data !== 'string' || !data.startsWith('{')) return play.message(data);
+        const { seat, room } = JSON.parse(data);
+        if (seat) {
+          sessionStorage.setItem(key, seat);
+          if (!returning) play.open();
         }
+        if (room) update(room);
       },
-      state: (state) => {
-        if (state.kind === 'ended') {
-          sessionStorage.removeItem(key);
-          if (state.code === CODES.expired) {
-            announceLink('Your seat was given up meanwhile. Reload the page for a new one.');
-          } else {
-            announceLink(state.code === CODES.closed ? '' : state.reason);
-          }
-          controls.replaceChildren(element('a', { class: 'button primary', href: `/rooms/${id}` }, 'Play again'));
-        } else {
-          announceLink(state.kind === 'waiting' ? 'The connection is lost. Your seat is kept; trying again.' : '');
+      state: async (state) => {
+        switch (state.kind) {
+          case 'ended':
+            announceLink('');
+            if (state.code === CODES.expired) return end('You were away for too long, and your seat was given up.');
+            if (state.code !== CODES.closed) return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
+            await inquire().catch(() => false);
+            return end('The game is over.');
+          case 'waiting':
+            announceLink(watching ? 'The connection is lost. Trying again.' : 'The connection is lost. Your seat is kept; trying again.', 'lost');
+            if (state.refused && !(await inquire().catch(() => true))) {
+              link.close();
+              announceLink('');
+              if (everOpen) end('This room is closed.');
+              else noSuchRoom(main);
+            } else if (state.refused && returning && state.attempt > 3) {
+              // The hub does not know the seat any more, for instance since it lost its data.
+              sessionStorage.removeItem(key);
+            }
+            return undefined;
+          case 'open':
+            everOpen = true;
+            return announceLink('Connected', 'open');
+          default:
+            return undefined;
         }
       },
     },
   );
   return () => {
     link.close();
+    help.stop();
     play.stop();
   };
-}
-
-/** @param {string} key */
-function recall(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-/**
- * @param {string} key
- * @param {string} value
- */
-function remember(key, value) {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // Without storage the name is asked for again.
-  }
 }

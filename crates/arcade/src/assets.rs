@@ -1,0 +1,107 @@
+//! The files of the page: in the program, compressed, and with tags so that a browser loads only what has changed.
+
+use std::{
+    collections::HashMap,
+    fmt::Write as _,
+    io::Write as _,
+    sync::{Mutex, PoisonError},
+};
+
+use axum::{
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use rust_embed::RustEmbed;
+
+#[derive(RustEmbed)]
+#[folder = "web/"]
+#[include = "index.html"]
+#[include = "icon.svg"]
+#[include = "manifest.webmanifest"]
+#[include = "js/*"]
+#[include = "style/*"]
+struct Assets;
+
+/// A file by its path; it is not found unless it belongs to the page.
+pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
+    let Some(file) = Assets::get(path) else {
+        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+    };
+    let hash = file.metadata.sha256_hash();
+    let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(hash));
+    let cached = [(header::CACHE_CONTROL, "no-cache".to_owned()), (header::ETAG, tag.clone())];
+    if request.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return (StatusCode::NOT_MODIFIED, cached).into_response();
+    }
+    let kind = match path.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("webmanifest") => "application/manifest+json",
+        _ => "application/octet-stream",
+    };
+    let typed = [(header::CONTENT_TYPE, kind), (header::VARY, "accept-encoding")];
+    if takes_gzip(request) {
+        let body = compressed(hash, &file.data);
+        return (cached, typed, [(header::CONTENT_ENCODING, "gzip")], body).into_response();
+    }
+    (cached, typed, file.data).into_response()
+}
+
+/// The one page, with `lobby` in it so that it can be shown at once. Null if the program was built without it.
+pub(crate) fn page(lobby: &str, request: &HeaderMap) -> Option<Response> {
+    let file = Assets::get("index.html")?;
+    // In an element that is not run; `<` is escaped so that no name can end it.
+    let lobby = lobby.replace('<', "\\u003c");
+    let text = String::from_utf8_lossy(&file.data).replace("{{preload}}", &preload()).replace("{{lobby}}", &lobby);
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::VARY, "accept-encoding"),
+    ];
+    Some(if takes_gzip(request) {
+        (headers, [(header::CONTENT_ENCODING, "gzip")], gzip(text.as_bytes(), Compression::fast())).into_response()
+    } else {
+        (headers, text).into_response()
+    })
+}
+
+/// Names all style sheets and modules at the top of the page, or a browser would find them one after the other.
+fn preload() -> String {
+    let mut paths: Vec<_> = Assets::iter().collect();
+    paths.sort();
+    let mut links = String::new();
+    for path in paths {
+        let kind = match path.rsplit('.').next() {
+            Some("css") => "stylesheet",
+            Some("js") => "modulepreload",
+            _ => continue,
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(links, r#"<link rel="{kind}" href="/{path}" />"#);
+    }
+    links
+}
+
+fn takes_gzip(request: &HeaderMap) -> bool {
+    let codings = request.get(header::ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok()).unwrap_or_default();
+    codings.split(',').any(|coding| coding.trim() == "gzip" || coding.trim().starts_with("gzip;q=1"))
+}
+
+/// The compressed form of a file, made once. There are as many as the page has files; a development build, which reads them from the
+/// source, adds one each time that a file was changed.
+fn compressed(hash: [u8; 32], data: &[u8]) -> Bytes {
+    static MADE: Mutex<Option<HashMap<[u8; 32], Bytes>>> = Mutex::new(None);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.get_or_insert_default().entry(hash).or_insert_with(|| gzip(data, Compression::best())).clone()
+}
+
+fn gzip(data: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
+    // Writing to memory cannot fail.
+    let _ = encoder.write_all(data);
+    encoder.finish().unwrap_or_default().into()
+}

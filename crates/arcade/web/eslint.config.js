@@ -1,0 +1,21 @@
+// Only what finds mistakes; types are checked by tsc, which knows all names too.
+import js from '@eslint/js';
+
+export default [
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2024, sourceType: 'module' },
+    rules: {
+      'no-undef': 'off',
+      eqeqeq: 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-restricted-properties': [
+        'error',
+        { property: 'innerHTML', message: 'Texts of peers must stay texts; use element() of page/dom.js.' },
+        { property: 'outerHTML', message: 'Texts of peers must stay texts; use element() of page/dom.js.' },
+        { property: 'insertAdjacentHTML', message: 'Texts of peers must stay texts; use element() of page/dom.js.' },
+      ],
+    },
+  },
+];

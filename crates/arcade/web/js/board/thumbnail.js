@@ -1,0 +1,110 @@
+// Rooms as a watcher sees them, small.
+
+import * as nuggetsFold from '../fold/nuggets.js';
+import * as robotsFold from '../fold/robots.js';
+import { parse } from '../protocol/blackjack-view.js';
+import * as nuggets from '../protocol/nuggets.js';
+import * as robots from '../protocol/robots.js';
+import { drawSmall } from './blackjack.js';
+import { Ground, draw as drawNuggets, layout } from './nuggets.js';
+import { draw as drawRobots } from './robots.js';
+
+/**
+ * A small picture of a room.
+ * @typedef {object} Picture
+ * @property {(data: string | ArrayBuffer) => void} message Takes what a watcher is told.
+ * @property {(context: CanvasRenderingContext2D, width: number, height: number) => void} draw
+ */
+
+/** @type {Record<string, () => Picture>} */
+const PICTURES = {
+  nuggets: () => {
+    const state = nuggetsFold.begin();
+    const ground = new Ground();
+    const glides = new Map();
+    return {
+      message: (data) => {
+        const message = typeof data === 'string' ? nuggets.decode(data) : null;
+        if (message) nuggetsFold.fold(state, message);
+      },
+      draw: (context, width, height) => {
+        const { rows, columns } = state;
+        if (rows === 0) return lantern(context, width, height);
+        const place = layout(state, width, height, { whole: true, zoom: 1, focus: null });
+        context.fillStyle = '#0b0a08';
+        context.fillRect(0, 0, width, height);
+        context.save();
+        context.translate(0, Math.max(0, (height - place.height) / 2));
+        drawNuggets(context, state, { ...place, left: (columns * place.cell - width) / 2 }, { ground, glides, now: 0 });
+        context.restore();
+      },
+    };
+  },
+  robots: () => {
+    const state = robotsFold.begin();
+    return {
+      message: (data) => {
+        const message = data instanceof ArrayBuffer ? robots.decode(new Uint8Array(data)) : null;
+        if (message) robotsFold.fold(state, message);
+      },
+      draw: (context, width, height) => {
+        const settings = state.settings ?? { name: '', players: 0, width: 16, height: 12, length: 0, radius: 1, timer: 1 };
+        const view = { width, height, own: null, threatened: null, glides: new Map(), now: 0, since: 0, still: true, chosen: null };
+        drawRobots(context, state.game, settings, view);
+      },
+    };
+  },
+  blackjack: () => {
+    /** @type {import('../protocol/blackjack-view.js').Table | null} */
+    let table = null;
+    return {
+      message: (data) => {
+        if (typeof data === 'string') table = parse(data)?.[0] ?? table;
+      },
+      draw: (context, width, height) => drawSmall(context, table, width, height),
+    };
+  },
+  mastermind: () => ({ message: () => {}, draw: pegs }),
+};
+
+/**
+ * The picture of a room of this game.
+ * @param {string} game
+ * @returns {Picture}
+ */
+export const picture = (game) => (PICTURES[game] ?? (() => ({ message: () => {}, draw: lantern })))();
+
+/**
+ * A map of which nothing is known yet.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} width
+ * @param {number} height
+ */
+function lantern(context, width, height) {
+  const light = context.createRadialGradient(width / 2, height / 2, 4, width / 2, height / 2, height * 0.7);
+  light.addColorStop(0, '#7a5c25');
+  light.addColorStop(1, '#0b0a08');
+  context.fillStyle = light;
+  context.fillRect(0, 0, width, height);
+}
+
+/**
+ * Rows of pegs.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} width
+ * @param {number} height
+ */
+function pegs(context, width, height) {
+  context.fillStyle = '#2a2140';
+  context.fillRect(0, 0, width, height);
+  const colours = ['#ffd166', '#7fd1ff', '#ff9f7f', '#a5e887', '#e3a6ff', '#6ff0d0'];
+  const size = height / 5;
+  for (let row = 0; row < 3; row += 1) {
+    for (let peg = 0; peg < 4; peg += 1) {
+      context.fillStyle = row < 2 ? colours[(row * 5 + peg * 2) % colours.length] : '#40345f';
+      context.beginPath();
+      context.arc(width / 2 + (peg - 1.5) * size * 1.25, height / 2 + (row - 1) * size * 1.4, size * 0.48, 0, 2 * Math.PI);
+      context.fill();
+    }
+  }
+}

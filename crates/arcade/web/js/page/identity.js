@@ -1,0 +1,126 @@
+// Who plays: the name, and the key by which this browser proves that it is its own.
+
+import { ask } from '../api.js';
+import { recall, remember } from '../settings.js';
+import { element } from './dom.js';
+
+/** Of the key, in bytes. */
+const KEY = 32;
+
+export const name = () => recall('name');
+/** The key, if the hub knows that it goes with the name. */
+export const provenKey = () => (recall('proven') === name() ? recall('key') : null);
+
+function key() {
+  const kept = recall('key');
+  if (kept) return kept;
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY));
+  const made = btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  remember('key', made);
+  return made;
+}
+
+/**
+ * Takes a name for this browser.
+ * @param {string} wanted
+ * @throws {Error} When another browser has it; the message is for the person.
+ */
+async function take(wanted) {
+  try {
+    await ask('/api/names', { name: wanted, key: key() });
+    remember('proven', wanted);
+  } catch (error) {
+    const status = /** @type {{ status?: number }} */ (error).status;
+    if (status === 409 || status === 422 || status === 400) throw error;
+    // The name can be played with, though nobody can tell whose it is.
+    remember('proven', null);
+  }
+  remember('name', wanted);
+}
+
+/** Sees to it that a name from an earlier visit is proven. */
+export async function proveName() {
+  const known = name();
+  if (known && provenKey() === null) await take(known).catch(() => {});
+}
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/**
+ * Asks for a name unless there is one.
+ * @param {boolean} [again] Also if there is one.
+ * @returns {Promise<string | null>} Null if the person would rather not.
+ */
+export function askName(again = false) {
+  const known = name();
+  if (known && !again) return Promise.resolve(known);
+  return new Promise((resolve) => {
+    const error = element('p', { class: 'error', role: 'alert' });
+    const input = element('input', {
+      id: 'name',
+      maxlength: '20',
+      autocomplete: 'nickname',
+      required: true,
+      'aria-describedby': 'name-note',
+    });
+    input.value = known ?? '';
+    const done = (/** @type {string | null} */ result) => {
+      dialog.close();
+      dialog.remove();
+      if (result) for (const listener of listeners) listener();
+      resolve(result);
+    };
+    const form = element(
+      'form',
+      {
+        submit: async (event) => {
+          event.preventDefault();
+          // One word, since blackjack has no room for more.
+          const wanted = input.value.trim().replace(/\s+/g, '_');
+          if (!wanted) return;
+          error.textContent = '';
+          try {
+            await take(wanted);
+            done(wanted);
+          } catch (problem) {
+            error.textContent = problem instanceof Error ? problem.message : String(problem);
+            input.focus();
+          }
+        },
+      },
+      element('label', { for: 'name' }, 'Your name'),
+      input,
+      element(
+        'p',
+        { class: 'note', id: 'name-note' },
+        'Others see it. It belongs to this browser once nobody else has it: no account, no password.',
+      ),
+      error,
+      element(
+        'div',
+        { class: 'row' },
+        element('button', { class: 'primary' }, known ? 'Save' : 'Play'),
+        element('button', { type: 'button', click: () => done(null) }, 'Cancel'),
+      ),
+    );
+    const dialog = element('dialog', { 'aria-labelledby': 'name-title' }, element('h2', { id: 'name-title' }, 'Who plays?'), form);
+    dialog.addEventListener('cancel', () => done(null));
+    document.body.append(dialog);
+    dialog.showModal();
+    input.select();
+  });
+}
+
+/** The button in the header that shows the name and changes it. */
+export function nameButton() {
+  const place = document.getElementById('who');
+  if (!(place instanceof HTMLButtonElement)) return;
+  const show = () => {
+    place.textContent = name() ?? 'Choose a name';
+    place.setAttribute('aria-label', name() ? `You play as ${name()}. Change the name.` : 'Choose a name');
+  };
+  place.addEventListener('click', () => askName(true));
+  listeners.add(show);
+  show();
+}

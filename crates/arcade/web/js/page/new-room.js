@@ -1,0 +1,125 @@
+// The form for a new room, made from what the hub says of each game's options.
+
+import { ask } from '../api.js';
+import { element } from './dom.js';
+import { GAMES, isGame } from './games.js';
+import { askName } from './identity.js';
+import { go } from './route.js';
+
+/**
+ * An option of a game as the hub describes it.
+ * @typedef {object} Option
+ * @property {string} name
+ * @property {'integer' | 'choice' | 'flag'} type
+ * @property {number | string | boolean | null} default Null if it is chosen by chance.
+ * @property {number} [min]
+ * @property {number} [max]
+ * @property {string[]} [choices]
+ * @property {string} text What it means.
+ * @typedef {{ game: import('./games.js').Game, options: Option[] }} Form
+ */
+
+/** A part of the lobby that opens a form. What the hub offers is asked for when it is opened. */
+export function newRoom() {
+  const place = element('div', { class: 'form' });
+  const details = element(
+    'details',
+    {
+      class: 'new-room',
+      toggle: async () => {
+        if (!details.open || place.firstChild) return;
+        try {
+          const { games } = /** @type {{ games: Form[] }} */ (await ask('/api/games'));
+          fill(place, games.filter(({ game }) => isGame(game)));
+        } catch (error) {
+          place.replaceChildren(element('p', { class: 'error', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+        }
+      },
+    },
+    element('summary', {}, 'Open a room of your own'),
+    place,
+  );
+  return details;
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {Form[]} forms
+ */
+function fill(place, forms) {
+  const choice = element('select', { id: 'new-game' });
+  for (const { game } of forms) choice.append(element('option', { value: game }, GAMES[game].title));
+  const fields = element('div', { class: 'fields' });
+  const error = element('p', { class: 'error', role: 'alert' });
+  const show = () => {
+    const form = forms.find(({ game }) => game === choice.value);
+    fields.replaceChildren(...(form?.options ?? []).map(field));
+    error.textContent = '';
+  };
+  choice.addEventListener('change', show);
+  const form = element(
+    'form',
+    {
+      submit: async (event) => {
+        event.preventDefault();
+        error.textContent = '';
+        try {
+          const room = await ask('/api/rooms', { game: choice.value, ...values(fields) });
+          if (await askName()) go(`/rooms/${room.id}`);
+        } catch (problem) {
+          error.textContent = problem instanceof Error ? problem.message : String(problem);
+        }
+      },
+    },
+    element('div', { class: 'field' }, element('label', { for: 'new-game' }, 'Game'), choice),
+    fields,
+    error,
+    element('button', { class: 'primary' }, 'Open the room'),
+  );
+  place.replaceChildren(form);
+  show();
+}
+
+/** @param {Option} option */
+function field(option) {
+  const { name, type, text } = option;
+  const id = `option-${name}`;
+  const note = element('p', { class: 'note', id: `${id}-note` }, text);
+  const common = { id, name, 'aria-describedby': note.id, 'data-type': type };
+  /** @type {HTMLInputElement | HTMLSelectElement} */
+  let input;
+  if (type === 'choice') {
+    input = element('select', common, ...(option.choices ?? []).map((one) => element('option', { value: one }, one)));
+    if (option.default !== null) input.value = String(option.default);
+  } else if (type === 'flag') {
+    input = element('input', { ...common, type: 'checkbox', checked: option.default === true });
+  } else {
+    const bounds = {
+      ...(option.min === undefined ? {} : { min: String(option.min) }),
+      ...(option.max === undefined ? {} : { max: String(option.max) }),
+    };
+    const placeholder = option.default === null ? 'by chance' : '';
+    input = element('input', { ...common, type: 'number', inputmode: 'numeric', step: '1', placeholder, ...bounds });
+    if (option.default !== null) input.value = String(option.default);
+  }
+  const label = name.replaceAll('_', ' ');
+  return element('div', { class: 'field' }, element('label', { for: id }, label[0].toUpperCase() + label.slice(1)), input, note);
+}
+
+/**
+ * What is filled in. Fields left empty have their defaults.
+ * @param {HTMLElement} fields
+ */
+function values(fields) {
+  /** @type {Record<string, string | number | boolean>} */
+  const all = {};
+  for (const input of fields.querySelectorAll('input, select')) {
+    if (input instanceof HTMLInputElement) {
+      if (input.type === 'checkbox') all[input.name] = input.checked;
+      else if (input.value !== '') all[input.name] = Number(input.value);
+    } else if (input instanceof HTMLSelectElement) {
+      all[input.name] = input.value;
+    }
+  }
+  return all;
+}

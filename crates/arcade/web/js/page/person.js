@@ -1,0 +1,26 @@
+// A player's name, with what is known of it.
+
+import { element } from './dom.js';
+
+/**
+ * @param {{ name: string, proven?: boolean, bot?: boolean }} player
+ * @param {{ link?: boolean }} [options] `link` makes it lead to the player's page.
+ */
+export function person({ name, proven, bot }, { link = false } = {}) {
+  const shown = link
+    ? element('a', { href: `/players/${encodeURIComponent(name)}` }, name)
+    : element('span', {}, name);
+  const made = element('span', { class: 'person' }, shown);
+  if (bot) made.append(' ', element('span', { class: 'tag' }, 'bot'));
+  else if (proven === false) {
+    const why = 'Nobody has proved to own this name';
+    made.append(' ', element('span', { class: 'tag', title: why }, 'unproven'));
+  }
+  return made;
+}
+
+/**
+ * A seat as a letter or a number: seats at tables are told as `table 1, seat 2`.
+ * @param {string} seat
+ */
+export const shortSeat = (seat) => /(\w+)$/.exec(seat)?.[1] ?? seat;

@@ -1,0 +1,79 @@
+// How a match has ended: who won, who has what, and what can be done next.
+
+import { copyButton, element } from './dom.js';
+import { GAMES, winners } from './games.js';
+import { person, shortSeat } from './person.js';
+
+/**
+ * @typedef {import('./games.js').Game} Game
+ * @typedef {import('./games.js').Row} Row
+ */
+
+/** The part of a room that shows the result. */
+export class Result {
+  /** @param {Game} game */
+  constructor(game) {
+    this.game = game;
+    this.shown = '';
+    this.heading = element('h2', {});
+    this.list = element('ol', { class: 'standings' });
+    this.actions = element('div', { class: 'row' });
+    this.panel = element('section', { class: 'result', 'aria-label': 'Result', hidden: true }, this.heading, this.list, this.actions);
+  }
+
+  hide() {
+    this.panel.hidden = true;
+    this.shown = '';
+  }
+
+  /**
+   * @param {Row[]} rows
+   * @param {{ own: string | null, colour: (seat: string) => string | null, match: string | null, again: (() => void) | null }} view
+   *   `again` plays another game.
+   */
+  show(rows, { own, colour, match, again }) {
+    const facts = JSON.stringify([rows, own, match, again !== null]);
+    if (facts === this.shown) return;
+    this.shown = facts;
+    const mine = rows.find(({ seat }) => seat === own);
+    const alone = rows.filter(({ rank }) => rank === 1).length === 1;
+    this.heading.textContent = mine?.rank === 1 && alone && rows.length > 1 ? 'You win' : winners(rows);
+    this.list.replaceChildren(
+      ...rows.map((row) => {
+        const mark = element('span', { class: 'mark' }, shortSeat(row.seat));
+        mark.style.setProperty('--mark', colour(row.seat) ?? 'var(--line)');
+        return element(
+          'li',
+          { class: row.seat === own ? 'own' : '', value: String(row.rank) },
+          element('span', { class: 'rank' }, `${row.rank}.`),
+          mark,
+          person(row),
+          element('span', { class: 'value' }, GAMES[this.game].score(row.score)),
+        );
+      }),
+    );
+    const replay = match ? `/matches/${encodeURIComponent(match)}` : null;
+    this.actions.replaceChildren(
+      ...(again ? [element('button', { type: 'button', class: 'primary', click: again }, 'Rematch')] : []),
+      ...(replay ? [element('a', { class: 'button', href: replay }, 'Replay')] : []),
+      copyButton(() => shareText(this.game, rows, replay), 'Share'),
+      element('a', { class: 'button', href: '/' }, 'Lobby'),
+    );
+    this.panel.hidden = false;
+  }
+}
+
+/**
+ * A result to paste.
+ * @param {Game} game
+ * @param {Row[]} rows
+ * @param {string | null} replay
+ */
+function shareText(game, rows, replay) {
+  const { title, score } = GAMES[game];
+  return [
+    `${title}: ${winners(rows)}`,
+    ...rows.map((row) => `${row.rank}. ${row.name}: ${score(row.score)}`),
+    ...(replay ? [location.origin + replay] : []),
+  ].join('\n');
+}

@@ -1,0 +1,59 @@
+// Who is who in a room: letter, colour, name and score, and the free seats.
+
+import { ask } from '../api.js';
+import { element } from './dom.js';
+import { person, shortSeat } from './person.js';
+
+/** @typedef {import('./games.js').Room} Room */
+/** What a game knows of a seat. @typedef {{ colour: string | null, value: string }} Seat */
+
+const LEVELS = ['easy', 'normal', 'hard'];
+
+/** The list of players of a room. */
+export class Seats {
+  /**
+   * @param {string} id Of the room.
+   * @param {(seat: string) => Seat} describe
+   */
+  constructor(id, describe) {
+    this.id = id;
+    this.describe = describe;
+    this.list = element('ol', { class: 'players' });
+    this.free = element('p', { class: 'soft' });
+    this.problem = element('p', { class: 'error', role: 'alert' });
+    const level = element('select', { id: 'bot-level', 'aria-label': 'How well the bot plays' }, ...LEVELS.map((one) => element('option', { value: one }, one)));
+    level.value = 'normal';
+    const add = element('button', { type: 'button' }, 'Add a bot');
+    add.addEventListener('click', async () => {
+      this.problem.textContent = '';
+      add.disabled = true;
+      try {
+        await ask(`/api/rooms/${id}/bots`, { level: level.value });
+      } catch (error) {
+        this.problem.textContent = error instanceof Error ? error.message : String(error);
+      }
+      add.disabled = false;
+    });
+    this.bots = element('div', { class: 'row bots' }, add, level);
+    this.panel = element('section', { 'aria-label': 'Players' }, element('h2', {}, 'Players'), this.list, this.free, this.bots, this.problem);
+  }
+
+  /**
+   * @param {Room} room
+   * @param {string | null} own
+   */
+  show(room, own) {
+    this.list.replaceChildren(
+      ...room.players.map((player) => {
+        const { colour, value } = this.describe(player.seat);
+        const mark = element('span', { class: 'mark' }, shortSeat(player.seat));
+        mark.style.setProperty('--mark', colour ?? 'var(--line)');
+        const you = player.seat === own ? [element('span', { class: 'you' }, 'you')] : [];
+        return element('li', { class: player.seat === own ? 'own' : '' }, mark, person(player), ...you, element('span', { class: 'value' }, value));
+      }),
+    );
+    const free = Math.max(0, room.seats - room.taken);
+    this.free.textContent = free === 0 ? 'All seats are taken.' : free === 1 ? 'One seat is free.' : `${free} seats are free.`;
+    this.bots.hidden = free === 0 || room.game === 'mastermind';
+  }
+}

@@ -1,0 +1,104 @@
+// Live pictures of rooms. Only rooms in sight are watched, and only a few of them.
+
+import { picture } from '../board/thumbnail.js';
+import { Surface } from '../board/canvas.js';
+import { Link, socketAddress } from '../link.js';
+import { GAMES } from './games.js';
+
+/** @typedef {import('./games.js').Room} Room */
+
+/** Rooms that are watched at the same time. */
+const MAX_WATCHED = 6;
+/** The shape of a picture. */
+const ASPECT = 0.5;
+
+/** One picture. */
+class Thumbnail {
+  /**
+   * @param {Room} room
+   * @param {HTMLElement} place
+   */
+  constructor(room, place) {
+    this.id = room.id;
+    this.place = place;
+    this.picture = picture(room.game);
+    this.inSight = false;
+    /** @type {Link | null} */
+    this.link = null;
+    this.surface = new Surface(place, `${GAMES[room.game].title} as it is now`, (context, width) => {
+      this.surface.setHeight(Math.round(width * ASPECT));
+      this.picture.draw(context, width, this.surface.height);
+    });
+  }
+
+  watch() {
+    if (this.link) return;
+    this.link = new Link(() => socketAddress(`/rooms/${this.id}/socket`, { watch: 'true' }), {
+      message: (data) => {
+        if (typeof data === 'string' && data.startsWith('{')) return;
+        this.picture.message(data);
+        this.surface.change();
+      },
+      state: () => {},
+    });
+  }
+
+  unwatch() {
+    this.link?.close();
+    this.link = null;
+  }
+}
+
+/** The pictures of the lobby. */
+export class Thumbnails {
+  constructor() {
+    /** @type {Map<string, Thumbnail>} */
+    this.all = new Map();
+    this.observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        for (const one of this.all.values()) if (one.place === target) one.inSight = isIntersecting;
+      }
+      this.choose();
+    });
+    this.hidden = () => this.choose();
+    document.addEventListener('visibilitychange', this.hidden);
+  }
+
+  /**
+   * @param {Room} room
+   * @param {HTMLElement} place
+   */
+  add(room, place) {
+    this.all.set(room.id, new Thumbnail(room, place));
+    this.observer.observe(place);
+  }
+
+  /** @param {string} id */
+  drop(id) {
+    const one = this.all.get(id);
+    if (!one) return;
+    this.observer.unobserve(one.place);
+    one.unwatch();
+    one.surface.stop();
+    this.all.delete(id);
+    this.choose();
+  }
+
+  choose() {
+    let free = document.hidden ? 0 : MAX_WATCHED;
+    for (const one of this.all.values()) {
+      if (one.inSight && free > 0) {
+        free -= 1;
+        one.watch();
+      } else {
+        one.unwatch();
+      }
+    }
+  }
+
+  stop() {
+    for (const id of [...this.all.keys()]) this.drop(id);
+    this.observer.disconnect();
+    document.removeEventListener('visibilitychange', this.hidden);
+  }
+}

@@ -1,0 +1,54 @@
+// Gestures on a board: a swipe is a step, a swipe that is held is a run, a tap is a place.
+
+/** How far a finger moves for a step, in CSS pixels; and for how long it is held for a run, in milliseconds. */
+const SWIPE = 24;
+const HOLD = 350;
+
+/**
+ * @typedef {object} Gestures
+ * @property {(direction: string) => void} step The direction is a key of nuggets.
+ * @property {(direction: string) => void} run
+ * @property {(x: number, y: number) => void} tap
+ */
+
+/**
+ * @param {HTMLElement} target
+ * @param {Gestures} gestures
+ */
+export function touch(target, { step, run, tap }) {
+  /** @type {{ x: number, y: number, moved: string, timer: ReturnType<typeof setTimeout> | undefined } | null} */
+  let finger = null;
+  target.addEventListener('pointerdown', ({ offsetX, offsetY, button, isPrimary }) => {
+    if (button !== 0 || !isPrimary) return;
+    clearTimeout(finger?.timer);
+    finger = { x: offsetX, y: offsetY, moved: '', timer: undefined };
+  });
+  target.addEventListener('pointermove', ({ offsetX, offsetY, buttons }) => {
+    if (!finger || buttons === 0 || finger.moved) return;
+    const [x, y] = [offsetX - finger.x, offsetY - finger.y];
+    if (Math.hypot(x, y) < SWIPE) return;
+    const held = finger;
+    held.moved = direction(x, y);
+    step(held.moved);
+    held.timer = setTimeout(() => run(held.moved), HOLD);
+  });
+  const end = (/** @type {PointerEvent} */ { type, offsetX, offsetY }) => {
+    if (!finger) return;
+    clearTimeout(finger.timer);
+    if (!finger.moved && type === 'pointerup') tap(offsetX, offsetY);
+    finger = null;
+  };
+  target.addEventListener('pointerup', end);
+  target.addEventListener('pointercancel', end);
+}
+
+/**
+ * The key for a direction on the screen.
+ * @param {number} x To the right.
+ * @param {number} y Down.
+ */
+export function direction(x, y) {
+  // Eighths of a turn, from the right, clockwise.
+  const eighth = Math.round(Math.atan2(y, x) / (Math.PI / 4)) & 7;
+  return 'lnjbhyku'[eighth];
+}

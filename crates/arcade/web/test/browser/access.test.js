@@ -1,0 +1,80 @@
+// Every page is checked by axe, light and dark.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+
+import { Person, launch } from './support/browser.js';
+import { Hub } from './support/hub.js';
+import * as native from './support/native.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** @type {Hub} */
+let hub;
+/** @type {import('playwright-core').Browser} */
+let browser;
+before(async () => {
+  [hub, browser] = await Promise.all([Hub.start(), launch()]);
+});
+after(async () => {
+  await browser?.close();
+  await hub?.stop();
+});
+
+/**
+ * What axe finds on the page as it is.
+ * @param {Person} person
+ * @returns {Promise<string[]>}
+ */
+async function findings({ page }) {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    // @ts-expect-error axe has just been put there.
+    const { violations } = await globalThis.axe.run({ resultTypes: ['violations'] });
+    return violations.flatMap((/** @type {any} */ { id, nodes }) =>
+      nodes.map((/** @type {any} */ { html, failureSummary }) => `${id}: ${html.slice(0, 160)}\n${failureSummary}`),
+    );
+  });
+}
+
+for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  test(`axe finds nothing, ${colorScheme}`, { timeout: 180_000 }, async () => {
+    const rooms = await hub.rooms();
+    const id = (/** @type {string} */ game) => rooms.find((room) => room.game === game)?.id;
+    const robots = await hub.open({ game: 'robots', players: 2, turns: 3000, turn_duration: 100 });
+    const other = native.robots(robots.port, 'Bob');
+    const ann = await Person.come(browser, hub.address, 'Ann', { colorScheme, reducedMotion: 'reduce' });
+    /**
+     * @param {string} path
+     * @param {() => Promise<unknown>} ready
+     */
+    const check = async (path, ready) => {
+      await ann.go(path);
+      await ready();
+      assert.deepEqual(await findings(ann), [], `${path}, ${colorScheme}`);
+    };
+    const { page } = ann;
+    await check('/', async () => {
+      for (const summary of await page.locator('summary').all()) if (await summary.isVisible()) await summary.click();
+      ann.faults = ann.faults.filter((fault) => !/404/.test(fault));
+    });
+    await check(`/rooms/${id('nuggets')}`, () => ann.reads('Player'));
+    await check(`/rooms/${id('nuggets')}?watch`, () => ann.reads('nuggets'));
+    await check(`/rooms/${robots.id}`, async () => {
+      await page.getByRole('button', { name: 'Join' }).click();
+      await ann.reads('Turn');
+    });
+    await check(`/rooms/${robots.id}?watch`, () => ann.reads('Turn'));
+    await check(`/rooms/${id('blackjack')}`, () => ann.reads(/Waiting|stand|others|win|draw|dealer|Bust/i));
+    await check(`/rooms/${id('blackjack')}?watch`, () => page.locator('.felt').waitFor());
+    await check('/players', () => page.locator('main h1').waitFor());
+    await check('/nowhere', () => page.getByRole('heading', { name: 'There is no such page' }).waitFor());
+    await page.getByRole('button', { name: 'Change the name' }).click();
+    assert.deepEqual(await findings(ann), [], `the name, ${colorScheme}`);
+    other.stop();
+    ann.faults = ann.faults.filter((fault) => !/404/.test(fault));
+    await ann.leave();
+  });
+}

@@ -1,0 +1,144 @@
+// How large the first page is, and how fast the board of nuggets answers and draws. Times are printed; the bounds on them are wide,
+// since the tests also run where other programs do.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { Person, launch } from './support/browser.js';
+import { Hub } from './support/hub.js';
+
+/** Bytes on the network. */
+const FIRST_PAGE = 150_000;
+
+/** @type {Hub} */
+let hub;
+/** @type {import('playwright-core').Browser} */
+let browser;
+before(async () => {
+  [hub, browser] = await Promise.all([Hub.start(), launch()]);
+});
+after(async () => {
+  await browser?.close();
+  await hub?.stop();
+});
+const bound = { timeout: 120_000 };
+
+/**
+ * @param {number[]} samples
+ * @param {number} part
+ */
+const quantile = (samples, part) => [...samples].sort((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * part))];
+/** @param {number[]} samples */
+const summary = (samples) => [0.5, 0.9, 0.99].map((part) => `p${part * 100} ${quantile(samples, part).toFixed(1)}`).join(', ');
+
+test('the first page is small, and asks for nothing more', bound, async (t) => {
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const network = await ann.page.context().newCDPSession(ann.page);
+  await network.send('Network.enable');
+  let bytes = 0;
+  network.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  await ann.go('/');
+  await ann.page.locator('#link[data-state=open]').waitFor();
+  const asked = ann.requests.length;
+  t.diagnostic(`the first page: ${bytes} bytes in ${asked} requests`);
+  assert.ok(bytes > 0 && bytes < FIRST_PAGE, `${bytes} bytes`);
+  // Something happens in the lobby; the page hears of it by its socket alone.
+  const room = await hub.open({ game: 'nuggets', map: 'gold' });
+  await ann.page.locator(`[data-room=${room.id}]`).waitFor();
+  assert.deepEqual(ann.requests.slice(asked).filter((url) => url.startsWith('http')), []);
+  await ann.leave();
+});
+
+test('a key of nuggets is answered at once', bound, async (t) => {
+  const room = await hub.open({ game: 'nuggets', map: 'main' });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.page.addInitScript(() => {
+    /** @type {number[]} */
+    const samples = [];
+    let pressed = 0;
+    let told = false;
+    addEventListener('keydown', () => ([pressed, told] = [performance.now(), false]), true);
+    const listen = WebSocket.prototype.addEventListener;
+    WebSocket.prototype.addEventListener = function (/** @type {any[]} */ ...all) {
+      const [type, listener] = all;
+      if (type !== 'message') return listen.apply(this, /** @type {any} */ (all));
+      return listen.call(this, type, (/** @type {any} */ event) => {
+        listener(event);
+        told ||= typeof event.data === 'string' && event.data.startsWith('DISPLAY');
+      });
+    };
+    const paint = CanvasRenderingContext2D.prototype.drawImage;
+    CanvasRenderingContext2D.prototype.drawImage = function (/** @type {any[]} */ ...all) {
+      paint.apply(this, /** @type {any} */ (all));
+      if (!told || pressed === 0) return;
+      samples.push(performance.now() - pressed);
+      pressed = 0;
+    };
+    Object.assign(globalThis, { samples });
+  });
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Player A');
+  /** @returns {Promise<number[]>} */
+  const samples = () => ann.page.evaluate(() => /** @type {any} */ (globalThis).samples);
+  for (let press = 0; press < 120; press += 1) {
+    const had = (await samples()).length;
+    // To and fro: one of both is a step.
+    await ann.page.keyboard.press('hljk'[press % 4]);
+    await ann.page.waitForFunction((count) => /** @type {any} */ (globalThis).samples.length > count, had, { timeout: 300 }).catch(() => {});
+  }
+  const measured = await samples();
+  t.diagnostic(`from a key to the picture, in ms, of ${measured.length}: ${summary(measured)}`);
+  assert.ok(measured.length > 20 && quantile(measured, 0.5) < 1000);
+  await ann.leave();
+});
+
+test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.go('/nowhere');
+  for (const whole of [false, true]) {
+    const { draws, frames } = await ann.page.evaluate(async (whole) => {
+      // @ts-expect-error A module of the page.
+      const { Ground, draw, layout } = await import('/js/board/nuggets.js');
+      // @ts-expect-error A module of the page.
+      const { begin, fold } = await import('/js/fold/nuggets.js');
+      const state = begin();
+      const [rows, columns] = [160, 400];
+      fold(state, { kind: 'grid', rows, columns });
+      const map = Array.from({ length: rows }, (_, row) =>
+        Array.from({ length: columns }, (_, column) => (row % 16 === 0 ? '-' : column % 20 === 0 ? '|' : row % 8 === 5 ? '#' : '.')).join(''),
+      );
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [1200, 600];
+      document.body.append(canvas);
+      const context = canvas.getContext('2d', { alpha: false });
+      const ground = new Ground();
+      /** @type {number[]} */
+      const draws = [];
+      /** @type {number[]} */
+      const frames = [];
+      let last = 0;
+      for (let frame = 0; frame < 180; frame += 1) {
+        const now = await new Promise((resolve) => requestAnimationFrame(resolve));
+        if (last > 0) frames.push(now - last);
+        last = now;
+        const start = performance.now();
+        // In every frame somebody has moved.
+        const [row, column] = [80, 40 + frame];
+        const display = [...map];
+        display[row] = `${map[row].slice(0, column)}@${map[row].slice(column + 1)}`;
+        fold(state, { kind: 'display', rows: display });
+        const place = layout(state, 1200, 600, { whole, zoom: 1, focus: state.place });
+        draw(context, state, place, { ground, glides: new Map(), now });
+        draws.push(performance.now() - start);
+      }
+      canvas.remove();
+      return { draws, frames };
+    }, whole);
+    const rate = 1000 / (frames.reduce((sum, one) => sum + one, 0) / frames.length);
+    t.diagnostic(`${whole ? 'the whole map' : 'following'}: ${rate.toFixed(0)} frames/s; a display folded and drawn, in ms: ${summary(draws)}`);
+    assert.ok(quantile(draws, 0.5) < 200);
+  }
+  await ann.page.context().close();
+});

@@ -1,0 +1,100 @@
+// People in front of Chromium. Whatever a page logs as an error, or asks of another site, fails the test.
+
+import assert from 'node:assert/strict';
+
+import { chromium } from 'playwright-core';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** How long to wait for something that has to come, in milliseconds. */
+export const PATIENCE = 30_000;
+
+export const launch = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS, timeout: PATIENCE });
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** One person: a browser profile with one page. */
+export class Person {
+  /**
+   * @param {Page} page
+   * @param {string} site
+   * @param {string} name
+   */
+  constructor(page, site, name) {
+    this.page = page;
+    this.site = site;
+    this.name = name;
+    /** @type {string[]} */
+    this.faults = [];
+    /** Everything that the page asked for. @type {string[]} */
+    this.requests = [];
+  }
+
+  /**
+   * @param {import('playwright-core').Browser} browser
+   * @param {string} site
+   * @param {string} name What the person is called in games; empty to be asked for it.
+   * @param {import('playwright-core').BrowserContextOptions} [options]
+   */
+  static async come(browser, site, name, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(PATIENCE);
+    const page = await context.newPage();
+    const person = new Person(page, site, name);
+    if (name) {
+      await page.addInitScript((value) => {
+        if (localStorage.getItem('name') !== null) return;
+        localStorage.setItem('name', value);
+        // As if it had been taken before: these names are proven nowhere.
+        localStorage.setItem('proven', value);
+        localStorage.setItem('key', 'A'.repeat(43));
+      }, name);
+    }
+    page.on('request', (request) => person.requests.push(request.url()));
+    page.on('console', (message) => {
+      if (message.type() === 'error') person.faults.push(`${message.text()} (${message.location().url})`);
+    });
+    page.on('pageerror', (error) => person.faults.push(String(error)));
+    await context.route(
+      (url) => url.origin !== site,
+      (route) => {
+        person.faults.push(`a foreign request: ${route.request().url()}`);
+        return route.abort();
+      },
+    );
+    return person;
+  }
+
+  /** @param {string} path */
+  async go(path) {
+    await this.page.goto(this.site + path);
+  }
+
+  /** The status line of a room. */
+  get status() {
+    return this.page.locator('main [role=status]').first();
+  }
+
+  /**
+   * Waits until the status line says so.
+   * @param {string | RegExp} text
+   */
+  async reads(text) {
+    await this.status.filter({ hasText: text }).waitFor();
+  }
+
+  /** Leaves; fails if anything was wrong meanwhile. */
+  async leave() {
+    await this.page.context().close();
+    assert.deepEqual(this.faults, [], `${this.name}'s page`);
+  }
+}

@@ -1,0 +1,46 @@
+// Finds gold on a map of nuggets of which only a part is known.
+
+import { STEPS } from '../../../js/fold/nuggets.js';
+
+/** @typedef {import('../../../js/fold/nuggets.js').NuggetsState} NuggetsState */
+
+/** Remembers where it was, so that it goes where it was not. */
+export class Explorer {
+  constructor() {
+    /** @type {Set<string>} */
+    this.visited = new Set();
+  }
+
+  /**
+   * The next step: to gold that is seen, else to where most is to be found.
+   * @param {NuggetsState} state
+   * @returns {string | null} Null if nothing is left to be explored.
+   */
+  next(state) {
+    const { place, terrain, display } = state;
+    if (!place) return null;
+    this.visited.add(`${place.row},${place.column}`);
+    const known = (/** @type {number} */ row, /** @type {number} */ column) => terrain[row]?.[column] ?? '-';
+    /** @type {Map<string, string>} */
+    const first = new Map([[`${place.row},${place.column}`, '']]);
+    const queue = [place];
+    /** @type {{ key: string, worth: number } | null} */
+    let best = null;
+    for (const { row, column } of queue) {
+      const key = /** @type {string} */ (first.get(`${row},${column}`));
+      const ground = known(row, column);
+      const edge = ground === '.' && STEPS.some(([, down, right]) => known(row + down, column + right) === ' ');
+      const fresh = !this.visited.has(`${row},${column}`);
+      const worth = display[row][column] === '*' ? 4 : edge ? 3 : fresh && ground === '#' ? 2 : fresh ? 1 : 0;
+      // The first of its worth is the nearest.
+      if (key && worth > (best?.worth ?? 0)) best = { key, worth };
+      for (const [step, down, right] of STEPS) {
+        const [r, c] = [row + down, column + right];
+        if (first.has(`${r},${c}`) || !'.#'.includes(known(r, c))) continue;
+        first.set(`${r},${c}`, key || step);
+        queue.push({ row: r, column: c });
+      }
+    }
+    return best?.key ?? null;
+  }
+}

@@ -1,0 +1,105 @@
+// A hub of its own for a test: the real program on a free port of this machine, with a directory of its own.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = process.env.ARCADE_PROGRAM ?? fileURLToPath(new URL('../../../../../../target/debug/arcade', import.meta.url));
+
+/** Hubs that run, so that none outlives the tests. @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/**
+ * @typedef {{ id: string, game: string, title: string, phase: string, port: number, taken: number, match?: string | null,
+ *   players: { name: string, seat: string }[], result: { rank: number, name: string, score: number }[] | null }} Room
+ */
+
+export class Hub {
+  constructor() {
+    this.data = mkdtempSync(join(tmpdir(), 'arcade-browser-'));
+    this.port = 0;
+    this.log = '';
+    /** @type {import('node:child_process').ChildProcess | null} */
+    this.child = null;
+  }
+
+  static async start() {
+    const hub = new Hub();
+    await hub.begin();
+    return hub;
+  }
+
+  get address() {
+    return `http://localhost:${this.port}`;
+  }
+
+  /** Starts the program, at the port that it had before if there is one. */
+  async begin() {
+    const child = spawn(PROGRAM, ['--port', String(this.port), '--data', this.data], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
+    child.stderr.on('data', (data) => {
+      this.log += data;
+    });
+    let told = '';
+    this.port = await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`the hub ended with ${code}: ${this.log}`)));
+      child.stdout.on('data', (data) => {
+        told += data;
+        const found = /http:\/\/[^\s/]+:(\d+)\//.exec(told);
+        if (found) resolve(Number(found[1]));
+      });
+    });
+  }
+
+  /** @param {NodeJS.Signals} signal */
+  async end(signal = 'SIGKILL') {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  }
+
+  async stop() {
+    await this.end();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+
+  /** @returns {Promise<Room[]>} */
+  async rooms() {
+    return (await (await fetch(`${this.address}/api/rooms`)).json()).rooms;
+  }
+
+  /**
+   * @param {string} id
+   * @returns {Promise<Room>}
+   */
+  async room(id) {
+    const room = (await this.rooms()).find((one) => one.id === id);
+    if (!room) throw new Error(`there is no room ${id}`);
+    return room;
+  }
+
+  /**
+   * Opens a room.
+   * @param {Record<string, string | number>} options
+   * @returns {Promise<Room>}
+   */
+  async open(options) {
+    const answer = await fetch(`${this.address}/api/rooms`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(options),
+    });
+    if (answer.status !== 201) throw new Error(await answer.text());
+    return answer.json();
+  }
+}

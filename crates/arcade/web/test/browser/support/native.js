@@ -1,0 +1,95 @@
+// Native clients: what a program of one's own would send over UDP or TCP.
+
+import { createSocket } from 'node:dgram';
+import { connect } from 'node:net';
+
+import { begin, fold } from '../../../js/fold/nuggets.js';
+import { decode } from '../../../js/protocol/nuggets.js';
+import { join, move } from '../../../js/protocol/robots.js';
+import { Explorer } from './explorer.js';
+
+/** How long a client that hears nothing waits before it says its piece again, in milliseconds. */
+const AGAIN = 500;
+
+/**
+ * Plays nuggets over UDP until the game is over.
+ * @param {number} port
+ * @param {string} name
+ * @returns {{ over: Promise<string>, stop: () => void }} What the server has said at the end.
+ */
+export function nuggets(port, name) {
+  const socket = createSocket('udp4');
+  const state = begin();
+  const explorer = new Explorer();
+  const say = (/** @type {string} */ text) => socket.send(text, port, '127.0.0.1');
+  const act = () => {
+    if (state.letter === null) return say(`PLAY ${name}`);
+    const key = state.place && explorer.next(state);
+    return key ? say(`KEY ${key}`) : undefined;
+  };
+  const again = setInterval(act, AGAIN);
+  const stop = () => {
+    clearInterval(again);
+    socket.close();
+  };
+  /** @type {Promise<string>} */
+  const over = new Promise((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('message', (bytes) => {
+      const message = decode(bytes.toString('latin1'));
+      if (!message) return;
+      fold(state, message);
+      if (message.kind === 'display') act();
+      if (message.kind === 'quit') {
+        stop();
+        resolve(message.text);
+      }
+    });
+  });
+  act();
+  return { over, stop };
+}
+
+/**
+ * Plays robots over TCP: it joins, and walks to and fro whenever something is told.
+ * @param {number} port
+ * @param {string} name
+ * @returns {{ stop: () => void }}
+ */
+export function robots(port, name) {
+  const socket = connect(port, '127.0.0.1', () => socket.write(join(name)));
+  let step = 0;
+  socket.on('data', () => {
+    step += 1;
+    socket.write(move(step % 2 ? 'left' : 'right'));
+  });
+  socket.on('error', () => {});
+  return { stop: () => socket.destroy() };
+}
+
+/**
+ * Plays blackjack over TCP and always stands.
+ * @param {number} port
+ * @param {string} name
+ * @returns {{ over: Promise<string[]>, stop: () => void }} What the dealer has said.
+ */
+export function blackjack(port, name) {
+  const socket = connect(port, '127.0.0.1', () => socket.write(`JOIN ${name}\0`));
+  /** @type {string[]} */
+  const said = [];
+  let rest = '';
+  /** @type {Promise<string[]>} */
+  const over = new Promise((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('close', () => resolve(said));
+    socket.on('data', (data) => {
+      const messages = (rest + data.toString('latin1')).split('\0');
+      rest = messages.pop() ?? '';
+      for (const message of messages) {
+        said.push(message);
+        if (message === 'DECISION') socket.write('STAND\0');
+      }
+    });
+  });
+  return { over, stop: () => socket.destroy() };
+}
