@@ -4,7 +4,9 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
+mod openapi;
 mod restart;
+mod results;
 mod support;
 
 use std::net::SocketAddr;
