@@ -6,9 +6,10 @@ use std::{
 };
 
 use anyhow::Context as _;
+use bytes::Bytes;
 use cmdkit::Wire;
 use mastermind::{protocol::Mode, server::FirstDay};
-use netcore::{Rate, wire::ShortText};
+use netcore::{Framing, Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use store::Order;
@@ -66,6 +67,15 @@ impl Game {
             Self::Nuggets | Self::Mastermind => Frames::Text,
             Self::Robots => Frames::Binary,
             Self::Blackjack => Frames::ZeroEndedText,
+        }
+    }
+
+    /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
+    pub(crate) fn farewell(self, why: &str) -> Option<Bytes> {
+        match self {
+            Self::Nuggets => Some(nuggets::ServerMessage::Quit(why.as_bytes()).to_frame(Framing::Whole)),
+            Self::Mastermind => Some(mastermind::ServerMessage::Bye(why.into()).to_frame(Framing::Stream)),
+            Self::Robots | Self::Blackjack => None,
         }
     }
 
