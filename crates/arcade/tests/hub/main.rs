@@ -5,6 +5,7 @@
 mod admin;
 mod bots;
 mod openapi;
+mod mastermind;
 mod restart;
 mod results;
 mod support;
