@@ -1,9 +1,11 @@
 //! The command line.
 
-use std::{net::IpAddr, path::PathBuf};
+use std::{net::IpAddr, ops::RangeInclusive, path::PathBuf};
 
 use clap::Parser;
 use cmdkit::{LogArgs, ip_address, whole_number};
+
+use crate::ports::port_range;
 
 /// The port of the page, unless another is chosen.
 pub(crate) const PORT: u16 = 8080;
@@ -20,9 +22,42 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) bind: Vec<IpAddr>,
 
-    /// Directory for journals, results and the secret of the hub
-    #[arg(long, value_name = "DIR", default_value = "arcade-data")]
+    /// UDP and TCP ports of rooms for native clients, as in 2100-2199; by default any free ones
+    #[arg(long, value_name = "FIRST-LAST", value_parser = port_range)]
+    pub(crate) ports: Option<RangeInclusive<u16>>,
+
+    /// Directory for rooms, journals, results and the secret of the hub
+    #[arg(long, value_name = "DIR", default_value = "arcade-data", global = true)]
     pub(crate) data: PathBuf,
+
+    /// PostgreSQL database for results, such as postgres://user@host/arcade; by default they are in a file in the data directory.
+    /// A password is better set in PGPASSWORD
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) database: Option<String>,
+
+    /// Open no room of each game at the start
+    #[arg(long)]
+    pub(crate) no_default_rooms: bool,
+
+    /// Close rooms that somebody made after they were empty for this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(1..=86_400_u64, 300), allow_negative_numbers = true)]
+    pub(crate) empty_rooms: u64,
+
+    /// When asked to end, let running matches go on for this many seconds; they are resumed at the next start
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(0..=3_600_u64, 10), allow_negative_numbers = true)]
+    pub(crate) drain: u64,
+
+    /// Rooms that one host may have opened at the same time
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(0..=1_000_usize, 10), allow_negative_numbers = true)]
+    pub(crate) rooms_per_host: usize,
+
+    /// Sockets of browsers that one host may have at the same time
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole_number(1..=10_000_usize, 64), allow_negative_numbers = true)]
+    pub(crate) sockets_per_host: usize,
+
+    /// Address of a reverse proxy whose X-Forwarded-For tells who its clients are, may be repeated
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
+    pub(crate) proxy: Vec<IpAddr>,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,

@@ -2,14 +2,21 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use cmdkit::Wire;
 use netcore::{Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use store::Order;
+
+use crate::options::{BOARD, ROBOTS, ROUNDS, TABLE, TURN_DURATION, TURNS, within};
 
 /// Bytes that are read from one connection to a table.
 const BLACKJACK_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
+
+/// How long a player of nuggets keeps a seat without a key. Over UDP nobody notices that a client is gone, and its seat would keep a
+/// room open for ever.
+const IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// A game of the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,6 +28,16 @@ pub(crate) enum Game {
 }
 
 impl Game {
+    /// All of them, in the order in which the lobby shows them.
+    pub(crate) const ALL: [Self; 3] = [Self::Nuggets, Self::Robots, Self::Blackjack];
+
+    /// What its leaderboard is ordered by.
+    pub(crate) const fn order(self) -> Order {
+        match self {
+            Self::Nuggets | Self::Robots | Self::Blackjack => Order::Rating,
+        }
+    }
+
     /// Its name in addresses, on the page and in journals.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -37,6 +54,12 @@ impl Game {
             Self::Robots => Frames::Binary,
             Self::Blackjack => Frames::ZeroEndedText,
         }
+    }
+
+    /// Whether a game goes on from the first player, and others join in the middle of it. The other games wait until their seats
+    /// are taken.
+    pub(crate) const fn starts_at_once(self) -> bool {
+        matches!(self, Self::Nuggets)
     }
 
     /// How native clients reach it.
@@ -115,7 +138,7 @@ impl Default for BlackjackOptions {
 }
 
 /// The maps that rooms can be asked for, by name.
-const MAPS: [(&str, &[u8]); 6] = [
+pub(crate) const MAPS: [(&str, &[u8]); 6] = [
     ("main", nuggets::BUILT_IN_MAP),
     ("alcoves", include_bytes!("../../../maps/alcoves.txt")),
     ("brawl", include_bytes!("../../../maps/brawl.txt")),
@@ -149,6 +172,17 @@ impl Options {
         }
     }
 
+    /// What anybody may know of them: without the seed, from which everything that happens follows.
+    pub(crate) fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        match &mut shown {
+            Self::Nuggets(options) => options.seed = None,
+            Self::Robots(options) => options.seed = None,
+            Self::Blackjack(_) => {}
+        }
+        shown
+    }
+
     /// What the room is called in the lobby.
     pub(crate) fn title(&self) -> String {
         match self {
@@ -177,7 +211,7 @@ impl Options {
                 let seed = seed.map_or_else(|| SysRng.try_next_u32().map(u64::from), Ok)?;
                 let config = nuggets::server::Config {
                     rules: nuggets::game::Rules::default(),
-                    idle_timeout: None,
+                    idle_timeout: Some(IDLE),
                     rematch: true,
                     wait_for: 0,
                     countdown: None,
@@ -186,9 +220,11 @@ impl Options {
                 Engine::Nuggets(Box::new(nuggets::server::Server::new(Arc::new(grid), config)?))
             }
             &Self::Robots(RobotsOptions { players, columns, rows, turns, turn_duration, seed }) => {
-                if !(1..=25).contains(&players) || !(20..=10_000).contains(&turn_duration) {
-                    bail!("a room has 1 to 25 robots and turns of 20 to 10,000 ms");
-                }
+                within("players", players, &ROBOTS)?;
+                within("columns", columns, &BOARD)?;
+                within("rows", rows, &BOARD)?;
+                within("turns", turns, &TURNS)?;
+                within("turn_duration", turn_duration, &TURN_DURATION)?;
                 let server_name = ShortText::try_from("Arcade").unwrap_or_default();
                 let config = robots::Config {
                     parameters: robots::Parameters {
@@ -208,6 +244,8 @@ impl Options {
                 Engine::Robots(Box::new(robots::Server::new(config)?))
             }
             &Self::Blackjack(BlackjackOptions { players, rounds }) => {
+                within("players", players, &TABLE)?;
+                within("rounds", rounds, &ROUNDS)?;
                 let mut key = [0; 32];
                 SysRng.try_fill_bytes(&mut key)?;
                 let mut config = blackjack::server::Config::new(rounds, blackjack::Seed::new(key));
@@ -225,7 +263,7 @@ mod tests {
 
     #[test]
     fn every_option_has_a_default_and_unknown_ones_are_rejected() {
-        for game in [Game::Nuggets, Game::Robots, Game::Blackjack] {
+        for game in Game::ALL {
             let read = |text: &str| serde_json::from_str::<Options>(&text.replace('$', game.name()));
             assert_eq!(read(r#"{"game": "$"}"#).unwrap(), Options::usual(game));
             assert!(read(r#"{"game": "$", "gold": 1}"#).unwrap_err().to_string().contains("unknown field `gold`"));

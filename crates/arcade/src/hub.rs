@@ -2,38 +2,76 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    path::Path,
+    panic::AssertUnwindSafe,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use anyhow::{Context as _, bail};
-use netcore::Leave;
+use clientkit::Level;
+use futures_util::FutureExt as _;
+use journal::JournalEnd;
+use netcore::{HostId, Leave};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::Serialize;
-use tokio::{sync::watch, task::JoinSet, time::sleep};
-use tracing::info;
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{Instant, sleep, timeout_at},
+};
+use tracing::{error, info, warn};
 
 use crate::{
+    api::views::Boards,
+    bots::MAX_BOTS,
     games::{Game, Options},
-    room::{Info, Place, Room, open},
+    life,
+    limits::Limits,
+    record::{Record, Records},
+    replays::Replays,
+    results::Results,
+    room::{Fate, Info, Place, Room, open},
     seats::Secret,
+    warden::Bans,
 };
 
 /// Rooms that are open at the same time.
-const MAX_ROOMS: usize = 1_000;
+pub(crate) const MAX_ROOMS: usize = 1_000;
 /// The maximum rate at which the lobby is told of changes.
 const LOBBY_PAUSE: Duration = Duration::from_millis(250);
 /// The file of the key for tokens, in the directory of the hub.
 const SECRET: &str = "secret";
+/// The most time that journals get to reach the disk at the end; what a room needs to go on is safe before that.
+const CLOSING: Duration = Duration::from_secs(3);
 
 /// What the page of the lobby shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Info>,
+    /// The newest matches and the leaders.
+    #[serde(flatten)]
+    pub(crate) boards: Boards,
+}
+
+/// Why a room cannot be opened.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The hub or the host has enough rooms.
+    TooMany(String),
+    /// The hub is about to end.
+    Draining,
+    /// The options do not go together, or the system refuses.
+    Impossible(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Refusal {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Impossible(error)
+    }
 }
 
 /// The hub.
@@ -41,36 +79,85 @@ pub(crate) struct Lobby {
 pub(crate) struct Hub {
     place: Place,
     secret: Secret,
+    limits: Arc<Limits>,
+    records: Records,
+    empty_rooms: Duration,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
-    tasks: Mutex<JoinSet<()>>,
-    next: AtomicU32,
+    tasks: Mutex<JoinSet<Option<JournalEnd>>>,
+    draining: AtomicBool,
+    // Has the process end, with the time that matches still have.
+    drain: watch::Sender<Option<Duration>>,
     lobby: watch::Sender<Arc<str>>,
+    replays: Replays,
 }
 
 impl Hub {
-    /// A hub without rooms, whose secret is in `directory`.
+    /// A hub without rooms in `directory`, and the rooms that were open there before.
     ///
     /// # Errors
-    /// When the secret can be neither read nor made.
-    pub(crate) fn new(directory: &Path, place: Place) -> anyhow::Result<Arc<Self>> {
+    /// When the secret can be neither read nor made, or the rooms cannot be read.
+    pub(crate) fn new(
+        directory: &Path,
+        place: Place,
+        limits: Arc<Limits>,
+        empty_rooms: Duration,
+    ) -> anyhow::Result<(Arc<Self>, Vec<Record>)> {
         let secret = secret(&directory.join(SECRET))?;
-        let (lobby, _) = watch::channel("{}".into());
-        Ok(Arc::new(Self {
+        let (records, before) = Records::open(directory.join("rooms"))?;
+        let hub = Self {
+            replays: Replays::new(place.journals.clone()),
             place,
             secret,
+            limits,
+            records,
+            empty_rooms,
             rooms: Mutex::default(),
             tasks: Mutex::default(),
-            next: AtomicU32::new(1),
-            lobby,
-        }))
+            draining: AtomicBool::new(false),
+            drain: watch::Sender::default(),
+            lobby: watch::Sender::new("{}".into()),
+        };
+        Ok((Arc::new(hub), before))
     }
 
     pub(crate) const fn secret(&self) -> &Secret {
         &self.secret
     }
 
+    pub(crate) const fn limits(&self) -> &Arc<Limits> {
+        &self.limits
+    }
+
+    /// The hosts that may not enter.
+    pub(crate) fn bans(&self) -> &Bans {
+        &self.place.bans
+    }
+
+    /// The directory of the journals.
+    pub(crate) const fn journals(&self) -> &PathBuf {
+        &self.place.journals
+    }
+
+    /// How long a room stays that somebody made and in which nobody is.
+    pub(crate) const fn empty_rooms(&self) -> Duration {
+        self.empty_rooms
+    }
+
+    pub(crate) const fn results(&self) -> &Arc<Results> {
+        &self.place.results
+    }
+
+    pub(crate) const fn replays(&self) -> &Replays {
+        &self.replays
+    }
+
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Room>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All rooms, by name.
+    pub(crate) fn all(&self) -> Vec<Arc<Room>> {
+        self.rooms().values().cloned().collect()
     }
 
     /// The room with this name.
@@ -78,26 +165,177 @@ impl Hub {
         self.rooms().get(id).cloned()
     }
 
-    /// Opens a room.
+    /// Opens a room for a host, or for the hub itself.
     ///
     /// # Errors
     /// When there are too many, or the room cannot be opened.
-    pub(crate) fn open(self: &Arc<Self>, options: &Options) -> anyhow::Result<Arc<Room>> {
-        if self.rooms().len() >= MAX_ROOMS {
-            bail!("there are {MAX_ROOMS} rooms already; wait until one is over");
+    pub(crate) fn open(
+        self: &Arc<Self>,
+        options: &Options,
+        maker: Option<HostId>,
+        permanent: bool,
+    ) -> Result<Arc<Room>, Refusal> {
+        if self.is_draining() {
+            return Err(Refusal::Draining);
         }
-        let id = format!("{}-{}", options.game().name(), self.next.fetch_add(1, Ordering::Relaxed));
-        let (room, run) = open(id.clone(), options, &self.place)?;
-        info!(room = id, port = room.info.borrow().port, "a room is open");
-        self.rooms().insert(id.clone(), Arc::clone(&room));
-        let hub = Arc::downgrade(self);
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
-            run.await;
-            if let Some(hub) = hub.upgrade() {
-                hub.rooms().remove(&id);
+        let rooms = self.all();
+        if rooms.len() >= MAX_ROOMS {
+            let text = format!("there are {MAX_ROOMS} rooms already; wait until one is closed");
+            return Err(Refusal::TooMany(text));
+        }
+        let most = self.limits.rooms_per_host();
+        if maker.is_some() && rooms.iter().filter(|room| room.record().maker == maker).count() >= most {
+            let text = format!(
+                "{most} rooms from your address are open already; join one of them, or wait until one is closed"
+            );
+            return Err(Refusal::TooMany(text));
+        }
+        let mut record = Record::new(self.records.name(options.game().name())?, options.clone());
+        (record.maker, record.permanent) = (maker, permanent);
+        Ok(self.run(record)?)
+    }
+
+    /// Opens the rooms again that were open before; one that cannot be opened is left out, and the log says why.
+    pub(crate) async fn restore(self: &Arc<Self>, before: Vec<Record>) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut batches = vec![vec![]; threads];
+        for (record, batch) in before.into_iter().take(MAX_ROOMS).zip((0..threads).cycle()) {
+            batches[batch].push(record);
+        }
+        let mut tasks = JoinSet::new();
+        for batch in batches {
+            let hub = Arc::clone(self);
+            tasks.spawn_blocking(move || {
+                for record in batch {
+                    let id = record.id.clone();
+                    if let Err(error) = hub.run(record) {
+                        error!(room = id, "the room does not come back: {error:#}");
+                    }
+                }
+            });
+        }
+        tasks.join_all().await;
+    }
+
+    /// Opens the rooms that every hub has, unless they are there.
+    ///
+    /// # Errors
+    /// When one of them cannot be opened.
+    pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
+        for game in Game::ALL {
+            let there = self.all().iter().any(|room| room.game == game && room.record().permanent);
+            if !there {
+                self.open(&Options::usual(game), None, true).map_err(|refusal| match refusal {
+                    Refusal::Impossible(error) => error,
+                    Refusal::TooMany(text) => anyhow::Error::msg(text),
+                    Refusal::Draining => anyhow::Error::msg("the hub is about to end"),
+                })?;
             }
+        }
+        Ok(())
+    }
+
+    // Opens a room, writes it down, and runs it until it ends.
+    fn run(self: &Arc<Self>, record: Record) -> anyhow::Result<Arc<Room>> {
+        let (room, run) = open(record, &self.place)?;
+        let record = room.record().clone();
+        self.records.save(&record)?;
+        info!(room = record.id, port = record.port, "a room is open");
+        self.rooms().insert(record.id.clone(), Arc::clone(&room));
+        room.bots.start(&room);
+        tokio::spawn(life::attend(Arc::downgrade(self), Arc::clone(&room)));
+        let hub = Arc::downgrade(self);
+        let ended = Arc::clone(&room);
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        // The results of those that have ended.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            let end = AssertUnwindSafe(run).catch_unwind().await;
+            let Some(hub) = hub.upgrade() else { return end.ok() };
+            match (&end, ended.fate()) {
+                (Ok(_), Fate::Kept) => {}
+                (Ok(_), Fate::Closed) => hub.forget(&ended),
+                // The panic hook has printed the message, and the journal ends with what has led to it.
+                (Ok(_), Fate::Renewed) | (Err(_), _) => hub.renew(&ended),
+            }
+            end.ok()
         });
         Ok(room)
+    }
+
+    fn forget(&self, room: &Room) {
+        room.bots.dismiss();
+        let id = room.record().id.clone();
+        self.records.remove(&id);
+        self.rooms().remove(&id);
+    }
+
+    // Opens a room again with another journal.
+    fn renew(self: &Arc<Self>, room: &Room) {
+        room.bots.dismiss();
+        let mut record = room.record().clone();
+        (record.journal, record.result) = (None, None);
+        record.bots.clear();
+        let id = record.id.clone();
+        if let Err(error) = self.run(record) {
+            error!(room = id, "the room cannot begin anew: {error:#}");
+            self.forget(room);
+        }
+    }
+
+    /// Writes a room down. If the disk refuses, it would come back as it was before.
+    pub(crate) fn save(&self, room: &Room) {
+        // A room that is over does not come back.
+        if !self.rooms().contains_key(&room.record().id) {
+            return;
+        }
+        let record = room.record().clone();
+        if let Err(error) = self.records.save(&record) {
+            warn!(room = record.id, "a change of the room is not written down: {error:#}");
+        }
+    }
+
+    /// Seats one more bot in a room.
+    ///
+    /// # Errors
+    /// When there is no seat for it, or there are too many bots.
+    pub(crate) fn seat_bot(&self, room: &Room, level: Level) -> anyhow::Result<()> {
+        if self.is_draining() {
+            bail!("the hub is about to end");
+        }
+        if self.all().iter().map(|room| room.bots.count()).sum::<usize>() >= MAX_BOTS {
+            bail!("there are {MAX_BOTS} bots already");
+        }
+        let seating = room.bots.add(room, level)?;
+        room.record().bots.push(seating);
+        self.save(room);
+        Ok(())
+    }
+
+    /// Has all bots leave a room.
+    pub(crate) fn dismiss_bots(&self, room: &Room) {
+        if room.bots.dismiss() {
+            room.record().bots.clear();
+            self.save(room);
+        }
+    }
+
+    /// A room of a game in which somebody can sit down now: the fullest one that waits for players, else one that goes on for
+    /// newcomers too, else a new one.
+    ///
+    /// # Errors
+    /// When a new room is needed and cannot be opened.
+    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId) -> Result<Arc<Room>, Refusal> {
+        let open = self.all().into_iter().filter(|room| {
+            let info = room.info.borrow();
+            let waits = info.phase == "lobby" || game.starts_at_once();
+            let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
+            room.game == game && waits && info.closing.is_none() && seated < info.seats
+        });
+        let people = |room: &Arc<Room>| room.info.borrow().people;
+        // Of equal ones the first.
+        let best = open.reduce(|best, room| if people(&room) > people(&best) { room } else { best });
+        best.map_or_else(|| self.open(&Options::usual(game), Some(host), false), Ok)
     }
 
     /// What the lobby shows, as JSON that is told anew when it changes.
@@ -107,7 +345,8 @@ impl Hub {
 
     /// The lobby as it is now.
     pub(crate) fn snapshot(&self) -> Lobby {
-        Lobby { rooms: self.rooms().values().map(|room| room.info.borrow().clone()).collect() }
+        let rooms = self.rooms().values().map(|room| room.info.borrow().clone()).collect();
+        Lobby { rooms, boards: Boards::clone(&self.results().boards()) }
     }
 
     /// Keeps the lobby up to date, for ever.
@@ -123,25 +362,71 @@ impl Hub {
         }
     }
 
-    /// Ends all rooms, and waits until they have.
-    pub(crate) async fn stop(&self, leave: Leave) {
-        let rooms: Vec<Arc<Room>> = self.rooms().values().cloned().collect();
-        for room in rooms {
-            room.stop(leave);
-        }
-        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        while tasks.join_next().await.is_some() {}
+    /// Whether the hub is about to end, and opens no rooms any more.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
     }
 
-    /// Opens the rooms that every hub has.
-    ///
-    /// # Errors
-    /// When one of them cannot be opened.
-    pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
-        for game in [Game::Nuggets, Game::Robots, Game::Blackjack] {
-            self.open(&Options::usual(game))?;
+    /// Has the process end, and gives running matches this long.
+    pub(crate) fn ask_to_end(&self, patience: Duration) {
+        self.drain.send_replace(Some(patience));
+    }
+
+    /// Resolves when somebody has asked the process to end.
+    pub(crate) async fn asked_to_end(&self) -> Duration {
+        let mut drain = self.drain.subscribe();
+        match drain.wait_for(Option::is_some).await {
+            Ok(patience) => patience.unwrap_or_default(),
+            Err(_) => std::future::pending().await,
         }
-        Ok(())
+    }
+
+    /// Lets running matches go on until none is left or the deadline is close, and then ends all rooms so that they come back. The
+    /// process can end at the deadline. `hurry` ends the waiting.
+    pub(crate) async fn drain(&self, deadline: Instant, hurry: impl Future<Output = ()>) {
+        self.draining.store(true, Ordering::Release);
+        let left = deadline.saturating_duration_since(Instant::now());
+        let last_moves = deadline - CLOSING.min(left / 2);
+        let running = self.running();
+        if running > 0 {
+            let seconds = left.as_secs();
+            info!(
+                "{running} matches go on for {seconds} s at most; they are suspended then, and a second signal does that at once"
+            );
+        }
+        let finished = async {
+            let mut lobby = self.lobby();
+            while self.running() > 0 && lobby.changed().await.is_ok() {}
+        };
+        tokio::select! {
+            _ = timeout_at(last_moves, finished) => {}
+            () = hurry => {}
+        }
+        for room in self.all() {
+            room.bots.abort();
+            room.stop(Leave::Resumable, Fate::Kept);
+        }
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut ends = vec![];
+        let deadline = deadline.max(Instant::now() + CLOSING / 2);
+        while let Ok(Some(ended)) = timeout_at(deadline, tasks.join_next()).await {
+            ends.extend(ended.ok().flatten());
+        }
+        let closed = tokio::task::spawn_blocking(move || {
+            ends.iter().all(|end| end.finish(deadline.saturating_duration_since(Instant::now())))
+        });
+        if !closed.await.unwrap_or_default() {
+            warn!("the disk does not take the ends of all journals in time; rooms come back all the same");
+        }
+    }
+
+    /// Matches in which people play.
+    pub(crate) fn running(&self) -> usize {
+        let plays = |room: &&Arc<Room>| {
+            let info = room.info.borrow();
+            info.phase == "playing" && info.players.iter().any(|player| !player.bot && !player.seat.is_empty())
+        };
+        self.rooms().values().filter(plays).count()
     }
 
     /// How many rooms of each game there are.

@@ -1,23 +1,34 @@
 //! One room: its host, the ways in which it is reached, and what the lobby shows of it.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    collections::BTreeMap,
+    net::SocketAddr,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
 };
 
-use anyhow::Context as _;
-use cmdkit::Sockets;
-use journal::{JournalEnd, Parts, Writing};
-use netcore::{GameEvent, Hosted, Leave, Outbox, Outcome, Phase, Progress, Recorded, RoomInput, Status, Time};
-use netshell::{Clock, Host, Observer, serve};
-use serde::Serialize;
-use tokio::sync::{oneshot, watch};
+use journal::{JournalEnd, Writing};
+use netcore::{
+    GameEvent, Gone, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress, Role, RoomInput, Status, Time,
+};
+use netshell::{Clock, Observer, serve};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, oneshot, watch};
 use tracing::{info, warn};
 
 use crate::{
-    games::{Engine, Game, Options},
+    begin::{Before, Begun, begin},
+    bots::{Addresses, Bots, come_back},
+    games::{Game, Options},
+    ports::{Lease, Ports},
+    record::Record,
+    results::{Results, ledger::Ledger, seats::Seats},
     transport::{Gate, WebSockets},
+    warden::{Bans, Guard, Removals},
 };
 
 /// What the lobby and the page of a room show of it.
@@ -34,26 +45,54 @@ pub(crate) struct Info {
     pub(crate) port: u16,
     /// Who is in the game, in the order of joining.
     pub(crate) players: Vec<Player>,
+    /// How many look on: they are connected and have no seat.
+    pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
+    /// The id of the match that is played or was played last.
+    pub(crate) r#match: Option<String>,
+    /// Whether it stays open though nobody is in it.
+    pub(crate) permanent: bool,
+    pub(crate) options: Options,
+    /// Why it is being closed.
+    pub(crate) closing: Option<String>,
+    /// How many are connected, without bots.
+    #[serde(skip)]
+    pub(crate) people: usize,
 }
 
 /// A player as the page shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Player {
     #[serde(skip)]
-    peer: netcore::PeerId,
+    pub(crate) peer: PeerId,
     pub(crate) name: String,
+    /// The seat in the game's own terms; empty for somebody who waits for one.
     pub(crate) seat: String,
+    /// Whether it is a bot of the hub.
+    pub(crate) bot: bool,
+    /// Whether the name is proven to be its own.
+    pub(crate) proven: bool,
 }
 
 /// A row of a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) rank: u32,
     pub(crate) name: String,
     pub(crate) seat: String,
     pub(crate) score: i64,
+}
+
+/// What becomes of a room when its task ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is over.
+    Closed,
+    /// It comes back when the hub is started again.
+    Kept,
+    /// It begins anew at once, with another journal.
+    Renewed,
 }
 
 /// A room that is open.
@@ -62,104 +101,203 @@ pub(crate) struct Room {
     pub(crate) game: Game,
     pub(crate) gate: Gate,
     pub(crate) info: watch::Receiver<Info>,
-    stop: Mutex<Option<oneshot::Sender<Leave>>>,
+    /// The address at which a program on this machine reaches it.
+    pub(crate) address: SocketAddr,
+    pub(crate) bots: Bots,
+    pub(crate) removals: Arc<Removals>,
+    /// What is known of its seats besides what they say.
+    pub(crate) known: Arc<Seats>,
+    // Somebody wants company, if need be that of bots.
+    fill: Notify,
+    fill_wanted: AtomicBool,
+    // Changes what is shown of it; gone with the room.
+    sender: std::sync::Weak<watch::Sender<Info>>,
+    record: Mutex<Record>,
+    ending: Mutex<Ending>,
+}
+
+/// How a room is to end.
+#[derive(Debug)]
+struct Ending {
+    stop: Option<oneshot::Sender<Leave>>,
+    fate: Fate,
 }
 
 impl Room {
     /// Asks the room to end.
-    pub(crate) fn stop(&self, leave: Leave) {
-        if let Some(stop) = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    pub(crate) fn stop(&self, leave: Leave, fate: Fate) {
+        let mut ending = self.ending();
+        if let Some(stop) = ending.stop.take() {
+            ending.fate = fate;
             // The room may have ended already.
             let _ = stop.send(leave);
         }
+    }
+
+    /// Closes the room for good, and tells everybody in it why.
+    pub(crate) fn close(&self, why: &str) {
+        info!(room = self.record().id, why, "the room is closed");
+        if let Some(sender) = self.sender.upgrade() {
+            sender.send_modify(|info| info.closing = Some(why.to_owned()));
+        }
+        self.stop(Leave::Over, Fate::Closed);
+    }
+
+    /// Somebody in the room wants company: bots come if nobody else does.
+    pub(crate) fn ask_for_company(&self) {
+        self.fill_wanted.store(true, Ordering::Release);
+        self.fill.notify_one();
+    }
+
+    /// Waits until somebody may want company. Cancellation safe.
+    pub(crate) async fn fill_requested(&self) {
+        self.fill.notified().await;
+    }
+
+    /// Whether somebody wants company; asking forgets it.
+    pub(crate) fn take_fill_request(&self) -> bool {
+        self.fill_wanted.swap(false, Ordering::AcqRel)
+    }
+
+    /// What is written down of the room.
+    pub(crate) fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What becomes of it when its task has ended.
+    pub(crate) fn fate(&self) -> Fate {
+        self.ending().fate
+    }
+
+    fn ending(&self) -> MutexGuard<'_, Ending> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Where rooms listen and write.
 #[derive(Debug)]
 pub(crate) struct Place {
-    pub(crate) bind: Vec<IpAddr>,
+    pub(crate) ports: Ports,
     pub(crate) journals: PathBuf,
     pub(crate) writing: Writing,
     pub(crate) open_files: Option<u64>,
+    pub(crate) bans: Arc<Bans>,
+    pub(crate) results: Arc<Results>,
 }
 
-/// Opens a new room. The future runs it to its end and gives how that came.
+/// Opens a room as its record says: a new one, or one that comes back. The future runs it to its end and gives its journal.
 ///
 /// # Errors
 /// When the options do not go together, or the port or the journal cannot be had.
 pub(crate) fn open(
-    id: String,
-    options: &Options,
+    mut record: Record,
     place: &Place,
-) -> anyhow::Result<(Arc<Room>, impl Future<Output = ()> + Send + 'static)> {
-    let sockets = Sockets::bind(options.game().wire(), &place.bind, 0)?;
+) -> anyhow::Result<(Arc<Room>, impl Future<Output = JournalEnd> + Send + 'static)> {
+    let options = record.options.clone();
+    let (sockets, lease) = place.ports.open(options.game().wire(), record.port)?;
     let listen = sockets.addresses()?;
-    let title = options.title();
-    let begun = match options.engine()? {
-        Engine::Nuggets(engine) => begin(*engine, place, &listen)?,
-        Engine::Robots(engine) => begin(*engine, place, &listen)?,
-        Engine::Blackjack(engine) => begin(*engine, place, &listen)?,
-    };
-    let port = listen.first().map_or(0, SocketAddr::port);
-    let status = begun.status;
-    let info = Info {
-        id: id.clone(),
+    let address = reachable(&listen, lease.port);
+    // Before anything is sent to them.
+    let back = come_back(&mut record.bots, options.game(), address);
+    let journal = record.journal.as_ref().map(|name| place.journals.join(name));
+    let Begun { host, journal, end, status, before } = begin(&options, journal.as_deref(), place, &listen)?;
+    if before.is_none() {
+        record.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    }
+    record.journal = journal.file_name().map(|name| name.to_string_lossy().into_owned());
+    record.port = lease.port;
+    let bots = Bots::new(back);
+    let mut info = Info {
+        id: record.id.clone(),
         game: options.game(),
-        title,
+        title: options.title(),
         phase: phase(status.phase),
         taken: status.taken,
         seats: status.seats,
-        port,
+        port: lease.port,
         players: vec![],
-        result: None,
+        watchers: 0,
+        result: record.result.clone(),
+        r#match: None,
+        permanent: record.permanent,
+        options: options.shown(),
+        closing: None,
+        people: 0,
     };
+    let ledger = Ledger::open(&place.results, &journal, &info.id, &info.title)?;
+    let known = ledger.seats();
+    let present = Present::of(before.as_ref(), bots.addresses(), &mut info);
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let (gate, web) = WebSockets::new();
-    let host =
-        (begun.host)(Arc::clone(&sender)).with_observer(Chronicle { info: Arc::clone(&sender) }).with_transport(web);
-    let host = sockets.let_in(host, place.open_files)?;
-    let (stop, stopped) = oneshot::channel();
-    let room = Arc::new(Room { game: options.game(), gate, info: receiver, stop: Mutex::new(Some(stop)) });
-    let end = begun.end;
-    let run = async move {
-        let leave = async {
-            match stopped.await {
-                Ok(leave) => leave,
-                // The hub has forgotten the room.
-                Err(_) => Leave::Over,
-            }
-        };
-        match serve(host, Clock::start_at(Time::ZERO), leave).await {
-            Ok(outcome) => finish(&id, outcome, &end),
-            Err(error) => warn!(room = id, %error, "the room has failed"),
+    let removals = Arc::<Removals>::default();
+    let host = host(Arc::clone(&sender))
+        .with_observer(Chronicle { info: Arc::clone(&sender), present, ledger })
+        .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals)))
+        .with_transport(web);
+    let mut host = sockets.let_in(host, place.open_files)?;
+    let mut at = Time::ZERO;
+    if let Some(before) = before {
+        at = before.at;
+        host.resume(at, before.peers);
+        for (address, frames) in before.farewells {
+            host.repeat_farewell(at, address, frames);
         }
-        sender.send_modify(|info| info.phase = "over");
-    };
+    }
+    let (stop, stopped) = oneshot::channel();
+    let id = record.id.clone();
+    let room = Arc::new(Room {
+        game: record.options.game(),
+        gate,
+        info: receiver,
+        address,
+        bots,
+        removals,
+        known,
+        fill: Notify::new(),
+        fill_wanted: AtomicBool::new(false),
+        sender: Arc::downgrade(&sender),
+        record: Mutex::new(record),
+        ending: Mutex::new(Ending { stop: Some(stop), fate: Fate::Closed }),
+    });
+    let run = run(id, host, at, stopped, end, (sender, lease));
     Ok((room, run))
 }
 
-fn finish(id: &str, outcome: Outcome, end: &JournalEnd) {
-    end.close();
-    info!(room = id, ?outcome, "the room is over");
-}
-
-/// A host without transports, made once it is known whom to tell of its status.
-struct Begun {
-    host: Box<dyn FnOnce(Arc<watch::Sender<Info>>) -> Host + Send>,
+async fn run(
+    id: String,
+    host: netshell::Host,
+    at: Time,
+    stopped: oneshot::Receiver<Leave>,
     end: JournalEnd,
-    status: Status,
+    (sender, _lease): (Arc<watch::Sender<Info>>, Lease),
+) -> JournalEnd {
+    let leave = async {
+        match stopped.await {
+            // A journal that was cut cannot be resumed, so players are told that it is over.
+            Ok(Leave::Resumable) if !end.is_open() => Leave::Over,
+            Ok(leave) => leave,
+            // The hub has forgotten the room.
+            Err(_) => Leave::Over,
+        }
+    };
+    match serve(host, Clock::start_at(at), leave).await {
+        Ok(outcome) => info!(room = id, ?outcome, "the room has ended"),
+        Err(error) => warn!(room = id, %error, "the room has failed"),
+    }
+    end.close();
+    sender.send_modify(|info| info.phase = "over");
+    end
 }
 
-fn begin<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketAddr]) -> anyhow::Result<Begun> {
-    let hosted = Hosted::new(engine);
-    let status = netcore::Room::status(&hosted);
-    let created = place.writing.create(&place.journals, hosted, env!("CARGO_PKG_VERSION"), listen.to_vec());
-    let (_, (room, hold, end)): (_, Parts<E>) =
-        created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
-    let host = Box::new(move |info| Host::new(Published { room, info, status }).with_hold(hold));
-    Ok(Begun { host, end, status })
+// The address at which a program on this machine reaches a room.
+fn reachable(listen: &[SocketAddr], port: u16) -> SocketAddr {
+    let ip = listen.first().map_or(std::net::Ipv4Addr::LOCALHOST.into(), |address| match address.ip() {
+        // One socket for both families listens here too.
+        ip if ip.is_unspecified() => std::net::Ipv4Addr::LOCALHOST.into(),
+        ip => ip,
+    });
+    SocketAddr::new(ip, port)
 }
 
 const fn phase(phase: Phase) -> &'static str {
@@ -171,10 +309,16 @@ const fn phase(phase: Phase) -> &'static str {
 }
 
 /// A room that tells the lobby of its status.
-struct Published<R> {
+pub(crate) struct Published<R> {
     room: R,
     info: Arc<watch::Sender<Info>>,
     status: Status,
+}
+
+impl<R> Published<R> {
+    pub(crate) const fn new(room: R, info: Arc<watch::Sender<Info>>, status: Status) -> Self {
+        Self { room, info, status }
+    }
 }
 
 impl<R: netcore::Room> netcore::Room for Published<R> {
@@ -217,23 +361,107 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
     }
 }
 
-/// Keeps what the lobby shows of the players and the last result.
+/// Who is connected, whether with a seat or not.
+struct Present {
+    // Whether each is a bot.
+    peers: BTreeMap<PeerId, bool>,
+    bots: Arc<Addresses>,
+}
+
+impl Present {
+    // Those who were there when the hub ended, as far as they do not have to come anew.
+    fn of(before: Option<&Before>, bots: Arc<Addresses>, info: &mut Info) -> Self {
+        let mut present = Self { peers: BTreeMap::new(), bots };
+        let Some(Before { peers, roster, .. }) = before else { return present };
+        for &(peer, link, address) in peers {
+            if link != Link::Stream {
+                present.peers.insert(peer, present.bots.has(address));
+            }
+        }
+        let seated = |occupant: &&Occupant| present.peers.contains_key(&occupant.peer) && !occupant.name.is_empty();
+        let player = |Occupant { peer, name, seat }: &Occupant| Player {
+            peer: *peer,
+            name: name.clone(),
+            seat: seat.clone(),
+            bot: present.is_bot(*peer),
+            proven: false,
+        };
+        info.players = roster.iter().filter(seated).map(player).collect();
+        present.count(info);
+        present
+    }
+
+    fn is_bot(&self, peer: PeerId) -> bool {
+        self.peers.get(&peer).copied().unwrap_or_default()
+    }
+
+    fn count(&self, info: &mut Info) {
+        let people = || self.peers.iter().filter(|(_, bot)| !**bot).map(|(&peer, _)| peer);
+        info.people = people().count();
+        info.watchers = people().filter(|peer| !info.players.iter().any(|player| player.peer == *peer)).count();
+    }
+}
+
+/// Keeps what the lobby shows of those who are there, and the last result; passes results on.
 struct Chronicle {
     info: Arc<watch::Sender<Info>>,
+    present: Present,
+    ledger: Ledger,
+}
+
+impl Chronicle {
+    // Changes what is shown, and then counts again.
+    fn change(&self, change: impl FnOnce(&mut Info)) {
+        self.info.send_modify(|info| {
+            change(info);
+            self.present.count(info);
+        });
+    }
 }
 
 impl Observer for Chronicle {
-    fn event(&mut self, _: Time, event: &GameEvent, _: Option<&str>) {
+    fn connected(&mut self, _: Time, peer: PeerId, _: Role, address: &str) {
+        let bot = address.parse().is_ok_and(|address| self.present.bots.has(address));
+        self.present.peers.insert(peer, bot);
+        self.change(|_| {});
+    }
+
+    fn closed(&mut self, _: Time, peer: PeerId) {
+        self.present.peers.remove(&peer);
+        self.change(|_| {});
+    }
+
+    fn gone(&mut self, _: Time, _: PeerId, address: &str, _: Gone) {
+        self.ledger.gone(address);
+    }
+
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        let is_bot = |peer: PeerId| self.present.is_bot(peer);
+        if let Some(begun) = self.ledger.event(now, event, address, is_bot) {
+            self.info.send_modify(|info| info.r#match = Some(begun));
+        }
         match event {
             // Whoever only looks on has no name.
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
-                let player = Player { peer: *peer, name: name.clone(), seat: seat.clone() };
-                self.info.send_modify(|info| info.players.push(player));
+                let bot = self.present.is_bot(*peer);
+                let proven = self.ledger.is_proven(address, name);
+                let player = Player { peer: *peer, name: name.clone(), seat: seat.clone(), bot, proven };
+                self.change(|info| {
+                    // It may have waited for the seat.
+                    info.players.retain(|before| before.peer != player.peer);
+                    info.players.push(player);
+                });
+            }
+            GameEvent::Waiting { peer, name, .. } => {
+                let bot = self.present.is_bot(*peer);
+                let proven = self.ledger.is_proven(address, name);
+                let player = Player { peer: *peer, name: name.clone(), seat: String::new(), bot, proven };
+                self.change(|info| info.players.push(player));
             }
             GameEvent::Left { peer, .. } => {
-                self.info.send_modify(|info| info.players.retain(|player| player.peer != *peer));
+                self.change(|info| info.players.retain(|player| player.peer != *peer));
             }
-            GameEvent::Started { .. } => self.info.send_modify(|info| info.result = None),
+            GameEvent::Started { .. } => self.change(|info| info.result = None),
             GameEvent::Ended { standings, .. } => {
                 let row = |row: &netcore::Standing| Row {
                     rank: row.rank,
@@ -242,9 +470,10 @@ impl Observer for Chronicle {
                     score: row.score,
                 };
                 let result = standings.iter().map(row).collect();
-                self.info.send_modify(|info| {
+                self.change(|info| {
                     info.result = Some(result);
-                    info.players.clear();
+                    // Those who wait have a place in the next game.
+                    info.players.retain(|player| player.seat.is_empty());
                 });
             }
             _ => {}

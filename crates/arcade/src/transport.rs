@@ -252,6 +252,15 @@ impl Transport for WebSockets {
         Ok(None)
     }
 
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
+        if link != Link::Message || self.seats.len() >= MAX_SEATS || self.at.contains_key(&address) {
+            return None;
+        }
+        // Whoever only looked on is kept for a while too; nobody tells here who that was.
+        let kept_until = now.plus(GRACE);
+        Some(self.seat(Seat { address, role: Role::Player, line: None, kept_until, given_up: false }))
+    }
+
     fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {
         // Malformed messages are the room's business: on this link nothing is cut off by them.
     }

@@ -5,20 +5,28 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::{
     Json, Router,
     extract::{
-        ConnectInfo, Path, Query, State, WebSocketUpgrade,
+        Path, Query, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{get, post},
 };
 use netcore::Role;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{assets, games::Options, hub::Hub, pump};
+use crate::{
+    api, assets,
+    caller::{self, Caller},
+    hub::Hub,
+    limits::Place,
+    names::{self, KeyHash},
+    pump,
+    rooms::{self, error},
+};
 
 /// The longest message that a browser may send: that of a datagram.
 const MAX_MESSAGE: usize = 65_507;
@@ -38,14 +46,19 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/players/{name}/against/{other}", get(page))
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
+        .route("/api/rooms", get(rooms::list).post(rooms::open))
+        .route("/api/games", get(rooms::games))
+        .route("/api/play/{game}", post(rooms::play))
+        .route("/api/rooms/{id}/bots", post(rooms::add_bot).delete(rooms::remove_bots))
         .route("/icon.svg", get(asset))
         .route("/manifest.webmanifest", get(asset))
-        .route("/api/rooms", get(rooms).post(new_room))
         .route("/live", get(live))
         .route("/rooms/{id}/socket", get(socket))
-        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/healthz", get(health))
         .route("/readyz", get(ready))
+        .merge(api::routes())
         .fallback(not_found)
+        .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn(headers))
         .with_state(hub)
 }
@@ -88,21 +101,35 @@ async fn page(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
     assets::page(&lobby, &headers).unwrap_or_else(missing)
 }
 
-async fn rooms(State(hub): State<Arc<Hub>>) -> Response {
-    Json(hub.snapshot()).into_response()
+/// The process works: it answers.
+async fn health() -> Response {
+    Json(json!({ "status": "ok" })).into_response()
 }
 
-async fn new_room(State(hub): State<Arc<Hub>>, Json(options): Json<Options>) -> Response {
-    match hub.open(&options) {
-        Ok(room) => (StatusCode::CREATED, Json(room.info.borrow().clone())).into_response(),
-        Err(error) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({ "error": format!("{error:#}") }))).into_response()
-        }
-    }
-}
-
+/// New rooms and players are welcome, or the process is about to end, or results wait for their database.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
-    Json(hub.counts()).into_response()
+    let health = hub.results().health();
+    let (status, text) = if hub.is_draining() {
+        (StatusCode::SERVICE_UNAVAILABLE, "draining")
+    } else if health.error.is_some() {
+        (StatusCode::SERVICE_UNAVAILABLE, "results are not stored")
+    } else {
+        (StatusCode::OK, "ready")
+    };
+    let results = json!({ "waiting": health.waiting, "stored": health.stored, "error": health.error });
+    let (rooms, running, sockets) = (hub.counts(), hub.running(), hub.limits().sockets());
+    (
+        status,
+        Json(json!({ "status": text, "rooms": rooms, "running": running, "sockets": sockets, "results": results })),
+    )
+        .into_response()
+}
+
+/// A place for a socket of this host, or the answer that there is none.
+fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
+    hub.limits().socket(caller.host()).ok_or_else(|| {
+        Box::new(error(StatusCode::TOO_MANY_REQUESTS, "too many sockets from your address are open; close some pages"))
+    })
 }
 
 /// Whether a request to open a socket comes from a page of this hub. Programs other than browsers send no origin.
@@ -113,11 +140,18 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
     origin.is_some() && origin == host
 }
 
-async fn live(State(hub): State<Arc<Hub>>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
+async fn live(State(hub): State<Arc<Hub>>, caller: Caller, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
     if !is_same_origin(&headers) {
         return (StatusCode::FORBIDDEN, "Pages of other sites may not do this.\n").into_response();
     }
-    upgrade.max_message_size(1024).on_upgrade(async move |socket| tell_lobby(socket, &hub).await)
+    let place = match place(&hub, caller) {
+        Ok(place) => place,
+        Err(refusal) => return *refusal,
+    };
+    upgrade.max_message_size(1024).on_upgrade(async move |socket| {
+        tell_lobby(socket, &hub).await;
+        drop(place);
+    })
 }
 
 async fn tell_lobby(mut socket: WebSocket, hub: &Hub) {
@@ -151,13 +185,15 @@ struct Entry {
     watch: bool,
     /// The token of its seat.
     seat: Option<String>,
+    /// The key of the owner of its names.
+    key: Option<String>,
 }
 
 async fn socket(
     State(hub): State<Arc<Hub>>,
     Path(id): Path<String>,
     Query(entry): Query<Entry>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    caller: Caller,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
@@ -169,14 +205,26 @@ async fn socket(
     if entry.seat.is_some() && returns.is_none() {
         return (StatusCode::FORBIDDEN, "This is not the token of a seat in this room.\n").into_response();
     }
+    let key = entry.key.as_deref().map(KeyHash::of);
+    if key == Some(None) {
+        return (StatusCode::BAD_REQUEST, "The key of the name is not valid.\n").into_response();
+    }
+    let place = match place(&hub, caller) {
+        Ok(place) => place,
+        Err(refusal) => return *refusal,
+    };
     let role = if entry.watch { Role::Watcher } else { Role::Player };
     upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
-        let seat = returns.unwrap_or_else(|| other_port(address));
+        let seat = returns.unwrap_or_else(|| other_port(caller.0));
+        if let (Some(key), Role::Player) = (key.flatten(), role) {
+            names::prove(hub.results(), &id, &room, seat, key).await;
+        }
         let Some(line) = room.gate.enter(role, seat, returns.is_some()).await else { return };
         let mut info = room.info.clone();
         let token = hub.secret().token(&id, seat);
         let hello = json!({ "seat": token, "room": *info.borrow_and_update() }).to_string();
         pump::run(socket, line, room.game.frames(), hello, info).await;
+        drop(place);
     })
 }
 
@@ -185,5 +233,6 @@ async fn socket(
 fn other_port(address: SocketAddr) -> SocketAddr {
     let port =
         SysRng.try_next_u32().map_or(address.port(), |number| u16::try_from(number & 0xffff).unwrap_or_default());
-    SocketAddr::new(address.ip(), port.max(1))
+    // In the spelling in which the journal has it.
+    SocketAddr::new(address.ip().to_canonical(), port.max(1))
 }

@@ -32,7 +32,7 @@ use alloc::{
     vec::Vec,
 };
 use core::mem;
-use netcore::{Departure, GameEvent, Gone, Outbox, Outcome, PeerId, Phase, Severity, Standing, Time};
+use netcore::{Departure, GameEvent, Gone, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Standing, Time};
 
 pub(crate) use fault::Fault;
 use leaving::left;
@@ -181,6 +181,13 @@ impl Table {
 
     fn find(&self, peer: PeerId) -> Option<usize> {
         self.seats.iter().position(|seat| seat.as_ref().is_some_and(|seat| seat.peer == peer))
+    }
+
+    /// The seat of a peer that has not been told to leave.
+    pub(crate) fn occupant(&self, peer: PeerId) -> Option<Occupant> {
+        let number = self.find(peer)?;
+        let seat = self.seats[number].as_ref().filter(|seat| !seat.leaving)?;
+        Some(Occupant { peer, name: seat.name.to_string(), seat: label(self.number, number) })
     }
 
     const fn pace(&self) -> Pace {

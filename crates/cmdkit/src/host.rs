@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4},
+    net::{IpAddr, SocketAddr},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     time::Duration,
@@ -19,8 +19,6 @@ use crate::{JournalArgs, LogArgs, LogFormat, Match, Reach, Sockets, Wire, narrat
 
 /// How long a server that ends waits for its journal to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The address of a peer whose recorded address cannot be parsed.
-const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
 /// Where and how a server listens, and what it announces.
 #[derive(Debug, Clone, Copy)]
@@ -167,11 +165,7 @@ fn begin<E: Recorded + Send + 'static>(
         }
         (Match::Resumed(resumable, path, file), _) => {
             let cannot = || format!("cannot resume '{}'", path.display());
-            // A peer with an address that cannot be parsed is treated as gone.
-            let address = |peer: &journal::Peer| peer.address.parse().unwrap_or(NOWHERE);
-            let peers = resumable.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect();
-            let farewells =
-                resumable.farewells.iter().map(|farewell| (address(&farewell.peer), farewell.frames.clone())).collect();
+            let (peers, farewells) = (resumable.returning(), resumable.last_words());
             let (at, next) = (resumable.time, resumable.next_peer);
             let (room, hold, end) = resumable.resume_in(&writing()?, &path, file).with_context(cannot)?;
             let host = Host::new(room).with_hold(hold).with_first_peer(next);

@@ -157,6 +157,13 @@ pub struct Snapshot {
     pub(crate) state: Vec<u8>,
 }
 
+impl Snapshot {
+    /// The length of the encoded state, in bytes.
+    pub const fn size(&self) -> usize {
+        self.state.len()
+    }
+}
+
 impl ArrivalKind {
     /// The kind of its record.
     pub(crate) const fn record_kind(&self) -> u64 {

@@ -4,6 +4,7 @@ use std::{
     collections::VecDeque,
     fs::File,
     io::{self, Read, Seek},
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -23,6 +24,8 @@ use crate::{
 
 /// Peers closed this long before the end receive their last messages again, which may not have been sent.
 const FAREWELLS: Duration = Duration::from_secs(1);
+/// The address of a peer whose recorded address cannot be parsed.
+const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 /// Limit on the number of farewells.
 const MAX_FAREWELLS: usize = 256;
 
@@ -198,10 +201,24 @@ impl<E: Recorded> Resumable<E> {
         Ok(parts)
     }
 
+    /// The peers as a host takes them. One with an address that cannot be parsed is treated as gone.
+    pub fn returning(&self) -> Vec<(PeerId, Link, SocketAddr)> {
+        self.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect()
+    }
+
+    /// The farewells as a host takes them.
+    pub fn last_words(&self) -> Vec<(SocketAddr, Vec<Bytes>)> {
+        self.farewells.iter().map(|farewell| (address(&farewell.peer), farewell.frames.clone())).collect()
+    }
+
     /// The room.
     pub const fn room(&self) -> &netcore::Hosted<E> {
         self.replay.room()
     }
+}
+
+fn address(peer: &Peer) -> SocketAddr {
+    peer.address.parse().unwrap_or(NOWHERE)
 }
 
 fn name(outcome: Outcome) -> &'static str {

@@ -1,11 +1,11 @@
 //! The server side of a game: a deterministic state machine.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, vec::Vec};
 use bytes::BytesMut;
 use core::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
-use crate::{DecodeError, Framing, Gone, Link, Outbox, PeerId, Role, Status, Time};
+use crate::{DecodeError, Framing, Gone, Link, Occupant, Outbox, PeerId, Role, Status, Time};
 
 /// Everything that can wake an engine.
 #[derive(Debug)]
@@ -144,6 +144,12 @@ pub trait Engine {
 
     /// The summary that a lobby shows.
     fn status(&self) -> Status;
+
+    /// Who has a seat or waits for one. A host that resumes a match needs it, because the events that told of them were those of
+    /// an earlier run. The default is nobody.
+    fn roster(&self) -> Vec<Occupant> {
+        Vec::new()
+    }
 }
 
 macro_rules! forward {
@@ -169,6 +175,10 @@ macro_rules! forward {
 
             fn status(&self) -> Status {
                 (**self).status()
+            }
+
+            fn roster(&self) -> Vec<Occupant> {
+                (**self).roster()
             }
         }
     )*};

@@ -125,6 +125,17 @@ pub struct Standing {
     pub score: i64,
 }
 
+/// Somebody who has a seat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occupant {
+    /// The peer.
+    pub peer: PeerId,
+    /// The name that it gave.
+    pub name: String,
+    /// The seat, as in [`GameEvent::Joined`]; empty for somebody who waits for one.
+    pub seat: String,
+}
+
 /// The summary of a room that a lobby shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {

@@ -59,7 +59,7 @@ pub use client::Client;
 pub use digest::Digest;
 pub use engine::{Admission, Engine, Input, Leave, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
-pub use event::{Departure, GameEvent, Phase, Severity, Standing, Status};
+pub use event::{Departure, GameEvent, Occupant, Phase, Severity, Standing, Status};
 pub use fingerprint::Fingerprint;
 pub use hosted::{DecoderOf, Hosted, HostedState};
 pub use log::{Log, LogWriter};

@@ -11,11 +11,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{Gone, Leave, Link, Outbox, Outcome, PeerId, Progress, Role, Room, RoomInput, Time};
+use netcore::{Gone, HostId, Leave, Link, Outbox, Outcome, PeerId, Progress, Role, Room, RoomInput, Time};
 
 use self::held::HeldOutputs;
 pub use self::held::MAX_HELD;
-use crate::{ConnectionEvent, ConnectionId, Hold, Observer, Transport, address::canonical};
+use crate::{ConnectionEvent, ConnectionId, Hold, Observer, Removal, Transport, Warden, address::canonical};
 
 /// Connects a room with any number of transports: numbers the peers, passes what arrives to the room, and routes the
 /// outputs.
@@ -31,6 +31,9 @@ pub struct Host {
     out: Outbox,
     observer: Box<dyn Observer + Send>,
     held: Option<HeldOutputs>,
+    warden: Option<Box<dyn Warden + Send>>,
+    // Whom the warden wants to be removed.
+    removal: Option<Removal>,
     // Addresses of peers that were closed by the current outputs: later events may be about them.
     closed: BTreeMap<PeerId, String>,
     // The transport to serve next.
@@ -72,6 +75,8 @@ impl Host {
             out: Outbox::new(),
             observer: Box::new(()),
             held: None,
+            warden: None,
+            removal: None,
             closed: BTreeMap::new(),
             next_endpoint: 0,
         }
@@ -95,6 +100,13 @@ impl Host {
     #[must_use]
     pub fn with_hold(mut self, hold: impl Hold + Send + 'static) -> Self {
         self.held = Some(HeldOutputs::new(Box::new(hold)));
+        self
+    }
+
+    /// Sets who refuses addresses and removes peers. Without one everybody is let in.
+    #[must_use]
+    pub fn with_warden(mut self, warden: impl Warden + Send + 'static) -> Self {
+        self.warden = Some(Box::new(warden));
         self
     }
 
@@ -145,6 +157,15 @@ impl Host {
         if self.is_full() {
             return Poll::Pending;
         }
+        if let Some(warden) = &mut self.warden
+            && self.removal.is_none()
+            && let Poll::Ready(removal) = warden.poll_removal(context)
+        {
+            self.removal = Some(removal);
+        }
+        if self.removal.is_some() {
+            return Poll::Ready(Ok(()));
+        }
         for endpoint in &mut self.endpoints {
             if let Poll::Ready(ready) = endpoint.transport.poll_ready(context) {
                 return Poll::Ready(ready);
@@ -166,6 +187,10 @@ impl Host {
         self.release(now);
         if self.is_full() {
             return Ok(false);
+        }
+        if let Some(removal) = self.removal.take() {
+            self.remove(now, removal);
+            return Ok(true);
         }
         for _ in 0..self.endpoints.len() {
             let index = self.next_endpoint;
@@ -290,6 +315,12 @@ impl Host {
                 let admission = room.admits(datagram);
                 transport.admit(now, admission);
             }
+            ConnectionEvent::Opened { id, address, .. }
+                if self.warden.as_mut().is_some_and(|warden| !warden.admits(address)) =>
+            {
+                transport.close(now, id);
+                transport.delivered(now);
+            }
             ConnectionEvent::Opened { id, role, link, address } => {
                 let peer = PeerId(*next_peer);
                 *next_peer += 1;
@@ -335,6 +366,25 @@ impl Host {
             // Through the outbox, so that it happens after outputs that are held back.
             self.out.close(peer);
             self.deliver(now);
+        }
+    }
+
+    // Disconnects peers that the operator does not want in the room.
+    fn remove(&mut self, now: Time, removal: Removal) {
+        let (peers, farewell): (Vec<PeerId>, _) = match removal {
+            Removal::Peer(peer, farewell) => {
+                (self.peers.contains_key(&peer).then_some(peer).into_iter().collect(), farewell)
+            }
+            Removal::Host(host, farewell) => {
+                let of_host = self.peers.iter().filter(|(_, route)| HostId::of(&route.address) == host);
+                (of_host.map(|(&peer, _)| peer).collect(), farewell)
+            }
+        };
+        for peer in peers {
+            if let (Some(frame), Some(&Route { endpoint, connection, .. })) = (&farewell, self.peers.get(&peer)) {
+                self.endpoints[endpoint].transport.send(now, connection, frame.clone());
+            }
+            self.disconnect(now, peer, Gone::Broken);
         }
     }
 

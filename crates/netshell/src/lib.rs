@@ -8,6 +8,7 @@
 //!   system cannot send yet.
 //! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. Broadcast messages are
 //!   stored once for all connections that lag. A connection that lags too far is dropped.
+//! - A [`Warden`] refuses addresses, and removes peers at the request of the operator.
 //! - An [`Observer`] is told what happens. A [`Hold`] keeps outputs back until a journal is on disk.
 //! - [`bind_udp`] and [`bind_tcp`] open sockets, [`shutdown`] waits for a signal, [`raise_open_files`] raises the soft
 //!   limit on open files, and [`LogLimit`] limits the rate of log lines.
@@ -36,6 +37,7 @@ mod streams;
 mod transport;
 mod tune;
 mod udp;
+mod warden;
 
 pub use bind::{BindError, bind_tcp, bind_udp};
 pub use clock::Clock;
@@ -55,3 +57,4 @@ pub use streams::{
 pub use transport::{ConnectionEvent, ConnectionId, Transport};
 pub use tune::tune_stream;
 pub use udp::{DatagramPort, Port, Ports, Udp};
+pub use warden::{Removal, Warden};

@@ -21,6 +21,11 @@ pub trait Observer {
         let _ = (now, peer, address, why);
     }
 
+    /// A peer is no longer connected, whether the connection ended or the room closed it.
+    fn closed(&mut self, now: Time, peer: PeerId) {
+        let _ = (now, peer);
+    }
+
     /// The connection of a peer ended.
     fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
         let _ = (now, peer, address, why);

@@ -30,7 +30,6 @@ mod headless;
 pub mod keys;
 mod link;
 mod over;
-mod pace;
 mod play;
 mod result;
 mod seen;

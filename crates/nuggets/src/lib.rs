@@ -47,7 +47,7 @@ pub mod sights;
 pub mod view;
 pub mod visibility;
 
-pub use bot::{Bot, Level};
+pub use bot::{Bot, Level, Typist};
 pub use check::{Breach, Report, UNFRAGMENTED, check_map};
 pub use client::{Client, End, Intent, Part, Score, Scores};
 pub use explorer::Explorer;

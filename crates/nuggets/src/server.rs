@@ -16,10 +16,12 @@ use alloc::{
     format,
     string::{String, ToString},
     sync::Arc,
+    vec::Vec,
 };
 use core::time::Duration;
 use netcore::{
-    DecodeError, Departure, Digest, Engine, GameEvent, Input, Link, Outbox, Outcome, PeerId, Phase, Status, Time,
+    DecodeError, Departure, Digest, Engine, GameEvent, Input, Link, Occupant, Outbox, Outcome, PeerId, Phase, Status,
+    Time,
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -304,7 +306,7 @@ impl Server {
                 _ => None,
             };
             let seconds = limit.as_secs();
-            for (peer, player) in self.seats.values().filter_map(idle).collect::<alloc::vec::Vec<_>>() {
+            for (peer, player) in self.seats.values().filter_map(idle).collect::<Vec<_>>() {
                 let text = format!("You sent no key for {seconds} seconds and have lost your seat.");
                 let why = Departure::Dismissed(format!("sent no key for {seconds} seconds"));
                 self.quit(now, peer, player, Some(text.as_bytes()), why, out);
@@ -482,5 +484,14 @@ impl Engine for Server {
             None => Phase::Lobby,
         };
         Status { phase, taken: count(self.game.active().count()), seats: count(MAX_PLAYERS) }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let seats = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
+        let occupant = |seat: &Seat| {
+            let (name, letter) = self.called(seat.role);
+            Occupant { peer: seat.peer, name, seat: letter }
+        };
+        seats.map(occupant).collect()
     }
 }

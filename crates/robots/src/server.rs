@@ -13,8 +13,8 @@ use alloc::{
 use bytes::{Bytes, BytesMut};
 use core::{mem::take, time::Duration};
 use netcore::{
-    Departure, Digest, Engine, GameEvent, Input, Leave, MinStd, Outbox, Outcome, PeerId, Role, Severity, Status, Time,
-    wire::ShortText,
+    Departure, Digest, Engine, GameEvent, Input, Leave, MinStd, Occupant, Outbox, Outcome, PeerId, Role, Severity,
+    Status, Time, wire::ShortText,
 };
 use serde::{Deserialize, Serialize};
 
@@ -378,5 +378,13 @@ impl Engine for Server {
         };
         let taken = u32::try_from(self.players.len()).unwrap_or(u32::MAX);
         Status { phase, taken, seats: self.config.parameters.players_count.into() }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let occupant = |(&peer, line): (&PeerId, &Peer)| {
+            let (id, player) = self.players.get_key_value(&line.player?)?;
+            Some(Occupant { peer, name: player.name.to_string(), seat: id.0.to_string() })
+        };
+        self.peers.iter().filter_map(occupant).collect()
     }
 }

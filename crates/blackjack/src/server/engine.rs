@@ -1,8 +1,12 @@
 //! A dealer as an engine: what comes in, what follows from it, and when it wants to be called.
 
-use netcore::{Engine, Gone, Input, Leave, Outbox, Outcome, Phase, Status, Time};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+use netcore::{Engine, Gone, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
 
-use super::{Accounts, Server};
+use super::{Accounts, Guest, Server};
 use crate::{
     fingerprint::Fingerprint,
     protocol::{Blackjack, Request},
@@ -115,5 +119,13 @@ impl Engine for Server {
         let players = u32::try_from(self.config.players).unwrap_or(u32::MAX);
         let taken = self.tables().map(|table| table.status().taken).sum();
         Status { phase, taken, seats: self.config.tables.saturating_mul(players) }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let occupant = |(&peer, guest): (&PeerId, &Guest)| match guest {
+            Guest::Waiting { name, .. } => Some(Occupant { peer, name: name.to_string(), seat: String::new() }),
+            Guest::Seated { table } => self.tables.get(table)?.table.occupant(peer),
+        };
+        self.guests.iter().filter_map(occupant).collect()
     }
 }

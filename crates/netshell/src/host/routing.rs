@@ -82,6 +82,7 @@ impl Host {
                     let endpoint = &mut self.endpoints[route.endpoint];
                     endpoint.touched = true;
                     endpoint.transport.close(now, route.connection);
+                    self.observer.closed(now, peer);
                 }
             }
             Output::Event(event) => {

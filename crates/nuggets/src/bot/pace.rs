@@ -1,6 +1,6 @@
 //! When a bot types its next key.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use netcore::Time;
 
@@ -16,7 +16,7 @@ const SLOWER: u32 = 4;
 /// A key is due when the one before it is answered, or when waiting for that has been in vain. So a bot goes as fast as
 /// the server answers, and goes on when a datagram is lost.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(super) struct Pace {
     delay: Duration,
     patience: Duration,
     typed: Option<Time>,
@@ -26,17 +26,17 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// A pace at which a key is due.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { delay: Duration::ZERO, patience: PATIENCE, typed: None, answered: true, due: Time::ZERO }
     }
 
     /// When the next key is due, if no answer comes before that.
-    pub(crate) const fn due(&self) -> Time {
+    pub(super) const fn due(&self) -> Time {
         self.due
     }
 
     /// Takes in that the last key is answered.
-    pub(crate) fn answered(&mut self, now: Time) {
+    pub(super) fn answered(&mut self, now: Time) {
         if let (Some(typed), false) = (self.typed, self.answered) {
             self.answered = true;
             // Far away servers need longer.
@@ -47,7 +47,7 @@ impl Pace {
 
     /// Takes in that the key that was due was typed, or that there was none to type. There are at least `delay` before the
     /// next.
-    pub(crate) fn typed(&mut self, now: Time, delay: Duration) {
+    pub(super) fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
         }
@@ -61,6 +61,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn at(millis: u64) -> Time {
         Time::from_millis(millis)

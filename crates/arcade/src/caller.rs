@@ -1,0 +1,55 @@
+//! Who makes a request, and whether it may.
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+
+use axum::{
+    extract::{ConnectInfo, FromRequestParts, Request, State},
+    http::{HeaderMap, StatusCode, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use netcore::HostId;
+
+use crate::{hub::Hub, rooms::error};
+
+/// The client that makes a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Caller(pub(crate) SocketAddr);
+
+impl Caller {
+    /// Its host.
+    pub(crate) fn host(self) -> HostId {
+        self.0.into()
+    }
+}
+
+impl FromRequestParts<Arc<Hub>> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
+        Ok(of(parts.extensions.get::<ConnectInfo<SocketAddr>>(), &parts.headers, hub))
+    }
+}
+
+fn of(connection: Option<&ConnectInfo<SocketAddr>>, headers: &HeaderMap, hub: &Hub) -> Caller {
+    let peer = connection.map_or_else(|| SocketAddr::from(([0; 4], 0)), |ConnectInfo(peer)| *peer);
+    let forwarded = headers.get("x-forwarded-for").and_then(|header| header.to_str().ok());
+    Caller(hub.limits().client(peer, forwarded))
+}
+
+/// Turns away hosts that are banned or ask too often.
+pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let caller = of(request.extensions().get(), request.headers(), &hub);
+    if hub.bans().has(caller.host()) {
+        return error(StatusCode::FORBIDDEN, "the host of this hub has banned your address");
+    }
+    if let Some(wait) = hub.limits().request(caller.host()) {
+        let seconds = wait.as_secs().saturating_add(1).to_string();
+        return (
+            [(header::RETRY_AFTER, seconds)],
+            error(StatusCode::TOO_MANY_REQUESTS, "too many requests; wait a moment"),
+        )
+            .into_response();
+    }
+    next.run(request).await
+}

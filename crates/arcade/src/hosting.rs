@@ -1,0 +1,122 @@
+//! The hub as a process: from its data directory and its sockets to its end.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Write as _},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
+use netshell::{bind_tcp, raise_open_files, shutdown};
+use store::Store;
+use tokio::{net::TcpListener, time::Instant};
+use tracing::info;
+
+use crate::{
+    args::Args,
+    hub::Hub,
+    limits::{Limits, Settings},
+    ports::Ports,
+    record::make_private,
+    results::Results,
+    room::Place,
+    warden::Bans,
+    web,
+};
+
+/// The file of the database, in the directory of the hub.
+const RESULTS: &str = "results.db";
+/// The file that is locked while a hub runs.
+const LOCK: &str = "lock";
+
+/// Hosts until the process is asked to end.
+///
+/// # Errors
+/// When the data directory cannot be used, or the page cannot listen.
+pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
+    let open_files = raise_open_files();
+    let journals = args.data.join("journals");
+    make_private(&args.data)?;
+    make_private(&journals)?;
+    // Held until the process ends, however it does.
+    let _lock = lock(&args.data)?;
+    let bind = if args.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { args.bind.clone() };
+    let listeners = bind_tcp(&bind, args.port).map_err(|error| error.naming("--port"))?;
+    let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
+    let bans = Arc::new(Bans::open(args.data.join("bans"))?);
+    let store = match &args.database {
+        Some(address) => Store::server(address)?,
+        None => Store::file(&args.data.join(RESULTS))?,
+    };
+    let (results, waiting) = Results::new(store, journals.clone());
+    let ports = Ports::new(bind, args.ports.clone());
+    let place = Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results) };
+    let limits = Limits::new(Settings {
+        sockets_per_host: args.sockets_per_host,
+        rooms_per_host: args.rooms_per_host,
+        proxies: args.proxy.clone(),
+    });
+    let (hub, before) = Hub::new(&args.data, place, limits, Duration::from_secs(args.empty_rooms))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let ended = runtime.block_on(async {
+        let mut stop = Box::pin(shutdown().context("cannot listen for signals")?);
+        if !before.is_empty() {
+            let rooms = before.len();
+            hub.restore(before).await;
+            info!("{} of {rooms} rooms are back", hub.all().len());
+        }
+        if !args.no_default_rooms {
+            tokio::task::block_in_place(|| hub.open_usual())?;
+        }
+        results.start(waiting);
+        tokio::spawn(Arc::clone(&hub).publish());
+        let port =
+            listeners.first().and_then(|listener| listener.local_addr().ok()).map_or(0, |address| address.port());
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "The arcade is open at http://localhost:{port}/").and_then(|()| stdout.flush())?;
+        drop(stdout);
+        for listener in listeners {
+            listener.set_nonblocking(true)?;
+            let listener = TcpListener::from_std(listener)?;
+            let router = web::router(Arc::clone(&hub)).into_make_service_with_connect_info::<SocketAddr>();
+            tokio::spawn(async move { axum::serve(listener, router).await });
+        }
+        let patience = tokio::select! {
+            () = &mut stop => Duration::from_secs(args.drain),
+            patience = hub.asked_to_end() => patience,
+        };
+        hub.drain(Instant::now() + patience, stop).await;
+        results.finish().await;
+        anyhow::Ok(())
+    });
+    // Blocking work that is under way must not delay the end.
+    runtime.shutdown_background();
+    ended?;
+    Ok(ExitCode::SUCCESS)
+}
+
+// Two hubs with the same data would write the same rooms.
+fn lock(data: &Path) -> anyhow::Result<File> {
+    let path = data.join(LOCK);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .with_context(|| format!("cannot write '{}'", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!(
+                "another arcade runs with the data in '{}'; stop it, or choose another directory with --data",
+                data.display()
+            )
+        }
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock '{}'", path.display())),
+    }
+}

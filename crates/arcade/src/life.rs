@@ -1,0 +1,180 @@
+//! The life of a room beside its game: bots come and leave, and a room in which nobody is any more is closed.
+//!
+//! - Bots leave [`BOTS_STAY`] after the last person has left.
+//! - A room that somebody made is closed when nobody was in it for the time that the operator sets.
+//! - A room of the hub stays. While nobody is in it, it begins anew once its journal is large or old, so that no journal grows for
+//!   ever. The journal before it stays, because matches are replayed from it.
+
+use std::{
+    fs,
+    sync::{Arc, Weak},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use clientkit::Level;
+use netcore::Leave;
+use tokio::time::{Instant, sleep_until};
+use tracing::{info, warn};
+
+use crate::{
+    hub::Hub,
+    room::{Fate, Info, Room},
+};
+
+/// How long bots stay without a person.
+const BOTS_STAY: Duration = Duration::from_secs(15);
+/// How long people who asked for company wait for other people before bots come.
+const FILL: Duration = Duration::from_secs(8);
+/// A journal that is larger, in bytes, is old enough to begin another one.
+const LARGE: u64 = 64 << 20;
+/// A journal that is older, in seconds, is old enough too.
+const OLD: u64 = 30 * 24 * 3600;
+/// Players that a game of nuggets is filled to. Other games have as many as they have seats.
+const PARTY: usize = 4;
+
+/// Looks after a room until it ends.
+pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
+    let mut info = room.info.clone();
+    let mut empty = Instant::now();
+    let mut was_empty = true;
+    let mut fill = None;
+    loop {
+        let (people, over, ends) = {
+            let info = info.borrow_and_update();
+            (info.people, info.phase == "over" || info.closing.is_some(), info.result.clone())
+        };
+        let Some(hub) = hub.upgrade().filter(|_| !over) else { return };
+        if (people == 0) != was_empty {
+            was_empty = people == 0;
+            empty = Instant::now();
+        }
+        if room.record().result != ends {
+            room.record().result = ends;
+            hub.save(&room);
+        }
+        if room.take_fill_request() {
+            fill.get_or_insert(Instant::now() + FILL);
+        }
+        let now = Instant::now();
+        if fill.is_some_and(|at| at <= now) {
+            fill = None;
+            let seats = missing(&room.info.borrow(), room.bots.count());
+            for _ in 0..seats {
+                if hub.seat_bot(&room, Level::Normal).is_err() {
+                    break;
+                }
+            }
+        }
+        let rules = Rules { permanent: room.record().permanent, empty_for: hub.empty_rooms() };
+        let alone = was_empty.then(|| now - empty);
+        if alone.is_some_and(|alone| alone >= BOTS_STAY) {
+            hub.dismiss_bots(&room);
+        }
+        match rules.judge(alone, || journal_is_old(&hub, &room)) {
+            Verdict::Stay => {}
+            Verdict::Close => {
+                let minutes = rules.empty_for.as_secs().div_ceil(60);
+                room.close(&format!("nobody was in the room for {minutes} minutes"));
+                return;
+            }
+            Verdict::Renew => {
+                info!(room = room.record().id, "the room begins anew, with another journal");
+                room.stop(Leave::Over, Fate::Renewed);
+                return;
+            }
+        }
+        drop(hub);
+        let next = was_empty
+            .then(|| {
+                let marks = [BOTS_STAY, rules.empty_for].map(|after| empty + after);
+                marks.into_iter().filter(|mark| *mark > now).min()
+            })
+            .flatten();
+        tokio::select! {
+            changed = info.changed() => if changed.is_err() {
+                return;
+            },
+            () = room.fill_requested() => {}
+            () = until(next.into_iter().chain(fill).min()) => {}
+        }
+    }
+}
+
+async fn until(mark: Option<Instant>) {
+    match mark {
+        Some(mark) => sleep_until(mark).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What decides how long a room stays.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    permanent: bool,
+    empty_for: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Stay,
+    Close,
+    Renew,
+}
+
+impl Rules {
+    // `alone` is for how long nobody has been in the room.
+    fn judge(self, alone: Option<Duration>, is_old: impl FnOnce() -> bool) -> Verdict {
+        match alone {
+            Some(alone) if alone >= self.empty_for && !self.permanent => Verdict::Close,
+            Some(alone) if alone >= self.empty_for && is_old() => Verdict::Renew,
+            _ => Verdict::Stay,
+        }
+    }
+}
+
+fn journal_is_old(hub: &Hub, room: &Room) -> bool {
+    let record = room.record();
+    let Some(path) = record.journal.as_ref().map(|name| hub.journals().join(name)) else { return false };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    match fs::metadata(&path) {
+        Ok(file) => is_old(file.len(), now.saturating_sub(record.begun)),
+        Err(error) => {
+            warn!(%error, "the journal '{}' cannot be looked at", path.display());
+            false
+        }
+    }
+}
+
+// A journal in which little happened is not worth another file, however old it is.
+const fn is_old(bytes: u64, seconds: u64) -> bool {
+    bytes >= LARGE || (seconds >= OLD && bytes >= LARGE / 256)
+}
+
+// How many bots fill a room in which people wait for company.
+fn missing(info: &Info, bots: usize) -> usize {
+    let people = info.players.iter().filter(|player| !player.bot).count().max(1);
+    let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
+    let wanted = if info.game.starts_at_once() { seats.min(PARTY) } else { seats };
+    wanted.saturating_sub(people).saturating_sub(bots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rooms_stay_by_stated_rules() {
+        let minute = Duration::from_secs(60);
+        let (ours, made) =
+            (Rules { permanent: true, empty_for: 5 * minute }, Rules { permanent: false, empty_for: 5 * minute });
+        let old = || true;
+        assert_eq!(made.judge(None, old), Verdict::Stay);
+        assert_eq!(made.judge(Some(4 * minute), old), Verdict::Stay);
+        assert_eq!(made.judge(Some(5 * minute), old), Verdict::Close);
+        assert_eq!(ours.judge(Some(5 * minute), || false), Verdict::Stay);
+        assert_eq!(ours.judge(Some(5 * minute), old), Verdict::Renew);
+        assert_eq!(ours.judge(None, old), Verdict::Stay);
+        assert!(is_old(LARGE, 0) && is_old(LARGE / 2, OLD));
+        assert!(!is_old(LARGE - 1, OLD - 1) && !is_old(2_000, 100 * OLD), "an old journal in which nothing happened");
+    }
+}

@@ -1,0 +1,177 @@
+//! What one host may take of the hub: requests, sockets and rooms. A host is an IPv4 address or an IPv6 network of 64 bits.
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use netcore::{HostId, Rate, Time, TokenBucket};
+
+/// Requests of one host, including those for files of the page and for sockets.
+pub(crate) const REQUESTS: Rate = Rate { per_second: 50, burst: 1_000 };
+/// Sockets at the same time, of all hosts.
+pub(crate) const MAX_SOCKETS: usize = 10_000;
+/// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
+pub(crate) const MAX_HOSTS: usize = 20_000;
+/// Addresses in an `X-Forwarded-For` header that are looked at.
+const MAX_FORWARDED: usize = 16;
+
+/// The limits that the operator can change.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) sockets_per_host: usize,
+    pub(crate) rooms_per_host: usize,
+    /// The reverse proxies that tell the addresses of their clients.
+    pub(crate) proxies: Vec<IpAddr>,
+}
+
+/// The limits, and what hosts have taken.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    settings: Settings,
+    start: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    requests: BTreeMap<HostId, TokenBucket>,
+    sockets: BTreeMap<HostId, usize>,
+    all_sockets: usize,
+}
+
+/// The place of one socket, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    limits: Arc<Limits>,
+    host: HostId,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.limits.state();
+        state.all_sockets = state.all_sockets.saturating_sub(1);
+        if let Some(sockets) = state.sockets.get_mut(&self.host) {
+            *sockets -= 1;
+            if *sockets == 0 {
+                state.sockets.remove(&self.host);
+            }
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn new(settings: Settings) -> Arc<Self> {
+        Arc::new(Self { settings, start: Instant::now(), state: Mutex::default() })
+    }
+
+    /// How many rooms of one host may be open.
+    pub(crate) const fn rooms_per_host(&self) -> usize {
+        self.settings.rooms_per_host
+    }
+
+    /// Takes in a request. If the host has made too many, gives how long it has to wait.
+    pub(crate) fn request(&self, host: HostId) -> Option<Duration> {
+        let now = Time::ZERO.plus(self.start.elapsed());
+        let mut state = self.state();
+        let mut host = host;
+        if state.requests.len() >= MAX_HOSTS && !state.requests.contains_key(&host) {
+            state.requests.retain(|_, bucket| !bucket.is_full(now));
+            if state.requests.len() >= MAX_HOSTS {
+                host = HostId::Other;
+            }
+        }
+        let bucket = state.requests.entry(host).or_insert_with(|| TokenBucket::new(REQUESTS, now));
+        if bucket.take(now, 1) {
+            None
+        } else {
+            Some(bucket.ready_at(now, 1).map_or(Duration::ZERO, |at| at.since(now)))
+        }
+    }
+
+    /// A place for one more socket of a host, if it may have one.
+    pub(crate) fn socket(self: &Arc<Self>, host: HostId) -> Option<Place> {
+        let mut state = self.state();
+        let own = state.sockets.get(&host).copied().unwrap_or_default();
+        if state.all_sockets >= MAX_SOCKETS || own >= self.settings.sockets_per_host {
+            return None;
+        }
+        state.all_sockets += 1;
+        state.sockets.insert(host, own + 1);
+        Some(Place { limits: Arc::clone(self), host })
+    }
+
+    /// Sockets at this time.
+    pub(crate) fn sockets(&self) -> usize {
+        self.state().all_sockets
+    }
+
+    /// The address of a client: the other end of its connection, or what a reverse proxy that the operator trusts says of it.
+    ///
+    /// The header is a list to which each proxy appends whom it has served, so the last address that is not that of a proxy counts.
+    /// Anything before it could have been made up by the client.
+    pub(crate) fn client(&self, peer: SocketAddr, forwarded: Option<&str>) -> SocketAddr {
+        let mut client = peer;
+        let mut entries = forwarded.unwrap_or_default().rsplit(',').take(MAX_FORWARDED);
+        while self.settings.proxies.contains(&client.ip().to_canonical()) {
+            let Some(entry) = entries.next().map(str::trim) else { break };
+            let bare = entry.trim_start_matches('[').trim_end_matches(']');
+            let address = bare.parse().map(|ip: IpAddr| SocketAddr::new(ip, peer.port())).or_else(|_| entry.parse());
+            let Ok(address) = address else { break };
+            client = address;
+        }
+        client
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(proxies: &[&str]) -> Arc<Limits> {
+        let proxies = proxies.iter().map(|proxy| proxy.parse().unwrap()).collect();
+        Limits::new(Settings { sockets_per_host: 2, rooms_per_host: 1, proxies })
+    }
+
+    #[test]
+    fn a_host_has_a_share_of_the_sockets() {
+        let limits = limits(&[]);
+        let [ann, bob] = ["10.0.0.1:1", "10.0.0.2:1"].map(HostId::of);
+        let first = limits.socket(ann).unwrap();
+        let _second = limits.socket(ann).unwrap();
+        assert!(limits.socket(ann).is_none());
+        assert!(limits.socket(bob).is_some(), "another host is not concerned");
+        drop(first);
+        assert!(limits.socket(ann).is_some());
+        assert_eq!(limits.sockets(), 1);
+    }
+
+    #[test]
+    fn a_host_that_asks_too_often_waits() {
+        let limits = limits(&[]);
+        let ann = HostId::of("10.0.0.1:1");
+        let refused = (0..2 * REQUESTS.burst).find_map(|_| limits.request(ann));
+        assert!(refused.is_some_and(|wait| wait <= Duration::from_secs(1)), "{refused:?}");
+        assert_eq!(limits.request(HostId::of("10.0.0.2:1")), None);
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_says_who_its_client_is() {
+        let peer: SocketAddr = "[::ffff:10.0.0.9]:5".parse().unwrap();
+        let ip = |limits: &Limits, header| limits.client(peer, header).ip().to_string();
+        assert_eq!(ip(&limits(&[]), Some("1.2.3.4")), "::ffff:10.0.0.9");
+        let trusting = limits(&["10.0.0.9", "10.0.0.8"]);
+        assert_eq!(ip(&trusting, Some("1.2.3.4")), "1.2.3.4");
+        assert_eq!(ip(&trusting, Some("6.6.6.6, 1.2.3.4, 10.0.0.8")), "1.2.3.4");
+        assert_eq!(ip(&trusting, Some("6.6.6.6,[2001:db8::1]")), "2001:db8::1");
+        assert_eq!(ip(&trusting, Some("1.2.3.4:99")), "1.2.3.4");
+        assert_eq!(ip(&trusting, Some("6.6.6.6, junk")), "::ffff:10.0.0.9");
+        assert_eq!(ip(&trusting, None), "::ffff:10.0.0.9");
+    }
+}

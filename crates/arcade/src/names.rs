@@ -1,0 +1,79 @@
+//! Names that belong to a browser.
+//!
+//! A browser that is used first makes a random key and claims a name with it. The hub keeps a hash of the key only, so nobody who
+//! reads the database can take a name.
+
+use std::{net::SocketAddr, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use sha2::{Digest as _, Sha256};
+use store::KEY_HASH_LENGTH;
+use tokio::time::timeout;
+use tracing::debug;
+
+use crate::{results::Results, room::Room};
+
+/// Bytes of a key.
+const KEY_LENGTH: usize = 32;
+/// The longest name, in bytes: that of blackjack.
+const MAX_NAME: usize = 64;
+/// How long a socket waits for the database. Then its names are unproven.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The hash of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyHash(pub(crate) [u8; KEY_HASH_LENGTH]);
+
+impl KeyHash {
+    /// The hash of the key that is written in this text.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let key: [u8; KEY_LENGTH] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        Some(Self(Sha256::digest(key).into()))
+    }
+}
+
+/// Why a name cannot be claimed.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    if name.is_empty() || name.len() > MAX_NAME {
+        return Err(format!("a name has 1 to {MAX_NAME} bytes"));
+    }
+    if name.chars().any(char::is_control) || name.trim() != name {
+        return Err("a name has no control characters, and no spaces around it".into());
+    }
+    Ok(())
+}
+
+/// Notes which names the browser at this address may use in a room: those that its key owns.
+pub(crate) async fn prove(results: &Results, room_id: &str, room: &Room, address: SocketAddr, key: KeyHash) {
+    match timeout(PATIENCE, results.store.names_of(&key.0)).await {
+        Ok(Ok(names)) if !names.is_empty() => results.note_owner(room_id, &room.known, address, &names),
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => debug!(%error, "names cannot be looked up; they are unproven"),
+        Err(_) => debug!("names cannot be looked up in time; they are unproven"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_32_bytes_and_only_its_hash_is_kept() {
+        let key = URL_SAFE_NO_PAD.encode([7; KEY_LENGTH]);
+        let hash = KeyHash::of(&key).unwrap();
+        assert_ne!(hash.0, [7; KEY_LENGTH]);
+        for wrong in ["", "x", &key[1..], &format!("{key}AAAA"), &format!("{key}=")] {
+            assert_eq!(KeyHash::of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_are_short_and_printable() {
+        for name in ["A", "Zoë with a hat", &"x".repeat(64)] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for name in ["", " A", "A ", "A\nB", "\u{7f}", &"x".repeat(65)] {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+    }
+}

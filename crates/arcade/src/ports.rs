@@ -1,0 +1,167 @@
+//! The ports of rooms for native clients.
+
+use std::{
+    collections::BTreeSet,
+    io::ErrorKind,
+    net::IpAddr,
+    ops::RangeInclusive,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::bail;
+use cmdkit::{Sockets, Wire};
+use tracing::warn;
+
+/// How long a room that comes back waits for its port, which the program before it may just be giving up.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The pause between two attempts.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// Where rooms listen, and which ports they have.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    bind: Vec<IpAddr>,
+    range: Option<RangeInclusive<u16>>,
+    used: Arc<Mutex<BTreeSet<u16>>>,
+}
+
+/// The port of a room, which no other room gets before this value is dropped.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    pub(crate) port: u16,
+    used: Arc<Mutex<BTreeSet<u16>>>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        lock(&self.used).remove(&self.port);
+    }
+}
+
+fn lock(used: &Mutex<BTreeSet<u16>>) -> MutexGuard<'_, BTreeSet<u16>> {
+    used.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Ports {
+    /// Rooms listen on these addresses, at ports of this range, or at any free ones without it.
+    pub(crate) fn new(bind: Vec<IpAddr>, range: Option<RangeInclusive<u16>>) -> Self {
+        Self { bind, range, used: Arc::default() }
+    }
+
+    /// The addresses that rooms listen on; none if they listen on all.
+    pub(crate) fn bind(&self) -> &[IpAddr] {
+        &self.bind
+    }
+
+    /// The range of ports.
+    pub(crate) fn range(&self) -> Option<&RangeInclusive<u16>> {
+        self.range.as_ref()
+    }
+
+    /// Opens the sockets of a room. `before` is the port that it had before a restart, or 0.
+    ///
+    /// # Errors
+    /// When no port is free, or the system refuses.
+    pub(crate) fn open(&self, wire: Wire, before: u16) -> anyhow::Result<(Sockets, Lease)> {
+        if before != 0 && self.range.as_ref().is_none_or(|range| range.contains(&before)) {
+            match self.again(wire, before) {
+                Ok(opened) => return Ok(opened),
+                Err(error) => warn!("{error:#}; the room gets another port, and its native clients have to join again"),
+            }
+        }
+        let Some(range) = self.range.clone() else {
+            let sockets = Sockets::bind(wire, &self.bind, 0)?;
+            let port = sockets.addresses()?.first().map_or(0, std::net::SocketAddr::port);
+            return Ok((sockets, self.lease(port)));
+        };
+        for port in range.clone() {
+            // Taken before it is tried, so that two rooms do not try the same.
+            let Some(lease) = self.take(port) else { continue };
+            match Sockets::bind(wire, &self.bind, port) {
+                Ok(sockets) => return Ok((sockets, lease)),
+                // Another program has it.
+                Err(error) if error.source.kind() == ErrorKind::AddrInUse => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        bail!(
+            "all ports from {} to {} are in use; close a room, or start the hub with a longer range at --ports",
+            range.start(),
+            range.end()
+        )
+    }
+
+    fn again(&self, wire: Wire, port: u16) -> anyhow::Result<(Sockets, Lease)> {
+        let Some(lease) = self.take(port) else { bail!("another room has port {port}") };
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match Sockets::bind(wire, &self.bind, port) {
+                Ok(sockets) => return Ok((sockets, lease)),
+                Err(error) if error.source.kind() == ErrorKind::AddrInUse && Instant::now() < until => {
+                    thread::sleep(RETRY);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn take(&self, port: u16) -> Option<Lease> {
+        lock(&self.used).insert(port).then(|| Lease { port, used: Arc::clone(&self.used) })
+    }
+
+    fn lease(&self, port: u16) -> Lease {
+        lock(&self.used).insert(port);
+        Lease { port, used: Arc::clone(&self.used) }
+    }
+}
+
+/// Parses a range of ports, as in `2100-2199`.
+///
+/// # Errors
+/// A message that says what would be valid.
+pub(crate) fn port_range(typed: &str) -> Result<RangeInclusive<u16>, String> {
+    let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u16>().ok())?;
+    let range = typed.split_once('-').and_then(|(first, last)| Some(number(first)?..=number(last)?));
+    range
+        .filter(|range| *range.start() > 0 && !range.is_empty())
+        .ok_or_else(|| "give the first and the last port, as in 2100-2199".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    #[test]
+    fn a_range_has_a_first_and_a_last_port() {
+        assert_eq!(port_range("2100-2199"), Ok(2100..=2199));
+        assert_eq!(port_range("7-7"), Ok(7..=7));
+        for wrong in ["", "7", "-", "7-", "-7", "0-9", "9-8", "1-65536", "+1-2", "1-2-3"] {
+            assert!(port_range(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_room_has_a_port_of_the_range_until_none_is_left() {
+        // Held by a socket while the range of this one port is tried.
+        let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let ports = Ports::new(vec![Ipv4Addr::LOCALHOST.into()], Some(port..=port));
+        let error = ports.open(Wire::Udp, 0).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!(
+                "all ports from {port} to {port} are in use; close a room, or start the hub with a longer range at --ports"
+            )
+        );
+        drop(taken);
+        let ports = Ports::new(vec![Ipv4Addr::LOCALHOST.into()], Some(20_000..=32_000));
+        let (_sockets, lease) = ports.open(Wire::Udp, 0).unwrap();
+        // A port is of one room, though UDP and TCP ports do not collide.
+        let (_others, other) = ports.open(Wire::Tcp(netcore::Rate { per_second: 1, burst: 1 }), lease.port).unwrap();
+        assert!((20_000..=32_000).contains(&lease.port) && (20_000..=32_000).contains(&other.port));
+        assert_ne!(lease.port, other.port);
+    }
+}

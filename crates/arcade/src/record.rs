@@ -1,0 +1,217 @@
+//! What a room is, on disk, so that it comes back when the hub is started again.
+//!
+//! Each open room has a file of its own, which is replaced as a whole. A file that cannot be read is left where it is, and the log
+//! names it: one damaged room must not keep the others away.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use anyhow::{Context as _, bail};
+use cmdkit::{file_name, read_file, replace_file};
+use netcore::HostId;
+use serde::{Deserialize, Serialize};
+use tracing::warn;
+
+use crate::{bots::Seating, games::Options, room::Row};
+
+/// The largest file of a room, in bytes.
+const MAX_RECORD: usize = 64 << 10;
+/// The file with the number of the next room.
+const NEXT: &str = "next";
+const EXTENSION: &str = "json";
+
+/// A room as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) id: String,
+    pub(crate) options: Options,
+    /// The port for native clients; 0 for a room that has none yet.
+    pub(crate) port: u16,
+    /// The file name of its journal in the directory of journals; none for a room that begins.
+    pub(crate) journal: Option<String>,
+    /// When the journal began, in seconds since the Unix epoch.
+    pub(crate) begun: u64,
+    /// Whether it stays open though nobody is in it.
+    pub(crate) permanent: bool,
+    /// Who opened it, unless the hub did.
+    pub(crate) maker: Option<HostId>,
+    pub(crate) bots: Vec<Seating>,
+    /// The result of the last game.
+    pub(crate) result: Option<Vec<Row>>,
+}
+
+impl Record {
+    /// A room that begins.
+    pub(crate) const fn new(id: String, options: Options) -> Self {
+        Self {
+            id,
+            options,
+            port: 0,
+            journal: None,
+            begun: 0,
+            permanent: false,
+            maker: None,
+            bots: vec![],
+            result: None,
+        }
+    }
+}
+
+/// The directory with the files of all rooms.
+#[derive(Debug)]
+pub(crate) struct Records {
+    directory: PathBuf,
+    next: AtomicU32,
+}
+
+impl Records {
+    /// Opens the directory, and reads the rooms in it.
+    ///
+    /// # Errors
+    /// When the directory cannot be made or read.
+    pub(crate) fn open(directory: PathBuf) -> anyhow::Result<(Self, Vec<Record>)> {
+        make_private(&directory)?;
+        let mut rooms = vec![];
+        // Numbers of rooms whose files are damaged are not given again either.
+        let mut next = number(&directory.join(NEXT));
+        let entries = fs::read_dir(&directory).with_context(|| format!("cannot read '{}'", directory.display()))?;
+        for entry in entries {
+            let path = entry?.path();
+            let Some(id) = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| has_extension(&path)) else {
+                continue;
+            };
+            next = next.max(number_of(id).unwrap_or(0).saturating_add(1));
+            match read(&path, id) {
+                Ok(record) => rooms.push(record),
+                Err(error) => warn!("the room in {} does not come back: {error:#}", file_name(&path)),
+            }
+        }
+        rooms.sort_by_key(|room| number_of(&room.id));
+        Ok((Self { directory, next: AtomicU32::new(next.max(1)) }, rooms))
+    }
+
+    /// A name for a new room. No name is given twice, not even after a restart.
+    ///
+    /// # Errors
+    /// When that cannot be written down.
+    pub(crate) fn name(&self, game: &str) -> anyhow::Result<String> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.directory.join(NEXT);
+        // Of two rooms that are opened at once the later one may be written first; the files of rooms count as well.
+        replace_file(&path, number.saturating_add(1).to_string().as_bytes())
+            .with_context(|| format!("cannot write '{}'", path.display()))?;
+        Ok(format!("{game}-{number}"))
+    }
+
+    /// Writes a room down.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn save(&self, record: &Record) -> anyhow::Result<()> {
+        let path = self.path(&record.id);
+        let bytes = serde_json::to_vec(record)?;
+        replace_file(&path, &bytes).with_context(|| format!("cannot write '{}'", path.display()))
+    }
+
+    /// Forgets a room that is over.
+    pub(crate) fn remove(&self, id: &str) {
+        let path = self.path(id);
+        if let Err(error) = fs::remove_file(&path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            warn!(%error, "the room in {} would come back: its file cannot be removed", file_name(&path));
+        }
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.directory.join(format!("{id}.{EXTENSION}"))
+    }
+}
+
+/// Makes a directory that only its owner can read, unless it exists.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory).with_context(|| format!("cannot make the directory '{}'", directory.display()))
+}
+
+fn has_extension(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == EXTENSION)
+}
+
+fn read(path: &Path, id: &str) -> anyhow::Result<Record> {
+    let bytes = read_file(path, MAX_RECORD)?;
+    if bytes.len() > MAX_RECORD {
+        bail!("it is larger than {MAX_RECORD} bytes");
+    }
+    let record: Record = serde_json::from_slice(&bytes)?;
+    let named = record.id == id && number_of(id).is_some() && id.starts_with(record.options.game().name());
+    // A name, not a path to somewhere else.
+    let inside = |name: &String| Path::new(name).file_name().is_some_and(|file| file == name.as_str());
+    if !named || !record.journal.iter().all(inside) {
+        bail!("it is not the file of that room");
+    }
+    Ok(record)
+}
+
+// The number in the name of a room, as in `nuggets-7`.
+fn number_of(id: &str) -> Option<u32> {
+    let (_, number) = id.rsplit_once('-')?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
+}
+
+fn number(path: &Path) -> u32 {
+    let text = read_file(path, 16).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    text.and_then(|text| text.trim().parse().ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::Game;
+
+    #[test]
+    fn rooms_come_back_as_they_were_and_no_number_twice() {
+        let directory = testkit::TempDir::new();
+        let path = directory.path().join("rooms");
+        let (records, none) = Records::open(path.clone()).unwrap();
+        assert_eq!(none, []);
+        assert_eq!(records.name("nuggets").unwrap(), "nuggets-1");
+        let mut record = Record::new(records.name("robots").unwrap(), Options::usual(Game::Robots));
+        record.journal = Some("robots-x.journal".into());
+        record.maker = Some(HostId::V4([10, 0, 0, 1]));
+        records.save(&record).unwrap();
+        let (records, rooms) = Records::open(path.clone()).unwrap();
+        assert_eq!(rooms, [record]);
+        records.remove("robots-2");
+        let (records, rooms) = Records::open(path).unwrap();
+        assert_eq!((rooms, &*records.name("robots").unwrap()), (vec![], "robots-3"));
+    }
+
+    #[test]
+    fn damaged_and_foreign_files_are_left_alone() {
+        let directory = testkit::TempDir::new();
+        let path = directory.path().to_owned();
+        let (records, _) = Records::open(path.clone()).unwrap();
+        let mut record = Record::new("robots-5".into(), Options::usual(Game::Robots));
+        record.journal = Some("../secret".into());
+        records.save(&record).unwrap();
+        fs::write(path.join("nuggets-7.json"), b"{").unwrap();
+        fs::write(path.join("nuggets-8.json"), vec![b' '; MAX_RECORD + 1]).unwrap();
+        record.journal = None;
+        fs::write(path.join("robots-9.json"), serde_json::to_vec(&record).unwrap()).unwrap();
+        fs::write(path.join("readme.json"), b"[]").unwrap();
+        fs::write(path.join(NEXT), b"-3").unwrap();
+        let (records, rooms) = Records::open(path.clone()).unwrap();
+        assert_eq!((rooms, &*records.name("robots").unwrap()), (vec![], "robots-10"));
+        assert!(path.join("nuggets-7.json").exists());
+    }
+}

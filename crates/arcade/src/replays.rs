@@ -1,0 +1,210 @@
+//! Finished matches, shown again from their journals.
+//!
+//! A page plays a match by the frames that it would have been sent: [`Replays::timeline`] says how long the match is and what
+//! happened when, and [`Replays::frames`] gives the frames of a stretch of it. The first frames of each stretch bring a page up to
+//! date that has seen nothing yet, so a page can begin anywhere.
+
+mod frames;
+mod marks;
+mod track;
+
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde::Serialize;
+use store::Match;
+use tokio::{
+    sync::Semaphore,
+    task::{JoinError, spawn_blocking},
+};
+use tracing::warn;
+
+pub(crate) use self::frames::Frames;
+use self::track::Track;
+use crate::engines::with_engine;
+
+/// Matches that are replayed at the same time.
+const MAX_REPLAYS: usize = 2;
+/// Callers that wait for that.
+const MAX_CALLERS: usize = 64;
+/// The longest stretch of one answer, in milliseconds.
+pub(crate) const MAX_STRETCH: u64 = 300_000;
+/// Memory of the matches that are kept for the next request.
+const MAX_KEPT_BYTES: usize = 192 << 20;
+
+/// Why a match cannot be shown again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReplayError {
+    #[error("the journal of this match is gone, so it cannot be shown again")]
+    Gone,
+    #[error("this match cannot be shown again: {0}")]
+    Damaged(String),
+    #[error("nobody had the seat '{0}' in this match")]
+    NoSeat(String),
+    #[error("too many matches are being replayed just now; try again in a moment")]
+    Busy,
+}
+
+/// What happened when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Timeline {
+    /// Milliseconds.
+    pub(crate) length: u64,
+    pub(crate) seats: Vec<SeatView>,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// A seat that the match can be seen from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct SeatView {
+    pub(crate) seat: String,
+    pub(crate) name: String,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Mark {
+    /// Milliseconds since the match began.
+    pub(crate) at: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) text: String,
+}
+
+/// A match that is to be replayed.
+#[derive(Debug, Clone)]
+struct Wanted {
+    game: String,
+    path: PathBuf,
+    number: u32,
+    // Microseconds of the time of the room.
+    begins: u64,
+    ends: u64,
+}
+
+/// Replays matches.
+#[derive(Debug)]
+pub(crate) struct Replays {
+    journals: PathBuf,
+    permits: Semaphore,
+    callers: Semaphore,
+    // The one that was asked for last comes last.
+    kept: Mutex<VecDeque<(String, Arc<Track>)>>,
+}
+
+impl Replays {
+    /// Replays of the matches whose journals are in this directory.
+    pub(crate) fn new(journals: PathBuf) -> Self {
+        Self {
+            journals,
+            permits: Semaphore::new(MAX_REPLAYS),
+            callers: Semaphore::new(MAX_CALLERS),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Whether there is something to replay of a match.
+    pub(crate) fn has(&self, found: &Match) -> bool {
+        self.path(found).is_some_and(|path| path.is_file())
+    }
+
+    /// What happened when in a match.
+    ///
+    /// # Errors
+    /// [`ReplayError`]
+    pub(crate) async fn timeline(&self, found: &Match) -> Result<Timeline, ReplayError> {
+        let track = self.replay(found, |_, track| Ok(track)).await?;
+        let seat = |(seat, name): &(String, String)| SeatView { seat: seat.clone(), name: name.clone() };
+        Ok(Timeline {
+            length: track.length(),
+            seats: track.seats().iter().map(seat).collect(),
+            marks: track.marks().to_vec(),
+        })
+    }
+
+    /// What a watcher, or the player at a seat, was sent from one moment to another, in milliseconds since the match began.
+    ///
+    /// # Errors
+    /// [`ReplayError`]
+    pub(crate) async fn frames(
+        &self,
+        found: &Match,
+        seat: Option<String>,
+        (from, to): (u64, u64),
+    ) -> Result<Frames, ReplayError> {
+        let to = to.min(from.saturating_add(MAX_STRETCH));
+        self.replay(found, move |game, track| {
+            with_engine!(game, E => frames::frames::<E>(&track, seat.as_deref(), from, to), else Err(unknown()))
+        })
+        .await
+    }
+
+    fn path(&self, found: &Match) -> Option<PathBuf> {
+        // Names of files come from this hub; none leads out of the directory all the same.
+        let is_plain = !found.journal.is_empty() && !found.journal.contains(['/', '\\', '\0']);
+        is_plain.then(|| self.journals.join(&found.journal))
+    }
+
+    // Runs a piece of work on a match, once there is room for it.
+    async fn replay<T: Send + 'static>(
+        &self,
+        found: &Match,
+        work: impl FnOnce(&str, Arc<Track>) -> Result<T, ReplayError> + Send + 'static,
+    ) -> Result<T, ReplayError> {
+        let _caller = self.callers.try_acquire().map_err(|_| ReplayError::Busy)?;
+        let _permit = self.permits.acquire().await.map_err(|_| ReplayError::Busy)?;
+        let path = self.path(found).filter(|path| path.is_file()).ok_or(ReplayError::Gone)?;
+        let wanted =
+            Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
+        let kept = self.kept(&found.id);
+        let is_new = kept.is_none();
+        let task = spawn_blocking(move || {
+            let track = match kept {
+                Some(track) => track,
+                None => Arc::new(read(&wanted)?),
+            };
+            Ok((work(&wanted.game, Arc::clone(&track))?, track))
+        });
+        let (result, track) = task.await.map_err(|error| panicked(&found.id, &error))??;
+        if is_new {
+            self.keep(&found.id, track);
+        }
+        Ok(result)
+    }
+
+    fn kept(&self, id: &str) -> Option<Arc<Track>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(known, _)| known == id)?;
+        let found = kept.remove(at)?;
+        let track = Arc::clone(&found.1);
+        kept.push_back(found);
+        Some(track)
+    }
+
+    fn keep(&self, id: &str, track: Arc<Track>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(known, _)| known != id);
+        kept.push_back((id.to_owned(), track));
+        while kept.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_KEPT_BYTES {
+            kept.pop_front();
+        }
+    }
+}
+
+fn read(wanted: &Wanted) -> Result<Track, ReplayError> {
+    with_engine!(&wanted.game, E => Track::read::<E>(wanted), else Err(unknown()))
+}
+
+fn unknown() -> ReplayError {
+    ReplayError::Damaged("it is of a game that this hub does not know".into())
+}
+
+fn panicked(id: &str, error: &JoinError) -> ReplayError {
+    warn!(id, %error, "a replay has failed");
+    ReplayError::Damaged("its journal makes the game fail".into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! The frames of a stretch of a match.
+
+use std::collections::BTreeSet;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::{Bytes, BytesMut};
+use journal::{Arrival, ArrivalKind, Replay};
+use netcore::{Hosted, Link, Outbox, Output, PeerId, Role, Room as _, RoomInput, Time, To};
+use serde::Serialize;
+
+use super::{ReplayError, marks::Marked, track::Track};
+use crate::games::Game;
+
+/// Bytes of the messages of one answer. It ends earlier then.
+const MAX_BYTES: usize = 4 << 20;
+/// The number of a watcher that was not there, which no match ever uses.
+const WATCHER: PeerId = PeerId(u64::MAX);
+/// The address of that watcher.
+const NOBODY: &str = "192.0.2.1:1";
+/// Deadlines of the watcher's room between two arrivals.
+const MAX_ELAPSED: usize = 1_000;
+
+/// What was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Frames {
+    /// Milliseconds since the match began, and the message as it is in a WebSocket frame.
+    pub(crate) frames: Vec<(u64, Frame)>,
+    /// Up to when these are all; earlier than asked for if that would be too much.
+    pub(crate) until: u64,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Frame {
+    Text(String),
+    /// In base64.
+    Binary {
+        b: String,
+    },
+}
+
+/// The frames of a stretch of a match, seen by a watcher or from a seat.
+///
+/// # Errors
+/// When the match cannot be replayed, or nobody had that seat.
+pub(super) fn frames<E: Marked>(track: &Track, seat: Option<&str>, from: u64, to: u64) -> Result<Frames, ReplayError> {
+    let mut collector = Collector { frames: vec![], bytes: 0, is_binary: is_binary(E::GAME) };
+    let stretch = Stretch { from: from.min(track.length()), to: to.min(track.length()) };
+    let until = match seat {
+        None => watch::<E>(track, &stretch, &mut collector)?,
+        Some(seat) if track.seats().iter().any(|(known, _)| known == seat) => {
+            sit::<E>(track, seat, &stretch, &mut collector)?
+        }
+        Some(seat) => return Err(ReplayError::NoSeat(seat.escape_debug().to_string())),
+    };
+    Ok(Frames { frames: collector.frames, until })
+}
+
+fn is_binary(game: &str) -> bool {
+    Game::ALL.iter().any(|known| known.name() == game && known.frames() == crate::games::Frames::Binary)
+}
+
+struct Stretch {
+    from: u64,
+    to: u64,
+}
+
+struct Collector {
+    frames: Vec<(u64, Frame)>,
+    bytes: usize,
+    is_binary: bool,
+}
+
+impl Collector {
+    fn add(&mut self, at: u64, frame: &Bytes) {
+        self.bytes += frame.len();
+        let frame = if self.is_binary {
+            Frame::Binary { b: STANDARD.encode(frame) }
+        } else {
+            let text = frame.strip_suffix(b"\0").unwrap_or(frame);
+            Frame::Text(String::from_utf8_lossy(text).into_owned())
+        };
+        self.frames.push((at, frame));
+    }
+
+    fn take<E: Marked>(&mut self, at: u64, out: &mut Outbox, peer: PeerId) {
+        for output in out.drain() {
+            match output {
+                Output::Send { to: To::Everyone, frame } => self.add(at, &E::frame(&frame)),
+                Output::Send { to: To::Peer(to), frame } if to == peer => self.add(at, &E::frame(&frame)),
+                Output::Replay { to, log } if to == peer => {
+                    log.frames().for_each(|frame| self.add(at, &E::frame(&frame)))
+                }
+                _ => {}
+            }
+        }
+    }
+
+    const fn is_full(&self) -> bool {
+        self.bytes >= MAX_BYTES
+    }
+}
+
+// A replay that stands after the last arrival up to a moment, and the number of the next arrival. `since` may ask for an earlier
+// state to begin from.
+fn at<E: Marked>(track: &Track, from: u64) -> Result<(Replay<E>, usize), ReplayError> {
+    let next = track.arrivals.partition_point(|arrival| track.since_begin(arrival.time.as_nanos()) <= from);
+    let (mut replay, first) = start::<E>(track, next)?;
+    let mut out = Outbox::new();
+    for arrival in &track.arrivals[first..next] {
+        apply(&mut replay, arrival, &mut out)?;
+        out.drain().for_each(drop);
+    }
+    Ok((replay, next))
+}
+
+// A replay of the last state that is kept before an arrival, and the number of the arrival after that state.
+fn start<E: Marked>(track: &Track, next: usize) -> Result<(Replay<E>, usize), ReplayError> {
+    let state = track.states.iter().rfind(|(index, _)| *index <= next);
+    let Some((first, state)) = state else { return Err(ReplayError::Damaged("it has no beginning".into())) };
+    let replay = Replay::restore(&track.head, state).map_err(|error| ReplayError::Damaged(error.to_string()))?;
+    Ok((replay, *first))
+}
+
+fn apply<E: Marked>(replay: &mut Replay<E>, arrival: &Arrival, out: &mut Outbox) -> Result<(), ReplayError> {
+    replay.apply(arrival, out).map_err(|error| ReplayError::Damaged(error.to_string()))?;
+    Ok(())
+}
+
+// What a watcher is sent who comes at the beginning of the stretch. It is one more peer in a copy of the room, which follows the
+// match beside the match itself.
+fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
+    let (mut replay, next) = at::<E>(track, stretch.from)?;
+    let mut copy = replay.room().clone();
+    let mut out = Outbox::new();
+    let mut unused = Outbox::new();
+    let connected = RoomInput::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: NOBODY };
+    copy.input(replay.time(), connected, &mut out);
+    collector.take::<E>(stretch.from, &mut out, WATCHER);
+    for arrival in &track.arrivals[next..] {
+        let at = track.since_begin(arrival.time.as_nanos());
+        if at > stretch.to {
+            break;
+        }
+        // The watcher has deadlines of its own, which the match does not know.
+        for _ in 0..MAX_ELAPSED {
+            let Some(due) = copy.deadline().filter(|due| *due < arrival.time) else { break };
+            if replay.room().deadline().is_some_and(|deadline| deadline <= due) {
+                break;
+            }
+            copy.input(due.max(replay.time()), RoomInput::Elapsed, &mut out);
+            collector.take::<E>(track.since_begin(due.as_nanos()), &mut out, WATCHER);
+        }
+        apply(&mut replay, arrival, &mut unused)?;
+        unused.drain().for_each(drop);
+        follow(&mut copy, arrival, &mut out);
+        collector.take::<E>(at, &mut out, WATCHER);
+        if collector.is_full() {
+            return Ok(at);
+        }
+    }
+    Ok(stretch.to)
+}
+
+// Passes an arrival to a copy of the room. What was said at the same time as before counts, so nothing is compared.
+fn follow<E: Marked>(room: &mut Hosted<E>, arrival: &Arrival, out: &mut Outbox) {
+    let now: Time = arrival.time;
+    match &arrival.kind {
+        ArrivalKind::Connected(peer) => {
+            let (role, link, address) = (peer.role, peer.link, peer.address.as_str());
+            room.input(now, RoomInput::Connected { peer: peer.peer, role, link, address }, out);
+        }
+        ArrivalKind::Bytes { peer, bytes } => {
+            let mut bytes = BytesMut::from(&bytes[..]);
+            room.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, out);
+        }
+        ArrivalKind::Refresh(peer) => {
+            room.input(now, RoomInput::Refresh { peer: *peer }, out);
+        }
+        ArrivalKind::Disconnected { peer, why } => {
+            room.input(now, RoomInput::Disconnected { peer: *peer, why: *why }, out);
+        }
+        ArrivalKind::Elapsed => {
+            room.input(now, RoomInput::Elapsed, out);
+        }
+        ArrivalKind::Stop(leave) => {
+            room.input(now, RoomInput::Stop(*leave), out);
+        }
+    }
+}
+
+// What the player at a seat was sent.
+fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
+    let own: BTreeSet<usize> = (0..track.sittings.len()).filter(|&index| track.sittings[index].seat == seat).collect();
+    // Who has the seat after so many arrivals.
+    let sitter = |arrivals: usize| {
+        let sittings = own.iter().map(|&index| &track.sittings[index]);
+        sittings.rev().find(|sitting| sitting.since <= arrivals).map(|sitting| sitting.peer)
+    };
+    let mut out = Outbox::new();
+    let (mut replay, next) = if E::TELLS_ROUNDS {
+        let (mut replay, first) = start::<E>(track, 0)?;
+        let mut next = first;
+        for arrival in &track.arrivals[first..] {
+            if track.since_begin(arrival.time.as_nanos()) > stretch.from {
+                break;
+            }
+            apply(&mut replay, arrival, &mut out)?;
+            next += 1;
+            match sitter(next) {
+                Some(peer) => collector.take::<E>(stretch.from, &mut out, peer),
+                None => out.drain().for_each(drop),
+            }
+        }
+        (replay, next)
+    } else {
+        let (replay, next) = at::<E>(track, stretch.from)?;
+        if let Some(peer) = sitter(next).filter(|peer| replay.peer(*peer).is_some()) {
+            // In a copy, because it changes the match.
+            replay.room().clone().input(replay.time(), RoomInput::Refresh { peer }, &mut out);
+            collector.take::<E>(stretch.from, &mut out, peer);
+        }
+        (replay, next)
+    };
+    for (arrival, index) in track.arrivals[next..].iter().zip(next + 1..) {
+        let at = track.since_begin(arrival.time.as_nanos());
+        if at > stretch.to {
+            break;
+        }
+        let was_there = sitter(index).is_some_and(|peer| replay.peer(peer).is_some());
+        apply(&mut replay, arrival, &mut out)?;
+        match sitter(index) {
+            // Also its last messages, with which it was closed.
+            Some(peer) if was_there || replay.peer(peer).is_some() => collector.take::<E>(at, &mut out, peer),
+            _ => out.drain().for_each(drop),
+        }
+        if collector.is_full() {
+            return Ok(at);
+        }
+    }
+    Ok(stretch.to)
+}

@@ -1,0 +1,98 @@
+//! What is worth a mark on a timeline: what a game's state shows before and after an arrival.
+
+use netcore::Recorded;
+
+/// An engine whose matches can be shown again.
+pub(crate) trait Marked: Recorded + Clone {
+    /// What is compared.
+    type Probe;
+
+    /// Whether everything that was sent to a seat has to be told to bring a page up to date, since the engine tells only the
+    /// present round.
+    const TELLS_ROUNDS: bool = false;
+
+    /// The present state.
+    fn probe(&self) -> Self::Probe;
+
+    /// What happened between two states, as kinds and words.
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)>;
+
+    /// A message as it is sent over a WebSocket, in case it was sent in another form.
+    fn frame(bytes: &bytes::Bytes) -> bytes::Bytes {
+        bytes.clone()
+    }
+}
+
+impl Marked for nuggets::Server {
+    // Name, purse and place of each player.
+    type Probe = Vec<(String, u32, Option<usize>)>;
+
+    fn probe(&self) -> Self::Probe {
+        let player = |player: &nuggets::game::Player| {
+            (player.name.to_string(), player.purse, player.cell.map(|cell| cell.index()))
+        };
+        self.game().players().iter().map(player).collect()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let mut changes = vec![];
+        let both = || before.iter().zip(after);
+        for ((_, had, _), (name, has, _)) in both().filter(|(before, after)| after.1 > before.1) {
+            changes.push(("gold", format!("{name}: {} nuggets", has - had)));
+        }
+        for (index, (was, is)) in both().enumerate().filter(|(_, (was, is))| was.2 != is.2) {
+            let others = both().skip(index + 1);
+            // Two that stand where the other stood.
+            let other =
+                others.filter(|(_, other)| other.2.is_some() && other.2 == was.2).find(|(other, _)| other.2 == is.2);
+            if let Some((_, (name, ..))) = other {
+                changes.push(("swap", format!("{} and {name} swap places", is.0)));
+            }
+        }
+        changes
+    }
+}
+
+impl Marked for robots::Server {
+    // The number of deaths of each robot.
+    type Probe = Vec<(String, u32)>;
+
+    fn probe(&self) -> Self::Probe {
+        let names = self.players().values().map(|player| player.name.to_string());
+        let robots = self.game().map(|game| game.robots()).unwrap_or_default();
+        names.zip(robots.iter().map(|robot| robot.score)).collect()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let both = before.iter().zip(after);
+        let died = both.filter(|(before, after)| after.1 > before.1);
+        died.map(|(_, (name, _))| ("death", format!("{name} is destroyed"))).collect()
+    }
+}
+
+impl Marked for blackjack::Server {
+    // The rounds of each table that are over.
+    type Probe = Vec<(u32, u32)>;
+
+    const TELLS_ROUNDS: bool = true;
+
+    fn probe(&self) -> Self::Probe {
+        let rounds = |table: &blackjack::Table| (table.number(), table.game().map_or(0, blackjack::Game::played));
+        self.tables().map(rounds).collect()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let is_over = |(table, rounds): &&(u32, u32)| before.iter().any(|(other, had)| other == table && had < rounds);
+        after.iter().filter(is_over).map(|(_, rounds)| ("round", format!("round {rounds} is over"))).collect()
+    }
+
+    fn frame(bytes: &bytes::Bytes) -> bytes::Bytes {
+        use blackjack::protocol::{DealerDecoder, Dialect};
+        // A binary message begins with its length, whose first byte is zero; no text does.
+        if bytes.first() != Some(&0) {
+            return bytes.clone();
+        }
+        let decoded = DealerDecoder::new(Dialect::Binary).decode_whole(bytes);
+        decoded.map_or_else(|_| bytes.clone(), |message| message.to_bytes(Dialect::Text))
+    }
+}

@@ -1,0 +1,221 @@
+//! A match in memory: what arrived, and states to begin from.
+
+use std::mem::size_of;
+
+use journal::{Arrival, ArrivalKind, Entry, Head, Note, Reader, Replay, Snapshot};
+use netcore::{GameEvent, Outbox, Output, PeerId};
+
+use super::{Mark, ReplayError, Wanted, marks::Marked};
+
+/// Arrivals between two states. Doubles when there are too many states.
+const SPACING: usize = 256;
+/// States of one match, and the memory that they take together.
+const MAX_STATES: usize = 64;
+const MAX_STATE_BYTES: usize = 64 << 20;
+/// Memory of the arrivals of one match.
+const MAX_ARRIVAL_BYTES: usize = 64 << 20;
+/// Things that are marked on a timeline.
+const MAX_MARKS: usize = 2_000;
+/// Changes of seats in one match.
+const MAX_SITTINGS: usize = 4_096;
+
+/// A match in memory.
+#[derive(Debug)]
+pub(crate) struct Track {
+    pub(super) head: Head,
+    /// What arrived after the match had begun, to its end.
+    pub(super) arrivals: Vec<Arrival>,
+    /// States, with the number of arrivals before each. The first is that at the beginning.
+    pub(super) states: Vec<(usize, Snapshot)>,
+    /// Who took which seat when, by the number of arrivals before.
+    pub(super) sittings: Vec<Sitting>,
+    pub(super) begins: u64,
+    ends: u64,
+    seats: Vec<(String, String)>,
+    marks: Vec<Mark>,
+    bytes: usize,
+}
+
+/// Somebody took a seat.
+#[derive(Debug, Clone)]
+pub(super) struct Sitting {
+    pub(super) since: usize,
+    pub(super) seat: String,
+    pub(super) peer: PeerId,
+}
+
+// What is put together while a journal is read.
+struct Draft<E: Marked> {
+    replay: Replay<E>,
+    track: Track,
+    number: u32,
+    spacing: usize,
+    state_bytes: usize,
+    begun: bool,
+}
+
+impl Track {
+    /// Reads a match from its journal.
+    ///
+    /// # Errors
+    /// When the journal cannot be read, or the match is not in it.
+    pub(super) fn read<E: Marked>(wanted: &Wanted) -> Result<Self, ReplayError> {
+        let damaged = |error: &dyn std::fmt::Display| ReplayError::Damaged(error.to_string());
+        let (source, length) = journal::open(&wanted.path).map_err(|_| ReplayError::Gone)?;
+        let mut reader = Reader::new(source, length).map_err(|error| damaged(&error))?;
+        let head = reader.head().clone();
+        let replay: Replay<E> = Replay::start(&head).map_err(|error| damaged(&error))?;
+        let track = Self {
+            head,
+            arrivals: vec![],
+            states: vec![],
+            sittings: vec![],
+            begins: wanted.begins,
+            ends: wanted.ends,
+            seats: vec![],
+            marks: vec![],
+            bytes: 0,
+        };
+        let number = wanted.number;
+        let mut draft = Draft { replay, track, number, spacing: SPACING, state_bytes: 0, begun: false };
+        let mut out = Outbox::new();
+        while let Some(entry) = reader.next().map_err(|error| damaged(&error))? {
+            match entry {
+                Entry::Arrival(arrival) => {
+                    if draft.take(arrival, &mut out).map_err(|error| damaged(&error))? {
+                        return draft.finish();
+                    }
+                }
+                Entry::Note(Note::Broken) => break,
+                Entry::Note(_) => {}
+            }
+        }
+        Err(ReplayError::Damaged("its end is not in the journal".into()))
+    }
+
+    /// Milliseconds from the beginning to the end.
+    pub(super) const fn length(&self) -> u64 {
+        self.ends.saturating_sub(self.begins).div_ceil(1_000)
+    }
+
+    /// Seats and names, in the order of joining.
+    pub(super) fn seats(&self) -> &[(String, String)] {
+        &self.seats
+    }
+
+    pub(super) fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// The memory that it takes.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Milliseconds since the beginning at a time of the room, which is in nanoseconds.
+    pub(super) const fn since_begin(&self, nanos: u64) -> u64 {
+        (nanos / 1_000).saturating_sub(self.begins) / 1_000
+    }
+}
+
+impl<E: Marked> Draft<E> {
+    // Takes in an arrival; says whether the match is over.
+    fn take(&mut self, arrival: Arrival, out: &mut Outbox) -> Result<bool, String> {
+        let before = self.begun.then(|| self.replay.room().engine().probe());
+        self.replay.apply(&arrival, out).map_err(|error| error.to_string())?;
+        let index = self.track.arrivals.len() + usize::from(self.begun);
+        let mut over = false;
+        let mut begins = false;
+        for output in out.drain() {
+            match output {
+                Output::Event(GameEvent::Joined { peer, name, seat }) if !name.is_empty() => {
+                    self.sit(index, peer, seat, name);
+                }
+                Output::Event(GameEvent::Left { name, seat, .. })
+                    if !name.is_empty() && self.begun && !seat.is_empty() =>
+                {
+                    self.mark("left", format!("{name} leaves"));
+                }
+                Output::Event(GameEvent::Started { game, .. }) => begins = game == self.number,
+                Output::Event(GameEvent::Ended { game, standings, .. }) => {
+                    over |= game == self.number && self.begun;
+                    if !self.begun {
+                        // Those were the seats of a game before.
+                        let was_in = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
+                        self.track.sittings.retain(|sitting| !was_in(&sitting.seat));
+                        self.track.seats.retain(|(seat, _)| !was_in(seat));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(before) = before {
+            let engine = self.replay.room().engine();
+            for (kind, text) in E::changes(&before, &engine.probe()) {
+                self.mark(kind, text);
+            }
+            self.track.bytes += size_of::<Arrival>() + weight(&arrival);
+            if self.track.bytes > MAX_ARRIVAL_BYTES {
+                return Err("it is too long to be kept in memory".into());
+            }
+            self.track.arrivals.push(arrival);
+            if self.track.arrivals.len().is_multiple_of(self.spacing) {
+                self.keep_state();
+            }
+        } else if begins {
+            self.begun = true;
+            self.track.sittings.iter_mut().for_each(|sitting| sitting.since = 0);
+            self.keep_state();
+        }
+        Ok(over)
+    }
+
+    fn sit(&mut self, since: usize, peer: PeerId, seat: String, name: String) {
+        if self.track.sittings.len() >= MAX_SITTINGS {
+            return;
+        }
+        if self.begun {
+            self.mark("joined", format!("{name} joins"));
+        }
+        if !self.track.seats.iter().any(|(known, _)| *known == seat) {
+            self.track.seats.push((seat.clone(), name));
+        }
+        self.track.sittings.push(Sitting { since, seat, peer });
+    }
+
+    fn mark(&mut self, kind: &'static str, text: String) {
+        if self.track.marks.len() < MAX_MARKS {
+            let at = self.track.since_begin(self.replay.time().as_nanos());
+            self.track.marks.push(Mark { at, kind, text });
+        }
+    }
+
+    fn keep_state(&mut self) {
+        let snapshot = self.replay.snapshot();
+        self.state_bytes += snapshot.size();
+        self.track.states.push((self.track.arrivals.len(), snapshot));
+        while self.track.states.len() > 1
+            && (self.track.states.len() > MAX_STATES || self.state_bytes > MAX_STATE_BYTES)
+        {
+            self.spacing *= 2;
+            let spacing = self.spacing;
+            self.track.states.retain(|(index, _)| index.is_multiple_of(spacing));
+            self.state_bytes = self.track.states.iter().map(|(_, state)| state.size()).sum();
+        }
+    }
+
+    fn finish(mut self) -> Result<Track, ReplayError> {
+        if self.track.states.is_empty() {
+            return Err(ReplayError::Damaged("its beginning is not in the journal".into()));
+        }
+        self.track.bytes += self.state_bytes;
+        Ok(self.track)
+    }
+}
+
+fn weight(arrival: &Arrival) -> usize {
+    match &arrival.kind {
+        ArrivalKind::Bytes { bytes, .. } => bytes.len(),
+        _ => 0,
+    }
+}

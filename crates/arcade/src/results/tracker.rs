@@ -1,0 +1,119 @@
+//! Follows the events of a room, live or from a journal, and puts the results of its matches together.
+
+use std::collections::BTreeMap;
+
+use netcore::{GameEvent, Standing, Time};
+use store::{Entry, Kind, NewMatch};
+
+/// Seats that are remembered until their game ends.
+const MAX_SEATS: usize = 4_096;
+/// Games that are played in a room at the same time.
+const MAX_GAMES: usize = 4_096;
+
+/// What is the same for all matches of a journal.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    /// The number of the journal, of which the ids of its matches are made.
+    pub(crate) id: u64,
+    /// The name of its file.
+    pub(crate) file: String,
+    pub(crate) game: String,
+    pub(crate) room: String,
+    pub(crate) title: String,
+}
+
+impl Source {
+    /// The id of the match with this number.
+    pub(crate) fn match_id(&self, number: u32) -> String {
+        format!("{:016x}-{number}", self.id)
+    }
+}
+
+/// A moment: the time of the room, and milliseconds since the Unix epoch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) time: Time,
+    pub(crate) unix: u64,
+}
+
+/// Puts results together.
+#[derive(Debug)]
+pub(crate) struct Tracker {
+    source: Source,
+    begun: BTreeMap<u32, Moment>,
+    kinds: BTreeMap<String, Kind>,
+}
+
+/// What follows from an event.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// A match with this id has begun.
+    Begun(String),
+    /// A match is over.
+    Over(Box<NewMatch>),
+    /// A match is over whose beginning was not seen.
+    OverWithoutBeginning(u32),
+}
+
+impl Tracker {
+    pub(crate) const fn new(source: Source) -> Self {
+        Self { source, begun: BTreeMap::new(), kinds: BTreeMap::new() }
+    }
+
+    /// Takes in an event. `kind` says how far the name of somebody who joined is to be trusted.
+    pub(crate) fn event(&mut self, now: Moment, event: &GameEvent, kind: impl FnOnce(&str) -> Kind) -> Option<News> {
+        match event {
+            // Whoever only looks on has no name.
+            GameEvent::Joined { name, seat, .. } if !name.is_empty() => {
+                if self.kinds.len() < MAX_SEATS {
+                    self.kinds.insert(seat.clone(), kind(name));
+                }
+                None
+            }
+            GameEvent::Started { game, .. } => {
+                if self.begun.len() < MAX_GAMES {
+                    self.begun.insert(*game, now);
+                }
+                Some(News::Begun(self.source.match_id(*game)))
+            }
+            GameEvent::Ended { game, complete, standings } => self.ended(now, *game, *complete, standings),
+            _ => None,
+        }
+    }
+
+    fn ended(&mut self, now: Moment, game: u32, complete: bool, standings: &[Standing]) -> Option<News> {
+        let begun = self.begun.remove(&game);
+        let mut players: Vec<Entry> = vec![];
+        for standing in standings {
+            let kind = self.kinds.remove(&standing.seat).unwrap_or_default();
+            // Some games number their players through; equal scores are a tie all the same.
+            let tied = players.last().filter(|before| before.score == standing.score).map(|before| before.rank);
+            players.push(Entry {
+                rank: tied.unwrap_or(standing.rank),
+                name: standing.name.clone(),
+                kind,
+                seat: standing.seat.clone(),
+                score: standing.score,
+            });
+        }
+        if players.is_empty() {
+            return None;
+        }
+        let Some(begun) = begun else { return Some(News::OverWithoutBeginning(game)) };
+        let Source { file, game: name, room, title, .. } = self.source.clone();
+        Some(News::Over(Box::new(NewMatch {
+            id: self.source.match_id(game),
+            game: name,
+            title,
+            room,
+            journal: file,
+            number: game,
+            begins: begun.time.as_nanos() / 1_000,
+            ends: now.time.as_nanos() / 1_000,
+            started: begun.unix.min(now.unix),
+            ended: now.unix,
+            complete,
+            players,
+        })))
+    }
+}

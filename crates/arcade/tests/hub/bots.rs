@@ -1,0 +1,117 @@
+//! Bots for empty seats, and rooms that are closed when nobody is in them.
+
+use serde_json::{Value, json};
+
+use crate::support::Hub;
+
+fn players(room: &Value) -> Vec<(String, bool)> {
+    let player = |player: &Value| (player["name"].as_str().unwrap().to_owned(), player["bot"].as_bool().unwrap());
+    room["players"].as_array().unwrap().iter().map(player).collect()
+}
+
+fn find<'a>(rooms: &'a [Value], id: &Value) -> Option<&'a Value> {
+    rooms.iter().find(|room| room["id"] == *id)
+}
+
+#[test]
+fn bots_take_seats_play_on_after_a_restart_and_leave_with_the_last_person() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let path = format!("/api/rooms/{}/bots", room["id"].as_str().unwrap());
+    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+    browser.say("PLAY Ann");
+    browser.until("OK A");
+    for level in ["easy", "hard"] {
+        let (head, body) = hub.request("POST", &path, &json!({ "level": level }).to_string());
+        assert!(head.starts_with("HTTP/1.1 204"), "{head} {body}");
+    }
+    assert!(hub.request("POST", &path, r#"{"level": "divine"}"#).0.starts_with("HTTP/1.1 422"));
+    let all = [("Ann".to_owned(), false), ("Bot Ada".to_owned(), true), ("Bot Alan".to_owned(), true)];
+    let seated = |rooms: &[Value]| {
+        let mut players = players(find(rooms, &room["id"])?);
+        players.sort();
+        (players == all).then_some(())
+    };
+    hub.wait("Ann and two bots", seated);
+    // They move.
+    for _ in 0..5 {
+        browser.until("DISPLAY");
+    }
+    let hub = Hub::again(hub.kill(), &[]);
+    hub.wait("Ann and two bots", seated);
+    let token = hello["seat"].as_str().unwrap();
+    let mut browser =
+        hub.socket(&format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap()), None).unwrap();
+    browser.until("OK A");
+    for _ in 0..5 {
+        browser.until("DISPLAY");
+    }
+    browser.say("KEY Q");
+    browser.until("QUIT");
+    drop(browser);
+    hub.wait("an empty room", |rooms| players(find(rooms, &room["id"])?).is_empty().then_some(()));
+}
+
+#[test]
+fn one_click_is_enough_to_play_robots_alone() {
+    let hub = Hub::start();
+    let answer = hub.request("POST", "/api/play/robots?fill=true", "");
+    let room: Value = serde_json::from_str(&answer.1).unwrap();
+    assert!(answer.0.starts_with("HTTP/1.1 200") && room["id"] == hub.room("robots")["id"], "{answer:?}");
+    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+    browser.until("{");
+    browser.0.send(tungstenite::Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
+    let playing =
+        hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());
+    assert_eq!(players(&playing).iter().filter(|(_, bot)| *bot).count(), 3, "{playing}");
+    let (head, body) = hub.request("POST", &format!("/api/rooms/{}/bots", room["id"].as_str().unwrap()), "{}");
+    assert!(head.starts_with("HTTP/1.1 409") && body.contains("one seat is for a person"), "{head} {body}");
+    assert!(hub.request("POST", "/api/play/chess", "").0.starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn a_bot_of_blackjack_makes_a_table_for_two_begin() {
+    let hub = Hub::start();
+    let room = hub.room("blackjack");
+    let id = room["id"].as_str().unwrap();
+    let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
+    browser.until("{");
+    browser.say("JOIN Ann");
+    assert!(hub.request("POST", &format!("/api/rooms/{id}/bots"), "{}").0.starts_with("HTTP/1.1 204"));
+    browser.until("BEGIN");
+    let playing =
+        hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());
+    assert!(players(&playing).contains(&("Bot-Ada".into(), true)), "{playing}");
+}
+
+#[test]
+fn a_room_in_which_nobody_is_closes_and_says_why() {
+    let hub = Hub::with(&["--empty-rooms", "1"]);
+    let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", r#"{"game": "nuggets"}"#).1).unwrap();
+    assert_eq!((&made["permanent"], &made["watchers"]), (&json!(false), &json!(0)));
+    hub.process.wait_stderr("the reason", |text| text.contains("nobody was in the room").then_some(()));
+    hub.wait("three rooms", |rooms| find(rooms, &made["id"]).is_none().then_some(()));
+    assert_eq!(hub.rooms().len(), 3, "the rooms of the hub stay");
+    // It does not come back.
+    let hub = Hub::again(hub.kill(), &[]);
+    assert_eq!(hub.rooms().len(), 3);
+}
+
+#[test]
+fn one_host_opens_only_so_many_rooms_and_sockets() {
+    let hub = Hub::with(&["--rooms-per-host", "1", "--sockets-per-host", "2", "--no-default-rooms"]);
+    assert_eq!(hub.rooms(), Vec::<Value>::new());
+    let make = || hub.request("POST", "/api/rooms", r#"{"game": "nuggets"}"#);
+    assert!(make().0.starts_with("HTTP/1.1 201"));
+    let (head, body) = make();
+    assert!(
+        head.starts_with("HTTP/1.1 429") && head.contains("retry-after:") && body.contains("1 rooms"),
+        "{head} {body}"
+    );
+    let _sockets = [hub.socket("/live", None).unwrap(), hub.socket("/live", None).unwrap()];
+    let third = hub.socket("/live", None);
+    assert!(matches!(&third, Err(tungstenite::Error::Http(answer)) if answer.status() == 429));
+    let games: Value = serde_json::from_str(&hub.get("/api/games").1).unwrap();
+    assert_eq!(games["games"][0]["options"][0]["name"], "map");
+}

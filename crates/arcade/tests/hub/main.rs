@@ -1,0 +1,61 @@
+//! The hub as a process, with browsers' sockets and native clients.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod bots;
+mod restart;
+mod support;
+
+use std::net::SocketAddr;
+
+use serde_json::Value;
+use support::Hub;
+use testkit::peer::Peer;
+use tungstenite::Error;
+
+#[test]
+fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let id = room["id"].as_str().unwrap();
+    let mut browser = hub.socket(&format!("/rooms/{id}/socket"), Some(&format!("http://{}", hub.address))).unwrap();
+    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+    browser.say("PLAY <script>");
+    assert_eq!(browser.until("OK"), "OK A");
+    browser.until("DISPLAY");
+    let port = u16::try_from(room["port"].as_u64().unwrap()).unwrap();
+    let native = Peer::new(SocketAddr::from(([127, 0, 0, 1], port)));
+    assert_eq!(native.play("Bob").letter, 'B');
+    // A new player is a new display for everybody.
+    browser.until("DISPLAY");
+    browser.say("KEY h");
+    browser.say("KEY l");
+    native.expect("DISPLAY");
+    // The lobby and the page know both; no name can become markup.
+    let (head, page) = hub.get("/");
+    assert!(page.contains("Bob") && page.contains("\\u003cscript>") && !page.contains("<script>\""), "{page}");
+    assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{head}");
+    // A reload: the same seat, by its token.
+    drop(browser);
+    let token = hello["seat"].as_str().unwrap();
+    let mut again = hub.socket(&format!("/rooms/{id}/socket?seat={token}"), None).unwrap();
+    assert_eq!(again.until("OK"), "OK A");
+    again.until("DISPLAY");
+    let stolen = hub.socket(&format!("/rooms/{id}/socket?seat={token}x"), None);
+    assert!(matches!(&stolen, Err(Error::Http(answer)) if answer.status() == 403));
+}
+
+#[test]
+fn pages_of_other_sites_open_no_sockets() {
+    let hub = Hub::start();
+    let id = hub.room("robots")["id"].as_str().unwrap().to_owned();
+    for path in ["/live".to_owned(), format!("/rooms/{id}/socket")] {
+        let refused = hub.socket(&path, Some("http://example.com"));
+        assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 403), "{path}");
+        hub.socket(&path, Some(&format!("http://{}", hub.address))).unwrap();
+    }
+    assert!(hub.get("/rooms/nowhere-9/socket").0.starts_with("HTTP/1.1 4"));
+    assert!(hub.get("/js/main.js").0.contains("text/javascript"));
+    assert!(hub.get("/js/../../Cargo.toml").0.starts_with("HTTP/1.1 404"));
+    let (finished, _) = hub.end();
+    assert_eq!(finished.code, Some(0));
+}

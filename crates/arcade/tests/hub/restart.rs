@@ -1,0 +1,158 @@
+//! A hub that ends in the middle of matches and is started again.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+};
+
+use serde_json::{Value, json};
+use testkit::peer::Peer;
+use tungstenite::Message;
+
+use crate::support::{Browser, Hub};
+
+fn native(room: &Value) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
+}
+
+fn enter(hub: &Hub, room: &Value) -> (Browser, String) {
+    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+    (browser, hello["seat"].as_str().unwrap().to_owned())
+}
+
+/// Two players of nuggets, one native and one in a browser, are in their match before and after `restart`.
+fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
+    let hub = Hub::start();
+    let made = hub.request("POST", "/api/rooms", r#"{"game": "robots", "players": 2, "turns": 50}"#);
+    assert!(made.0.starts_with("HTTP/1.1 201"), "{made:?}");
+    let room = hub.room("nuggets");
+    let player = Peer::new(native(&room));
+    assert_eq!(player.play("Ann").letter, 'A');
+    let (mut browser, token) = enter(&hub, &room);
+    browser.say("PLAY Bob");
+    assert_eq!(browser.until("OK"), "OK B");
+    // At a table for two, the second has to come from elsewhere.
+    let table = hub.room("blackjack");
+    let (mut gambler, seat) = enter(&hub, &table);
+    gambler.say("JOIN Cid");
+    let names = |rooms: &[Value]| {
+        let of = |id: &Value| rooms.iter().find(|room| room["id"] == *id).map(|room| room["players"].clone());
+        let name = |game: &Value, name: &str| {
+            of(game).is_some_and(|players| players.as_array().unwrap().iter().any(|player| player["name"] == name))
+        };
+        (name(&room["id"], "Ann") && name(&room["id"], "Bob") && name(&table["id"], "Cid")).then_some(())
+    };
+    hub.wait("Ann, Bob and Cid", names);
+    let before: Vec<(Value, Value)> =
+        hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect();
+    assert_eq!(before.len(), 4);
+
+    let hub = restart(hub);
+    let after: Vec<(Value, Value)> =
+        hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect();
+    assert_eq!(after, before, "all rooms are back at their ports");
+    hub.wait("Ann, Bob and Cid", names);
+    // The native player has noticed nothing, and plays on.
+    player.expect("DISPLAY");
+    player.send("KEY h");
+    player.send("KEY l");
+    player.expect("DISPLAY");
+    let mut browser =
+        hub.socket(&format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap()), None).unwrap();
+    assert_eq!(browser.until("OK"), "OK B");
+    browser.until("DISPLAY");
+    // The table begins once another player is there.
+    let mut gambler =
+        hub.socket(&format!("/rooms/{}/socket?seat={seat}", table["id"].as_str().unwrap()), None).unwrap();
+    let mut other = TcpStream::connect(native(&table)).unwrap();
+    other.write_all(b"JOIN Dan\0").unwrap();
+    assert_eq!(gambler.until("BEGIN"), "BEGIN");
+    // A new room has a new number.
+    let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", r#"{"game": "robots"}"#).1).unwrap();
+    assert!(!before.iter().any(|(id, _)| *id == made["id"]), "{made}");
+    hub
+}
+
+#[test]
+fn after_kill_9_all_rooms_are_back_and_players_go_on() {
+    go_on(|hub| Hub::again(hub.kill(), &[]));
+}
+
+#[test]
+fn after_sigterm_all_rooms_are_back_and_players_go_on() {
+    go_on(|hub| {
+        let (finished, data) = {
+            // Matches are running, so the first signal waits; the second does not.
+            hub.process.terminate();
+            hub.process.wait_stderr("the news that matches go on", |text| text.contains("matches go on").then_some(()));
+            assert!(hub.get("/readyz").0.starts_with("HTTP/1.1 503"));
+            assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
+            assert!(hub.request("POST", "/api/rooms", r#"{"game": "robots"}"#).0.starts_with("HTTP/1.1 503"));
+            hub.end()
+        };
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        Hub::again(data, &[])
+    });
+}
+
+#[test]
+fn a_match_of_robots_goes_on_where_it_was() {
+    let hub = Hub::start();
+    let options = json!({"game": "robots", "players": 1, "turns": 10_000, "turn_duration": 50});
+    let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", &options.to_string()).1).unwrap();
+    let (mut browser, token) = enter(&hub, &made);
+    browser.0.send(Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
+    // Some turns.
+    for _ in 0..10 {
+        while !matches!(browser.0.read().unwrap(), Message::Binary(_)) {}
+    }
+    let hub = Hub::again(hub.kill(), &[]);
+    let path = format!("/rooms/{}/socket?seat={token}", made["id"].as_str().unwrap());
+    let mut browser = hub.socket(&path, None).unwrap();
+    // Hello, the start of the game, and at least the turns that it has seen.
+    for first in [0, 2, 3, 3, 3, 3, 3, 3, 3, 3] {
+        let message = loop {
+            if let Message::Binary(bytes) = browser.0.read().unwrap() {
+                break bytes;
+            }
+        };
+        assert_eq!(message[0], first);
+    }
+    let room = hub.rooms().into_iter().find(|room| room["id"] == made["id"]).unwrap();
+    assert_eq!((&room["phase"], &room["players"][0]["name"]), (&json!("playing"), &json!("Ann")));
+}
+
+#[test]
+fn a_damaged_journal_costs_one_match_and_not_the_hub() {
+    let hub = Hub::start();
+    let player = Peer::new(native(&hub.room("nuggets")));
+    player.play("Ann");
+    let before = hub.room("nuggets");
+    let data = hub.kill();
+    let journals: Vec<_> =
+        fs::read_dir(data.path().join("journals")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let journal = journals.iter().find(|path| path.to_string_lossy().contains("/nuggets-")).unwrap();
+    let mut bytes = vec![];
+    fs::File::open(journal).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes[..8].copy_from_slice(b"nonsense");
+    fs::write(journal, &bytes).unwrap();
+    let hub = Hub::again(data, &[]);
+    let room = hub.room("nuggets");
+    assert_eq!((&room["id"], &room["port"]), (&before["id"], &before["port"]));
+    assert_eq!(room["players"], json!([]));
+    assert!(hub.process.stderr().contains("so its room begins anew"), "{}", hub.process.stderr());
+    assert_eq!(fs::read(journal).unwrap(), bytes, "the file is kept");
+    // A newcomer gets the seat.
+    assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'A');
+}
+
+#[test]
+fn two_hubs_do_not_share_their_data() {
+    let hub = Hub::start();
+    let mut other = std::process::Command::new(env!("CARGO_BIN_EXE_arcade"));
+    let finished = testkit::process::Process::run(other.args(["--port", "0", "--data"]).arg(hub.data.path()));
+    assert_eq!(finished.code, Some(1));
+    assert!(finished.stderr.contains("another arcade runs with the data in"), "{}", finished.stderr);
+}

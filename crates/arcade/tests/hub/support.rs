@@ -1,0 +1,138 @@
+//! A hub as a process, and browsers.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    process::Command,
+    sync::Arc,
+    time::Instant,
+};
+
+use serde_json::Value;
+use testkit::{
+    PATIENCE, TempDir,
+    process::{Finished, Process},
+};
+use tungstenite::{ClientRequestBuilder, Error, HandshakeError, Message, WebSocket, client};
+
+/// A hub of its own for a test.
+pub(crate) struct Hub {
+    pub(crate) process: Process,
+    pub(crate) address: SocketAddr,
+    pub(crate) data: Arc<TempDir>,
+}
+
+impl Hub {
+    pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// With these options.
+    pub(crate) fn with(options: &[&str]) -> Self {
+        Self::at(Arc::new(TempDir::new()), "0", options)
+    }
+
+    /// On the data of an earlier one.
+    pub(crate) fn again(data: Arc<TempDir>, options: &[&str]) -> Self {
+        Self::at(data, "0", options)
+    }
+
+    fn at(data: Arc<TempDir>, port: &str, options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+        let process = Process::start(command.args(["--port", port, "--data"]).arg(data.path()).args(options));
+        let port = process.port();
+        Self { process, address: SocketAddr::from(([127, 0, 0, 1], port)), data }
+    }
+
+    /// Kills it as `kill -9` does, and gives its data.
+    pub(crate) fn kill(self) -> Arc<TempDir> {
+        let Self { process, data, .. } = self;
+        process.kill();
+        process.wait();
+        data
+    }
+
+    /// Asks it to end, and gives its data.
+    pub(crate) fn end(self) -> (Finished, Arc<TempDir>) {
+        let Self { process, data, .. } = self;
+        process.terminate();
+        (process.wait(), data)
+    }
+
+    /// The status line with the headers, and the body of an answer.
+    pub(crate) fn get(&self, path: &str) -> (String, String) {
+        self.request("GET", path, "")
+    }
+
+    pub(crate) fn request(&self, method: &str, path: &str, body: &str) -> (String, String) {
+        let mut stream = self.connect();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
+        let kind = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+        write!(stream, "{head}{kind}\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), body.to_owned())
+    }
+
+    /// Waits until the rooms are as `found` wants them.
+    pub(crate) fn wait<T>(&self, what: &str, mut found: impl FnMut(&[Value]) -> Option<T>) -> T {
+        let until = Instant::now() + PATIENCE;
+        let mut live = self.socket("/live", None).unwrap();
+        loop {
+            let lobby: Value = serde_json::from_str(&live.until("{")).unwrap();
+            let rooms = lobby["rooms"].as_array().unwrap();
+            if let Some(found) = found(rooms) {
+                return found;
+            }
+            assert!(Instant::now() < until, "no {what} in {rooms:?}\n{}", self.process.stderr());
+        }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    pub(crate) fn rooms(&self) -> Vec<Value> {
+        let lobby: Value = serde_json::from_str(&self.get("/api/rooms").1).unwrap();
+        lobby["rooms"].as_array().unwrap().clone()
+    }
+
+    pub(crate) fn room(&self, game: &str) -> Value {
+        self.rooms().into_iter().find(|room| room["game"] == game).unwrap()
+    }
+
+    pub(crate) fn socket(&self, path: &str, origin: Option<&str>) -> Result<Browser, Error> {
+        let mut request = ClientRequestBuilder::new(format!("ws://{}{path}", self.address).parse().unwrap());
+        if let Some(origin) = origin {
+            request = request.with_header("Origin", origin);
+        }
+        match client(request, self.connect()) {
+            Ok((socket, _)) => Ok(Browser(socket)),
+            Err(HandshakeError::Failure(error)) => Err(error),
+            Err(error @ HandshakeError::Interrupted(_)) => panic!("{error}"),
+        }
+    }
+}
+
+pub(crate) struct Browser(pub(crate) WebSocket<TcpStream>);
+
+impl Browser {
+    pub(crate) fn say(&mut self, text: &str) {
+        self.0.send(Message::text(text)).unwrap();
+    }
+
+    /// The next text that begins with `front`.
+    pub(crate) fn until(&mut self, front: &str) -> String {
+        loop {
+            let message = self.0.read().unwrap();
+            if let Message::Text(text) = message
+                && text.starts_with(front)
+            {
+                return text.to_string();
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Drives a client over its wire.
+
+use std::{future, io, pin::pin};
+
+use netcore::{Client, Gone, Time};
+use netshell::Clock;
+use tokio::time::sleep_until;
+
+use crate::Wire;
+
+/// Datagrams or pieces of a stream that are taken in before the pilot decides.
+const BURST: usize = 64;
+
+/// Decides for a client.
+pub trait Pilot<C> {
+    /// Acts, if there is anything to do. Called after anything has come and when [`Pilot::due`] has passed.
+    fn act(&mut self, client: &mut C, now: Time);
+
+    /// When the pilot wants to act even if nothing comes.
+    fn due(&self, client: &C) -> Option<Time>;
+
+    /// Takes leave of the server, if the game has a way to do that. The client is given up once it says
+    /// [`is_over`](Client::is_over), at once if it has no deadline.
+    fn leave(&mut self, client: &mut C, now: Time);
+}
+
+/// Why a client does not play any more.
+#[derive(Debug)]
+pub enum Ended {
+    /// The game is over for it.
+    Over,
+    /// It was asked to stop.
+    Stopped,
+    /// The server is gone, or what it sent is no message.
+    Lost(String),
+}
+
+/// Plays until the client is over, `stop` resolves or the server is lost.
+pub async fn run<C, P>(wire: &mut Wire, client: &mut C, pilot: &mut P, stop: impl Future<Output = ()>) -> Ended
+where
+    C: Client<Error: std::fmt::Display>,
+    P: Pilot<C>,
+{
+    let clock = Clock::start();
+    let mut stop = pin!(stop);
+    let mut leaving = false;
+    loop {
+        if !leaving {
+            pilot.act(client, clock.now());
+        }
+        while let Some(message) = client.take_outgoing() {
+            if let Err(error) = wire.send(&message) {
+                return lost(client, clock.now(), &error);
+            }
+        }
+        if client.is_over() {
+            return if leaving { Ended::Stopped } else { Ended::Over };
+        }
+        let now = clock.now();
+        let deadline = client.deadline(now);
+        if leaving && deadline.is_none() {
+            return Ended::Stopped;
+        }
+        let due = pilot.due(client).filter(|_| !leaving);
+        tokio::select! {
+            ready = wire.ready() => if let Err(error) = ready {
+                return lost(client, clock.now(), &error);
+            },
+            () = until(&clock, deadline) => client.elapsed(clock.now()),
+            () = until(&clock, due) => {}
+            () = &mut stop, if !leaving => {
+                leaving = true;
+                pilot.leave(client, clock.now());
+            }
+        }
+        if let Err(ended) = take_in(wire, client, &clock) {
+            return ended;
+        }
+    }
+}
+
+// Takes in what has come.
+fn take_in<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C, clock: &Clock) -> Result<(), Ended> {
+    for _ in 0..BURST {
+        let mut wrong = None;
+        let now = clock.now();
+        match wire.receive(|bytes| wrong = client.receive(now, bytes).err()) {
+            None => break,
+            Some(Ok(true)) => {}
+            Some(Ok(false)) => {
+                client.disconnected(now, Gone::Left);
+                return Err(if client.is_over() {
+                    Ended::Over
+                } else {
+                    Ended::Lost("the connection was closed".into())
+                });
+            }
+            Some(Err(error)) => return Err(lost(client, now, &error)),
+        }
+        if let Some(wrong) = wrong {
+            return Err(Ended::Lost(format!("the server sent what is no message: {wrong}")));
+        }
+    }
+    wire.flush().map_err(|error| lost(client, clock.now(), &error))
+}
+
+fn lost<C: Client>(client: &mut C, now: Time, error: &io::Error) -> Ended {
+    client.disconnected(now, Gone::Broken);
+    Ended::Lost(error.to_string())
+}
+
+async fn until(clock: &Clock, time: Option<Time>) {
+    match time {
+        Some(time) => sleep_until(clock.instant(time)).await,
+        None => future::pending().await,
+    }
+}

@@ -1,0 +1,33 @@
+//! Bots of nuggets.
+
+use netcore::{Client as _, Time};
+use nuggets::{Client, Intent, Name, Part, Typist};
+
+use crate::{Level, Pilot};
+
+/// A client of nuggets over datagrams that asks for a seat, and its pilot. `seed` determines its pauses and mistakes.
+pub fn nuggets_bot(name: Name, level: Level, seed: u64) -> (Client, impl Pilot<Client> + Send) {
+    let level = match level {
+        Level::Easy => nuggets::Level::Easy,
+        Level::Normal => nuggets::Level::Normal,
+        Level::Hard => nuggets::Level::Hard,
+    };
+    (Client::new(Part::Player(name), Time::ZERO), Typist::new(level, None, seed))
+}
+
+impl Pilot<Client> for Typist {
+    fn act(&mut self, client: &mut Client, now: Time) {
+        self.listen(client, now);
+        if let Some(key) = self.key(client, now) {
+            client.act(now, Intent::Key(key));
+        }
+    }
+
+    fn due(&self, client: &Client) -> Option<Time> {
+        Self::due(self, client)
+    }
+
+    fn leave(&mut self, client: &mut Client, now: Time) {
+        client.act(now, Intent::Leave);
+    }
+}

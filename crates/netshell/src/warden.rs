@@ -1,0 +1,27 @@
+//! Who may be in a room, beside the rules of its game.
+
+use std::{
+    net::SocketAddr,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use netcore::{HostId, PeerId};
+
+/// Whom to remove from a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removal {
+    /// One peer, which is sent this message first.
+    Peer(PeerId, Option<Bytes>),
+    /// All peers of a host, which are sent this message first.
+    Host(HostId, Option<Bytes>),
+}
+
+/// Decides which addresses are let in, and removes peers at the request of the operator.
+pub trait Warden {
+    /// Whether a new connection from `address` is accepted. One that is not is closed, and the room never learns of it.
+    fn admits(&mut self, address: SocketAddr) -> bool;
+
+    /// The next peers to remove; otherwise the task is woken when there are some.
+    fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal>;
+}

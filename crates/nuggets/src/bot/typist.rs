@@ -1,0 +1,114 @@
+//! A bot that types: which key, and when.
+
+use core::time::Duration;
+use netcore::Time;
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use super::{Bot, Level, pace::Pace};
+use crate::{client::Client, grid::Position};
+
+/// A [`Bot`] with its pacing: it goes as fast as its level, or a fixed delay, and the server's answers permit.
+#[derive(Debug)]
+pub struct Typist {
+    bot: Bot,
+    delay: Option<Duration>,
+    chance: Pcg64,
+    pace: Pace,
+    // Where it stood when it typed its last key; none if it had no key to type.
+    typed_at: Option<Position>,
+    displays: u64,
+    keys: u64,
+}
+
+impl Typist {
+    /// A typist of this level. `delay` is the least time between two keys; without one that of the level. `seed` determines its
+    /// mistakes and pauses.
+    pub fn new(level: Level, delay: Option<Duration>, seed: u64) -> Self {
+        Self {
+            bot: Bot::new(level),
+            delay,
+            chance: Pcg64::seed_from_u64(seed),
+            pace: Pace::new(),
+            typed_at: None,
+            displays: 0,
+            keys: 0,
+        }
+    }
+
+    /// When the next key is due; never while the client does not take part.
+    pub fn due(&self, client: &Client) -> Option<Time> {
+        client.is_joined().then(|| self.pace.due())
+    }
+
+    /// Takes in what came since the last call.
+    ///
+    /// Whatever others do is shown to the client as well, so only that it stands elsewhere answers its key.
+    pub fn listen(&mut self, client: &Client, now: Time) {
+        let answered = match self.typed_at {
+            Some(place) => client.position() != Some(place),
+            None => client.displays() != self.displays,
+        };
+        if answered {
+            self.pace.answered(now);
+        }
+    }
+
+    /// The key that is due, if there is anything to do.
+    pub fn key(&mut self, client: &Client, now: Time) -> Option<u8> {
+        if !client.is_joined() || now < self.pace.due() {
+            return None;
+        }
+        let delay = self.delay.unwrap_or_else(|| self.bot.pause(&mut self.chance));
+        self.pace.typed(now, delay);
+        self.displays = client.displays();
+        let key = self.bot.next_key(client, &mut self.chance);
+        self.typed_at = client.position().filter(|_| key.is_some());
+        self.keys += u64::from(key.is_some());
+        key
+    }
+
+    /// How many keys it has typed.
+    pub const fn keys(&self) -> u64 {
+        self.keys
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Name, Part};
+    use alloc::format;
+    use netcore::Client as _;
+
+    fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    fn show(client: &mut Client, row: &str) {
+        client.receive(at(0), format!("DISPLAY\n{row}\n").as_bytes()).unwrap();
+    }
+
+    // Servers send everybody a DISPLAY whenever anybody moves, so on a busy one a bot would hear something all the time.
+    #[test]
+    fn only_a_display_in_which_the_bot_has_moved_answers_its_key() {
+        let mut client = Client::new(Part::Player(Name::new(b"bot").unwrap()), at(0));
+        for datagram in ["OK A", "GRID 1 8", "GOLD 0 0 250", "DISPLAY\n@....B.*\n"] {
+            client.receive(at(0), datagram.as_bytes()).unwrap();
+        }
+        let mut bot = Typist::new(Level::Hard, Some(Duration::ZERO), 1);
+        assert_eq!(bot.key(&client, at(0)), Some(b'L'));
+        for (now, row) in [(1, "@...B..*"), (2, "@..B...*"), (3, "@.B....*")] {
+            show(&mut client, row);
+            bot.listen(&client, at(now));
+            assert_eq!(bot.key(&client, at(now)), None, "{row}");
+        }
+        show(&mut client, ".B.....@");
+        bot.listen(&client, at(4));
+        assert!(bot.key(&client, at(4)).is_some());
+        // Nothing follows on that key, so another is tried after a while.
+        assert_eq!(bot.key(&client, at(200)), None);
+        assert!(bot.key(&client, at(300)).is_some());
+        assert_eq!(bot.keys(), 3);
+    }
+}

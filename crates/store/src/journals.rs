@@ -1,0 +1,105 @@
+//! What is known of journals and seats besides what is in them.
+
+use std::collections::HashMap;
+
+use sqlx::Row as _;
+
+use crate::{Kind, Store, StoreError, record::integer};
+
+/// What is known of a journal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JournalNote {
+    /// The room.
+    pub room: String,
+    /// What the room was called.
+    pub title: String,
+    /// The length up to which its results are stored.
+    pub examined: u64,
+}
+
+impl Store {
+    /// Notes which room a journal is of.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn note_journal(&self, file: &str, room: &str, title: &str) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO journals (file, room, title, examined) VALUES ($1, $2, $3, 0) \
+             ON CONFLICT (file) DO UPDATE SET room = excluded.room, title = excluded.title",
+        )
+        .bind(file)
+        .bind(room)
+        .bind(title)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Notes that all results in the first `length` bytes of a journal are stored.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn note_examined(&self, file: &str, length: u64) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO journals (file, room, title, examined) VALUES ($1, '', '', $2) \
+             ON CONFLICT (file) DO UPDATE SET examined = excluded.examined",
+        )
+        .bind(file)
+        .bind(integer(length))
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// All journals that are known, by the names of their files.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn journals(&self) -> Result<HashMap<String, JournalNote>, StoreError> {
+        let rows = sqlx::query("SELECT file, room, title, examined FROM journals").fetch_all(&self.pool).await?;
+        let mut journals = HashMap::new();
+        for row in &rows {
+            let note = JournalNote {
+                room: row.try_get(1)?,
+                title: row.try_get(2)?,
+                examined: u64::try_from(row.try_get::<i64, _>(3)?).unwrap_or(0),
+            };
+            journals.insert(row.try_get(0)?, note);
+        }
+        Ok(journals)
+    }
+
+    /// Notes that whoever has the seat at this address may use this name, or is a bot of this name.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn note_seat(&self, room: &str, address: &str, name: &str, kind: Kind) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO seats (room, address, name, kind) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind",
+        )
+        .bind(room)
+        .bind(address)
+        .bind(name)
+        .bind(kind.number())
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// The kinds that are known of the seats of a room, by their addresses and names.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Kind>, StoreError> {
+        let rows = sqlx::query("SELECT address, name, kind FROM seats WHERE room = $1")
+            .bind(room)
+            .fetch_all(&self.pool)
+            .await?;
+        let mut seats = HashMap::new();
+        for row in &rows {
+            seats.insert((row.try_get(0)?, row.try_get(1)?), Kind::from_number(row.try_get(2)?));
+        }
+        Ok(seats)
+    }
+}

@@ -1,0 +1,56 @@
+//! Results of matches in a database.
+//!
+//! SQLite, one file, is the default; PostgreSQL is for hosts who have outgrown it. Both run the same migrations and the same
+//! queries, and the same tests.
+//!
+//! - [`Store`] is the database. It connects when it is first used, so that a program starts without it.
+//! - [`Store::record`] stores a match and rates its players in one transaction. The id of a match is unique, so storing it again
+//!   changes nothing.
+//! - The other methods are the questions of the pages: matches, leaderboards, players, and who owns a name.
+//!
+//! A person is a name and a [`Kind`], because a name without proof may be anybody's.
+
+mod database;
+mod journals;
+mod leaders;
+mod matches;
+mod names;
+mod rating;
+mod record;
+
+pub use database::{Store, StoreError};
+pub use journals::JournalNote;
+pub use leaders::{Leader, Order, Score};
+pub use matches::{MAX_PAGE, Match, MatchFilter, MatchPlayer, Ties};
+pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
+pub use record::{Entry, NewMatch};
+
+/// How far a name is to be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Kind {
+    /// Anybody may have used the name.
+    #[default]
+    Unproven,
+    /// The player has the key of the name's owner.
+    Proven,
+    /// A bot of the host.
+    Bot,
+}
+
+impl Kind {
+    pub(crate) const fn number(self) -> i64 {
+        match self {
+            Self::Unproven => 0,
+            Self::Proven => 1,
+            Self::Bot => 2,
+        }
+    }
+
+    pub(crate) const fn from_number(number: i64) -> Self {
+        match number {
+            1 => Self::Proven,
+            2 => Self::Bot,
+            _ => Self::Unproven,
+        }
+    }
+}

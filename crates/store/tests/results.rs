@@ -1,0 +1,259 @@
+//! The same tests on SQLite and, where `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    future::Future,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use store::{Claim, Entry, Kind, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
+use testkit::TempDir;
+
+/// The server for the tests on PostgreSQL, in which each test makes a database of its own.
+const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
+
+/// The number of the next database.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Runs a test on each database. It is given a way to open the same database again.
+async fn on_each<F: Future<Output = ()>>(test: impl Fn(Box<dyn Fn() -> Store>) -> F) {
+    let directory = TempDir::new();
+    // With characters that mean something in an address.
+    let path = directory.path().join("results #1?%.db");
+    test(Box::new(move || Store::file(&path).unwrap())).await;
+    let Ok(server) = std::env::var(POSTGRES) else {
+        eprintln!("left out on PostgreSQL: {POSTGRES} is not set");
+        return;
+    };
+    let name = format!("store_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    on_server(&server, format!("CREATE DATABASE {name}")).await;
+    let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
+    test(Box::new(move || Store::server(&address).unwrap())).await;
+    on_server(&server, format!("DROP DATABASE {name} WITH (FORCE)")).await;
+}
+
+async fn on_server(address: &str, text: String) {
+    let mut connection = PgConnection::connect(address).await.unwrap();
+    connection.execute(AssertSqlSafe(text)).await.unwrap();
+}
+
+fn entry(rank: u32, name: &str, score: i64) -> Entry {
+    Entry { rank, name: name.into(), kind: Kind::Unproven, seat: rank.to_string(), score }
+}
+
+fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch {
+    NewMatch {
+        id: format!("j1-{number}"),
+        game: game.into(),
+        title: "map main".into(),
+        room: "nuggets-1".into(),
+        journal: "nuggets.journal".into(),
+        number,
+        begins: 5,
+        ends: 90_000_005,
+        started: 1_000_000 * u64::from(number),
+        ended: 1_000_000 * u64::from(number) + 90_000,
+        complete: true,
+        players,
+    }
+}
+
+#[tokio::test]
+async fn a_match_is_stored_once_with_its_ratings() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        let first = a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 50)]);
+        assert!(store.record(&first).await.unwrap());
+        let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
+        // Once more, also after a restart, and with another content: the first counts.
+        assert!(!store.record(&first).await.unwrap());
+        let again = open();
+        again.prepare().await.unwrap();
+        let other = NewMatch { players: vec![entry(1, "Eve", 250)], ..first.clone() };
+        assert!(!again.record(&other).await.unwrap());
+        assert_eq!(again.leaders("nuggets", Order::Rating, 10).await.unwrap(), leaders);
+        let [ann, bob] = leaders.as_slice() else { panic!("{leaders:?}") };
+        assert_eq!((ann.rank, ann.name.as_str(), ann.score.matches, ann.score.wins), (1, "Ann", 1, 1));
+        assert_eq!((bob.rank, bob.name.as_str(), bob.score.matches, bob.score.wins), (2, "Bob", 1, 0));
+        assert!(ann.score.rating > bob.score.rating);
+        let found = again.find("j1-1").await.unwrap().unwrap();
+        assert_eq!((found.players.len(), found.players[0].score, found.ends), (2, 200, 90_000_005));
+        assert_eq!(found.players[0].rating, Some(ann.score.rating));
+        assert_eq!(again.find("j1-2").await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn two_hubs_that_store_the_same_matches_store_each_once() {
+    on_each(async |open| {
+        let stores = [open(), open()];
+        stores[0].prepare().await.unwrap();
+        let record = async |store: &Store| {
+            for number in 1..=20 {
+                let new = a_match(number, "robots", vec![entry(1, "Ann", 0), entry(2, "Bob", 3)]);
+                // A conflict of two writers is told, and tried again.
+                while store.record(&new).await.is_err() {}
+            }
+        };
+        tokio::join!(record(&stores[0]), record(&stores[1]));
+        let leaders = stores[0].leaders("robots", Order::Rating, 10).await.unwrap();
+        assert_eq!(
+            leaders.iter().map(|leader| (leader.score.matches, leader.score.wins)).collect::<Vec<_>>(),
+            [(20, 20), (20, 0)]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_same_name_with_and_without_proof_is_two_persons() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        let mut players = vec![entry(1, "Ann", 9), entry(2, "Ann", 5), entry(3, "Ann", 1), entry(4, "Ann", 0)];
+        players[0].kind = Kind::Proven;
+        players[2].kind = Kind::Bot;
+        store.record(&a_match(1, "nuggets", players)).await.unwrap();
+        let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
+        let kinds: Vec<Kind> = leaders.iter().map(|leader| leader.kind).collect();
+        assert_eq!(kinds, [Kind::Proven, Kind::Unproven, Kind::Bot]);
+        // The second seat of a person counts for nothing.
+        assert!(leaders.iter().all(|leader| leader.score.matches == 1));
+        assert_eq!(store.kinds("Ann").await.unwrap(), [Kind::Proven, Kind::Unproven, Kind::Bot]);
+        let ties = store.against(("Ann", Kind::Proven), ("Ann", Kind::Unproven)).await.unwrap();
+        assert_eq!(ties, [("nuggets".to_owned(), Ties { wins: 1, losses: 0, ties: 0 })]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn matches_come_in_pages_newest_first() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        for number in 1..=7 {
+            let (game, second) = if number % 2 == 0 { ("robots", "Bob") } else { ("nuggets", "Eve") };
+            store.record(&a_match(number, game, vec![entry(1, "Ann", 1), entry(1, second, 1)])).await.unwrap();
+        }
+        let filter = MatchFilter { limit: 3, ..MatchFilter::default() };
+        let numbers = async |filter: MatchFilter| {
+            let found = store.matches(&filter).await.unwrap();
+            found.iter().map(|found| found.number).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(filter.clone()).await, [7, 6, 5]);
+        assert_eq!(numbers(MatchFilter { before: "j1-5".into(), ..filter.clone() }).await, [4, 3, 2]);
+        assert_eq!(numbers(MatchFilter { before: "j1-1".into(), ..filter.clone() }).await, [] as [u32; 0]);
+        assert_eq!(numbers(MatchFilter { before: "no such".into(), ..filter.clone() }).await, [] as [u32; 0]);
+        assert_eq!(numbers(MatchFilter { game: "robots".into(), ..filter.clone() }).await, [6, 4, 2]);
+        let eve = MatchFilter { player: "Ann".into(), against: "Eve".into(), ..filter.clone() };
+        assert_eq!(numbers(eve).await, [7, 5, 3]);
+        let proven = MatchFilter { player: "Ann".into(), kind: Some(Kind::Proven), ..filter };
+        assert_eq!(numbers(proven).await, [] as [u32; 0]);
+        let ties = store.against(("Ann", Kind::Unproven), ("Bob", Kind::Unproven)).await.unwrap();
+        assert_eq!(ties, [("robots".to_owned(), Ties { wins: 0, losses: 0, ties: 3 })]);
+        let scores = store.scores("Ann", Kind::Unproven).await.unwrap();
+        let points: Vec<_> = scores.iter().map(|(game, score)| (game.as_str(), score.history.len())).collect();
+        assert_eq!(points, [("nuggets", 4), ("robots", 3)]);
+        assert!(scores[0].1.history.is_sorted());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn matches_that_were_broken_off_or_played_alone_are_not_rated() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        let broken =
+            NewMatch { complete: false, ..a_match(1, "nuggets", vec![entry(1, "Ann", 1), entry(2, "Bob", 0)]) };
+        store.record(&broken).await.unwrap();
+        assert_eq!(store.leaders("nuggets", Order::Rating, 10).await.unwrap(), []);
+        assert_eq!(store.find("j1-1").await.unwrap().unwrap().players[0].rating, None);
+        for (number, name, guesses) in [(2, "Ann", 9), (3, "Bob", 4), (4, "Ann", 3), (5, "Eve", 6)] {
+            store.record(&a_match(number, "mastermind", vec![entry(1, name, guesses)])).await.unwrap();
+        }
+        let leaders = store.leaders("mastermind", Order::LowestScore, 10).await.unwrap();
+        let names: Vec<_> =
+            leaders.iter().map(|leader| (leader.rank, leader.name.as_str(), leader.score.mean_score)).collect();
+        assert_eq!(names, [(1, "Bob", 4.0), (2, "Ann", 6.0), (2, "Eve", 6.0)]);
+        // Without players there is nothing to store.
+        assert!(!store.record(&a_match(6, "nuggets", vec![])).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_name_belongs_to_the_first_key() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        let name = "Zoë'); DROP TABLE names; --";
+        assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
+        assert_eq!(store.claim(name, &[1; 32], 7).await.unwrap(), Claim::Own);
+        assert_eq!(store.claim(name, &[2; 32], 8).await.unwrap(), Claim::Taken);
+        assert_eq!(store.claim(name, &[1; 32], 9).await.unwrap(), Claim::Own);
+        assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [name]);
+        assert_eq!(store.names_of(&[2; 32]).await.unwrap(), [] as [&str; 0]);
+        for number in 1..MAX_NAMES {
+            assert_eq!(store.claim(&number.to_string(), &[1; 32], 10).await.unwrap(), Claim::Own);
+        }
+        assert_eq!(store.claim("one more", &[1; 32], 11).await.unwrap(), Claim::TooMany);
+        assert_eq!(store.claim(name, &[1; 32], 12).await.unwrap(), Claim::Own);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn notes_of_journals_and_seats_are_kept() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        store.note_examined("a.journal", 10).await.unwrap();
+        store.note_journal("a.journal", "nuggets-1", "map main").await.unwrap();
+        store.note_journal("b.journal", "nuggets-1", "map main").await.unwrap();
+        store.note_examined("b.journal", 20).await.unwrap();
+        store.note_journal("b.journal", "nuggets-2", "map main").await.unwrap();
+        let journals = open().journals().await.unwrap();
+        assert_eq!((journals["a.journal"].examined, journals["a.journal"].room.as_str()), (10, "nuggets-1"));
+        assert_eq!((journals["b.journal"].examined, journals["b.journal"].room.as_str()), (20, "nuggets-2"));
+        store.note_seat("nuggets-1", "127.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
+        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", Kind::Proven).await.unwrap();
+        store.note_seat("nuggets-1", "127.0.0.1:5", "Bob", Kind::Bot).await.unwrap();
+        let seats = store.seats("nuggets-1").await.unwrap();
+        let kind = |name: &str| seats.get(&("127.0.0.1:5".to_owned(), name.to_owned())).copied();
+        assert_eq!((kind("Ann"), kind("Bob"), kind("Eve")), (Some(Kind::Proven), Some(Kind::Bot), None));
+        assert!(store.seats("nuggets-2").await.unwrap().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_copy_of_the_file_is_a_database() {
+    let directory = TempDir::new();
+    let store = Store::file(&directory.path().join("results.db")).unwrap();
+    store.prepare().await.unwrap();
+    store.record(&a_match(1, "nuggets", vec![entry(1, "Ann", 1)])).await.unwrap();
+    let copy = directory.path().join("copy.db");
+    store.backup(&copy).await.unwrap();
+    assert!(store.backup(&copy).await.is_err(), "nothing is replaced");
+    let copy = Store::file(&copy).unwrap();
+    copy.prepare().await.unwrap();
+    assert!(copy.find("j1-1").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_refused() {
+    assert!(matches!(Store::server("mysql://localhost/x"), Err(StoreError::Address(_))));
+    let directory = TempDir::new();
+    let path = directory.path().join("results.db");
+    std::fs::write(&path, "This is a letter and no database, and it is long enough to be looked at as one.".repeat(20))
+        .unwrap();
+    let store = Store::file(&path).unwrap();
+    assert!(store.prepare().await.is_err());
+    // Nobody listens there.
+    let away = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
+    assert!(away.ping().await.is_err());
+}
