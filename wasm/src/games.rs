@@ -7,14 +7,12 @@ use blackjack::{
     Dialect, Policy, QTable, Seed, StateSpace, Table,
     learn::{Chance, Choice, Explore, Trainer},
 };
-use mastermind::{Rules, Style, game::Action, solver::Hint};
-use netcore::{Client as _, Engine, Framing, Link, Time, wire::ShortText};
+use mastermind::ClientMessage;
+use netcore::{Client as _, Engine, Framing, Link, Phase, Time, wire::ShortText};
 use nuggets::{Explorer, Grid, Intent, Part};
-use rand::SeedableRng;
-use rand_pcg::Pcg64;
 use robots::{Bot, Game, Parameters};
 
-use crate::{hall::Hall, transcript::Transcript};
+use crate::hall::Hall;
 
 const NAMES: [&str; 3] = ["Ann", "Bob", "Eve"];
 /// Far more steps than any of the games takes.
@@ -120,14 +118,20 @@ pub(crate) fn robots(seed: u64) -> Option<u64> {
 }
 
 pub(crate) fn mastermind(seed: u64) -> Option<u64> {
-    let mut rng = Pcg64::seed_from_u64(seed);
-    let mut game = mastermind::Game::new(Rules::new(4, 6, true).ok()?, Style::Text, &mut rng);
-    let mut said = Transcript::new();
-    while game.outcome().is_none() {
-        let hint = Hint::of(&game.ask_hint())?;
-        for event in game.apply(Action::Guess(hint.guess), &mut rng).ok()? {
-            said.add(format!("{event:?}").as_bytes());
-        }
-    }
-    Some(said.value())
+    let server = mastermind::Server::new(mastermind::server::Config::new(4, true, seed)).ok()?;
+    let client = |name: &str| {
+        let name = mastermind::Name::new(name.as_bytes())?;
+        Some(mastermind::Client::new(Link::Stream, Some(name)))
+    };
+    let clients = NAMES.into_iter().map(client).collect::<Option<Vec<_>>>()?;
+    Hall::new(server, clients).play(
+        STEPS,
+        |server| server.status().phase == Phase::Lobby,
+        |_, client, now| {
+            if client.turn().is_some() {
+                let guess = client.advice().map(|(advice, _)| ClientMessage::Guess(advice.guess));
+                client.act(now, guess.unwrap_or(ClientMessage::Hint));
+            }
+        },
+    )
 }

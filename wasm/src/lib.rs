@@ -31,7 +31,7 @@ export! {
     play_blackjack = games::blackjack;
     /// A game of robots between three bots.
     play_robots = games::robots;
-    /// A game of mastermind against the codebreaker.
+    /// Three games of mastermind, played by the hints of the codebreaker.
     solve_mastermind = games::mastermind;
 }
 

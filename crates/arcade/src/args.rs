@@ -5,6 +5,8 @@ use std::{net::IpAddr, ops::RangeInclusive, path::PathBuf};
 use clap::Parser;
 use cmdkit::{LogArgs, ip_address, whole_number};
 
+#[cfg(unix)]
+use crate::admin::Command;
 use crate::ports::port_range;
 
 /// The port of the page, unless another is chosen.
@@ -61,4 +63,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) log: LogArgs,
+
+    /// What to do instead of hosting
+    #[cfg(unix)]
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
 }

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
+use bytes::Bytes;
 use cmdkit::Wire;
-use netcore::{Rate, wire::ShortText};
+use netcore::{Framing, Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use store::Order;
@@ -60,6 +61,14 @@ impl Game {
     /// are taken.
     pub(crate) const fn starts_at_once(self) -> bool {
         matches!(self, Self::Nuggets)
+    }
+
+    /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
+    pub(crate) fn farewell(self, why: &str) -> Option<Bytes> {
+        match self {
+            Self::Nuggets => Some(nuggets::ServerMessage::Quit(why.as_bytes()).to_frame(Framing::Whole)),
+            Self::Robots | Self::Blackjack => None,
+        }
     }
 
     /// How native clients reach it.

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Write as _},
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::Path,
     process::ExitCode,
@@ -11,13 +11,17 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use cmdkit::LogFormat;
 use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown};
 use store::Store;
 use tokio::{net::TcpListener, time::Instant};
-use tracing::info;
+use tracing::{info, warn};
 
+#[cfg(unix)]
+use crate::control;
 use crate::{
+    address::Address,
     args::Args,
     hub::Hub,
     limits::{Limits, Settings},
@@ -75,17 +79,21 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         results.start(waiting);
         tokio::spawn(Arc::clone(&hub).publish());
-        let port =
-            listeners.first().and_then(|listener| listener.local_addr().ok()).map_or(0, |address| address.port());
-        let mut stdout = io::stdout().lock();
-        writeln!(stdout, "The arcade is open at http://localhost:{port}/").and_then(|()| stdout.flush())?;
-        drop(stdout);
+        let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
+        hub.listens(Address::at(&listen));
+        #[cfg(unix)]
+        match control::listen(&args.data) {
+            Ok(listener) => drop(tokio::spawn(control::serve(Arc::clone(&hub), listener))),
+            Err(error) => warn!("the commands of the host do not work: {error:#}"),
+        }
         for listener in listeners {
             listener.set_nonblocking(true)?;
             let listener = TcpListener::from_std(listener)?;
             let router = web::router(Arc::clone(&hub)).into_make_service_with_connect_info::<SocketAddr>();
             tokio::spawn(async move { axum::serve(listener, router).await });
         }
+        // Somebody waits for this line, and may make requests as soon as it is there.
+        announce(args, &hub, &listen)?;
         let patience = tokio::select! {
             () = &mut stop => Duration::from_secs(args.drain),
             patience = hub.asked_to_end() => patience,
@@ -98,6 +106,29 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     runtime.shutdown_background();
     ended?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()> {
+    let Some(address) = hub.address() else { return Ok(()) };
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "The arcade is open at {}", address.here).and_then(|()| stdout.flush())?;
+    if args.log.log_format == LogFormat::Json {
+        // The reader is a program.
+        info!(address = address.here, friends = address.friends, "the page is open");
+        return Ok(());
+    }
+    let ports = args.ports.as_ref().map_or_else(
+        || "any free UDP and TCP ports; --ports sets a range".to_owned(),
+        |range| format!("UDP and TCP ports {} to {}", range.start(), range.end()),
+    );
+    let open_to_all = listen.iter().any(|address| !address.ip().is_loopback());
+    let mut text = address.explain(open_to_all, &ports);
+    if stdout.is_terminal() {
+        text += &address.blocks().unwrap_or_default();
+    }
+    // Whoever only wants the first line may have stopped reading.
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    Ok(())
 }
 
 // Two hubs with the same data would write the same rooms.

@@ -5,7 +5,7 @@ use std::{
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -18,6 +18,7 @@ use journal::JournalEnd;
 use netcore::{HostId, Leave};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::{
     sync::watch,
     task::JoinSet,
@@ -26,6 +27,7 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use crate::{
+    address::Address,
     api::views::Boards,
     bots::MAX_BOTS,
     games::{Game, Options},
@@ -77,6 +79,7 @@ impl From<anyhow::Error> for Refusal {
 /// The hub.
 #[derive(Debug)]
 pub(crate) struct Hub {
+    data: PathBuf,
     place: Place,
     secret: Secret,
     limits: Arc<Limits>,
@@ -84,6 +87,7 @@ pub(crate) struct Hub {
     empty_rooms: Duration,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
+    address: OnceLock<Address>,
     draining: AtomicBool,
     // Has the process end, with the time that matches still have.
     drain: watch::Sender<Option<Duration>>,
@@ -106,6 +110,7 @@ impl Hub {
         let (records, before) = Records::open(directory.join("rooms"))?;
         let hub = Self {
             replays: Replays::new(place.journals.clone()),
+            data: directory.to_owned(),
             place,
             secret,
             limits,
@@ -113,6 +118,7 @@ impl Hub {
             empty_rooms,
             rooms: Mutex::default(),
             tasks: Mutex::default(),
+            address: OnceLock::new(),
             draining: AtomicBool::new(false),
             drain: watch::Sender::default(),
             lobby: watch::Sender::new("{}".into()),
@@ -126,6 +132,22 @@ impl Hub {
 
     pub(crate) const fn limits(&self) -> &Arc<Limits> {
         &self.limits
+    }
+
+    /// The directory of everything that is kept.
+    pub(crate) const fn data(&self) -> &PathBuf {
+        &self.data
+    }
+
+    /// The page listens at this address.
+    pub(crate) fn listens(&self, address: Address) {
+        // It is told once.
+        let _ = self.address.set(address);
+    }
+
+    /// How the page is reached, once it listens.
+    pub(crate) fn address(&self) -> Option<&Address> {
+        self.address.get()
     }
 
     /// The hosts that may not enter.
@@ -427,6 +449,24 @@ impl Hub {
             info.phase == "playing" && info.players.iter().any(|player| !player.bot && !player.seat.is_empty())
         };
         self.rooms().values().filter(plays).count()
+    }
+
+    /// What the operator is shown.
+    pub(crate) fn status(&self) -> Value {
+        let rooms = self.all();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "status": if self.is_draining() { "draining" } else { "ready" },
+            "address": self.address().map(|address| &address.here),
+            "port": self.address().map(|address| address.port),
+            "rooms": self.counts(),
+            "running": self.running(),
+            "people": rooms.iter().map(|room| room.info.borrow().people).sum::<usize>(),
+            "bots": rooms.iter().map(|room| room.bots.count()).sum::<usize>(),
+            "sockets": self.limits.sockets(),
+            "bans": self.bans().list().len(),
+            "ports": rooms.len(),
+        })
     }
 
     /// How many rooms of each game there are.

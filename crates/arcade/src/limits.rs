@@ -103,6 +103,11 @@ impl Limits {
         Some(Place { limits: Arc::clone(self), host })
     }
 
+    /// Whether this is a reverse proxy that the operator trusts.
+    pub(crate) fn is_proxy(&self, peer: SocketAddr) -> bool {
+        self.settings.proxies.contains(&peer.ip().to_canonical())
+    }
+
     /// Sockets at this time.
     pub(crate) fn sockets(&self) -> usize {
         self.state().all_sockets
@@ -115,7 +120,7 @@ impl Limits {
     pub(crate) fn client(&self, peer: SocketAddr, forwarded: Option<&str>) -> SocketAddr {
         let mut client = peer;
         let mut entries = forwarded.unwrap_or_default().rsplit(',').take(MAX_FORWARDED);
-        while self.settings.proxies.contains(&client.ip().to_canonical()) {
+        while self.is_proxy(client) {
             let Some(entry) = entries.next().map(str::trim) else { break };
             let bare = entry.trim_start_matches('[').trim_end_matches(']');
             let address = bare.parse().map(|ip: IpAddr| SocketAddr::new(ip, peer.port())).or_else(|_| entry.parse());

@@ -1,11 +1,20 @@
 //! `arcade`: hosts all games in one process, with a web page to play and to watch.
 
+mod address;
+#[cfg(unix)]
+mod admin;
 mod api;
 mod args;
 mod assets;
+#[cfg(unix)]
+mod backup;
 mod begin;
 mod bots;
 mod caller;
+#[cfg(unix)]
+mod control;
+#[cfg(unix)]
+mod doctor;
 mod engines;
 mod games;
 mod hosting;
@@ -35,6 +44,12 @@ use crate::args::Args;
 
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "" }, |args: Args| {
+        #[cfg(unix)]
+        match args.command {
+            Some(admin::Command::Doctor) => return doctor::examine(&args),
+            Some(command) => return admin::run(&args.data, command),
+            None => {}
+        }
         args.log.start("info")?;
         hosting::host(&args)
     })

@@ -50,16 +50,6 @@ impl Ports {
         Self { bind, range, used: Arc::default() }
     }
 
-    /// The addresses that rooms listen on; none if they listen on all.
-    pub(crate) fn bind(&self) -> &[IpAddr] {
-        &self.bind
-    }
-
-    /// The range of ports.
-    pub(crate) fn range(&self) -> Option<&RangeInclusive<u16>> {
-        self.range.as_ref()
-    }
-
     /// Opens the sockets of a room. `before` is the port that it had before a restart, or 0.
     ///
     /// # Errors

@@ -119,9 +119,7 @@ impl Records {
     /// Forgets a room that is over.
     pub(crate) fn remove(&self, id: &str) {
         let path = self.path(id);
-        if let Err(error) = fs::remove_file(&path)
-            && error.kind() != io::ErrorKind::NotFound
-        {
+        if let Err(error) = remove_if_there(&path) {
             warn!(%error, "the room in {} would come back: its file cannot be removed", file_name(&path));
         }
     }
@@ -141,6 +139,17 @@ pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory).with_context(|| format!("cannot make the directory '{}'", directory.display()))
+}
+
+/// Removes a file that may not be there.
+///
+/// # Errors
+/// When it is there and stays.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn has_extension(path: &Path) -> bool {

@@ -2,9 +2,9 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
-    fs, io,
+    io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
@@ -156,20 +156,10 @@ impl Warden for Guard {
     }
 }
 
-/// Removes a file that may not be there.
-///
-/// # Errors
-/// When it is there and stays.
-pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn bans_are_kept_and_a_damaged_file_lifts_none() {

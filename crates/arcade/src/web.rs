@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::{
     Json, Router,
     extract::{
-        Path, Query, State, WebSocketUpgrade,
+        ConnectInfo, Path, Query, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
@@ -54,6 +54,8 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/manifest.webmanifest", get(asset))
         .route("/live", get(live))
         .route("/rooms/{id}/socket", get(socket))
+        .route("/api/address", get(address))
+        .route("/qr.svg", get(picture))
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
         .merge(api::routes())
@@ -132,6 +134,44 @@ fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
     })
 }
 
+/// A page of the hub whose address is asked for.
+#[derive(Debug, Deserialize)]
+struct Shown {
+    #[serde(default)]
+    path: String,
+}
+
+/// The address that friends can open.
+fn shown(hub: &Hub, peer: SocketAddr, headers: &HeaderMap, path: &str) -> Option<String> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let secure = hub.limits().is_proxy(peer) && header("x-forwarded-proto") == Some("https");
+    Some(hub.address()?.for_friends(header("host"), secure, path))
+}
+
+async fn address(
+    State(hub): State<Arc<Hub>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Query(Shown { path }): Query<Shown>,
+    headers: HeaderMap,
+) -> Response {
+    let open = hub.address().is_some_and(|address| address.friends.is_some());
+    Json(json!({ "url": shown(&hub, peer, &headers, &path), "friends": open })).into_response()
+}
+
+async fn picture(
+    State(hub): State<Arc<Hub>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Query(Shown { path }): Query<Shown>,
+    headers: HeaderMap,
+) -> Response {
+    match shown(&hub, peer, &headers, &path).and_then(|address| crate::address::picture(&address)) {
+        Some(svg) => {
+            ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
+        }
+        None => missing(),
+    }
+}
+
 /// Whether a request to open a socket comes from a page of this hub. Programs other than browsers send no origin.
 fn is_same_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
@@ -149,14 +189,14 @@ async fn live(State(hub): State<Arc<Hub>>, caller: Caller, headers: HeaderMap, u
         Err(refusal) => return *refusal,
     };
     upgrade.max_message_size(1024).on_upgrade(async move |socket| {
-        tell_lobby(socket, &hub).await;
+        tell_lobby(socket, &hub, caller).await;
         drop(place);
     })
 }
 
-async fn tell_lobby(mut socket: WebSocket, hub: &Hub) {
+async fn tell_lobby(mut socket: WebSocket, hub: &Hub, caller: Caller) {
     let mut lobby = hub.lobby();
-    loop {
+    while !hub.bans().has(caller.host()) {
         let text = lobby.borrow_and_update().to_string();
         if socket.send(Message::Text(text.into())).await.is_err() {
             return;

@@ -19,6 +19,8 @@ pub struct Reach {
     pub open: String,
     /// The host name or address that a client on this machine uses.
     pub host: String,
+    /// The address under which other machines reach it, if it listens on all addresses and the machine is in a network.
+    pub outward: Option<IpAddr>,
     /// A line, with its newline, about how other machines reach the server; empty if they cannot.
     pub elsewhere: String,
 }
@@ -32,12 +34,13 @@ impl Reach {
             _ => "localhost".to_owned(),
         };
         let everywhere = addresses.iter().any(|address| address.ip().is_unspecified());
-        let elsewhere = everywhere.then(outward_address).flatten().map_or_else(String::new, |ip| {
+        let outward = everywhere.then(outward_address).flatten();
+        let elsewhere = outward.map_or_else(String::new, |ip| {
             format!("From another machine of your network, use {ip} in the place of {host}.\n")
         });
         let port = addresses.first().map_or(0, SocketAddr::port);
         let addresses: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
-        Self { port, addresses: addresses.join(" "), open: open.join(" and "), host, elsewhere }
+        Self { port, addresses: addresses.join(" "), open: open.join(" and "), host, outward, elsewhere }
     }
 
     /// Host and port as one word, with brackets around an IPv6 address.

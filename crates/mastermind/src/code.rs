@@ -1,8 +1,12 @@
 //! Pegs, codes, and which codes a game may hide.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 use core::{fmt, str::FromStr};
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Fewest pegs in a code.
@@ -62,7 +66,8 @@ impl fmt::Display for Peg {
 /// assert_eq!(code.to_string(), "8536");
 /// # Ok::<(), mastermind::ParseCodeError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Code {
     /// One hexadecimal digit for each peg, which is the digit that it is written as; the last peg is the lowest, and
     /// places that the code does not have are 0.
@@ -127,6 +132,20 @@ impl Code {
     /// Whether some colour occurs twice.
     pub fn repeats(self) -> bool {
         self.counts().iter().any(|&count| count > 1)
+    }
+}
+
+impl From<Code> for String {
+    fn from(code: Code) -> Self {
+        code.to_string()
+    }
+}
+
+impl TryFrom<String> for Code {
+    type Error = ParseCodeError;
+
+    fn try_from(text: String) -> Result<Self, ParseCodeError> {
+        text.parse()
     }
 }
 

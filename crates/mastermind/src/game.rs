@@ -213,7 +213,7 @@ impl Game {
         if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError { code, rules }) }
     }
 
-    fn start(rules: Rules, style: Style, code: Code) -> Self {
+    pub(crate) fn start(rules: Rules, style: Style, code: Code) -> Self {
         Self {
             rules,
             style,
@@ -315,6 +315,11 @@ impl Game {
         }
     }
 
+    /// The code, for a game that ended otherwise than by its turns.
+    pub(crate) const fn reveal(&self) -> Code {
+        self.code
+    }
+
     /// The rules.
     pub const fn rules(&self) -> Rules {
         self.rules
@@ -349,6 +354,11 @@ impl Game {
     pub fn ask_hint(&mut self) -> Knowledge {
         self.hints += 1;
         self.knowledge()
+    }
+
+    /// Restores how often a hint was asked for.
+    pub(crate) const fn set_hints(&mut self, hints: usize) {
+        self.hints = hints;
     }
 
     /// How often a hint was asked for.

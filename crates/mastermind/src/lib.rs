@@ -1,4 +1,4 @@
-//! Mastermind: codes, feedback, the game with its lifelines, and a codebreaker, without input or output.
+//! Mastermind: codes, feedback, the game with its lifelines, its protocol and server, and a codebreaker, without input or output.
 //!
 //! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The answer to a guess says how many pegs have
 //! the right colour in the right place (red), and how many further pegs have a right colour in a wrong place (white).
@@ -9,6 +9,8 @@
 //!   next guess of any game, [`solver::Codebreaker`] plays all codes by a strategy, [`solver::Search`] finds the best play.
 //! - [`Day`] has the puzzle of a day, [`share()`] a result to paste, [`Record`] the statistics of past games and their
 //!   [`Puzzle`]s.
+//! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] what a player knows, [`protocol`] what goes over
+//!   the wire between them. Messages are made of a [`view`], which holds no more than its receiver may see.
 //!
 //! A whole game, played by the codebreaker:
 //!
@@ -33,6 +35,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod client;
 pub mod code;
 pub mod daily;
 pub mod feedback;
@@ -40,11 +43,15 @@ pub mod game;
 mod histogram;
 mod knowledge;
 pub mod lifeline;
+pub mod protocol;
 mod puzzle;
 pub mod record;
+pub mod server;
 mod share;
 pub mod solver;
+pub mod view;
 
+pub use client::Client;
 pub use code::{Code, HintCode, ParseCodeError, Peg, Rules, RulesError};
 pub use daily::Day;
 pub use feedback::Feedback;
@@ -52,6 +59,8 @@ pub use game::Game;
 pub use histogram::histogram;
 pub use knowledge::Knowledge;
 pub use lifeline::{Lifeline, Revealed, Style};
+pub use protocol::{ClientMessage, Mastermind, Name, ServerMessage};
 pub use puzzle::{Origin, Puzzle};
 pub use record::{ParseRecordError, Record};
+pub use server::Server;
 pub use share::share;

@@ -3,10 +3,11 @@
 //! | framing | on the wire | used by |
 //! |---------|-------------|---------|
 //! | [`NulDecoder`] | the frame's bytes, then `00` | blackjack, text |
+//! | [`LineDecoder`] | the frame's bytes, then `0a` | mastermind |
 //! | [`LengthDecoder`] | u32 big-endian length of what follows, then the frame's bytes | blackjack, binary |
 //!
-//! Both decoders remember how far they have scanned, so a stream that arrives byte by byte costs no more than one that
-//! arrives at once. Both reject a frame above their bound before it is buffered.
+//! The decoders remember how far they have scanned, so a stream that arrives byte by byte costs no more than one that
+//! arrives at once. All reject a frame above their bound before it is buffered.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
@@ -14,26 +15,32 @@ use serde::{Deserialize, Serialize};
 use crate::DecodeError;
 
 /// Splits a stream at NUL bytes.
+pub type NulDecoder = EndDecoder<0>;
+
+/// Splits a stream at line feeds. A carriage return before one is part of the frame.
+pub type LineDecoder = EndDecoder<b'\n'>;
+
+/// Splits a stream at a byte that ends each frame.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct NulDecoder {
+pub struct EndDecoder<const END: u8> {
     max: usize,
-    // The number of bytes at the front of the buffer that are known to contain no NUL.
+    // The number of bytes at the front of the buffer that are known to contain no end.
     scanned: usize,
 }
 
-impl NulDecoder {
-    /// A decoder for frames of at most `max` bytes, not counting the NUL.
+impl<const END: u8> EndDecoder<END> {
+    /// A decoder for frames of at most `max` bytes, not counting the end.
     pub const fn new(max: usize) -> Self {
         Self { max, scanned: 0 }
     }
 
-    /// Takes one frame, without its NUL, off the front of `buffer`. `None` means that more bytes are needed.
+    /// Takes one frame, without its end, off the front of `buffer`. `None` means that more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without a NUL.
+    /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without an end.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
         let unseen = buffer.get(self.scanned..).unwrap_or_default();
-        if let Some(offset) = unseen.iter().position(|&byte| byte == 0) {
+        if let Some(offset) = unseen.iter().position(|&byte| byte == END) {
             let length = self.scanned + offset;
             if length > self.max {
                 return Err(DecodeError::TooLong { length, max: self.max });
@@ -117,6 +124,15 @@ mod tests {
         let mut decoder = NulDecoder::new(4);
         assert_eq!(decoder.decode(&mut buffer), Ok(Some(Bytes::new())));
         assert_eq!(decoder.decode(&mut buffer), Ok(Some(Bytes::from_static(b"A"))));
+        assert_eq!(decoder.decode(&mut buffer), Ok(None));
+    }
+
+    #[test]
+    fn a_line_ends_at_its_line_feed() {
+        let mut buffer = BytesMut::from(&b"PLAY Ann\r\nHINT\0\nN"[..]);
+        let mut decoder = LineDecoder::new(16);
+        assert_eq!(decoder.decode(&mut buffer), Ok(Some(Bytes::from_static(b"PLAY Ann\r"))));
+        assert_eq!(decoder.decode(&mut buffer), Ok(Some(Bytes::from_static(b"HINT\0"))));
         assert_eq!(decoder.decode(&mut buffer), Ok(None));
     }
 

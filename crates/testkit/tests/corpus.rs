@@ -76,6 +76,16 @@ fn mastermind_line() {
 }
 
 #[test]
+fn mastermind_client_message() {
+    for_each_file("mastermind_client_message", properties::mastermind::client_message);
+}
+
+#[test]
+fn mastermind_server_message() {
+    for_each_file("mastermind_server_message", properties::mastermind::server_message);
+}
+
+#[test]
 fn mastermind_record() {
     for_each_file("mastermind_record", properties::mastermind::record);
 }

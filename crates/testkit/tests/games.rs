@@ -1,6 +1,7 @@
 //! Whole games over every kind of link, with players and watchers.
 
 mod blackjack;
+mod mastermind;
 mod nuggets;
 mod robots;
 

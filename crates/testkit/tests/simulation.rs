@@ -2,6 +2,7 @@
 
 mod blackjack;
 mod cuts;
+mod mastermind;
 mod nuggets;
 mod robots;
 
@@ -23,7 +24,7 @@ use testkit::{
     simulation::{InjectedBug, Options, Report, simulate},
 };
 
-use self::{blackjack::Blackjack, nuggets::Nuggets, robots::Robots};
+use self::{blackjack::Blackjack, mastermind::Mastermind, nuggets::Nuggets, robots::Robots};
 
 /// Duration of each match.
 const DURATION: Duration = Duration::from_secs(30);
@@ -38,10 +39,11 @@ fn address(number: u8) -> SocketAddr {
 type Simulate = fn(u64, Options) -> Report;
 
 /// Each game with its name.
-const GAMES: [(&str, Simulate); 3] = [
+const GAMES: [(&str, Simulate); 4] = [
     ("nuggets", |seed, options| simulate::<_, _, Nuggets>(seed, options)),
     ("robots", |seed, options| simulate::<_, _, Robots>(seed, options)),
     ("blackjack", |seed, options| simulate::<_, _, Blackjack>(seed, options)),
+    ("mastermind", |seed, options| simulate::<_, _, Mastermind>(seed, options)),
 ];
 
 const SOUND: Options = Options { duration: DURATION, injected: None };
@@ -67,6 +69,11 @@ fn robots_loses_nothing_that_was_delivered() {
 #[test]
 fn blackjack_loses_nothing_that_was_delivered() {
     many("blackjack", 80);
+}
+
+#[test]
+fn mastermind_loses_nothing_that_was_delivered() {
+    many("mastermind", 80);
 }
 
 #[test]

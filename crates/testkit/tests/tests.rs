@@ -1,6 +1,8 @@
 //! Tests of the helpers, and tests that need only them.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
+/// A mastermind client played by a codebreaker.
+mod breaker;
 /// The fuzz corpus satisfies the properties of its targets.
 mod corpus;
 /// A nuggets client played by a bot.

@@ -1,6 +1,8 @@
 //! The hub as a process, with browsers' sockets and native clients.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[cfg(unix)]
+mod admin;
 mod bots;
 mod restart;
 mod support;
@@ -56,6 +58,9 @@ fn pages_of_other_sites_open_no_sockets() {
     assert!(hub.get("/rooms/nowhere-9/socket").0.starts_with("HTTP/1.1 4"));
     assert!(hub.get("/js/main.js").0.contains("text/javascript"));
     assert!(hub.get("/js/../../Cargo.toml").0.starts_with("HTTP/1.1 404"));
+    let address: Value = serde_json::from_str(&hub.get("/api/address?path=/learn").1).unwrap();
+    assert_eq!(address["url"], format!("http://localhost:{}/learn", hub.address.port()));
+    assert!(hub.get("/qr.svg").1.contains("<svg"));
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));
 }

@@ -10,6 +10,12 @@
 //! | [`sharing`] | results to be pasted |
 //! | [`records`] | statistics and the text that they are kept as |
 //! | [`hints`] | what is known, which codes are possible, what the codebreaker suggests |
+//! | [`transcripts`] | what a server says to whom |
+//! | [`serving`] | seats, results, mistakes, hints and silence |
+//! | [`secrets`] | that no line shows a code before its time |
+//! | [`resuming`] | rooms that are recorded, replayed and restored, and damaged states |
+//! | [`document`] | that the page of the protocol is true |
+//! | [`vectors`] | the messages that the page of the hub is tested with |
 //! | [`totals`] | how many turns the strategies and the search take over all codes |
 //! | [`proofs`] | the same for large games, which takes minutes: `cargo test --release -p mastermind -- --ignored` |
 //!
@@ -25,13 +31,20 @@ use rand_pcg::Pcg64;
 mod answers;
 mod codes;
 mod days;
+mod document;
 mod hints;
 mod lifelines;
 mod playing;
 mod proofs;
 mod records;
+mod resuming;
+mod room;
+mod secrets;
+mod serving;
 mod sharing;
 mod totals;
+mod transcripts;
+mod vectors;
 
 fn code(text: &str) -> Code {
     text.parse().unwrap()

@@ -1,11 +1,15 @@
 //! Properties of the parsers of mastermind.
 
+use bytes::BytesMut;
 use mastermind::{
-    Code, Day, Origin, Puzzle, Record, Rules,
+    Client, ClientMessage, Code, Day, Mastermind, Origin, Puzzle, Record, Rules, ServerMessage,
     code::{MAX_COLOURS, MAX_LENGTH, MIN_LENGTH},
-    game::Action,
+    game::{Action, TURNS},
+    protocol::{Decoder, MAX_MESSAGE, MAX_NAME, MAX_TOLD},
     record::MAX_RECORD,
+    view::Line,
 };
+use netcore::{Client as _, Framing, Link, Protocol, Time};
 
 /// Lines typed by a player.
 pub fn line(bytes: &[u8]) {
@@ -24,6 +28,69 @@ pub fn line(bytes: &[u8]) {
             mastermind::Lifeline::Place => "lifeline#2",
         })),
         Err(error) => assert!(error.to_string().len() < 200, "an error is a line: {error}"),
+    }
+}
+
+/// Messages of players: encoding reverses decoding, over frames and in lines that are cut anywhere.
+pub fn client_message(bytes: &[u8]) {
+    if let Ok(message) = ClientMessage::parse(bytes) {
+        let written = message.to_frame(Framing::Whole);
+        assert!(written.len() <= bytes.len(), "decoding adds no bytes");
+        assert_eq!(ClientMessage::parse(&written), Ok(message.clone()));
+        if let ClientMessage::Play(name) = message {
+            assert!((1..=MAX_NAME).contains(&name.as_str().len()));
+            assert!(name.as_str().bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{name:?}");
+        }
+    }
+    let whole = Mastermind::decode(&mut Decoder::default(), &mut BytesMut::from(bytes), Framing::Whole);
+    assert_eq!(whole.is_err(), bytes.len() > MAX_MESSAGE);
+    // The same lines, all at once and byte by byte.
+    let read = |piece: usize| {
+        let (mut decoder, mut buffer, mut all) = (Decoder::default(), BytesMut::new(), vec![]);
+        for piece in bytes.chunks(piece) {
+            buffer.extend_from_slice(piece);
+            loop {
+                match Mastermind::decode(&mut decoder, &mut buffer, Framing::Stream) {
+                    Ok(Some(line)) => all.push(line),
+                    Ok(None) => break,
+                    Err(_) => return all,
+                }
+            }
+        }
+        all
+    };
+    assert_eq!(read(1), read(bytes.len().max(1)));
+}
+
+/// Messages of a server: encoding reverses decoding, and whatever a client made of one, it is right again when it is told everything.
+pub fn server_message(bytes: &[u8]) {
+    if let Ok(message) = ServerMessage::parse(bytes) {
+        let written = message.to_frame(Framing::Whole);
+        assert_eq!(written, bytes, "a message is written in one way");
+        assert!(written.len() <= MAX_TOLD);
+    }
+    let told =
+        ["ROOM solo 4 8 no", "OK 1", "SEAT 1 Ann", "GAME 1 1 4 no", "ROW 1 1 1234 0 3", "TURN 2 available used 0"];
+    let mut client = Client::new(Link::Message, None);
+    for text in told {
+        client.receive(Time::ZERO, text.as_bytes()).expect("a server says this");
+    }
+    let _ = client.receive(Time::ZERO, bytes);
+    for place in client.places().values() {
+        let lines = place.board.as_ref().map_or(&[][..], |board| &board.lines[..]);
+        assert!(lines.len() <= TURNS && lines.is_sorted_by_key(Line::turn));
+    }
+    for text in told {
+        client.receive(Time::ZERO, text.as_bytes()).expect("a server says this");
+    }
+    assert_eq!((client.seat(), client.places().len()), (Some(1), 1));
+    assert_eq!(client.board().map(|board| board.lines.len()), Some(1));
+    // As a stream, with a line of the client's own at its end.
+    let mut client = Client::new(Link::Stream, None);
+    for piece in bytes.chunks(3) {
+        if client.receive(Time::ZERO, piece).is_err() {
+            return;
+        }
     }
 }
 

@@ -1,0 +1,126 @@
+//! Where the page is: for the terminal, and as a picture that a phone reads.
+
+use std::{fmt::Write as _, net::SocketAddr};
+
+use cmdkit::Reach;
+use qrcode::{
+    QrCode,
+    render::{svg, unicode::Dense1x2},
+};
+use serde::Serialize;
+
+/// The longest address that becomes a picture, in bytes.
+const MAX_ADDRESS: usize = 300;
+
+/// How the page is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Address {
+    /// From this machine.
+    pub(crate) here: String,
+    /// From other machines; none if they cannot.
+    pub(crate) friends: Option<String>,
+    #[serde(skip)]
+    pub(crate) port: u16,
+}
+
+impl Address {
+    /// The address of a page that listens at these.
+    pub(crate) fn at(listen: &[SocketAddr]) -> Self {
+        let reach = Reach::at(listen);
+        let loopback = |address: &SocketAddr| address.ip().is_loopback();
+        let url = |host: String| format!("http://{host}/");
+        let here = if listen.iter().any(|address| loopback(address) || address.ip().is_unspecified()) {
+            url(format!("localhost:{}", reach.port))
+        } else {
+            url(reach.host_and_port())
+        };
+        let named = listen.iter().find(|address| !loopback(address) && !address.ip().is_unspecified());
+        let outward = reach.outward.map(|ip| SocketAddr::new(ip, reach.port));
+        let friends = outward.or(named.copied()).map(|address| url(address.to_string()));
+        Self { here, friends, port: reach.port }
+    }
+
+    /// What is open to whom, for whoever starts the hub.
+    pub(crate) fn explain(&self, open_to_all: bool, ports: &str) -> String {
+        let mut text = String::new();
+        if let Some(friends) = &self.friends {
+            let _ = writeln!(text, "Friends:   {friends}");
+        }
+        if open_to_all {
+            let port = self.port;
+            let _ = writeln!(
+                text,
+                "Open to everybody who can reach this machine: the page (TCP port {port}) and the rooms ({ports}). Whoever opens the \
+                 page can make rooms and play; the host's commands work on this machine only."
+            );
+        } else {
+            text += "Only this machine can reach the hub; --bind 0.0.0.0 opens it to your network.\n";
+        }
+        text
+    }
+
+    /// The address for friends as a picture of block characters, as wide as it is high, for a dark terminal.
+    pub(crate) fn blocks(&self) -> Option<String> {
+        let code = QrCode::new(self.friends.as_ref()?).ok()?;
+        let picture = code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build();
+        Some(picture + "\n")
+    }
+
+    /// What a page that was opened at `host` shows to friends: that address, unless it means this machine only. `path` is that of a
+    /// page of the hub.
+    pub(crate) fn for_friends(&self, host: Option<&str>, secure: bool, path: &str) -> String {
+        let local = |host: &str| {
+            let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+            name == "localhost" || name == "[::1]" || name.starts_with("127.")
+        };
+        let scheme = if secure { "https" } else { "http" };
+        let base = match (host.filter(|host| !local(host)), &self.friends) {
+            (Some(host), _) => format!("{scheme}://{host}/"),
+            (None, Some(friends)) => friends.clone(),
+            (None, None) => self.here.clone(),
+        };
+        base + path.trim_start_matches('/')
+    }
+}
+
+/// A picture of an address, as SVG; none if the address is too long.
+pub(crate) fn picture(address: &str) -> Option<String> {
+    if address.len() > MAX_ADDRESS {
+        return None;
+    }
+    let code = QrCode::new(address).ok()?;
+    // Black on white whatever the colours of the page are, since not every camera reads it the other way round.
+    let colours = (svg::Color("#000"), svg::Color("#fff"));
+    Some(code.render::<svg::Color>().dark_color(colours.0).light_color(colours.1).min_dimensions(240, 240).build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(addresses: &[&str]) -> Address {
+        Address::at(&addresses.iter().map(|address| address.parse().unwrap()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_hub_on_this_machine_says_so() {
+        let address = at(&["127.0.0.1:8080"]);
+        assert_eq!((&*address.here, &address.friends), ("http://localhost:8080/", &None));
+        assert!(address.explain(false, "any free ports").starts_with("Only this machine can reach the hub"));
+        assert_eq!(address.blocks(), None);
+        assert_eq!(address.for_friends(Some("localhost:8080"), false, "/rooms/a-1"), "http://localhost:8080/rooms/a-1");
+    }
+
+    #[test]
+    fn a_hub_for_others_is_shown_under_the_address_that_they_use() {
+        let address = at(&["192.0.2.7:80", "127.0.0.1:80"]);
+        assert_eq!(address.here, "http://localhost:80/");
+        assert_eq!(address.friends.as_deref(), Some("http://192.0.2.7:80/"));
+        assert_eq!(address.for_friends(Some("127.0.0.1:80"), false, ""), "http://192.0.2.7:80/");
+        assert_eq!(address.for_friends(Some("play.example"), true, "/learn"), "https://play.example/learn");
+        assert_eq!(at(&["[2001:db8::1]:80"]).here, "http://[2001:db8::1]:80/");
+        assert!(address.blocks().is_some_and(|blocks| blocks.lines().count() > 10));
+        assert!(picture("http://192.0.2.7:80/").unwrap().contains("<svg"));
+        assert_eq!(picture(&"x".repeat(MAX_ADDRESS + 1)), None);
+    }
+}

@@ -1,0 +1,182 @@
+//! The commands of the host, over the socket in the data directory.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener},
+    os::unix::{fs::PermissionsExt as _, net::UnixStream},
+    path::Path,
+    process::Command,
+    sync::Arc,
+};
+
+use serde_json::{Value, json};
+use testkit::{
+    PATIENCE, TempDir,
+    peer::Peer,
+    process::{Finished, Process},
+};
+
+use crate::support::Hub;
+
+fn arcade(data: &Path, words: &[&str]) -> Finished {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+    Process::run(command.arg("--data").arg(data).args(words))
+}
+
+/// Runs a command that succeeds, and gives what it prints.
+fn done(hub: &Hub, words: &[&str]) -> String {
+    let finished = arcade(hub.data.path(), words);
+    assert_eq!(finished.code, Some(0), "{words:?}: {}", finished.stderr);
+    finished.stdout
+}
+
+/// Runs a command that fails, and gives why.
+fn fails(hub: &Hub, words: &[&str]) -> String {
+    let finished = arcade(hub.data.path(), words);
+    assert_eq!(finished.code, Some(1), "{words:?}: {}", finished.stdout);
+    finished.stderr
+}
+
+#[test]
+fn rooms_are_listed_opened_begun_anew_and_closed() {
+    let hub = Hub::start();
+    let status = done(&hub, &["status"]);
+    assert!(status.contains(", ready, http://localhost:") && status.contains("1 of nuggets"), "{status}");
+    let made = done(&hub, &["room", "new", "robots", "players=2", "turns=50", "--permanent"]);
+    assert!(made.starts_with("robots-4 is open at port "), "{made}");
+    let list = done(&hub, &["room", "list"]);
+    assert!(list.lines().count() == 4 && list.contains("robots-4"), "{list}");
+    let rooms: Value = serde_json::from_str(&done(&hub, &["room", "list", "--json"])).unwrap();
+    assert_eq!(rooms["rooms"][3]["options"]["turns"], 50);
+    assert!(fails(&hub, &["room", "new", "nuggets", "map=moon"]).contains("there is no map 'moon'"));
+    assert_eq!(arcade(hub.data.path(), &["room", "new", "nuggets", "gold=1"]).code, Some(2));
+    assert_eq!(arcade(hub.data.path(), &["room", "new", "chess"]).code, Some(2));
+    // A room begins anew at its port, with another journal.
+    let room = hub.room("nuggets");
+    let port = SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()));
+    let player = Peer::new(port);
+    player.play("Ann");
+    done(&hub, &["room", "restart", "nuggets-1"]);
+    player.expect("QUIT The server was stopped.");
+    hub.wait("an empty room", |rooms| {
+        let now = rooms.iter().find(|now| now["id"] == room["id"])?;
+        (now["players"] == json!([]) && now["port"] == room["port"]).then_some(())
+    });
+    assert_eq!(Peer::new(port).play("Bob").letter, 'A');
+    let journals = fs::read_dir(hub.data.path().join("journals")).unwrap();
+    let nuggets =
+        journals.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("nuggets-"));
+    assert_eq!(nuggets.count(), 2, "the old journal is kept");
+    // A closed room does not come back.
+    done(&hub, &["room", "close", "robots-4", "--reason", "enough"]);
+    assert!(fails(&hub, &["room", "close", "robots-44"]).contains("there is no room 'robots-44'"));
+    let hub = Hub::again(hub.kill(), &[]);
+    assert_eq!(hub.rooms().len(), 3);
+}
+
+#[test]
+fn whoever_is_removed_or_banned_is_told_and_out() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()));
+    let player = Peer::new(address);
+    player.play("Ann");
+    let mut browser = hub.socket("/rooms/nuggets-1/socket", None).unwrap();
+    browser.say("PLAY Bob");
+    browser.until("OK B");
+    assert!(fails(&hub, &["kick", "nuggets-1", "Zoe"]).contains("there are Ann (A), Bob (B)"));
+    assert_eq!(done(&hub, &["kick", "nuggets-1", "A"]), "Ann (seat A) is removed from nuggets-1.\n");
+    player.expect("QUIT The host of this hub has removed you.");
+    done(&hub, &["kick", "nuggets-1", "Bob"]);
+    browser.until("QUIT The host of this hub has removed you.");
+    hub.wait("an empty room", |rooms| {
+        (rooms.iter().find(|now| now["id"] == room["id"])?["players"] == json!([])).then_some(())
+    });
+
+    let other = Peer::new(address);
+    other.play("Cid");
+    assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned.\n");
+    assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned already.\n");
+    other.expect("QUIT The host of this hub has banned your address.");
+    assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
+    assert_eq!(done(&hub, &["ban", "--list"]), "127.0.0.1\n");
+    // The ban outlives the hub.
+    let hub = Hub::again(hub.kill(), &[]);
+    assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
+    assert_eq!(done(&hub, &["ban", "--remove", "127.0.0.1"]), "127.0.0.1 may come again.\n");
+    assert!(fails(&hub, &["ban", "--remove", "127.0.0.1"]).contains("is not banned"));
+    assert!(hub.get("/").0.starts_with("HTTP/1.1 200"));
+    assert_eq!(arcade(hub.data.path(), &["ban", "somebody"]).code, Some(2));
+}
+
+#[test]
+fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()));
+    let player = Peer::new(address);
+    player.play("Ann");
+    hub.wait("Ann", |rooms| {
+        (rooms.iter().find(|now| now["id"] == room["id"])?["players"][0]["name"] == "Ann").then_some(())
+    });
+    let elsewhere = TempDir::new();
+    let file = elsewhere.path().join("backup.tar");
+    // Until the move is in the journal, which follows within a moment.
+    let said = done(&hub, &["backup", file.to_str().unwrap()]);
+    assert!(said.contains("backup.tar' has "), "{said}");
+    assert!(fails(&hub, &["backup", file.to_str().unwrap()]).contains("exists"));
+    assert_eq!(done(&hub, &["drain", "--seconds", "0"]), "The hub ends; 1 running matches go on for 0 s at most.\n");
+    let finished = hub.process.wait();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let data = TempDir::new();
+    let unpacked = Command::new("tar").arg("-xf").arg(&file).arg("-C").arg(data.path()).status().unwrap();
+    assert!(unpacked.success());
+    let hub = Hub::again(Arc::new(data), &[]);
+    assert_eq!(hub.rooms().len(), 3);
+    assert_eq!(hub.room("nuggets")["port"], room["port"]);
+}
+
+#[test]
+fn only_the_owner_reaches_the_commands_and_nonsense_is_answered() {
+    let hub = Hub::start();
+    let socket = hub.data.path().join("control");
+    assert_eq!(fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
+    for nonsense in ["\n", "{}\n", "{\"command\": \"explode\"}\n", "\u{0}\n"] {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(nonsense.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("{\"error\":\"the hub does not know this command"), "{answer}");
+    }
+    // Half a command and then nothing keeps nobody else waiting.
+    let mut silent = UnixStream::connect(&socket).unwrap();
+    silent.write_all(b"{\"command\":").unwrap();
+    done(&hub, &["status"]);
+    let nobody = arcade(TempDir::new().path(), &["status"]);
+    assert_eq!(nobody.code, Some(1));
+    assert!(nobody.stderr.contains("no hub runs with the data in"), "{}", nobody.stderr);
+}
+
+#[test]
+fn the_doctor_says_what_to_do() {
+    let hub = Hub::start();
+    let examine = |words: &[&str]| {
+        let finished = arcade(hub.data.path(), words);
+        (finished.code, finished.stdout)
+    };
+    fs::set_permissions(hub.data.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let (_, text) = examine(&["doctor"]);
+    assert!(text.contains("ok    data") && text.contains("ok    page   the hub runs"), "{text}");
+    assert!(text.contains("ok    clock") && text.lines().count() == 7, "{text}");
+    fs::set_permissions(hub.data.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, text) = examine(&["doctor"]);
+    assert!(code == Some(1) && text.contains("TO DO data") && text.contains("chmod 700"), "{text}");
+    // A port that another program has.
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let finished = arcade(TempDir::new().path(), &["--port", &port, "doctor"]);
+    let expected = format!("TO DO page   port {port} is in use at 127.0.0.1; choose another with --port");
+    assert!(finished.code == Some(1) && finished.stdout.contains(&expected), "{}", finished.stdout);
+}

@@ -1,0 +1,254 @@
+//! A client without its socket and its screen: what a player or a watcher has been told.
+
+use alloc::{collections::BTreeMap, collections::VecDeque, string::String, vec::Vec};
+use bytes::{Bytes, BytesMut};
+use netcore::{DecodeError, Framing, Gone, Link, Time, framing::LineDecoder};
+
+use crate::{
+    code::Code,
+    game::Availability,
+    protocol::{Advice, ClientMessage, MAX_TOLD, Name, RoomRules, ServerMessage},
+    view::{Board, Line},
+};
+
+/// Seats that a client keeps track of: all that their numbers allow.
+const MAX_SEATS: usize = 255;
+
+/// Somebody at a seat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The name.
+    pub name: Name,
+    /// The game, if one has begun; also when it is over.
+    pub board: Option<Board>,
+}
+
+/// The turn that is the client's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Its number.
+    pub turn: usize,
+    /// Whether each lifeline would be granted.
+    pub lifelines: [Availability; 2],
+    /// Hints so far.
+    pub hints: usize,
+}
+
+/// What a client knows.
+#[derive(Debug, Clone)]
+pub struct Client {
+    framing: Framing,
+    incoming: BytesMut,
+    lines: LineDecoder,
+    unreadable: Option<DecodeError>,
+    room: Option<RoomRules>,
+    seat: Option<u8>,
+    places: BTreeMap<u8, Place>,
+    missing: Option<u8>,
+    turn: Option<Turn>,
+    advice: Option<Advice>,
+    possible: Vec<Code>,
+    refused: Option<String>,
+    farewell: Option<String>,
+    outgoing: VecDeque<ClientMessage>,
+    over: bool,
+}
+
+impl Client {
+    /// A client over this link. With a name it asks for a seat at once; without, it only looks on.
+    pub fn new(link: Link, name: Option<Name>) -> Self {
+        Self {
+            framing: link.framing(),
+            incoming: BytesMut::new(),
+            // One more for a carriage return.
+            lines: LineDecoder::new(MAX_TOLD + 1),
+            unreadable: None,
+            room: None,
+            seat: None,
+            places: BTreeMap::new(),
+            missing: None,
+            turn: None,
+            advice: None,
+            possible: Vec::new(),
+            refused: None,
+            farewell: None,
+            outgoing: name.into_iter().map(ClientMessage::Play).collect(),
+            over: false,
+        }
+    }
+
+    /// What is played in the room.
+    pub const fn room(&self) -> Option<&RoomRules> {
+        self.room.as_ref()
+    }
+
+    /// The client's seat.
+    pub const fn seat(&self) -> Option<u8> {
+        self.seat
+    }
+
+    /// Who sits where, and what is known of their games.
+    pub const fn places(&self) -> &BTreeMap<u8, Place> {
+        &self.places
+    }
+
+    /// The client's own game.
+    pub fn board(&self) -> Option<&Board> {
+        self.places.get(&self.seat?)?.board.as_ref()
+    }
+
+    /// How many players are missing for a race that has not begun.
+    pub const fn missing(&self) -> Option<u8> {
+        self.missing
+    }
+
+    /// The client's turn, while its game is not over.
+    pub const fn turn(&self) -> Option<Turn> {
+        self.turn
+    }
+
+    /// The hint for this turn, and all possible codes if they are few.
+    pub fn advice(&self) -> Option<(&Advice, &[Code])> {
+        self.advice.as_ref().map(|advice| (advice, &self.possible[..]))
+    }
+
+    /// Why the last wish was refused.
+    pub fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    /// The last words of the server.
+    pub fn farewell(&self) -> Option<&str> {
+        self.farewell.as_deref()
+    }
+
+    fn hear(&mut self, message: ServerMessage<'static>) {
+        match message {
+            // Everything else is told anew after this.
+            ServerMessage::Room(room) => {
+                (self.room, self.seat, self.missing) = (Some(room), None, None);
+                self.places.clear();
+                self.forget_turn();
+            }
+            ServerMessage::Ok(seat) => self.seat = Some(seat),
+            ServerMessage::Seat(seat, name) => {
+                if self.places.len() < MAX_SEATS {
+                    self.places.insert(seat, Place { name, board: None });
+                }
+            }
+            ServerMessage::Left(seat) => {
+                self.places.remove(&seat);
+            }
+            ServerMessage::Wait(missing) => self.missing = Some(missing),
+            ServerMessage::Game { seat, number, rules } => {
+                self.missing = None;
+                if let Some(place) = self.places.get_mut(&seat) {
+                    place.board = Some(Board { number, rules, lines: Vec::new(), over: None });
+                }
+                if self.seat == Some(seat) {
+                    self.forget_turn();
+                }
+            }
+            ServerMessage::Line { seat, line } => {
+                let fits = |board: &Board| match line {
+                    Line::Row { guess, .. } => guess.len() == board.rules.length(),
+                    Line::Lifeline { .. } => true,
+                };
+                if let Some(board) = self.board_at(seat).filter(|board| fits(board)) {
+                    put(&mut board.lines, line);
+                }
+            }
+            ServerMessage::Over { seat, over } => {
+                if let Some(board) = self.board_at(seat) {
+                    board.over = Some(over);
+                }
+                if self.seat == Some(seat) {
+                    self.forget_turn();
+                }
+            }
+            ServerMessage::Turn { turn, lifelines, hints } => {
+                self.forget_turn();
+                self.turn = Some(Turn { turn, lifelines, hints });
+            }
+            ServerMessage::Hint(advice) => (self.advice, self.possible) = (Some(advice), Vec::new()),
+            ServerMessage::Possible(codes) => self.possible = codes,
+            ServerMessage::No(text) => self.refused = Some(text.into_owned()),
+            ServerMessage::Bye(text) => {
+                self.farewell = Some(text.into_owned());
+                self.over = true;
+            }
+        }
+    }
+
+    fn forget_turn(&mut self) {
+        (self.turn, self.advice, self.refused) = (None, None, None);
+        self.possible.clear();
+    }
+
+    fn board_at(&mut self, seat: u8) -> Option<&mut Board> {
+        self.places.get_mut(&seat)?.board.as_mut()
+    }
+
+    fn hear_text(&mut self, text: &[u8]) -> Result<(), DecodeError> {
+        self.hear(ServerMessage::parse(text)?);
+        Ok(())
+    }
+}
+
+// Adds a line in the order of turns; a line of the same turn is replaced, since what was hidden may be shown later. There are at
+// most as many lines as turns.
+fn put(lines: &mut Vec<Line>, line: Line) {
+    match lines.binary_search_by_key(&line.turn(), Line::turn) {
+        Ok(at) => lines[at] = line,
+        Err(at) => lines.insert(at, line),
+    }
+}
+
+impl netcore::Client for Client {
+    type Action = ClientMessage;
+    type Error = DecodeError;
+
+    fn receive(&mut self, _: Time, bytes: &[u8]) -> Result<(), DecodeError> {
+        if self.framing == Framing::Whole {
+            return self.hear_text(bytes);
+        }
+        if let Some(why) = self.unreadable {
+            return Err(why);
+        }
+        self.incoming.extend_from_slice(bytes);
+        loop {
+            match self.lines.decode(&mut self.incoming) {
+                Ok(None) => return Ok(()),
+                Ok(Some(line)) => self.hear_text(line.strip_suffix(b"\r").unwrap_or(&line))?,
+                Err(why) => {
+                    self.unreadable = Some(why);
+                    return Err(why);
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, _: Time, action: ClientMessage) {
+        if !self.over {
+            self.outgoing.push_back(action);
+        }
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.outgoing.pop_front().map(|message| message.to_frame(self.framing))
+    }
+
+    fn deadline(&self, _: Time) -> Option<Time> {
+        None
+    }
+
+    fn elapsed(&mut self, _: Time) {}
+
+    fn disconnected(&mut self, _: Time, _: Gone) {
+        self.over = true;
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+}

@@ -1,0 +1,377 @@
+//! The server without its sockets: who holds which seat, which games are played, and who is told what.
+//!
+//! A room has one of three [`Mode`]s. Everybody who is connected is told of every seat; how much of a game they are told is the
+//! [`Sight`](crate::view::Sight) that they have of it.
+
+mod config;
+mod contest;
+mod engine;
+mod seat;
+mod state;
+mod telling;
+
+use alloc::{collections::BTreeMap, format, string::ToString};
+use core::time::Duration;
+use netcore::{Departure, Digest, GameEvent, HostId, Link, Outbox, Outcome, PeerId, Rate, Role, Time, TokenBucket};
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    config::{Config, ConfigError, FirstDay, MAX_RACERS},
+    state::State,
+};
+use self::{
+    contest::Contest,
+    seat::{Played, Seat},
+};
+use crate::{
+    code::{MAX_COLOURS, Rules},
+    daily::Day,
+    game::{Action, TURNS},
+    protocol::{Advice, ClientMessage, HowOver, Mode, Name, ServerMessage},
+    solver::Hint,
+};
+
+/// Seats of a room that is not a race; a race has as many as players.
+pub const SEATS: u8 = 64;
+/// Seats that one host can have in such a room.
+pub const SEATS_OF_HOST: usize = 32;
+/// A player who says nothing for that long loses its seat.
+pub const IDLE: Duration = Duration::from_secs(15 * 60);
+/// Hints are given for games with at most so many guesses, which are those of up to six pegs: a hint then takes some
+/// milliseconds, and one for eight pegs a hundred.
+pub const MAX_HINT_GUESSES: u64 = 1 << 18;
+/// Hints that a room gives.
+pub const HINT_RATE: Rate = Rate { per_second: 2, burst: 6 };
+/// The score of a player who did not find the code; otherwise it is the number of turns.
+pub const NOT_FOUND: i64 = 11;
+
+const _: () = assert!(TURNS == 10, "one less than the score of a code that was not found");
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+const WATCHING: &str = "you only look on here; open the room to play";
+const NO_SEAT: &str = "you have no seat; say PLAY and your name";
+const FULL: &str = "all seats are taken; try again later";
+const FULL_FOR_HOST: &str = "too many seats are taken from your network; try again later";
+const SEATED: &str = "you are playing already";
+const NOT_OVER: &str = "your game is not over; RESIGN gives it up";
+const NO_GAME: &str = "your game is over; say NEW for another";
+const NOT_BEGUN: &str = "the race has not begun";
+const RACE_RULES: &str = "in a race everybody has the rules of the room; say NEW without any";
+const DAILY_RULES: &str = "the puzzle of the day has the rules of the room; say NEW without any";
+const ONE_A_DAY: &str = "there is one puzzle a day; the next one comes at midnight in Greenwich";
+const NO_HINTS_IN_A_RACE: &str = "there are no hints in a race";
+const NO_LONG_HINTS: &str = "there are hints for up to 6 pegs only";
+const TOO_MANY_HINTS: &str = "too many hints were asked for just now; try again in a second";
+const GOODBYE: &str = "thanks for playing";
+
+/// Somebody who is connected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Peer {
+    role: Role,
+    link: Link,
+    host: HostId,
+    seat: Option<u8>,
+}
+
+/// A mastermind server.
+#[derive(Debug, Clone)]
+pub struct Server {
+    config: Config,
+    rules: Rules,
+    // Of a daily room, and when it is over.
+    today: Option<(Day, Time)>,
+    peers: BTreeMap<PeerId, Peer>,
+    seats: BTreeMap<u8, Seat>,
+    // Games that are not over for all of their players.
+    contests: BTreeMap<u32, Contest>,
+    // Games that have begun.
+    games: u32,
+    hints: TokenBucket,
+    outcome: Option<Outcome>,
+    // Of the peers; the rest is small enough to be added up each time.
+    digest: Digest,
+}
+
+impl Server {
+    /// A server without players.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if no game can be played with this configuration.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        let rules = config.check()?;
+        Ok(Self {
+            config,
+            rules,
+            today: config.first_day.map(|first| (Day(first.day), Time::ZERO.plus(first.lasts))),
+            peers: BTreeMap::new(),
+            seats: BTreeMap::new(),
+            contests: BTreeMap::new(),
+            games: 0,
+            hints: TokenBucket::new(HINT_RATE, Time::ZERO),
+            outcome: None,
+            digest: Digest::default(),
+        })
+    }
+
+    /// How it is set up.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    const fn capacity(&self) -> u8 {
+        match self.config.mode {
+            Mode::Race(players) => players,
+            Mode::Solo | Mode::Daily => SEATS,
+        }
+    }
+
+    fn request(&mut self, now: Time, peer: PeerId, message: ClientMessage, out: &mut Outbox) {
+        let Some(Peer { role, seat, .. }) = self.peers.get(&peer) else { return };
+        if *role == Role::Watcher && message != ClientMessage::Quit {
+            return self.no(peer, WATCHING, out);
+        }
+        let Some(seat) = *seat else {
+            return match message {
+                ClientMessage::Play(name) => self.play(now, peer, name, out),
+                ClientMessage::Quit => self.dismiss(peer, GOODBYE, Departure::Quit, out),
+                _ => self.no(peer, NO_SEAT, out),
+            };
+        };
+        if let Some(seat) = self.seats.get_mut(&seat) {
+            seat.last = now;
+        }
+        match message {
+            ClientMessage::Play(_) => self.no(peer, SEATED, out),
+            ClientMessage::Guess(code) => self.act(peer, seat, Action::Guess(code), out),
+            ClientMessage::Lifeline(lifeline) => self.act(peer, seat, Action::Lifeline(lifeline), out),
+            ClientMessage::Hint => self.hint(now, peer, seat, out),
+            ClientMessage::New(rules) => self.another(now, peer, seat, rules, out),
+            ClientMessage::Resign => match self.running(seat) {
+                Some(_) => self.finish(seat, HowOver::Resigned, out),
+                None => self.no(peer, self.why_not(seat), out),
+            },
+            ClientMessage::Quit => self.dismiss(peer, GOODBYE, Departure::Quit, out),
+        }
+    }
+
+    fn play(&mut self, now: Time, peer: PeerId, name: Name, out: &mut Outbox) {
+        let Some(host) = self.peers.get(&peer).map(|peer| peer.host) else { return };
+        let Some(seat) = (1..=self.capacity()).find(|seat| !self.seats.contains_key(seat)) else {
+            return self.no(peer, FULL, out);
+        };
+        let taken = self.peers.values().filter(|peer| peer.host == host && peer.seat.is_some()).count();
+        if taken >= SEATS_OF_HOST && !matches!(self.config.mode, Mode::Race(_)) {
+            return self.no(peer, FULL_FOR_HOST, out);
+        }
+        self.change_peer(peer, |peer| peer.seat = Some(seat));
+        self.seats.insert(seat, Seat { peer, name: name.clone(), last: now, ready: false, played: None });
+        self.say(peer, &ServerMessage::Ok(seat), out);
+        self.say_all(&ServerMessage::Seat(seat, name), out);
+        self.take_part(now, seat, self.rules, out);
+    }
+
+    // The player wants to play the next game.
+    fn take_part(&mut self, now: Time, number: u8, rules: Rules, out: &mut Outbox) {
+        let Some(seat) = self.seats.get_mut(&number) else { return };
+        out.event(GameEvent::Joined { peer: seat.peer, name: seat.name.to_string(), seat: number.to_string() });
+        seat.ready = true;
+        match self.missing() {
+            0 if matches!(self.config.mode, Mode::Race(_)) => self.begin(now, rules, out),
+            0 => self.begin_at(now, &[number], rules, out),
+            missing => self.say_all(&ServerMessage::Wait(missing), out),
+        }
+    }
+
+    // How many players are missing before a race can begin.
+    fn missing(&self) -> u8 {
+        let Mode::Race(players) = self.config.mode else { return 0 };
+        let ready = self.seats.values().filter(|seat| seat.ready).count();
+        players.saturating_sub(u8::try_from(ready).unwrap_or(u8::MAX))
+    }
+
+    fn begin(&mut self, now: Time, rules: Rules, out: &mut Outbox) {
+        let all: alloc::vec::Vec<u8> = self.seats.keys().copied().collect();
+        self.begin_at(now, &all, rules, out);
+    }
+
+    // Begins a game at these seats, with the same code for all.
+    fn begin_at(&mut self, now: Time, seats: &[u8], rules: Rules, out: &mut Outbox) {
+        self.games = self.games.saturating_add(1);
+        let number = self.games;
+        let day = self.today.map(|(day, _)| day);
+        let mut contest = Contest::new(now);
+        for &seat in seats {
+            let Some(place) = self.seats.get_mut(&seat) else { continue };
+            place.ready = false;
+            place.played = Some(Played::new(&self.config, number, rules, day));
+            contest.enter(seat, place.name.clone());
+        }
+        self.contests.insert(number, contest);
+        out.event(GameEvent::Started { game: number, players: u32::try_from(seats.len()).unwrap_or(u32::MAX) });
+        for &seat in seats {
+            self.say_all(&ServerMessage::Game { seat, number, rules }, out);
+        }
+        for &seat in seats {
+            self.say_turn(seat, out);
+        }
+    }
+
+    fn running(&mut self, seat: u8) -> Option<&mut Played> {
+        self.seats.get_mut(&seat)?.played.as_mut().filter(|played| played.how.is_none())
+    }
+
+    // Why there is no game at a seat.
+    fn why_not(&self, seat: u8) -> &'static str {
+        let waits = self.seats.get(&seat).is_some_and(|seat| seat.ready);
+        if waits { NOT_BEGUN } else { NO_GAME }
+    }
+
+    fn act(&mut self, peer: PeerId, seat: u8, action: Action, out: &mut Outbox) {
+        let Some(played) = self.running(seat) else {
+            return self.no(peer, self.why_not(seat), out);
+        };
+        if let Err(why) = played.act(action) {
+            return self.no(peer, &why.to_string(), out);
+        }
+        let how = played.outcome();
+        self.say_last_line(seat, out);
+        match how {
+            Some(how) => self.finish(seat, how, out),
+            None => self.say_turn(seat, out),
+        }
+    }
+
+    fn hint(&mut self, now: Time, peer: PeerId, seat: u8, out: &mut Outbox) {
+        let race = matches!(self.config.mode, Mode::Race(_));
+        let Some(played) = self.seats.get_mut(&seat).and_then(|seat| seat.played.as_mut()) else {
+            return self.no(peer, self.why_not(seat), out);
+        };
+        if played.how.is_some() {
+            return self.no(peer, NO_GAME, out);
+        }
+        if race {
+            return self.no(peer, NO_HINTS_IN_A_RACE, out);
+        }
+        if played.advice.is_some() {
+            return self.say_advice(seat, out);
+        }
+        if played.game.rules().guesses() > MAX_HINT_GUESSES {
+            return self.no(peer, NO_LONG_HINTS, out);
+        }
+        if !self.hints.take(now, 1) {
+            return self.no(peer, TOO_MANY_HINTS, out);
+        }
+        let turn = played.game.turn();
+        // The answers are those of a code, so some code is possible.
+        let Some(hint) = Hint::of(&played.game.ask_hint()) else { return };
+        played.advice = Some((Advice::of(turn, &hint), hint.possible));
+        self.say_turn(seat, out);
+    }
+
+    fn another(&mut self, now: Time, peer: PeerId, seat: u8, wanted: Option<(usize, bool)>, out: &mut Outbox) {
+        let Some(place) = self.seats.get(&seat) else { return };
+        let why = match (self.config.mode, &place.played) {
+            (_, Some(played)) if played.how.is_none() => Some(NOT_OVER),
+            _ if place.ready => Some(NOT_BEGUN),
+            (Mode::Race(_), _) if wanted.is_some() => Some(RACE_RULES),
+            (Mode::Daily, _) if wanted.is_some() => Some(DAILY_RULES),
+            (Mode::Daily, Some(played)) if played.day == self.today.map(|(day, _)| day) => Some(ONE_A_DAY),
+            _ => None,
+        };
+        if let Some(why) = why {
+            return self.no(peer, why, out);
+        }
+        let rules = match wanted.map(|(length, repeats)| Rules::new(length, MAX_COLOURS, repeats)) {
+            None => self.rules,
+            Some(Ok(rules)) => rules,
+            Some(Err(why)) => return self.no(peer, &why.to_string(), out),
+        };
+        self.take_part(now, seat, rules, out);
+    }
+
+    // The game at a seat is over.
+    fn finish(&mut self, seat: u8, how: HowOver, out: &mut Outbox) {
+        let Some(played) = self.running(seat) else { return };
+        played.how = Some(how);
+        played.advice = None;
+        let (number, turns) = (played.number, played.game.turns_gone());
+        self.say_over(seat, out);
+        if let Some(contest) = self.contests.get_mut(&number) {
+            contest.finish(seat, how, turns);
+        }
+        self.end_if_over(number, out);
+    }
+
+    // Ends a game that is over for all of its players.
+    fn end_if_over(&mut self, number: u32, out: &mut Outbox) {
+        if !self.contests.get(&number).is_some_and(Contest::is_over) {
+            return;
+        }
+        let Some(contest) = self.contests.remove(&number) else { return };
+        contest.tell(number, out);
+        if matches!(self.config.mode, Mode::Race(_)) {
+            // Nobody looks for the code any more, so all may see how the others looked for it.
+            let racers = self.seats.iter().filter(|(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);
+            for seat in racers.collect::<alloc::vec::Vec<_>>() {
+                self.say_board(seat, out);
+            }
+        }
+    }
+
+    // Lets a peer go with a last word.
+    fn dismiss(&mut self, peer: PeerId, text: &str, why: Departure, out: &mut Outbox) {
+        self.say(peer, &ServerMessage::Bye(text.into()), out);
+        self.part(peer, why, out);
+    }
+
+    // A peer is gone, and with it its seat.
+    fn part(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
+        let Some(gone) = self.peers.remove(&peer) else { return };
+        self.toggle_peer(peer, &gone);
+        out.close(peer);
+        let Some((number, seat)) = gone.seat.and_then(|number| Some((number, self.seats.remove(&number)?))) else {
+            return;
+        };
+        out.event(GameEvent::Left { peer, name: seat.name.to_string(), seat: number.to_string(), why });
+        self.say_all(&ServerMessage::Left(number), out);
+        if let Some(played) = seat.played.filter(|played| played.how.is_none()) {
+            if let Some(contest) = self.contests.get_mut(&played.number) {
+                contest.leave(number, played.game.turns_gone());
+            }
+            self.end_if_over(played.number, out);
+        }
+        if matches!(self.config.mode, Mode::Race(_)) && self.contests.is_empty() {
+            self.say_all(&ServerMessage::Wait(self.missing()), out);
+        }
+    }
+
+    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
+        if let Some((day, ended)) = self.today.filter(|(_, ends)| *ends <= now) {
+            let days = u32::try_from(now.since(ended).as_secs() / DAY.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
+            self.today = Some((Day(day.0.saturating_add(days)), ended.plus(DAY.saturating_mul(days))));
+            for &peer in self.peers.keys() {
+                self.welcome(peer, out);
+            }
+        }
+        let idle = self.seats.values().filter(|seat| now.since(seat.last) >= IDLE).map(|seat| seat.peer);
+        let minutes = IDLE.as_secs() / 60;
+        for peer in idle.collect::<alloc::vec::Vec<_>>() {
+            let text = format!("you said nothing for {minutes} minutes and have lost your seat");
+            self.dismiss(peer, &text, Departure::Dismissed(format!("said nothing for {minutes} minutes")), out);
+        }
+        if matches!(self.config.mode, Mode::Race(_)) {
+            let late = self.contests.values().filter(|race| now.since(race.started()) >= self.config.limit);
+            for seat in late.flat_map(Contest::running).collect::<alloc::vec::Vec<_>>() {
+                self.finish(seat, HowOver::Late, out);
+            }
+        }
+    }
+
+    fn due(&self) -> Option<Time> {
+        let idle = self.seats.values().map(|seat| seat.last.plus(IDLE));
+        let race = matches!(self.config.mode, Mode::Race(_));
+        let late = self.contests.values().filter(|_| race).map(|contest| contest.started().plus(self.config.limit));
+        idle.chain(late).chain(self.today.map(|(_, ends)| ends)).min()
+    }
+}

@@ -1,0 +1,136 @@
+//! Who takes part in a game, and with which result.
+
+use alloc::{format, string::ToString, vec::Vec};
+use netcore::{Fingerprint, GameEvent, Outbox, Standing, Time};
+use serde::{Deserialize, Serialize};
+
+use super::NOT_FOUND;
+use crate::protocol::{HowOver, Name};
+
+/// Those for whom a game has begun: one, or all of a race.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Contest {
+    started: Time,
+    racers: Vec<Racer>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Racer {
+    pub(super) seat: u8,
+    pub(super) name: Name,
+    result: Option<Finish>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Finish {
+    // None for somebody who left.
+    how: Option<HowOver>,
+    turns: u8,
+    // How many were over before.
+    after: u8,
+}
+
+impl Contest {
+    pub(super) const fn new(started: Time) -> Self {
+        Self { started, racers: Vec::new() }
+    }
+
+    pub(super) fn add_to(&self, print: &mut Fingerprint) {
+        print.add_time(Some(self.started));
+        print.add_count(self.racers.len());
+        for Racer { seat, name, result } in &self.racers {
+            print.add((*seat).into());
+            print.add_bytes(name.as_str().as_bytes());
+            print.add(u64::from(result.is_some()));
+            let Some(Finish { how, turns, after }) = result else { continue };
+            print.add(how.map_or(0, HowOver::number));
+            print.add(u64::from(*turns) << 8 | u64::from(*after));
+        }
+    }
+
+    pub(super) fn enter(&mut self, seat: u8, name: Name) {
+        self.racers.push(Racer { seat, name, result: None });
+    }
+
+    pub(super) const fn started(&self) -> Time {
+        self.started
+    }
+
+    pub(super) fn racers(&self) -> &[Racer] {
+        &self.racers
+    }
+
+    // The seats that are still playing.
+    pub(super) fn running(&self) -> impl Iterator<Item = u8> + '_ {
+        self.racers.iter().filter(|racer| racer.result.is_none()).map(|racer| racer.seat)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.running().next().is_none()
+    }
+
+    pub(super) fn finish(&mut self, seat: u8, how: HowOver, turns: usize) {
+        self.result(seat, Some(how), turns);
+    }
+
+    pub(super) fn leave(&mut self, seat: u8, turns: usize) {
+        self.result(seat, None, turns);
+    }
+
+    fn result(&mut self, seat: u8, how: Option<HowOver>, turns: usize) {
+        let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
+        let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
+        if let Some(racer) = racer {
+            // Both are small: at most ten turns, at most sixteen racers.
+            let small = |number| u8::try_from(number).unwrap_or(u8::MAX);
+            racer.result = Some(Finish { how, turns: small(turns), after: small(after) });
+        }
+    }
+
+    // Reports the result, so far or final.
+    pub(super) fn tell(&self, game: u32, out: &mut Outbox) {
+        let standings = self.standings();
+        let results: Vec<_> = self.racers.iter().map(|racer| format!("{} {}", racer.name, racer.how())).collect();
+        let played = |racer: &Racer| racer.result.is_some_and(|finish| finish.how.is_some());
+        let complete = self.is_over() && self.racers.iter().any(played);
+        out.event(GameEvent::Ended { game, complete, standings });
+        out.summary(format!("game {game}: {}", results.join(", ")));
+    }
+
+    // Fewer turns are better, and of as many, who was first; whoever did not find the code shares the last rank.
+    fn standings(&self) -> Vec<Standing> {
+        let mut order: Vec<&Racer> = self.racers.iter().collect();
+        order.sort_by_key(|racer| racer.key());
+        let mut standings: Vec<Standing> = Vec::with_capacity(order.len());
+        for (at, racer) in order.iter().enumerate() {
+            let same = at.checked_sub(1).filter(|&before| order[before].key() == racer.key());
+            let rank = same.and_then(|before| standings.get(before)).map(|before| before.rank);
+            standings.push(Standing {
+                rank: rank.unwrap_or_else(|| u32::try_from(at + 1).unwrap_or(u32::MAX)),
+                seat: racer.seat.to_string(),
+                name: racer.name.to_string(),
+                score: racer.key().0,
+            });
+        }
+        standings
+    }
+}
+
+impl Racer {
+    // Smaller is better.
+    fn key(&self) -> (i64, u8) {
+        match self.result {
+            Some(Finish { how: Some(HowOver::Won), turns, after }) => (turns.into(), after),
+            _ => (NOT_FOUND, 0),
+        }
+    }
+
+    fn how(&self) -> alloc::string::String {
+        match self.result {
+            Some(Finish { how: Some(HowOver::Won), turns, .. }) => format!("won in {turns} turns"),
+            Some(Finish { how: Some(how), .. }) => how.word().into(),
+            Some(Finish { how: None, .. }) => "left".into(),
+            None => "was still playing".into(),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What docs/protocols/mastermind.md says is what the server does.
+
+use std::{fmt::Write, fs, path::Path};
+
+use mastermind::{ClientMessage, ServerMessage};
+use netcore::Framing;
+
+use crate::{room::Room, serving};
+
+fn document() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/mastermind.md")).unwrap()
+}
+
+/// The rows below a table's head, cell by cell.
+fn table(head: &str) -> Vec<Vec<String>> {
+    let document = document();
+    let (_, rows) = document.split_once(head).unwrap();
+    let rows = rows.lines().skip(2).take_while(|line| line.starts_with("| "));
+    let cell = |cell: &str| cell.trim().trim_matches('`').to_owned();
+    rows.map(|row| row.trim_matches('|').split(" | ").map(cell).collect()).collect()
+}
+
+#[test]
+fn each_example_is_read_and_written_again() {
+    let examples = table("| sent by | message | bytes |");
+    assert_eq!(examples.len(), 26);
+    for example in examples {
+        let [sender, message, bytes] = &example[..] else { panic!("{example:?}") };
+        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(bytes, format!("{message}\n").as_bytes());
+        let again = match &**sender {
+            "player" => ClientMessage::parse(message.as_bytes()).unwrap().to_frame(Framing::Stream),
+            _ => ServerMessage::parse(message.as_bytes()).unwrap().to_frame(Framing::Stream),
+        };
+        assert_eq!(again, bytes);
+    }
+}
+
+#[test]
+fn what_is_no_message_is_none() {
+    let lines = table("| line | why not |");
+    assert_eq!(lines.len(), 10);
+    for line in lines {
+        assert!(ClientMessage::parse(line[0].as_bytes()).is_err(), "{line:?}");
+    }
+}
+
+#[test]
+fn a_game_goes_as_the_sessions_do() {
+    let document = document();
+    let sessions: Vec<&str> =
+        document.split("```text\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();
+    let [typed, session] = sessions[..] else { panic!("there are two sessions") };
+    let mut room = Room::new(serving::solo());
+    room.connect("Ann");
+    let mut said = String::new();
+    let greeting = room.heard("Ann");
+    for line in session.lines().filter_map(|line| line.strip_prefix("> ")) {
+        let _ = writeln!(said, "> {line}");
+        room.say("Ann", line);
+        for heard in room.heard("Ann") {
+            let _ = writeln!(said, "< {heard}");
+        }
+    }
+    assert_eq!(said, session);
+    let front: String = session.lines().take(8).fold(greeting.join("\n"), |text, line| text + "\n" + &line[2..]);
+    assert_eq!(typed.split_once('\n').unwrap().1, front + "\n");
+}

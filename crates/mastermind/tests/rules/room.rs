@@ -1,0 +1,194 @@
+//! A room of players and watchers, known by name; transcripts of what they say and hear.
+
+use std::{collections::BTreeMap, fmt::Write, time::Duration};
+
+use bytes::BytesMut;
+use mastermind::{Server, server::Config};
+use netcore::{
+    Engine, GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role, Room as _,
+    RoomInput, Time, To,
+};
+
+#[derive(Debug, Clone)]
+struct Wire {
+    peer: PeerId,
+    link: Link,
+    unread: BytesMut,
+    heard: Vec<String>,
+    closed: bool,
+}
+
+/// A server, its clock, and everybody who is connected or was.
+#[derive(Debug, Clone)]
+pub(crate) struct Room {
+    pub(crate) hosted: Hosted<Server>,
+    pub(crate) now: Time,
+    wires: BTreeMap<String, Wire>,
+    next_peer: u64,
+    pub(crate) events: Vec<GameEvent>,
+}
+
+impl Room {
+    pub(crate) fn new(config: Config) -> Self {
+        let hosted = Hosted::new(Server::new(config).expect("tests set up servers that can be"));
+        Self { hosted, now: Time::ZERO, wires: BTreeMap::new(), next_peer: 1, events: vec![] }
+    }
+
+    /// Whoever begins with a `w` only looks on. Over streams whoever has a capital letter, over frames the others.
+    pub(crate) fn connect(&mut self, who: &str) {
+        let role = if who.starts_with('w') { Role::Watcher } else { Role::Player };
+        let link = if who.starts_with(char::is_uppercase) { Link::Stream } else { Link::Message };
+        let peer = PeerId(self.next_peer);
+        self.next_peer += 1;
+        let wire = Wire { peer, link, unread: BytesMut::new(), heard: vec![], closed: false };
+        self.wires.insert(who.to_owned(), wire);
+        let address = format!("192.0.2.{}:4000", peer.0 % 200);
+        self.input(RoomInput::Connected { peer, role, link, address: &address });
+    }
+
+    pub(crate) fn say(&mut self, who: &str, text: &str) {
+        let end = if who.starts_with(char::is_uppercase) { "\n" } else { "" };
+        self.bytes(who, format!("{text}{end}").as_bytes());
+    }
+
+    /// Bytes as they arrive; whoever was not there connects first.
+    pub(crate) fn bytes(&mut self, who: &str, bytes: &[u8]) {
+        if !self.wires.contains_key(who) {
+            self.connect(who);
+        }
+        let wire = self.wires.get_mut(who).expect("it is connected");
+        let peer = wire.peer;
+        let mut unread = std::mem::take(&mut wire.unread);
+        unread.extend_from_slice(bytes);
+        loop {
+            let progress = self.input(RoomInput::Bytes { peer, bytes: &mut unread });
+            if progress != Progress::Decoded || unread.is_empty() {
+                break;
+            }
+        }
+        if let Some(wire) = self.wires.get_mut(who) {
+            wire.unread = unread;
+        }
+    }
+
+    pub(crate) fn gone(&mut self, who: &str, why: Gone) {
+        let peer = self.wires[who].peer;
+        self.input(RoomInput::Disconnected { peer, why });
+    }
+
+    pub(crate) fn refresh(&mut self, who: &str) {
+        let peer = self.wires[who].peer;
+        self.input(RoomInput::Refresh { peer });
+    }
+
+    /// Lets time go by; what is due happens when it is due.
+    pub(crate) fn wait(&mut self, time: Duration) {
+        let until = self.now.plus(time);
+        while let Some(due) = self.hosted.deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.input(RoomInput::Elapsed);
+        }
+        self.now = until;
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.input(RoomInput::Stop(Leave::Over));
+    }
+
+    fn input(&mut self, input: RoomInput<'_>) -> Progress {
+        let mut out = Outbox::new();
+        let progress = self.hosted.input(self.now, input, &mut out);
+        for output in out.drain() {
+            match output {
+                Output::Send { to: To::Peer(peer), frame } => {
+                    let wire = self.wires.values_mut().find(|wire| wire.peer == peer).expect("it is connected");
+                    assert!(!wire.closed, "nothing is sent after the end");
+                    let text = std::str::from_utf8(&frame).expect("messages are text");
+                    let text = match wire.link {
+                        Link::Stream => text.strip_suffix('\n').expect("a line ends"),
+                        _ => text,
+                    };
+                    assert!(text.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{text:?}");
+                    wire.heard.push(text.to_owned());
+                }
+                Output::Close { peer } => {
+                    self.wires.values_mut().find(|wire| wire.peer == peer).expect("it is connected").closed = true;
+                }
+                Output::Event(event) => self.events.push(event),
+                other => panic!("{other:?}"),
+            }
+        }
+        progress
+    }
+
+    /// What somebody heard since the last time.
+    pub(crate) fn heard(&mut self, who: &str) -> Vec<String> {
+        std::mem::take(&mut self.wires.get_mut(who).expect("it is connected").heard)
+    }
+
+    /// The same, and it is still there.
+    pub(crate) fn peek(&self, who: &str) -> &[String] {
+        &self.wires[who].heard
+    }
+
+    pub(crate) fn is_closed(&self, who: &str) -> bool {
+        self.wires[who].closed
+    }
+
+    /// The server is written down and read again, and nobody notices.
+    pub(crate) fn read_again(&mut self) {
+        self.hosted = written_and_read(&self.hosted);
+    }
+
+    /// Plays a transcript and compares.
+    ///
+    /// `Ann > GUESS 1234` is a line that comes in (whoever was not there connects first), `Ann < ROW ...` is a line that goes out to
+    /// her because of it, and `Ann closed` tells that she is let go. `wait 60 s` lets time go by, `Ann broke` her connection,
+    /// `Ann refresh` loses what she knows, `w comes` connects, `stop` stops the server.
+    #[track_caller]
+    pub(crate) fn check(&mut self, transcript: &str) {
+        let expected: Vec<&str> = transcript.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let mut got = String::new();
+        for line in &expected {
+            let closed: Vec<String> = self.closed();
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                [who, ">", ..] => self.say(who, &line[who.len() + 3..]),
+                ["wait", time, "s"] => self.wait(Duration::from_secs(time.parse().expect("seconds"))),
+                [who, "comes"] => self.connect(who),
+                [who, "broke"] => self.gone(who, Gone::Broken),
+                [who, "refresh"] => self.refresh(who),
+                ["stop"] => self.stop(),
+                _ => continue,
+            }
+            self.read_again();
+            let _ = writeln!(got, "{line}");
+            let names: Vec<String> = self.wires.keys().cloned().collect();
+            for who in names {
+                for text in self.heard(&who) {
+                    let _ = writeln!(got, "{who} < {text}");
+                }
+            }
+            for who in self.closed().iter().filter(|who| !closed.contains(who)) {
+                let _ = writeln!(got, "{who} closed");
+            }
+        }
+        let expected = expected.join("\n") + "\n";
+        assert!(got == expected, "\n--- expected\n{expected}\n--- got\n{got}");
+    }
+
+    fn closed(&self) -> Vec<String> {
+        self.wires.iter().filter(|(_, wire)| wire.closed).map(|(who, _)| who.clone()).collect()
+    }
+}
+
+/// A room that was written down and read again, and is in the same state.
+pub(crate) fn written_and_read(hosted: &Hosted<Server>) -> Hosted<Server> {
+    let setup = serde_json::to_string(&hosted.engine().setup()).unwrap();
+    let state = serde_json::to_string(&hosted.state()).unwrap();
+    let setup = serde_json::from_str(&setup).unwrap();
+    let restored: Hosted<Server> = Hosted::restore(setup, serde_json::from_str(&state).unwrap()).unwrap();
+    assert_eq!((restored.digest(), restored.deadline()), (hosted.digest(), hosted.deadline()));
+    assert_eq!((restored.status(), restored.engine().outcome()), (hosted.status(), hosted.engine().outcome()));
+    assert_eq!(serde_json::to_string(&restored.state()).unwrap(), state);
+    restored
+}

@@ -1,0 +1,159 @@
+//! Seats, results, mistakes, hints and silence.
+
+use std::time::Duration;
+
+use mastermind::{
+    Day, Rules,
+    protocol::Mode,
+    server::{Config, FirstDay, IDLE, SEATS, SEATS_OF_HOST},
+};
+use netcore::{Departure, GameEvent, Gone};
+
+use crate::room::Room;
+
+/// A room with a seed whose first code is 4367.
+pub(crate) fn solo() -> Config {
+    Config::new(4, false, 12)
+}
+
+pub(crate) fn race(players: u8) -> Config {
+    Config { mode: Mode::Race(players), ..solo() }
+}
+
+/// Begins on 13 January 2026, ten minutes before midnight.
+pub(crate) fn daily() -> Config {
+    let first_day = Some(FirstDay { day: 20_466, lasts: Duration::from_secs(600) });
+    Config { mode: Mode::Daily, first_day, repeats: true, ..solo() }
+}
+
+/// Rank, name and score.
+type Row<'a> = (u32, &'a str, i64);
+
+fn ended(room: &Room) -> Vec<(u32, bool, Vec<Row<'_>>)> {
+    let ended = room.events.iter().filter_map(|event| match event {
+        GameEvent::Ended { game, complete, standings } => {
+            let rows = standings.iter().map(|row| (row.rank, row.name.as_str(), row.score)).collect();
+            Some((*game, *complete, rows))
+        }
+        _ => None,
+    });
+    ended.collect()
+}
+
+#[test]
+fn fewer_turns_win_a_race_and_of_as_many_the_first() {
+    let mut room = Room::new(race(4));
+    for who in ["Ann", "Bob", "Cyd", "Dee"] {
+        room.say(who, &format!("PLAY {who}"));
+    }
+    for (who, guess) in [("Ann", "4367"), ("Bob", "1234"), ("Bob", "4367"), ("Cyd", "1111"), ("Dee", "2222")] {
+        room.say(who, &format!("GUESS {guess}"));
+    }
+    room.say("Cyd", "GUESS 4367");
+    assert_eq!(ended(&room), []);
+    room.gone("Dee", Gone::Broken);
+    assert_eq!(ended(&room), [(1, true, vec![(1, "Ann", 1), (2, "Bob", 2), (3, "Cyd", 2), (4, "Dee", 11)])]);
+}
+
+#[test]
+fn whoever_did_not_find_the_code_shares_the_last_rank_and_who_leaves_alone_ends_nothing_complete() {
+    let mut room = Room::new(race(3));
+    for who in ["Ann", "Bob", "Cyd"] {
+        room.say(who, &format!("PLAY {who}"));
+    }
+    (0..10).for_each(|_| room.say("Ann", "GUESS 1111"));
+    room.say("Bob", "RESIGN");
+    room.say("Cyd", "GUESS 4367");
+    assert_eq!(ended(&room), [(1, true, vec![(1, "Cyd", 1), (2, "Ann", 11), (2, "Bob", 11)])]);
+    let mut room = Room::new(solo());
+    room.say("Ann", "PLAY Ann");
+    room.say("Ann", "QUIT");
+    assert_eq!(ended(&room), [(1, false, vec![(1, "Ann", 11)])]);
+    let left = room.events.iter().any(|event| matches!(event, GameEvent::Left { why: Departure::Quit, .. }));
+    assert!(left);
+}
+
+#[test]
+fn a_host_has_its_share_of_the_seats() {
+    let mut room = Room::new(solo());
+    // The addresses of test peers repeat after 200 of them.
+    let mut seated = 0;
+    for number in 0..200 * (SEATS_OF_HOST + 1) {
+        let who = format!("p{number}");
+        room.connect(&who);
+        if number % 200 == 7 {
+            room.say(&who, "PLAY x");
+            seated += usize::from(room.heard(&who).iter().any(|line| line.starts_with("OK ")));
+        }
+        if number % 200 == 8 && number > 200 * 30 {
+            room.say(&who, "PLAY y");
+        }
+    }
+    assert_eq!(seated, SEATS_OF_HOST);
+    assert!(usize::from(SEATS) > SEATS_OF_HOST);
+}
+
+#[test]
+fn a_player_who_says_nothing_loses_its_seat_and_a_watcher_does_not() {
+    let mut room = Room::new(solo());
+    room.say("Ann", "PLAY Ann");
+    room.say("bob", "PLAY Bob");
+    room.connect("w");
+    room.wait(IDLE.checked_sub(Duration::from_secs(1)).unwrap());
+    room.say("bob", "HINT");
+    room.wait(Duration::from_secs(2));
+    assert!(room.heard("Ann").last().unwrap().starts_with("BYE you said nothing for 15 minutes"));
+    assert_eq!(room.heard("w").last().unwrap(), "LEFT 1");
+}
+
+#[test]
+fn mistakes_are_answered_and_only_a_line_that_never_ends_costs_the_connection() {
+    let mut room = Room::new(solo());
+    room.bytes("Ann", b"play ann\r\n\r\nGUESS\r\nGUESS 12a4\nguess 1243\n");
+    let heard = room.heard("Ann");
+    let said: Vec<&str> = heard.iter().map(String::as_str).filter(|line| line.starts_with(['N', 'R'])).collect();
+    assert_eq!(
+        said,
+        [
+            "ROOM solo 4 8 no",
+            "NO byte 0: no message; say PLAY <name>, GUESS <digits>, LIFELINE 1, LIFELINE 2, HINT, NEW, RESIGN or QUIT",
+            "NO byte 6: no guess; say GUESS and 4 to 8 digits from 1 to 8",
+            "NO byte 8: no guess; say GUESS and 4 to 8 digits from 1 to 8",
+            "ROW 1 1 1243 0 2",
+        ]
+    );
+    room.bytes("Ann", &[b'x'; 200]);
+    assert!(room.heard("Ann").last().unwrap().starts_with("BYE malformed message: a message of "));
+    // A frame that is too long costs nothing.
+    room.bytes("bob", &[b'x'; 200]);
+    room.bytes("bob", b"PLAY bob");
+    assert!(room.heard("bob").iter().any(|line| line == "OK 1"));
+}
+
+#[test]
+fn hints_are_for_short_codes_and_not_too_many_at_once() {
+    let mut room = Room::new(solo());
+    let mut refused = 0;
+    for number in 0..9 {
+        let who = format!("p{number}");
+        room.say(&who, "PLAY x");
+        room.say(&who, "HINT");
+        let heard = room.heard(&who);
+        refused += usize::from(heard.last().unwrap().starts_with("NO too many hints"));
+    }
+    assert_eq!(refused, 3);
+    room.wait(Duration::from_secs(1));
+    for text in ["RESIGN", "NEW 7 yes", "HINT"] {
+        room.say("p0", text);
+    }
+    assert_eq!(room.heard("p0").last().unwrap(), "NO there are hints for up to 6 pegs only");
+}
+
+#[test]
+fn the_day_has_the_puzzle_that_a_terminal_has() {
+    let mut room = Room::new(daily());
+    room.say("Ann", "PLAY Ann");
+    let code = Day(20_466).puzzle(Rules::new(4, 8, true).unwrap());
+    room.say("Ann", &format!("GUESS {code}"));
+    assert_eq!(room.heard("Ann").last().unwrap(), &format!("OVER 1 won 1 0 {code}"));
+}

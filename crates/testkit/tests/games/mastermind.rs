@@ -1,0 +1,90 @@
+//! Mastermind: codebreakers play alone, in races, and the puzzle of the day.
+
+use std::time::Duration;
+
+use mastermind::{
+    Server,
+    protocol::Mode,
+    server::{Config, FirstDay},
+};
+use netcore::{Link, Outcome, Role, Time};
+use testkit::{
+    net::{Conditions, Net},
+    seeds::for_each_seed,
+};
+
+use super::{By, START, add, address, check_events, run, sit_down};
+use crate::breaker::{Breaker, Told};
+
+const PAUSE: Duration = Duration::from_millis(80);
+
+fn config(mode: Mode, seed: u64) -> Config {
+    let first_day = (mode == Mode::Daily).then_some(FirstDay { day: 20_000, lasts: Duration::from_secs(1_000) });
+    Config { mode, first_day, ..Config::new(4, false, seed) }
+}
+
+fn breaker(number: u8, by: By, at: Time) -> Breaker {
+    let link = if by == By::Stream { Link::Stream } else { Link::Message };
+    Breaker::new(link, Some(&format!("P{number}")), number.into(), at, PAUSE)
+}
+
+fn watcher(by: By) -> Breaker {
+    let link = if by == By::Stream { Link::Stream } else { Link::Message };
+    Breaker::new(link, None, 0, START, PAUSE)
+}
+
+/// Plays until somebody was told of the end of so many games.
+fn play(net: &mut Net<Server, Breaker>, games: usize) {
+    let mut told = Told::default();
+    run(net, |net| {
+        for (at, breaker) in net.clients() {
+            told.check(&breaker.client, &at.to_string());
+        }
+        told.over() >= games
+    });
+}
+
+fn check_end(net: &mut Net<Server, Breaker>) {
+    net.stop();
+    net.settle();
+    assert_eq!(net.outcome(), Some(Outcome::Stopped));
+    assert!(net.is_closed() && net.peers() == 0);
+    for (at, breaker) in net.clients() {
+        assert_eq!(breaker.client.farewell(), Some("the server was stopped"), "{at}");
+    }
+    check_events(net);
+}
+
+#[test]
+fn in_each_mode_and_over_each_link_games_are_played_to_their_end() {
+    for mode in [Mode::Solo, Mode::Race(3), Mode::Daily] {
+        for by in [By::Stream, By::Messages] {
+            for_each_seed(3, |seed| {
+                let mut net = Net::new(Server::new(config(mode, seed)).unwrap(), seed, Conditions::CALM);
+                for number in 1..=3 {
+                    add(&mut net, number, by, Role::Player, breaker(number, by, START));
+                }
+                add(&mut net, 9, by, Role::Watcher, watcher(by));
+                play(&mut net, 3);
+                check_end(&mut net);
+            });
+        }
+    }
+}
+
+#[test]
+fn over_rough_links_everybody_is_told_the_same_whenever_they_come() {
+    for_each_seed(20, |seed| {
+        let mode = if seed.is_multiple_of(2) { Mode::Solo } else { Mode::Race(2) };
+        let mut net = Net::new(Server::new(config(mode, seed)).unwrap(), seed, Conditions::CALM);
+        add(&mut net, 1, By::Stream, Role::Player, breaker(1, By::Stream, START));
+        add(&mut net, 2, By::Messages, Role::Player, breaker(2, By::Messages, START));
+        add(&mut net, 8, By::Stream, Role::Watcher, watcher(By::Stream));
+        sit_down(&mut net, seed);
+        play(&mut net, 2);
+        add(&mut net, 9, By::Messages, Role::Watcher, watcher(By::Messages));
+        assert!(net.refresh(address(2)));
+        play(&mut net, 6);
+        check_end(&mut net);
+    });
+}
