@@ -4,8 +4,8 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
-mod openapi;
 mod mastermind;
+mod openapi;
 mod restart;
 mod results;
 mod support;
