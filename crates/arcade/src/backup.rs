@@ -18,8 +18,10 @@ use tar::{Builder, EntryType, Header};
 /// The front of a journal, which says how much of it is known to be on disk. It is read before the length, so that it never
 /// promises more than was copied.
 const FRONT: u64 = 1_536;
-/// What is not needed elsewhere, or only means something on this machine.
-const LEFT_OUT: [&str; 2] = ["lock", "control"];
+/// The name of the database of results.
+const RESULTS: &str = "results.db";
+/// What is not needed elsewhere, or only means something on this machine, or is copied by itself.
+const LEFT_OUT: [&str; 5] = ["lock", "control", "results.db", "results.db-wal", "results.db-shm"];
 /// Directories in directories that are copied.
 const MAX_DEPTH: usize = 4;
 
@@ -31,11 +33,11 @@ pub(crate) struct Account {
 }
 
 /// Writes a backup of the data directory into a new file. Rooms are copied before journals, so that the journals of all rooms are in
-/// it.
+/// it. `results` is a copy of the database of results, if that is a file.
 ///
 /// # Errors
 /// When something is at `file`, or the data cannot be read, or the backup not written.
-pub(crate) fn back_up(data: &Path, file: &Path) -> anyhow::Result<Account> {
+pub(crate) fn back_up(data: &Path, results: Option<&Path>, file: &Path) -> anyhow::Result<Account> {
     let cannot = || format!("cannot write the backup '{}'", file.display());
     let mut account = Account { files: 0, bytes: 0 };
     let mut tar = Builder::new(NewFile::create(file).with_context(cannot)?);
@@ -46,6 +48,11 @@ pub(crate) fn back_up(data: &Path, file: &Path) -> anyhow::Result<Account> {
         if !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
             add(&mut tar, data, &name, MAX_DEPTH, &mut account)?;
         }
+    }
+    if let Some(results) = results {
+        account.bytes += copy(&mut tar, results, Path::new(RESULTS))
+            .with_context(|| format!("cannot copy '{}'", results.display()))?;
+        account.files += 1;
     }
     let mut file = tar.into_inner().with_context(cannot)?;
     file.flush().and_then(|()| file.finish()).with_context(cannot)?;
@@ -130,14 +137,19 @@ mod tests {
         ] {
             fs::write(data.join(name), content).unwrap();
         }
+        let results = directory.path().join("copy.db");
+        fs::write(&results, b"copy").unwrap();
+        // What is there while others write.
+        fs::write(data.join("results.db"), b"half").unwrap();
         let file = directory.path().join("backup.tar");
-        assert_eq!(back_up(&data, &file).unwrap(), Account { files: 3, bytes: 5_002 });
-        let error = back_up(&data, &file).unwrap_err();
+        assert_eq!(back_up(&data, Some(&results), &file).unwrap(), Account { files: 4, bytes: 5_006 });
+        let error = back_up(&data, None, &file).unwrap_err();
         assert!(format!("{error:#}").contains("exists"), "{error:#}");
         let out = directory.path().join("out");
         tar::Archive::new(File::open(&file).unwrap()).unpack(&out).unwrap();
         assert_eq!(fs::read(out.join("journals/a.journal")).unwrap(), long);
         assert_eq!(fs::read(out.join("rooms/next")).unwrap(), b"4");
+        assert_eq!(fs::read(out.join("results.db")).unwrap(), b"copy");
         assert!(!out.join("lock").exists() && !out.join(".tmp123").exists());
     }
 }

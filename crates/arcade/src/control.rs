@@ -165,7 +165,8 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         }
         Request::Backup { file } => {
             let data = hub.data().clone();
-            json!(tokio::task::spawn_blocking(move || back_up(&data, &file)).await??)
+            let copy = hub.results().copy(&data).await?;
+            json!(tokio::task::spawn_blocking(move || back_up(&data, copy.as_deref(), &file)).await??)
         }
     })
 }

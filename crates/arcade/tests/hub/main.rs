@@ -4,6 +4,7 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
+mod metrics;
 mod openapi;
 mod restart;
 mod results;
