@@ -4,6 +4,7 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
+mod hidden;
 mod metrics;
 mod openapi;
 mod restart;
