@@ -27,7 +27,7 @@ const PARTY: u32 = 4;
 
 /// How long a player of nuggets keeps a seat without a key. Over UDP nobody notices that a client is gone, and its seat would keep a
 /// room open for ever.
-const IDLE: Duration = Duration::from_secs(15 * 60);
+const IDLE: Duration = Duration::from_mins(15);
 
 /// A game of the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

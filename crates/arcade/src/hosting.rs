@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// The file of the database, in the directory of the hub.
-const RESULTS: &str = "results.db";
+pub(crate) const RESULTS: &str = "results.db";
 /// The file that is locked while a hub runs.
 const LOCK: &str = "lock";
 
@@ -81,6 +81,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
         results.start(waiting);
+        results.prepared().await;
         tokio::spawn(Arc::clone(&hub).publish());
         let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         hub.listens(Address::at(&listen));

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    io::Write as _,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{
@@ -489,7 +490,12 @@ fn secret(path: &Path) -> anyhow::Result<Secret> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let mut key = [0; 32];
             SysRng.try_fill_bytes(&mut key)?;
-            cmdkit::replace_file(path, &key).with_context(|| format!("cannot write '{}'", path.display()))?;
+            // Only its owner can read it.
+            let written = cmdkit::NewFile::create(path).and_then(|mut file| {
+                file.write_all(&key)?;
+                file.finish()
+            });
+            written.with_context(|| format!("cannot write '{}'", path.display()))?;
             Ok(Secret::new(key))
         }
         Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),

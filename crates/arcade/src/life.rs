@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn rooms_stay_by_stated_rules() {
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         let (ours, made) =
             (Rules { permanent: true, empty_for: 5 * minute }, Rules { permanent: false, empty_for: 5 * minute });
         let old = || true;

@@ -5,7 +5,9 @@
 mod admin;
 mod bots;
 mod mastermind;
+mod openapi;
 mod restart;
+mod results;
 mod support;
 
 use std::net::SocketAddr;
