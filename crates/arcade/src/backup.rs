@@ -15,6 +15,8 @@ use cmdkit::NewFile;
 use serde::Serialize;
 use tar::{Builder, EntryType, Header};
 
+use crate::hosting::RESULTS;
+
 /// The front of a journal, which says how much of it is known to be on disk. It is read before the length, so that it never
 /// promises more than was copied.
 const FRONT: u64 = 1_536;
@@ -30,20 +32,26 @@ pub(crate) struct Account {
     bytes: u64,
 }
 
-/// Writes a backup of the data directory into a new file. Rooms are copied before journals, so that the journals of all rooms are in
-/// it.
+/// Writes a backup of the data directory into a new file. `results` is a copy of the database of results, if that is a file of the
+/// hub; it was made before, and journals are copied last. So the journals of all rooms and of all results are in it.
 ///
 /// # Errors
 /// When something is at `file`, or the data cannot be read, or the backup not written.
-pub(crate) fn back_up(data: &Path, file: &Path) -> anyhow::Result<Account> {
+pub(crate) fn back_up(data: &Path, results: Option<&Path>, file: &Path) -> anyhow::Result<Account> {
     let cannot = || format!("cannot write the backup '{}'", file.display());
     let mut account = Account { files: 0, bytes: 0 };
     let mut tar = Builder::new(NewFile::create(file).with_context(cannot)?);
+    if let Some(results) = results {
+        account.bytes += copy(&mut tar, results, Path::new(RESULTS)).with_context(cannot)?;
+        account.files += 1;
+    }
     let mut names: Vec<PathBuf> = entries(data)?;
     // "journals" come last.
     names.sort_by_key(|name| (name.as_os_str() == "journals", name.clone()));
     for name in names {
-        if !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
+        // The database, and what it keeps beside it, cannot be copied while it is written.
+        let is_database = name.to_string_lossy().starts_with(RESULTS);
+        if !is_database && !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
             add(&mut tar, data, &name, MAX_DEPTH, &mut account)?;
         }
     }
@@ -127,17 +135,22 @@ mod tests {
             ("rooms/next", b"4"),
             ("journals/a.journal", &long),
             (".tmp123", b"half"),
+            ("results.db", b"torn"),
+            ("results.db-wal", b"torn"),
         ] {
             fs::write(data.join(name), content).unwrap();
         }
         let file = directory.path().join("backup.tar");
-        assert_eq!(back_up(&data, &file).unwrap(), Account { files: 3, bytes: 5_002 });
-        let error = back_up(&data, &file).unwrap_err();
+        let copy = directory.path().join("copy");
+        fs::write(&copy, b"whole").unwrap();
+        assert_eq!(back_up(&data, Some(&copy), &file).unwrap(), Account { files: 4, bytes: 5_007 });
+        let error = back_up(&data, None, &file).unwrap_err();
         assert!(format!("{error:#}").contains("exists"), "{error:#}");
         let out = directory.path().join("out");
         tar::Archive::new(File::open(&file).unwrap()).unpack(&out).unwrap();
         assert_eq!(fs::read(out.join("journals/a.journal")).unwrap(), long);
         assert_eq!(fs::read(out.join("rooms/next")).unwrap(), b"4");
-        assert!(!out.join("lock").exists() && !out.join(".tmp123").exists());
+        assert_eq!(fs::read(out.join("results.db")).unwrap(), b"whole");
+        assert!(!out.join("results.db-wal").exists() && !out.join("lock").exists() && !out.join(".tmp123").exists());
     }
 }

@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// The file of the database, in the directory of the hub.
-const RESULTS: &str = "results.db";
+pub(crate) const RESULTS: &str = "results.db";
 /// The file that is locked while a hub runs.
 const LOCK: &str = "lock";
 
@@ -53,9 +53,13 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let listeners = bind_tcp(&bind, args.port).map_err(|error| error.naming("--port"))?;
     let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
-    let store = match &args.database {
-        Some(address) => Store::server(address)?,
-        None => Store::file(&args.data.join(RESULTS))?,
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let store = {
+        let _context = runtime.enter();
+        match &args.database {
+            Some(address) => Store::server(address)?,
+            None => Store::file(&args.data.join(RESULTS))?,
+        }
     };
     let (results, waiting) = Results::new(store, journals.clone());
     let ports = Ports::new(bind, args.ports.clone());
@@ -66,7 +70,6 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         proxies: args.proxy.clone(),
     });
     let (hub, before) = Hub::new(&args.data, place, limits, Duration::from_secs(args.empty_rooms))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         let mut stop = Box::pin(shutdown().context("cannot listen for signals")?);
         if !before.is_empty() {
@@ -78,6 +81,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
         results.start(waiting);
+        results.prepared().await;
         tokio::spawn(Arc::clone(&hub).publish());
         let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         hub.listens(Address::at(&listen));

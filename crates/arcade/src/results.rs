@@ -41,6 +41,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How often a journal is read again until the end of a match has reached the file.
 const READINGS: usize = 40;
+/// How long the hub waits for its database before it opens.
+const WELCOME: Duration = Duration::from_secs(2);
 /// How long results may take that wait when the hub ends.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// Matches and leaders that the lobby shows.
@@ -106,6 +108,8 @@ pub(crate) struct Results {
     jobs: mpsc::Sender<Job>,
     state: Mutex<State>,
     stored: AtomicU64,
+    // Whether the tables are there.
+    prepared: watch::Sender<bool>,
     boards: watch::Sender<Arc<Boards>>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
@@ -121,6 +125,7 @@ impl Results {
             jobs,
             state: Mutex::default(),
             stored: AtomicU64::new(0),
+            prepared: watch::Sender::new(false),
             boards: watch::Sender::new(Arc::default()),
             task: Mutex::default(),
         });
@@ -131,6 +136,12 @@ impl Results {
     pub(crate) fn start(self: &Arc<Self>, waiting: Waiting) {
         let task = tokio::spawn(Arc::clone(self).run(waiting));
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    /// Waits a little until results can be asked for. The hub opens without its database too.
+    pub(crate) async fn prepared(&self) {
+        // The sender lives as long as this.
+        let _ = timeout(WELCOME, self.prepared.subscribe().wait_for(|prepared| *prepared)).await;
     }
 
     /// Waits a little until everything is stored. What is not stored then is found in the journals at the next start.
@@ -180,6 +191,7 @@ impl Results {
     async fn run(self: Arc<Self>, mut waiting: Waiting) {
         insist!(self, "prepare the database", self.store.prepare());
         self.refresh().await;
+        self.prepared.send_replace(true);
         self.catch_up().await;
         self.refresh().await;
         let mut changed = false;

@@ -49,7 +49,7 @@ pub enum StoreError {
     NotAFile,
 }
 
-/// The database of results. Clones share their connections.
+/// The database of results. Clones share their connections. It is made and used within a tokio runtime.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) pool: AnyPool,

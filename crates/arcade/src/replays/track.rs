@@ -3,7 +3,7 @@
 use std::mem::size_of;
 
 use journal::{Arrival, ArrivalKind, Entry, Head, Note, Reader, Replay, Snapshot};
-use netcore::{GameEvent, Outbox, Output, PeerId};
+use netcore::{Engine as _, GameEvent, Occupant, Outbox, Output, PeerId};
 
 use super::{Mark, ReplayError, Wanted, marks::Marked};
 
@@ -64,7 +64,27 @@ impl Track {
         let (source, length) = journal::open(&wanted.path).map_err(|_| ReplayError::Gone)?;
         let mut reader = Reader::new(source, length).map_err(|error| damaged(&error))?;
         let head = reader.head().clone();
-        let replay: Replay<E> = Replay::start(&head).map_err(|error| damaged(&error))?;
+        // The last state before the match, so that the matches before it are not replayed too.
+        let mut before = None;
+        while let Some(entry) = reader.next().map_err(|error| damaged(&error))? {
+            match entry {
+                Entry::Note(Note::Snapshot(state)) if state.mark.time.as_nanos() / 1_000 < wanted.begins => {
+                    before = Some(state)
+                }
+                Entry::Arrival(arrival) if arrival.time.as_nanos() / 1_000 > wanted.begins => break,
+                _ => {}
+            }
+        }
+        let (source, length) = journal::open(&wanted.path).map_err(|_| ReplayError::Gone)?;
+        let mut reader = Reader::new(source, length).map_err(|error| damaged(&error))?;
+        let restored = before.and_then(|state| Some((Replay::<E>::restore(&head, &state).ok()?, state)));
+        let replay = match restored {
+            Some((replay, state)) => {
+                reader.go_to(&state).map_err(|error| damaged(&error))?;
+                replay
+            }
+            None => Replay::start(&head).map_err(|error| damaged(&error))?,
+        };
         let track = Self {
             head,
             arrivals: vec![],
@@ -78,6 +98,11 @@ impl Track {
         };
         let number = wanted.number;
         let mut draft = Draft { replay, track, number, spacing: SPACING, state_bytes: 0, begun: false };
+        for Occupant { peer, name, seat } in draft.replay.room().engine().roster() {
+            if !seat.is_empty() {
+                draft.sit(0, peer, seat, name);
+            }
+        }
         let mut out = Outbox::new();
         while let Some(entry) = reader.next().map_err(|error| damaged(&error))? {
             match entry {

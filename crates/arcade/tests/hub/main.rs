@@ -4,7 +4,10 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
+mod mastermind;
+mod openapi;
 mod restart;
+mod results;
 mod support;
 
 use std::net::SocketAddr;

@@ -1,0 +1,253 @@
+//! Results, replays and names, asked for as programs do.
+
+use std::{collections::BTreeSet, fs, path::Path, time::Instant};
+
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+use serde_json::{Value, json};
+use testkit::PATIENCE;
+use tungstenite::Message;
+
+use crate::{
+    openapi::Description,
+    support::{Browser, Hub},
+};
+
+/// Kinds of messages of robots.
+const GAME_ENDED: u8 = 4;
+const HELLO: u8 = 0;
+const ACCEPTED: u8 = 1;
+
+/// A room of robots whose matches are over in a moment.
+fn small_room(hub: &Hub, players: usize) -> Value {
+    let options =
+        json!({ "game": "robots", "players": players, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 });
+    let (head, body) = hub.request("POST", "/api/rooms", &options.to_string());
+    assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+fn sit(hub: &Hub, room: &Value, key: Option<&str>) -> Browser {
+    let key = key.map_or_else(String::new, |key| format!("?key={key}"));
+    hub.socket(&format!("/rooms/{}/socket{key}", room["id"].as_str().unwrap()), None).unwrap()
+}
+
+fn join(browser: &mut Browser, name: &str) {
+    let mut join = vec![0, u8::try_from(name.len()).unwrap()];
+    join.extend_from_slice(name.as_bytes());
+    browser.0.send(Message::binary(join)).unwrap();
+}
+
+fn until_kind(browser: &mut Browser, kind: u8) {
+    loop {
+        if let Message::Binary(bytes) = browser.0.read().unwrap()
+            && bytes.first() == Some(&kind)
+        {
+            return;
+        }
+    }
+}
+
+fn key(number: u8) -> String {
+    URL_SAFE_NO_PAD.encode([number; 32])
+}
+
+/// The answer to a question, which is as the description says.
+fn ask(hub: &Hub, method: &str, path: &str, body: &str) -> (u16, Value) {
+    let (head, text) = hub.request(method, path, body);
+    let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let answer = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) };
+    let (path, _) = path.split_once('?').unwrap_or((path, ""));
+    Description::of_this_hub().check(method, path, status, &answer);
+    (status, answer)
+}
+
+fn get(hub: &Hub, path: &str) -> Value {
+    let (status, answer) = ask(hub, "GET", path, "");
+    assert_eq!(status, 200, "{path}: {answer}");
+    answer
+}
+
+/// The matches, once there are so many.
+fn matches(hub: &Hub, count: usize) -> Vec<Value> {
+    let until = Instant::now() + PATIENCE;
+    let mut live = hub.socket("/live", None).unwrap();
+    loop {
+        let lobby: Value = serde_json::from_str(&live.until("{")).unwrap();
+        if lobby["recent"].as_array().unwrap().len() >= count {
+            return get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
+        }
+        assert!(Instant::now() < until, "{count} matches are not stored:\n{}", hub.process.stderr());
+    }
+}
+
+fn a_match_is_told_in_all_its_forms(options: &[&str]) {
+    let hub = Hub::with(options);
+    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
+    let (status, answer) = ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(2) }).to_string());
+    assert_eq!((status, answer["error"].as_str()), (409, Some("this name belongs to another browser; choose another")));
+    for wrong in [json!({ "name": "Ann" }), json!({ "name": "", "key": key(1) }), json!({ "name": "Ann", "key": "x" })]
+    {
+        assert!((400..500).contains(&ask(&hub, "POST", "/api/names", &wrong.to_string()).0), "{wrong}");
+    }
+    let room = small_room(&hub, 2);
+    // The owner of the name, and somebody who uses it all the same.
+    let mut ann = sit(&hub, &room, Some(&key(1)));
+    join(&mut ann, "Ann");
+    until_kind(&mut ann, ACCEPTED);
+    let mut other = sit(&hub, &room, Some(&key(2)));
+    join(&mut other, "Ann");
+    until_kind(&mut ann, GAME_ENDED);
+    let found = matches(&hub, 1).remove(0);
+    let mut proven: Vec<_> = found["players"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|player| (player["seat"].clone(), player["proven"].clone()))
+        .collect();
+    proven.sort_by_key(|(seat, _)| seat.to_string());
+    assert_eq!(proven, [(json!("0"), json!(true)), (json!("1"), json!(false))]);
+    assert_eq!((&found["game"], &found["room"], &found["complete"]), (&json!("robots"), &room["id"], &json!(true)));
+
+    let id = found["id"].as_str().unwrap();
+    assert_eq!(get(&hub, &format!("/api/matches/{id}"))["replay"], true);
+    let timeline = get(&hub, &format!("/api/matches/{id}/timeline"));
+    assert_eq!(timeline["seats"], json!([{ "seat": "0", "name": "Ann" }, { "seat": "1", "name": "Ann" }]));
+    let length = timeline["length"].as_u64().unwrap();
+    assert!((60..10_000).contains(&length), "{length}");
+    for seat in ["", "&seat=0"] {
+        let frames = get(&hub, &format!("/api/matches/{id}/frames?from=0&to={length}{seat}"));
+        assert_eq!(frames["until"], length);
+        let kinds: Vec<u8> = frames["frames"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|frame| {
+                let text = frame[1]["b"].as_str().unwrap();
+                STANDARD.decode(text).unwrap()[0]
+            })
+            .collect();
+        assert_eq!((kinds[0], kinds.last()), (HELLO, Some(&GAME_ENDED)), "{kinds:?}");
+        // In the middle of the match, its whole history comes first.
+        let later = get(&hub, &format!("/api/matches/{id}/frames?from={length}&to={length}{seat}"));
+        assert_eq!(later["frames"][0][0], length);
+    }
+
+    let leaders = get(&hub, "/api/leaderboard/robots");
+    assert_eq!(leaders["players"].as_array().unwrap().len(), 2);
+    let player = get(&hub, "/api/players/Ann");
+    assert_eq!((&player["proven"], &player["games"]["robots"]["matches"]), (&json!(true), &json!(1)));
+    assert_eq!(player["games"]["robots"]["history"].as_array().unwrap().len(), 1);
+    assert_eq!(get(&hub, "/api/players/Ann?kind=unproven")["proven"], false);
+    let against = get(&hub, "/api/players/Ann/against/Ann?kind=proven&other_kind=unproven");
+    let ties = &against["games"]["robots"];
+    assert_eq!(ties["wins"].as_u64().unwrap() + ties["losses"].as_u64().unwrap() + ties["ties"].as_u64().unwrap(), 1);
+    assert_eq!(get(&hub, "/api/matches?game=robots&player=Ann&kind=proven")["matches"].as_array().unwrap().len(), 1);
+    assert_eq!(get(&hub, &format!("/api/matches?before={id}"))["matches"], json!([]));
+    // The lobby has it at first paint and over its socket.
+    let page = hub.get("/").1;
+    assert!(page.contains(id), "{page}");
+    let lobby: Value = serde_json::from_str(&hub.socket("/live", None).unwrap().until("{")).unwrap();
+    assert_eq!((&lobby["recent"][0]["id"], lobby["leaders"]["robots"].as_array().unwrap().len()), (&json!(id), 2));
+    for (path, status) in [
+        ("/api/matches?limit=0".to_owned(), 400),
+        ("/api/matches?limit=x".to_owned(), 400),
+        ("/api/matches?colour=red".to_owned(), 400),
+        ("/api/matches?game=chess".to_owned(), 404),
+        ("/api/matches?player=%00".to_owned(), 400),
+        ("/api/matches/none".to_owned(), 404),
+        ("/api/matches/none/timeline".to_owned(), 404),
+        (format!("/api/matches/{id}/frames?from=5&to=4"), 400),
+        (format!("/api/matches/{id}/frames?from=0&to=400000"), 400),
+        (format!("/api/matches/{id}/frames?from=0"), 400),
+        (format!("/api/matches/{id}/frames?from=0&to=9&seat=7"), 404),
+        ("/api/leaderboard/chess".to_owned(), 404),
+        ("/api/players/Nobody".to_owned(), 404),
+        ("/api/players/Ann?kind=good".to_owned(), 400),
+        ("/api/players/Ann/against/Nobody".to_owned(), 404),
+    ] {
+        assert_eq!(ask(&hub, "GET", &path, "").0, status, "{path}");
+    }
+}
+
+#[test]
+fn a_match_is_told_in_all_its_forms_from_sqlite() {
+    a_match_is_told_in_all_its_forms(&[]);
+}
+
+#[test]
+fn a_match_is_told_in_all_its_forms_from_postgresql() {
+    let Ok(server) = std::env::var("ARCADE_TEST_POSTGRES") else {
+        eprintln!("left out: ARCADE_TEST_POSTGRES is not set");
+        return;
+    };
+    // Nobody else uses this database of the server.
+    a_match_is_told_in_all_its_forms(&["--database", &server]);
+}
+
+#[test]
+fn results_are_stored_once_though_the_hub_dies_at_the_end_of_a_match() {
+    let mut hub = Hub::with(&["--no-default-rooms"]);
+    let room = small_room(&hub, 1);
+    let mut ids = BTreeSet::new();
+    for count in 1..=4 {
+        let mut ann = sit(&hub, &room, None);
+        until_kind(&mut ann, HELLO);
+        join(&mut ann, "Ann");
+        until_kind(&mut ann, GAME_ENDED);
+        // It may or may not have stored the result by now.
+        hub = Hub::again(hub.kill(), &["--no-default-rooms"]);
+        let found = matches(&hub, count);
+        assert_eq!(found.len(), count);
+        ids.extend(found.iter().map(|found| found["id"].to_string()));
+        assert_eq!(ids.len(), count);
+        assert!(found.iter().all(|found| found["room"] == room["id"] && found["title"] == room["title"]), "{found:?}");
+    }
+}
+
+#[test]
+fn without_its_database_the_hub_plays_on_and_says_so() {
+    // Nobody listens there.
+    let hub = Hub::with(&["--database", "postgres://nobody@127.0.0.1:1/none"]);
+    hub.process.wait_stderr("word of the database", |log| log.contains("results wait for the database").then_some(()));
+    let (head, answer) = hub.get("/readyz");
+    assert!(head.starts_with("HTTP/1.1 503") && answer.contains("results are not stored"), "{head} {answer}");
+    assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
+    let room = small_room(&hub, 1);
+    let mut ann = sit(&hub, &room, Some(&key(1)));
+    join(&mut ann, "Ann");
+    until_kind(&mut ann, GAME_ENDED);
+    assert_eq!(ask(&hub, "GET", "/api/matches", "").0, 503);
+    // With a database again, what was played meanwhile is there.
+    let hub = Hub::again(hub.kill(), &[]);
+    assert_eq!(matches(&hub, 1)[0]["players"][0]["name"], "Ann");
+}
+
+#[test]
+fn the_routes_are_those_of_the_description() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut routes = BTreeSet::new();
+    for entry in fs::read_dir(source).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.is_file() {
+            continue;
+        }
+        let text = fs::read_to_string(path).unwrap();
+        for route in text.split(".route(\"").skip(1) {
+            let (path, rest) = route.split_once('"').unwrap();
+            let handlers = rest.split(".route(").next().unwrap();
+            for method in ["get", "post", "put", "delete"] {
+                let first = format!(", {method}(");
+                let next = format!(").{method}(");
+                if path.starts_with("/api/") && (handlers.starts_with(&first) || handlers.contains(&next)) {
+                    routes.insert((path.to_owned(), method.to_owned()));
+                }
+            }
+        }
+    }
+    assert_eq!(routes, Description::of_this_hub().routes());
+    let hub = Hub::with(&["--no-default-rooms"]);
+    assert_eq!(get(&hub, "/api/openapi.json"), Description::of_this_hub().0);
+}
