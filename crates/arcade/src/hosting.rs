@@ -25,6 +25,7 @@ use crate::{
     args::Args,
     hub::Hub,
     limits::{Limits, Settings},
+    metrics::Metrics,
     ports::Ports,
     record::make_private,
     results::Results,
@@ -62,7 +63,8 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let (results, queue) = Results::new(store, journals.clone());
     let ports = Ports::new(args.room_addresses(), args.ports.clone());
-    let place = Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results) };
+    let place =
+        Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results), metrics: Metrics::new() };
     let limits = Limits::new(Settings {
         sockets_per_host: args.sockets_per_host,
         rooms_per_host: args.rooms_per_host,

@@ -34,6 +34,7 @@ use crate::{
     games::{Game, Options},
     life,
     limits::Limits,
+    metrics::Metrics,
     record::{Record, Records},
     replays::Replays,
     results::Results,
@@ -168,6 +169,10 @@ impl Hub {
 
     pub(crate) const fn results(&self) -> &Arc<Results> {
         &self.place.results
+    }
+
+    pub(crate) const fn metrics(&self) -> &Arc<Metrics> {
+        &self.place.metrics
     }
 
     pub(crate) const fn replays(&self) -> &Replays {

@@ -4,7 +4,9 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
+mod hidden;
 mod mastermind;
+mod metrics;
 mod openapi;
 mod restart;
 mod results;
