@@ -82,10 +82,10 @@ pub(crate) enum RoomCommand {
     },
     /// Open a room
     New {
-        /// nuggets, robots or blackjack
+        /// nuggets, robots, blackjack or mastermind
         #[arg(value_parser = game)]
         game: Game,
-        /// Its options, as in map=donuts or players=2
+        /// Its options, as in map=donuts, players=2 or repeats=false
         #[arg(value_name = "NAME=VALUE")]
         options: Vec<String>,
         /// Keep it open though nobody is in it
@@ -214,8 +214,9 @@ fn options_of(game: Game, typed: &[String]) -> anyhow::Result<Options> {
         let (name, value) = option
             .split_once('=')
             .ok_or_else(|| UsageError(format!("give options as in map=donuts, not '{}'", option.escape_debug())))?;
-        let value = value.parse::<u64>().map_or_else(|_| Value::from(value), Value::from);
-        options.insert(name.to_owned(), value);
+        let number = value.parse::<u64>().map(Value::from).ok();
+        let choice = value.parse::<bool>().map(Value::from).ok();
+        options.insert(name.to_owned(), number.or(choice).unwrap_or_else(|| value.into()));
     }
     serde_json::from_value(Value::Object(options)).map_err(|error| UsageError(error.to_string()).into())
 }

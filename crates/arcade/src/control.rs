@@ -135,7 +135,8 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             }
         }
         Request::Close { room, reason } => {
-            find(hub, &room)?.close(&reason);
+            let room = find(hub, &room)?;
+            tokio::task::block_in_place(|| hub.close(&room, &reason));
             Value::Null
         }
         Request::Restart { room } => {

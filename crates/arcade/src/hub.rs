@@ -299,6 +299,12 @@ impl Hub {
         Ok(room)
     }
 
+    /// Closes a room for good, and tells everybody in it why. It does not come back, even if the hub is killed now.
+    pub(crate) fn close(&self, room: &Room, why: &str) {
+        room.close(why);
+        self.records.remove(&room.record().id);
+    }
+
     fn forget(&self, room: &Room) {
         room.bots.dismiss();
         let id = room.record().id.clone();
@@ -322,7 +328,7 @@ impl Hub {
     /// Writes a room down, and waits for the disk. If the disk refuses, it would come back as it was before.
     pub(crate) fn save(&self, room: &Room) {
         // A room that is over does not come back.
-        if !self.rooms().contains_key(&room.record().id) {
+        if room.info.borrow().closing.is_some() || !self.rooms().contains_key(&room.record().id) {
             return;
         }
         if let Err(error) = self.records.save(room) {

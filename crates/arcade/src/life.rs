@@ -75,7 +75,7 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
             Verdict::Stay => {}
             Verdict::Close => {
                 let minutes = rules.empty_for.as_secs().div_ceil(60);
-                room.close(&format!("nobody was in the room for {minutes} minutes"));
+                hub.close(&room, &format!("nobody was in the room for {minutes} minutes"));
                 return;
             }
             Verdict::Renew => {

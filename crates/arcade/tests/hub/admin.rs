@@ -41,14 +41,20 @@ fn fails(hub: &Hub, words: &[&str]) -> String {
 #[test]
 fn rooms_are_listed_opened_begun_anew_and_closed() {
     let hub = Hub::start();
+    let usual = hub.rooms().len();
     let status = done(&hub, &["status"]);
     assert!(status.contains(", ready, http://localhost:") && status.contains("1 of nuggets"), "{status}");
     let made = done(&hub, &["room", "new", "robots", "players=2", "turns=50", "--permanent"]);
-    assert!(made.starts_with("robots-4 is open at port "), "{made}");
+    let robots = made.split(' ').next().unwrap();
+    assert!(robots.starts_with("robots-") && made.contains(" is open at port "), "{made}");
     let list = done(&hub, &["room", "list"]);
-    assert!(list.lines().count() == 4 && list.contains("robots-4"), "{list}");
+    assert!(list.lines().count() == usual + 1 && list.contains(robots), "{list}");
     let rooms: Value = serde_json::from_str(&done(&hub, &["room", "list", "--json"])).unwrap();
-    assert_eq!(rooms["rooms"][3]["options"]["turns"], 50);
+    let room = rooms["rooms"].as_array().unwrap().iter().find(|room| room["id"] == robots).unwrap();
+    assert_eq!(room["options"]["turns"], 50);
+    let made = done(&hub, &["room", "new", "mastermind", "mode=race", "repeats=false"]);
+    assert!(made.starts_with("mastermind-") && made.contains(" is open at port "), "{made}");
+    done(&hub, &["room", "close", made.split(' ').next().unwrap()]);
     assert!(fails(&hub, &["room", "new", "nuggets", "map=moon"]).contains("there is no map 'moon'"));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "nuggets", "gold=1"]).code, Some(2));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "chess"]).code, Some(2));
@@ -69,10 +75,10 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
         journals.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("nuggets-"));
     assert_eq!(nuggets.count(), 2, "the old journal is kept");
     // A closed room does not come back.
-    done(&hub, &["room", "close", "robots-4", "--reason", "enough"]);
-    assert!(fails(&hub, &["room", "close", "robots-44"]).contains("there is no room 'robots-44'"));
+    done(&hub, &["room", "close", robots, "--reason", "enough"]);
+    assert!(fails(&hub, &["room", "close", "robots-99"]).contains("there is no room 'robots-99'"));
     let hub = Hub::again(hub.kill(), &[]);
-    assert_eq!(hub.rooms().len(), 3);
+    assert_eq!(hub.rooms().len(), usual);
 }
 
 #[test]
@@ -113,6 +119,7 @@ fn whoever_is_removed_or_banned_is_told_and_out() {
 #[test]
 fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let hub = Hub::start();
+    let usual = hub.rooms().len();
     let room = hub.room("nuggets");
     let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()));
     let player = Peer::new(address);
@@ -133,7 +140,7 @@ fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let unpacked = Command::new("tar").arg("-xf").arg(&file).arg("-C").arg(data.path()).status().unwrap();
     assert!(unpacked.success());
     let hub = Hub::again(Arc::new(data), &[]);
-    assert_eq!(hub.rooms().len(), 3);
+    assert_eq!(hub.rooms().len(), usual);
     assert_eq!(hub.room("nuggets")["port"], room["port"]);
 }
 
@@ -179,4 +186,19 @@ fn the_doctor_says_what_to_do() {
     let finished = arcade(TempDir::new().path(), &["--port", &port, "doctor"]);
     let expected = format!("TO DO page   port {port} is in use at 127.0.0.1; choose another with --port");
     assert!(finished.code == Some(1) && finished.stdout.contains(&expected), "{}", finished.stdout);
+}
+
+#[test]
+fn behind_a_proxy_bans_are_for_its_clients() {
+    let hub = Hub::with(&["--proxy", "127.0.0.1"]);
+    let status = |forwarded: &str| {
+        let head =
+            format!("GET /healthz HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {forwarded}\r\nConnection: close\r\n\r\n");
+        hub.raw(&head).split(' ').nth(1).unwrap().to_owned()
+    };
+    done(&hub, &["ban", "203.0.113.9"]);
+    assert_eq!(status("203.0.113.9"), "403");
+    // Only what the proxy has appended counts.
+    assert_eq!(status("203.0.113.9, 203.0.113.8"), "200");
+    assert_eq!(status("203.0.113.8, 203.0.113.9"), "403");
 }
