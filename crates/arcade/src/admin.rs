@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long a hub may take to answer; a backup may be large.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// What to do instead of hosting.
 #[derive(Debug, Clone, Subcommand)]
@@ -167,8 +167,12 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         Command::Backup { file } => {
             // The hub has another working directory.
             let file = std::path::absolute(&file).context("the path of the backup is not usable")?;
-            let account = ask(data, &Request::Backup { file: file.clone() })?;
+            let backup = ask(data, &Request::Backup { file: file.clone() })?;
+            let account = &backup["account"];
             writeln!(out, "'{}' has {} files, {} bytes.", file.display(), account["files"], account["bytes"])?;
+            if backup["database"] == Value::Bool(false) {
+                writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
+            }
         }
         Command::Doctor => bail!("the doctor asks no hub"),
     }

@@ -15,13 +15,13 @@ use cmdkit::NewFile;
 use serde::Serialize;
 use tar::{Builder, EntryType, Header};
 
+use crate::hosting::RESULTS;
+
 /// The front of a journal, which says how much of it is known to be on disk. It is read before the length, so that it never
 /// promises more than was copied.
 const FRONT: u64 = 1_536;
-/// The name of the database of results.
-const RESULTS: &str = "results.db";
-/// What is not needed elsewhere, or only means something on this machine, or is copied by itself.
-const LEFT_OUT: [&str; 5] = ["lock", "control", "results.db", "results.db-wal", "results.db-shm"];
+/// What is not needed elsewhere, or only means something on this machine.
+const LEFT_OUT: [&str; 2] = ["lock", "control"];
 /// Directories in directories that are copied.
 const MAX_DEPTH: usize = 4;
 
@@ -32,8 +32,8 @@ pub(crate) struct Account {
     bytes: u64,
 }
 
-/// Writes a backup of the data directory into a new file. Rooms are copied before journals, so that the journals of all rooms are in
-/// it. `results` is a copy of the database of results, if that is a file.
+/// Writes a backup of the data directory into a new file. `results` is a copy of the database of results, if that is a file of the
+/// hub; it was made before, and journals are copied last. So the journals of all rooms and of all results are in it.
 ///
 /// # Errors
 /// When something is at `file`, or the data cannot be read, or the backup not written.
@@ -41,18 +41,19 @@ pub(crate) fn back_up(data: &Path, results: Option<&Path>, file: &Path) -> anyho
     let cannot = || format!("cannot write the backup '{}'", file.display());
     let mut account = Account { files: 0, bytes: 0 };
     let mut tar = Builder::new(NewFile::create(file).with_context(cannot)?);
+    if let Some(results) = results {
+        account.bytes += copy(&mut tar, results, Path::new(RESULTS)).with_context(cannot)?;
+        account.files += 1;
+    }
     let mut names: Vec<PathBuf> = entries(data)?;
     // "journals" come last.
     names.sort_by_key(|name| (name.as_os_str() == "journals", name.clone()));
     for name in names {
-        if !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
+        // The database, and what it keeps beside it, cannot be copied while it is written.
+        let is_database = name.to_string_lossy().starts_with(RESULTS);
+        if !is_database && !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
             add(&mut tar, data, &name, MAX_DEPTH, &mut account)?;
         }
-    }
-    if let Some(results) = results {
-        account.bytes += copy(&mut tar, results, Path::new(RESULTS))
-            .with_context(|| format!("cannot copy '{}'", results.display()))?;
-        account.files += 1;
     }
     let mut file = tar.into_inner().with_context(cannot)?;
     file.flush().and_then(|()| file.finish()).with_context(cannot)?;
@@ -134,22 +135,22 @@ mod tests {
             ("rooms/next", b"4"),
             ("journals/a.journal", &long),
             (".tmp123", b"half"),
+            ("results.db", b"torn"),
+            ("results.db-wal", b"torn"),
         ] {
             fs::write(data.join(name), content).unwrap();
         }
-        let results = directory.path().join("copy.db");
-        fs::write(&results, b"copy").unwrap();
-        // What is there while others write.
-        fs::write(data.join("results.db"), b"half").unwrap();
         let file = directory.path().join("backup.tar");
-        assert_eq!(back_up(&data, Some(&results), &file).unwrap(), Account { files: 4, bytes: 5_006 });
+        let copy = directory.path().join("copy");
+        fs::write(&copy, b"whole").unwrap();
+        assert_eq!(back_up(&data, Some(&copy), &file).unwrap(), Account { files: 4, bytes: 5_007 });
         let error = back_up(&data, None, &file).unwrap_err();
         assert!(format!("{error:#}").contains("exists"), "{error:#}");
         let out = directory.path().join("out");
         tar::Archive::new(File::open(&file).unwrap()).unpack(&out).unwrap();
         assert_eq!(fs::read(out.join("journals/a.journal")).unwrap(), long);
         assert_eq!(fs::read(out.join("rooms/next")).unwrap(), b"4");
-        assert_eq!(fs::read(out.join("results.db")).unwrap(), b"copy");
-        assert!(!out.join("lock").exists() && !out.join(".tmp123").exists());
+        assert_eq!(fs::read(out.join("results.db")).unwrap(), b"whole");
+        assert!(!out.join("results.db-wal").exists() && !out.join("lock").exists() && !out.join(".tmp123").exists());
     }
 }

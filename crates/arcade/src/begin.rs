@@ -60,6 +60,7 @@ pub(crate) fn begin(
             Game::Nuggets => resume::<nuggets::server::Server>(path, place),
             Game::Robots => resume::<robots::Server>(path, place),
             Game::Blackjack => resume::<blackjack::Server>(path, place),
+            Game::Mastermind => resume::<mastermind::Server>(path, place),
         };
         match resumed {
             Ok(begun) => return Ok(begun),
@@ -70,6 +71,7 @@ pub(crate) fn begin(
         Engine::Nuggets(engine) => new(*engine, place, listen),
         Engine::Robots(engine) => new(*engine, place, listen),
         Engine::Blackjack(engine) => new(*engine, place, listen),
+        Engine::Mastermind(engine) => new(*engine, place, listen),
     }
 }
 

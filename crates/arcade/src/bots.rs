@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use clientkit::{Ended, Level, Wire, blackjack_bot, nuggets_bot, robots_bot, run};
+use clientkit::{Ended, Level, Wire, blackjack_bot, mastermind_bot, nuggets_bot, robots_bot, run};
 use netcore::wire::ShortText;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
@@ -210,7 +210,7 @@ fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
 // Names in blackjack have no spaces.
 fn called(game: Game, name: &str) -> String {
     match game {
-        Game::Nuggets | Game::Robots => format!("Bot {name}"),
+        Game::Nuggets | Game::Robots | Game::Mastermind => format!("Bot {name}"),
         Game::Blackjack => format!("Bot-{name}"),
     }
 }
@@ -281,6 +281,12 @@ impl Bot {
                 // The best table takes a moment to compute.
                 let (mut client, mut pilot) = spawn_blocking(move || blackjack_bot(name, level)).await?;
                 let (mut wire, _own) = self.connect().await?;
+                Ok(run(&mut wire, &mut client, &mut pilot, left).await)
+            }
+            Game::Mastermind => {
+                let name = mastermind::Name::new(name.as_bytes()).context("its name is empty")?;
+                let (mut wire, _own) = self.connect().await?;
+                let (mut client, mut pilot) = mastermind_bot(name, *level, seed);
                 Ok(run(&mut wire, &mut client, &mut pilot, left).await)
             }
         }

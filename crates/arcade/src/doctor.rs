@@ -180,7 +180,7 @@ fn clock(data: &Path) -> Result<String, String> {
     }
     let newest = fs::read_dir(data.join("journals")).ok().into_iter().flatten().flatten();
     let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max();
-    if newest.is_some_and(|newest| newest > now + Duration::from_secs(60)) {
+    if newest.is_some_and(|newest| newest > now + Duration::from_mins(1)) {
         return Err("the clock is behind the newest journal; set it (NTP)".into());
     }
     Ok("the clock is not behind".into())

@@ -13,6 +13,9 @@ macro_rules! with_engine {
         } else if game == <::blackjack::Server as ::netcore::Recorded>::GAME {
             type $engine = ::blackjack::Server;
             $known
+        } else if game == <::mastermind::Server as ::netcore::Recorded>::GAME {
+            type $engine = ::mastermind::Server;
+            $known
         } else {
             $unknown
         }

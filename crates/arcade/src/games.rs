@@ -1,23 +1,33 @@
 //! The games of the hub: what a room can be asked for, and the engine that it gets.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use anyhow::Context as _;
 use bytes::Bytes;
 use cmdkit::Wire;
+use mastermind::{protocol::Mode, server::FirstDay};
 use netcore::{Framing, Rate, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use store::Order;
 
-use crate::options::{BOARD, ROBOTS, ROUNDS, TABLE, TURN_DURATION, TURNS, within};
+use crate::options::{BOARD, MINUTES, PEGS, RACERS, ROBOTS, ROUNDS, TABLE, TURN_DURATION, TURNS, within};
 
 /// Bytes that are read from one connection to a table.
 const BLACKJACK_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
+/// Bytes that are read from one connection to a room of mastermind; its messages are short lines.
+const MASTERMIND_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
+
+/// Players that a game of nuggets is filled to with bots.
+const PARTY: u32 = 4;
+
 /// How long a player of nuggets keeps a seat without a key. Over UDP nobody notices that a client is gone, and its seat would keep a
 /// room open for ever.
-const IDLE: Duration = Duration::from_secs(15 * 60);
+const IDLE: Duration = Duration::from_mins(15);
 
 /// A game of the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,16 +36,18 @@ pub(crate) enum Game {
     Nuggets,
     Robots,
     Blackjack,
+    Mastermind,
 }
 
 impl Game {
     /// All of them, in the order in which the lobby shows them.
-    pub(crate) const ALL: [Self; 3] = [Self::Nuggets, Self::Robots, Self::Blackjack];
+    pub(crate) const ALL: [Self; 4] = [Self::Nuggets, Self::Robots, Self::Blackjack, Self::Mastermind];
 
     /// What its leaderboard is ordered by.
     pub(crate) const fn order(self) -> Order {
         match self {
             Self::Nuggets | Self::Robots | Self::Blackjack => Order::Rating,
+            Self::Mastermind => Order::LowestScore,
         }
     }
 
@@ -45,28 +57,24 @@ impl Game {
             Self::Nuggets => "nuggets",
             Self::Robots => "robots",
             Self::Blackjack => "blackjack",
+            Self::Mastermind => "mastermind",
         }
     }
 
     /// How its messages look in WebSocket frames.
     pub(crate) const fn frames(self) -> Frames {
         match self {
-            Self::Nuggets => Frames::Text,
+            Self::Nuggets | Self::Mastermind => Frames::Text,
             Self::Robots => Frames::Binary,
             Self::Blackjack => Frames::ZeroEndedText,
         }
-    }
-
-    /// Whether a game goes on from the first player, and others join in the middle of it. The other games wait until their seats
-    /// are taken.
-    pub(crate) const fn starts_at_once(self) -> bool {
-        matches!(self, Self::Nuggets)
     }
 
     /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
     pub(crate) fn farewell(self, why: &str) -> Option<Bytes> {
         match self {
             Self::Nuggets => Some(nuggets::ServerMessage::Quit(why.as_bytes()).to_frame(Framing::Whole)),
+            Self::Mastermind => Some(mastermind::ServerMessage::Bye(why.into()).to_frame(Framing::Stream)),
             Self::Robots | Self::Blackjack => None,
         }
     }
@@ -77,6 +85,7 @@ impl Game {
             Self::Nuggets => Wire::Udp,
             Self::Robots => Wire::Tcp(robots::READ_RATE),
             Self::Blackjack => Wire::Tcp(BLACKJACK_RATE),
+            Self::Mastermind => Wire::Tcp(MASTERMIND_RATE),
         }
     }
 }
@@ -99,6 +108,7 @@ pub(crate) enum Options {
     Nuggets(NuggetsOptions),
     Robots(RobotsOptions),
     Blackjack(BlackjackOptions),
+    Mastermind(MastermindOptions),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +156,34 @@ impl Default for BlackjackOptions {
     }
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct MastermindOptions {
+    mode: MastermindMode,
+    length: u8,
+    repeats: bool,
+    /// Of a race.
+    players: u8,
+    /// How long a race lasts at most.
+    minutes: u8,
+    seed: Option<u64>,
+}
+
+impl Default for MastermindOptions {
+    fn default() -> Self {
+        Self { mode: MastermindMode::Solo, length: 4, repeats: true, players: 2, minutes: 10, seed: None }
+    }
+}
+
+/// How players of mastermind have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MastermindMode {
+    Solo,
+    Race,
+    Daily,
+}
+
 /// The maps that rooms can be asked for, by name.
 pub(crate) const MAPS: [(&str, &[u8]); 6] = [
     ("main", nuggets::BUILT_IN_MAP),
@@ -161,6 +199,7 @@ pub(crate) enum Engine {
     Nuggets(Box<nuggets::server::Server>),
     Robots(Box<robots::Server>),
     Blackjack(Box<blackjack::Server>),
+    Mastermind(Box<mastermind::Server>),
 }
 
 impl Options {
@@ -170,6 +209,38 @@ impl Options {
             Game::Nuggets => Self::Nuggets(NuggetsOptions::default()),
             Game::Robots => Self::Robots(RobotsOptions::default()),
             Game::Blackjack => Self::Blackjack(BlackjackOptions::default()),
+            Game::Mastermind => Self::Mastermind(MastermindOptions::default()),
+        }
+    }
+
+    /// The rooms that every hub has: one of each game, and the puzzle of the day.
+    pub(crate) fn permanent() -> impl Iterator<Item = Self> {
+        let daily = MastermindOptions { mode: MastermindMode::Daily, ..MastermindOptions::default() };
+        Game::ALL.into_iter().map(Self::usual).chain([Self::Mastermind(daily)])
+    }
+
+    /// Whether the room has the puzzle of the day.
+    pub(crate) const fn is_daily(&self) -> bool {
+        matches!(self, Self::Mastermind(MastermindOptions { mode: MastermindMode::Daily, .. }))
+    }
+
+    /// Whether a game goes on from the first player, and others join in the middle of it. The other games wait until their seats
+    /// are taken.
+    pub(crate) const fn starts_at_once(&self) -> bool {
+        match self {
+            Self::Nuggets(_) => true,
+            Self::Mastermind(options) => !matches!(options.mode, MastermindMode::Race),
+            Self::Robots(_) | Self::Blackjack(_) => false,
+        }
+    }
+
+    /// How many players a room with so many seats is filled to when somebody wants company.
+    pub(crate) fn party(&self, seats: u32) -> u32 {
+        match self {
+            Self::Nuggets(_) => seats.min(PARTY),
+            // Each plays alone.
+            Self::Mastermind(_) if self.starts_at_once() => 1,
+            Self::Robots(_) | Self::Blackjack(_) | Self::Mastermind(_) => seats,
         }
     }
 
@@ -178,6 +249,7 @@ impl Options {
             Self::Nuggets(_) => Game::Nuggets,
             Self::Robots(_) => Game::Robots,
             Self::Blackjack(_) => Game::Blackjack,
+            Self::Mastermind(_) => Game::Mastermind,
         }
     }
 
@@ -187,6 +259,7 @@ impl Options {
         match &mut shown {
             Self::Nuggets(options) => options.seed = None,
             Self::Robots(options) => options.seed = None,
+            Self::Mastermind(options) => options.seed = None,
             Self::Blackjack(_) => {}
         }
         shown
@@ -201,6 +274,14 @@ impl Options {
             }
             Self::Blackjack(BlackjackOptions { players: 1, rounds }) => format!("a table for one, {rounds} rounds"),
             Self::Blackjack(BlackjackOptions { players, rounds }) => format!("a table for {players}, {rounds} rounds"),
+            Self::Mastermind(MastermindOptions { mode, length, repeats, players, .. }) => {
+                let repeats = if *repeats { "with repeats" } else { "no repeats" };
+                match mode {
+                    MastermindMode::Solo => format!("codes of {length} pegs, {repeats}"),
+                    MastermindMode::Race => format!("a race for {players}, {length} pegs, {repeats}"),
+                    MastermindMode::Daily => format!("the puzzle of the day, {length} pegs, {repeats}"),
+                }
+            }
         }
     }
 
@@ -262,8 +343,35 @@ impl Options {
                 config.forever = true;
                 Engine::Blackjack(Box::new(blackjack::Server::new(config)?))
             }
+            &Self::Mastermind(MastermindOptions { mode, length, repeats, players, minutes, seed }) => {
+                within("length", length, &PEGS)?;
+                within("players", players, &RACERS)?;
+                within("minutes", minutes, &MINUTES)?;
+                let (mode, first_day) = match mode {
+                    MastermindMode::Solo => (Mode::Solo, None),
+                    MastermindMode::Race => (Mode::Race(players), None),
+                    MastermindMode::Daily => (Mode::Daily, Some(today()?)),
+                };
+                let config = mastermind::server::Config {
+                    mode,
+                    length,
+                    repeats,
+                    limit: Duration::from_secs(60 * u64::from(minutes)),
+                    first_day,
+                    seed: seed.map_or_else(|| SysRng.try_next_u64(), Ok)?,
+                };
+                Engine::Mastermind(Box::new(mastermind::Server::new(config)?))
+            }
         })
     }
+}
+
+// The day in Greenwich, and how long it still lasts.
+fn today() -> anyhow::Result<FirstDay> {
+    const DAY: u64 = 86_400;
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs();
+    let day = u32::try_from(seconds / DAY).context("the clock is far in the future")?;
+    Ok(FirstDay { day, lasts: Duration::from_secs(DAY - seconds % DAY) })
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// The file of the database, in the directory of the hub.
-const RESULTS: &str = "results.db";
+pub(crate) const RESULTS: &str = "results.db";
 /// The file that is locked while a hub runs.
 const LOCK: &str = "lock";
 
@@ -62,7 +62,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             None => Store::file(&args.data.join(RESULTS))?,
         }
     };
-    let (results, waiting) = Results::new(store, journals.clone());
+    let (results, queue) = Results::new(store, journals.clone());
     let ports = Ports::new(bind, args.ports.clone());
     let place =
         Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results), metrics: Metrics::new() };
@@ -82,7 +82,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.no_default_rooms {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
-        results.start(waiting);
+        results.start(queue);
         results.prepared().await;
         tokio::spawn(Arc::clone(&hub).publish());
         let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;

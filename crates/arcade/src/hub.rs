@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    io::Write as _,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{
@@ -249,10 +250,11 @@ impl Hub {
     /// # Errors
     /// When one of them cannot be opened.
     pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
-        for game in Game::ALL {
-            let there = self.all().iter().any(|room| room.game == game && room.record().permanent);
+        for options in Options::permanent() {
+            let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
+            let there = self.all().iter().map(|room| room.record()).any(|room| room.permanent && same(&room.options));
             if !there {
-                self.open(&Options::usual(game), None, true).map_err(|refusal| match refusal {
+                self.open(&options, None, true).map_err(|refusal| match refusal {
                     Refusal::Impossible(error) => error,
                     Refusal::TooMany(text) => anyhow::Error::msg(text),
                     Refusal::Draining => anyhow::Error::msg("the hub is about to end"),
@@ -355,9 +357,9 @@ impl Hub {
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId) -> Result<Arc<Room>, Refusal> {
         let open = self.all().into_iter().filter(|room| {
             let info = room.info.borrow();
-            let waits = info.phase == "lobby" || game.starts_at_once();
+            let waits = info.phase == "lobby" || info.options.starts_at_once();
             let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
-            room.game == game && waits && info.closing.is_none() && seated < info.seats
+            room.game == game && waits && !info.options.is_daily() && info.closing.is_none() && seated < info.seats
         });
         let people = |room: &Arc<Room>| room.info.borrow().people;
         // Of equal ones the first.
@@ -493,7 +495,12 @@ fn secret(path: &Path) -> anyhow::Result<Secret> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let mut key = [0; 32];
             SysRng.try_fill_bytes(&mut key)?;
-            cmdkit::replace_file(path, &key).with_context(|| format!("cannot write '{}'", path.display()))?;
+            // Only its owner can read it.
+            let written = cmdkit::NewFile::create(path).and_then(|mut file| {
+                file.write_all(&key)?;
+                file.finish()
+            });
+            written.with_context(|| format!("cannot write '{}'", path.display()))?;
             Ok(Secret::new(key))
         }
         Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),

@@ -29,8 +29,6 @@ const FILL: Duration = Duration::from_secs(8);
 const LARGE: u64 = 64 << 20;
 /// A journal that is older, in seconds, is old enough too.
 const OLD: u64 = 30 * 24 * 3600;
-/// Players that a game of nuggets is filled to. Other games have as many as they have seats.
-const PARTY: usize = 4;
 
 /// Looks after a room until it ends.
 pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
@@ -153,8 +151,7 @@ const fn is_old(bytes: u64, seconds: u64) -> bool {
 // How many bots fill a room in which people wait for company.
 fn missing(info: &Info, bots: usize) -> usize {
     let people = info.players.iter().filter(|player| !player.bot).count().max(1);
-    let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
-    let wanted = if info.game.starts_at_once() { seats.min(PARTY) } else { seats };
+    let wanted = usize::try_from(info.options.party(info.seats)).unwrap_or(usize::MAX);
     wanted.saturating_sub(people).saturating_sub(bots)
 }
 
@@ -164,7 +161,7 @@ mod tests {
 
     #[test]
     fn rooms_stay_by_stated_rules() {
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         let (ours, made) =
             (Rules { permanent: true, empty_for: 5 * minute }, Rules { permanent: false, empty_for: 5 * minute });
         let old = || true;

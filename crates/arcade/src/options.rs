@@ -21,6 +21,13 @@ pub(crate) const TABLE: RangeInclusive<u8> = 1..=6;
 /// Rounds at a table of blackjack.
 pub(crate) const ROUNDS: RangeInclusive<u32> = 1..=10_000;
 
+/// Pegs in a code of mastermind.
+pub(crate) const PEGS: RangeInclusive<u8> = 4..=8;
+/// Players of a race of mastermind.
+pub(crate) const RACERS: RangeInclusive<u8> = 2..=mastermind::server::MAX_RACERS;
+/// Minutes that a race of mastermind lasts at most.
+pub(crate) const MINUTES: RangeInclusive<u8> = 1..=60;
+
 /// A game and what its rooms can be asked for.
 #[derive(Debug, Serialize)]
 pub(crate) struct Description {
@@ -93,6 +100,30 @@ fn fields(game: Game) -> Vec<Field> {
         Game::Blackjack => vec![
             whole("players", wide(&TABLE), "Seats at the table, which begins when all are taken."),
             whole("rounds", wide(&ROUNDS), "Rounds of a game."),
+        ],
+        Game::Mastermind => vec![
+            Field {
+                name: "mode",
+                kind: "choice",
+                default: default("mode"),
+                least: None,
+                most: None,
+                choices: vec!["solo", "race", "daily"],
+                text: "Solo: everybody has codes of their own. Race: all look for the same code. Daily: the puzzle of the day.",
+            },
+            whole("length", wide(&PEGS), "Pegs in a code."),
+            Field {
+                name: "repeats",
+                kind: "boolean",
+                default: default("repeats"),
+                least: None,
+                most: None,
+                choices: vec![],
+                text: "Whether a colour may occur twice in a code.",
+            },
+            whole("players", wide(&RACERS), "Players of a race, which begins when all are there."),
+            whole("minutes", wide(&MINUTES), "How long a race lasts at most."),
+            seed((1 << 53) - 1),
         ],
     }
 }

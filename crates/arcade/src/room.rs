@@ -8,7 +8,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use journal::{JournalEnd, JournalWatch, Writing};
@@ -243,6 +243,11 @@ pub(crate) fn open(
     let mut at = Time::ZERO;
     if let Some(before) = before {
         at = before.at;
+        if options.is_daily() {
+            // Days go on while the hub is away.
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            at = at.max(Time::ZERO.plus(now.saturating_sub(Duration::from_secs(record.begun))));
+        }
         host.resume(at, before.peers);
         for (address, frames) in before.farewells {
             host.repeat_farewell(at, address, frames);
@@ -482,11 +487,11 @@ impl Observer for Chronicle {
                     seat: row.seat.clone(),
                     score: row.score,
                 };
-                let result = standings.iter().map(row).collect();
+                let result: Vec<Row> = standings.iter().map(row).collect();
                 self.change(|info| {
+                    // Those who wait have a place in the next game, and others may be in a game of their own.
+                    info.players.retain(|player| !result.iter().any(|row| row.seat == player.seat));
                     info.result = Some(result);
-                    // Those who wait have a place in the next game.
-                    info.players.retain(|player| player.seat.is_empty());
                 });
             }
             _ => {}

@@ -7,6 +7,7 @@
 mod blackjack;
 mod driver;
 mod level;
+mod mastermind;
 mod nuggets;
 mod robots;
 mod wire;
@@ -15,6 +16,7 @@ pub use crate::{
     blackjack::blackjack_bot,
     driver::{Ended, Pilot, run},
     level::Level,
+    mastermind::mastermind_bot,
     nuggets::nuggets_bot,
     robots::robots_bot,
     wire::{MAX_UNSENT, Wire},

@@ -29,6 +29,7 @@ use crate::{
     game::{Action, TURNS},
     protocol::{Advice, ClientMessage, HowOver, Mode, Name, ServerMessage},
     solver::Hint,
+    view::{Board, Sight},
 };
 
 /// Seats of a room that is not a race; a race has as many as players.
@@ -117,6 +118,11 @@ impl Server {
     /// How it is set up.
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Who sits where, and what anybody may see of their games, in the order of the seats.
+    pub fn boards(&self) -> impl Iterator<Item = (&Name, Option<Board>)> {
+        self.seats.iter().map(|(&number, seat)| (&seat.name, self.board(number, Sight::Answers)))
     }
 
     const fn capacity(&self) -> u8 {

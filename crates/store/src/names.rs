@@ -28,11 +28,11 @@ impl Store {
     /// When the database does not answer.
     pub async fn claim(&self, name: &str, key_hash: &[u8; KEY_HASH_LENGTH], now: u64) -> Result<Claim, StoreError> {
         // Once more than the limit, when two claims of one key come at the same time, is no harm.
-        let owned = self.names_of(key_hash).await?;
-        if owned.iter().any(|own| own == name) {
+        let names = self.names_of(key_hash).await?;
+        if names.iter().any(|own| own == name) {
             return Ok(Claim::Own);
         }
-        let is_full = owned.len() as u64 >= MAX_NAMES.unsigned_abs();
+        let is_full = names.len() as u64 >= MAX_NAMES.unsigned_abs();
         if !is_full {
             sqlx::query("INSERT INTO names (name, key_hash, claimed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
                 .bind(name)

@@ -1,5 +1,9 @@
 //! What is worth a mark on a timeline: what a game's state shows before and after an arrival.
 
+use mastermind::{
+    protocol::HowOver,
+    view::{Board, Line},
+};
 use netcore::Recorded;
 
 /// An engine whose matches can be shown again.
@@ -29,7 +33,7 @@ impl Marked for nuggets::Server {
 
     fn probe(&self) -> Self::Probe {
         let player = |player: &nuggets::game::Player| {
-            (player.name.to_string(), player.purse, player.cell.map(|cell| cell.index()))
+            (player.name.to_string(), player.purse, player.cell.map(nuggets::Cell::index))
         };
         self.game().players().iter().map(player).collect()
     }
@@ -59,7 +63,7 @@ impl Marked for robots::Server {
 
     fn probe(&self) -> Self::Probe {
         let names = self.players().values().map(|player| player.name.to_string());
-        let robots = self.game().map(|game| game.robots()).unwrap_or_default();
+        let robots = self.game().map(robots::Game::robots).unwrap_or_default();
         names.zip(robots.iter().map(|robot| robot.score)).collect()
     }
 
@@ -94,5 +98,41 @@ impl Marked for blackjack::Server {
         }
         let decoded = DealerDecoder::new(Dialect::Binary).decode_whole(bytes);
         decoded.map_or_else(|_| bytes.clone(), |message| message.to_bytes(Dialect::Text))
+    }
+}
+
+impl Marked for mastermind::Server {
+    // Of each player who has a game: the name, the number of the game, what took turns, and how it is over.
+    type Probe = Vec<(String, u32, Vec<Line>, Option<HowOver>)>;
+
+    fn probe(&self) -> Self::Probe {
+        let game = |(name, board): (&mastermind::Name, Option<Board>)| {
+            let Board { number, lines, over, .. } = board?;
+            Some((name.to_string(), number, lines, over.map(|over| over.how)))
+        };
+        self.boards().filter_map(game).collect()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let mut changes = vec![];
+        for (name, number, lines, how) in after {
+            let known = before.iter().find(|(other, game, ..)| other == name && game == number);
+            let (seen, was) = known.map_or((0, None), |(_, _, lines, how)| (lines.len(), *how));
+            for line in lines.iter().skip(seen) {
+                changes.push(match line {
+                    Line::Row { feedback, .. } => ("guess", format!("{name}: {feedback}")),
+                    Line::Lifeline { lifeline, .. } => ("lifeline", format!("{name} uses {lifeline}")),
+                });
+            }
+            if let Some(how) = how.filter(|_| was.is_none()) {
+                changes.push(("over", format!("{name}: {}", how.word())));
+            }
+        }
+        changes
+    }
+
+    fn frame(bytes: &bytes::Bytes) -> bytes::Bytes {
+        // Over a stream a line feed ends a message.
+        bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
     }
 }

@@ -5,6 +5,7 @@
 mod admin;
 mod bots;
 mod hidden;
+mod mastermind;
 mod metrics;
 mod openapi;
 mod restart;

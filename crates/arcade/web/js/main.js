@@ -3,6 +3,8 @@
 import { nameButton } from './page/identity.js';
 import { showLobby } from './page/lobby.js';
 import { showMissing } from './page/missing.js';
+import { showAgainst, showPlayer, showPlayers } from './page/players.js';
+import { showReplay } from './page/replay.js';
 import { showRoom } from './page/room.js';
 import { route } from './page/route.js';
 
@@ -16,6 +18,10 @@ const first = JSON.parse(document.getElementById('lobby')?.textContent ?? '{"roo
 const PAGES = [
   [/^\/$/, () => showLobby(main, first)],
   [/^\/rooms\/([\w-]+)$/, ([id], query) => showRoom(main, id, query.has('watch'))],
+  [/^\/matches\/([^/]+)$/, ([id], query) => showReplay(main, id, query)],
+  [/^\/players$/, () => showPlayers(main)],
+  [/^\/players\/([^/]+)$/, ([name]) => showPlayer(main, name)],
+  [/^\/players\/([^/]+)\/against\/([^/]+)$/, ([one, other]) => showAgainst(main, one, other)],
 ];
 
 /** @type {Leave} */
@@ -29,11 +35,23 @@ route(() => {
     else anchor.removeAttribute('aria-current');
   }
   for (const [address, show] of PAGES) {
-    const parts = address.exec(location.pathname);
-    if (!parts) continue;
-    leave = show(parts.slice(1).map(decodeURIComponent), new URLSearchParams(location.search));
+    const parts = address.exec(location.pathname)?.slice(1).map(decoded);
+    if (!parts?.every((part) => part !== null)) continue;
+    leave = show(parts, new URLSearchParams(location.search));
     return;
   }
   leave = showMissing(main);
 });
 nameButton();
+
+/**
+ * A part of an address as text; null if it is malformed.
+ * @param {string} part
+ */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}

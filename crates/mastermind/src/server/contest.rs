@@ -97,19 +97,19 @@ impl Contest {
         out.summary(format!("game {game}: {}", results.join(", ")));
     }
 
-    // Fewer turns are better, and of as many, who was first; whoever did not find the code shares the last rank.
+    // Fewer turns are better. Equal ones share a rank, in the order in which they were over.
     fn standings(&self) -> Vec<Standing> {
         let mut order: Vec<&Racer> = self.racers.iter().collect();
-        order.sort_by_key(|racer| racer.key());
+        order.sort_by_key(|racer| (racer.score(), racer.result.map(|finish| finish.after)));
         let mut standings: Vec<Standing> = Vec::with_capacity(order.len());
         for (at, racer) in order.iter().enumerate() {
-            let same = at.checked_sub(1).filter(|&before| order[before].key() == racer.key());
+            let same = at.checked_sub(1).filter(|&before| order[before].score() == racer.score());
             let rank = same.and_then(|before| standings.get(before)).map(|before| before.rank);
             standings.push(Standing {
                 rank: rank.unwrap_or_else(|| u32::try_from(at + 1).unwrap_or(u32::MAX)),
                 seat: racer.seat.to_string(),
                 name: racer.name.to_string(),
-                score: racer.key().0,
+                score: racer.score(),
             });
         }
         standings
@@ -118,10 +118,10 @@ impl Contest {
 
 impl Racer {
     // Smaller is better.
-    fn key(&self) -> (i64, u8) {
+    fn score(&self) -> i64 {
         match self.result {
-            Some(Finish { how: Some(HowOver::Won), turns, after }) => (turns.into(), after),
-            _ => (NOT_FOUND, 0),
+            Some(Finish { how: Some(HowOver::Won), turns, .. }) => turns.into(),
+            _ => NOT_FOUND,
         }
     }
 

@@ -1,8 +1,9 @@
 //! The server as an engine.
 
-use alloc::format;
+use alloc::{format, string::ToString, vec::Vec};
 use netcore::{
-    Departure, Engine, Fingerprint, HostId, Input, Leave, Link, Outbox, Outcome, PeerId, Phase, RequestOf, Status, Time,
+    Departure, Engine, Fingerprint, HostId, Input, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, RequestOf,
+    Status, Time,
 };
 
 use super::{Peer, Server};
@@ -79,6 +80,15 @@ impl Engine for Server {
         };
         let taken = u32::try_from(self.seats.len()).unwrap_or(u32::MAX);
         Status { phase, taken, seats: self.capacity().into() }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let occupant = |(number, seat): (&u8, &super::Seat)| Occupant {
+            peer: seat.peer,
+            name: seat.name.to_string(),
+            seat: number.to_string(),
+        };
+        self.seats.iter().map(occupant).collect()
     }
 }
 

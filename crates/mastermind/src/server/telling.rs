@@ -64,7 +64,7 @@ impl Server {
         }
     }
 
-    fn board(&self, seat: u8, sight: Sight) -> Option<Board> {
+    pub(super) fn board(&self, seat: u8, sight: Sight) -> Option<Board> {
         let Played { number, game, how, .. } = self.seats.get(&seat)?.played.as_ref()?;
         Some(Board::of(*number, game, *how, sight))
     }

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 
 import { Person, launch } from './support/browser.js';
+import { answer } from './support/fixtures.js';
 import { Hub } from './support/hub.js';
 import * as native from './support/native.js';
 
@@ -69,7 +70,11 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await check(`/rooms/${robots.id}?watch`, () => ann.reads('Turn'));
     await check(`/rooms/${id('blackjack')}`, () => ann.reads(/Waiting|stand|others|win|draw|dealer|Bust/i));
     await check(`/rooms/${id('blackjack')}?watch`, () => page.locator('.felt').waitFor());
-    await check('/players', () => page.locator('main h1').waitFor());
+    await answer(page);
+    await check('/players', () => page.locator('table').first().waitFor());
+    await check('/players/Ann', () => page.locator('.match').first().waitFor());
+    await check('/players/Ann/against/Bob', () => page.locator('meter').first().waitFor());
+    await check('/matches/nuggets-1.1', () => page.getByText('Ann finds 12 nuggets').waitFor());
     await check('/nowhere', () => page.getByRole('heading', { name: 'There is no such page' }).waitFor());
     await page.getByRole('button', { name: 'Change the name' }).click();
     assert.deepEqual(await findings(ann), [], `the name, ${colorScheme}`);

@@ -1,0 +1,75 @@
+//! The command line.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+use cmdkit::{LogArgs, whole_number};
+
+/// Measure how many rooms and watchers this machine holds
+#[derive(Debug, Parser)]
+#[command(name = "arcade-load", version)]
+pub(crate) struct Args {
+    /// The hub's program; by default the one beside this program
+    #[arg(long, value_name = "PATH", global = true)]
+    arcade: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    #[command(subcommand)]
+    pub(crate) measure: Measure,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Measure {
+    /// Many live rooms: half robots with 4 clients each, half nuggets with 8
+    Rooms(Rooms),
+    /// Many browsers that watch one match of robots
+    Watchers(Watchers),
+    /// Starting a hub with many rooms after it was killed
+    Restart(Restart),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Rooms {
+    /// How many rooms
+    #[arg(long = "rooms", value_name = "N", default_value_t = 1_000, value_parser = whole_number(2..=1_000_u32, 1_000))]
+    pub(crate) count: u32,
+
+    /// Turns of a match of robots, ten a second
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(10..=10_000_u16, 1_000))]
+    pub(crate) turns: u16,
+
+    /// Measure the same turns sent by a bare loop too
+    #[arg(long)]
+    pub(crate) floor: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Watchers {
+    /// How many browsers
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(1..=2_000_u32, 1_000))]
+    pub(crate) watchers: u32,
+
+    /// Turns of the match, ten a second
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = whole_number(10..=10_000_u16, 300))]
+    pub(crate) turns: u16,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Restart {
+    /// How many rooms, each with a journal
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(1..=1_000_u32, 1_000))]
+    pub(crate) rooms: u32,
+
+    /// Messages that each room receives before the hub is killed
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(2..=100_000_u32, 1_000))]
+    pub(crate) arrivals: u32,
+}
+
+impl Args {
+    /// The hub's program, if it was named.
+    pub(crate) fn hub(&self) -> Option<&Path> {
+        self.arcade.as_deref()
+    }
+}

@@ -1,0 +1,179 @@
+//! The hub that is measured: a process of its own.
+
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+/// What the first line of a hub begins with.
+const GREETING: &str = "The arcade is open at http://localhost:";
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running hub. It is killed when dropped.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    child: Child,
+    port: u16,
+    agent: ureq::Agent,
+}
+
+/// A room that was opened.
+#[derive(Debug, Clone)]
+pub(crate) struct Room {
+    pub(crate) id: String,
+    /// Where native clients reach it.
+    pub(crate) address: SocketAddr,
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Hub {
+    /// Starts a hub over `data` and waits until it is open.
+    ///
+    /// # Errors
+    /// When there is no such program, or it does not open.
+    pub(crate) fn start(program: Option<&Path>, data: &Path) -> anyhow::Result<Self> {
+        let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
+        let mut command = Command::new(&program);
+        command.args(["--port", "0", "--no-default-rooms", "--log", "error"]);
+        command.args(["--rooms-per-host", "1000", "--sockets-per-host", "10000"]);
+        command.arg("--data").arg(data).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().with_context(|| {
+            format!(
+                "cannot start '{}'; build it with `cargo build --release -p arcade` or name it with --arcade",
+                program.display()
+            )
+        })?;
+        let stdout = child.stdout.take().context("the hub's standard output is a pipe")?;
+        let mut hub = Self { child, port: 0, agent: agent() };
+        for line in BufReader::new(stdout).lines() {
+            let line = line?;
+            let Some((_, port)) = line.split_once(GREETING) else { continue };
+            let digits: String = port.chars().take_while(char::is_ascii_digit).collect();
+            hub.port = digits.parse().with_context(|| format!("the hub said '{line}'"))?;
+            return Ok(hub);
+        }
+        bail!("the hub ended before it was open: {}", hub.child.wait()?)
+    }
+
+    /// The address of its page.
+    pub(crate) fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    /// Opens a room.
+    ///
+    /// # Errors
+    /// When the hub refuses.
+    pub(crate) fn open(&self, options: &Value) -> anyhow::Result<Room> {
+        let url = format!("http://{}/api/rooms", self.address());
+        let mut answer = self.agent.post(&url).send_json(options)?;
+        let status = answer.status();
+        let room: Value = answer.body_mut().read_json()?;
+        if !status.is_success() {
+            bail!("the hub opens no room: {}", room["error"].as_str().unwrap_or_default());
+        }
+        let port = room["port"].as_u64().and_then(|port| u16::try_from(port).ok()).context("a room has a port")?;
+        let id = room["id"].as_str().context("a room has an id")?.to_owned();
+        Ok(Room { id, address: (Ipv4Addr::LOCALHOST, port).into() })
+    }
+
+    /// How many rooms are open.
+    ///
+    /// # Errors
+    /// When the hub does not answer.
+    pub(crate) fn rooms(&self) -> anyhow::Result<usize> {
+        let url = format!("http://{}/api/rooms", self.address());
+        let rooms: Value = self.agent.get(&url).call()?.body_mut().with_config().limit(64 << 20).read_json()?;
+        Ok(rooms["rooms"].as_array().map_or(0, Vec::len))
+    }
+
+    /// Kills it as `kill -9` does, and waits until it is gone.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Its memory in bytes.
+    ///
+    /// # Errors
+    /// Where there is no `/proc`.
+    pub(crate) fn memory(&self) -> anyhow::Result<u64> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kilobytes * 1024)
+    }
+
+    /// The processor time that it has used.
+    ///
+    /// # Errors
+    /// Where there is no `/proc`.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        let path = format!("/proc/{}/schedstat", self.child.id());
+        // Of the main thread only; the others have their own.
+        let tasks =
+            fs::read_dir(format!("/proc/{}/task", self.child.id())).with_context(|| format!("cannot read '{path}'"))?;
+        let mut nanos = 0_u64;
+        for task in tasks {
+            // A thread may have ended meanwhile.
+            let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
+            nanos += text.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0);
+        }
+        Ok(Duration::from_nanos(nanos))
+    }
+}
+
+/// The processor time of a hub since it was asked last.
+#[derive(Debug)]
+pub(crate) struct Load {
+    cpu: Duration,
+    at: Instant,
+}
+
+impl Load {
+    /// Begins to count.
+    ///
+    /// # Errors
+    /// Where there is no `/proc`.
+    pub(crate) fn start(hub: &Hub) -> anyhow::Result<Self> {
+        Ok(Self { cpu: hub.cpu()?, at: Instant::now() })
+    }
+
+    /// Processors that it has kept busy since then.
+    ///
+    /// # Errors
+    /// Where there is no `/proc`.
+    pub(crate) fn processors(&self, hub: &Hub) -> anyhow::Result<f64> {
+        Ok((hub.cpu()?.saturating_sub(self.cpu)).as_secs_f64() / self.at.elapsed().as_secs_f64())
+    }
+}
+
+// The hub's program, built beside this one.
+fn beside() -> anyhow::Result<PathBuf> {
+    let own = env::current_exe().context("where is this program?")?;
+    Ok(own.with_file_name(format!("arcade{}", env::consts::EXE_SUFFIX)))
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build().into()
+}

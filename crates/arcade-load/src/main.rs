@@ -1,0 +1,45 @@
+//! `arcade-load`: measures what a machine holds.
+//!
+//! It starts a hub of its own, with an empty directory, and plays over real sockets. The hub and the players share the machine, so
+//! the figures are those of a host whose players come from the same machine; with players elsewhere it holds more.
+
+mod args;
+mod floor;
+mod hub;
+mod lateness;
+mod nuggets;
+mod restart;
+mod robots;
+mod rooms;
+mod watchers;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use cmdkit::{EXIT_USAGE, Usage};
+use netshell::raise_open_files;
+
+use crate::args::{Args, Measure};
+
+fn main() -> ExitCode {
+    cmdkit::run(Usage { code: EXIT_USAGE, example: "rooms --rooms 100 --turns 100" }, |args| program(&args))
+}
+
+fn program(args: &Args) -> anyhow::Result<ExitCode> {
+    args.log.start("warn")?;
+    raise_open_files();
+    // One thread: the hub shall have the other processors.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let report = runtime.block_on(async {
+        match &args.measure {
+            Measure::Rooms(rooms) => rooms::measure(args.hub(), rooms).await,
+            Measure::Watchers(watchers) => watchers::measure(args.hub(), watchers).await,
+            Measure::Restart(restart) => restart::measure(args.hub(), restart).await,
+        }
+    })?;
+    write!(io::stdout().lock(), "{report}").context("cannot write the figures")?;
+    Ok(ExitCode::SUCCESS)
+}

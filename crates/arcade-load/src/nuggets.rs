@@ -1,0 +1,107 @@
+//! Clients of nuggets that press keys at random.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64;
+use tokio::{
+    net::UdpSocket,
+    time::{Instant, interval_at, timeout},
+};
+
+const KEYS: &[u8] = b"hjklyubn";
+/// How long one waits for an answer before asking again.
+const ANSWER: Duration = Duration::from_secs(1);
+/// How often a seat is asked for.
+const ATTEMPTS: usize = 20;
+/// The front of a display; the rest is not looked at.
+const BUFFER: usize = 64;
+
+/// A player who has a seat.
+#[derive(Debug)]
+pub(crate) struct Player {
+    socket: UdpSocket,
+    chance: Pcg64,
+}
+
+impl Player {
+    /// Takes a seat.
+    ///
+    /// # Errors
+    /// When the server does not answer or has no seat.
+    pub(crate) async fn join(server: SocketAddr, name: &str, seed: u64) -> anyhow::Result<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        socket.connect(server).await?;
+        let mut buffer = [0; 256];
+        for _ in 0..ATTEMPTS {
+            socket.send(format!("PLAY {name}").as_bytes()).await?;
+            let Ok(answer) = timeout(ANSWER, socket.recv(&mut buffer)).await else { continue };
+            let answer = &buffer[..answer?];
+            if answer.starts_with(b"OK ") {
+                return Ok(Self { socket, chance: Pcg64::seed_from_u64(seed) });
+            }
+            bail!("{server} answers {}", answer.escape_ascii());
+        }
+        Err(anyhow::anyhow!("no answer")).with_context(|| format!("no seat at {server}"))
+    }
+
+    /// Presses a key.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(crate) async fn key(&mut self) -> anyhow::Result<()> {
+        let key = char::from(KEYS[self.chance.random_range(0..KEYS.len())]);
+        self.socket.send(format!("KEY {key}").as_bytes()).await?;
+        Ok(())
+    }
+
+    /// Presses a key each `pause`, and counts the displays that arrive meanwhile. Never ends by itself.
+    pub(crate) async fn play(mut self, pause: Duration, displays: &std::cell::Cell<u64>) -> anyhow::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        // Not all at the same moment.
+        let first = pause.mul_f64(self.chance.random_range(0.0..1.0));
+        let mut keys = interval_at(Instant::now() + first, pause);
+        loop {
+            tokio::select! {
+                _ = keys.tick() => self.key().await?,
+                received = self.socket.recv(&mut buffer) => {
+                    let count = received?;
+                    if buffer[..count].starts_with(b"DISPLAY") {
+                        displays.set(displays.get() + 1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Presses `count` keys, the last of which means nothing, and waits for the answer to that: then all have arrived. Keys are
+    /// sent again if an answer is lost.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(crate) async fn keys(&mut self, count: u32) -> anyhow::Result<()> {
+        for _ in 1..count {
+            self.key().await?;
+        }
+        let mut buffer = [0; BUFFER];
+        for _ in 0..ATTEMPTS {
+            self.socket.send(b"KEY x").await?;
+            let answered = async {
+                loop {
+                    let count = self.socket.recv(&mut buffer).await?;
+                    if buffer[..count].starts_with(b"ERROR") {
+                        return anyhow::Ok(());
+                    }
+                }
+            };
+            if let Ok(answered) = timeout(ANSWER, answered).await {
+                return answered;
+            }
+        }
+        bail!("the server does not answer any more")
+    }
+}

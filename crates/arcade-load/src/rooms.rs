@@ -1,0 +1,107 @@
+//! Many live rooms: half robots, half nuggets.
+
+use std::{cell::Cell, fmt::Write as _, path::Path, rc::Rc, time::Duration};
+
+use anyhow::Context as _;
+use serde_json::json;
+use tokio::task::LocalSet;
+
+use crate::{
+    args::Rooms,
+    floor,
+    hub::{Hub, Load, Room},
+    lateness::{Arrivals, Distribution},
+    nuggets::Player,
+    robots,
+};
+
+/// Robots of a match.
+pub(crate) const ROBOTS: u32 = 4;
+/// Players of a room of nuggets.
+const PLAYERS: u64 = 8;
+/// Between two keys of a player of nuggets.
+const KEY_PAUSE: Duration = Duration::from_millis(500);
+
+/// Opens the rooms, plays a match of robots in half of them and nuggets in the others, and reports how late turns were and what a room
+/// takes.
+///
+/// # Errors
+/// When the hub or a player fails.
+pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Result<String> {
+    let mut report = String::new();
+    let half = args.count / 2;
+    writeln!(report, "{half} rooms of robots with {ROBOTS} clients, {} of nuggets with {PLAYERS}:", args.count - half)?;
+    writeln!(report)?;
+    writeln!(report, "| turns of robots | p50 | p99 | longest |")?;
+    writeln!(report, "| --- | --- | --- | --- |")?;
+    if args.floor {
+        let late = LocalSet::new().run_until(floor::measure(half, args.turns)).await?;
+        writeln!(report, "| a bare loop, without nuggets: {} turns late by | {} |", late.len(), late.cells())?;
+    }
+    let data = tempfile::tempdir()?;
+    let hub = Hub::start(program, data.path())?;
+    let empty = hub.memory()?;
+    let robots = open(
+        &hub,
+        half,
+        &json!({
+            "game": "robots", "players": ROBOTS, "columns": 16, "rows": 12, "turns": args.turns, "turn_duration": robots::TURN,
+        }),
+    )?;
+    let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
+    let (late, displays, processors) = LocalSet::new().run_until(play(&hub, &robots, &nuggets)).await?;
+    writeln!(report, "| the hub: {} turns late by | {} |", late.len(), late.cells())?;
+    writeln!(report)?;
+    // While all clients are still there.
+    let kilobytes = hub.memory()?.saturating_sub(empty) / 1_000 / u64::from(args.count);
+    writeln!(
+        report,
+        "The hub took {kilobytes} kB a room after matches of {} turns, and kept {processors:.2} processors busy.",
+        args.turns
+    )?;
+    writeln!(report, "{displays} displays of nuggets arrived.")?;
+    Ok(report)
+}
+
+fn open(hub: &Hub, count: u32, options: &serde_json::Value) -> anyhow::Result<Vec<Room>> {
+    (0..count).map(|_| hub.open(options)).collect()
+}
+
+async fn play(hub: &Hub, robots: &[Room], nuggets: &[Room]) -> anyhow::Result<(Distribution, u64, f64)> {
+    let displays = Rc::new(Cell::new(0));
+    let mut explorers = vec![];
+    for (room, seed) in nuggets.iter().flat_map(|room| (0..PLAYERS).map(move |seed| (room, seed))) {
+        let player =
+            Player::join(room.address, &format!("Load {seed}"), seed).await.with_context(|| room.id.clone())?;
+        let displays = Rc::clone(&displays);
+        explorers.push(tokio::task::spawn_local(async move { player.play(KEY_PAUSE, &displays).await }));
+    }
+    let load = Load::start(hub)?;
+    let mut matches = vec![];
+    for (room, seed) in robots.iter().flat_map(|room| (0..ROBOTS).map(move |seed| (room, seed))) {
+        matches.push(tokio::task::spawn_local(robots::play(room.address, format!("Load {seed}"), seed.into())));
+    }
+    let late = lateness(matches).await?;
+    for explorer in &explorers {
+        explorer.abort();
+    }
+    for explorer in explorers {
+        // Those that have ended by themselves have failed.
+        if let Ok(ended) = explorer.await {
+            ended.context("a player of nuggets failed")?;
+        }
+    }
+    Ok((late, displays.get(), load.processors(hub)?))
+}
+
+/// Waits for the end of all matches, and gives how late their turns were.
+pub(crate) async fn lateness(
+    matches: Vec<tokio::task::JoinHandle<anyhow::Result<Arrivals>>>,
+) -> anyhow::Result<Distribution> {
+    let mut late = vec![];
+    for played in matches {
+        let arrivals = played.await?.context("a player of robots failed")?;
+        late.extend(arrivals.lateness(Duration::from_millis(robots::TURN)));
+    }
+    Ok(Distribution::new(late))
+}

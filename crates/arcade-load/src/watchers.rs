@@ -1,0 +1,109 @@
+//! Many browsers that watch one match of robots.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use futures_util::StreamExt as _;
+use serde_json::json;
+use tokio::{net::TcpStream, task::LocalSet};
+use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
+
+use crate::{
+    args::Watchers,
+    hub::{Hub, Load, Room},
+    lateness::{Arrivals, Distribution, Schedule},
+    robots,
+    rooms::ROBOTS,
+};
+
+/// The first byte of a turn, and of the end of a game.
+const TURN_TAG: u8 = 3;
+const ENDED_TAG: u8 = 4;
+
+/// Lets the browsers in, plays a match before them, and reports how long after its time each turn had reached the last of them.
+///
+/// # Errors
+/// When the hub, a player or a browser fails.
+pub(crate) async fn measure(program: Option<&Path>, args: &Watchers) -> anyhow::Result<String> {
+    let mut report = String::new();
+    let data = tempfile::tempdir()?;
+    let hub = Hub::start(program, data.path())?;
+    let room = hub.open(&json!({
+        "game": "robots", "players": ROBOTS, "columns": 16, "rows": 12, "turns": args.turns, "turn_duration": robots::TURN,
+    }))?;
+    let (last, processors) = LocalSet::new().run_until(watch(&hub, &room, args, &mut report)).await?;
+    writeln!(report, "{} browsers watch a match of {} turns, ten a second:", args.watchers, args.turns)?;
+    writeln!(report)?;
+    writeln!(report, "| | p50 | p99 | longest |")?;
+    writeln!(report, "| --- | --- | --- | --- |")?;
+    writeln!(report, "| from a turn to its last frame, {} turns | {} |", last.len(), last.cells())?;
+    writeln!(report)?;
+    writeln!(report, "The hub kept {processors:.2} processors busy.")?;
+    Ok(report)
+}
+
+async fn watch(hub: &Hub, room: &Room, args: &Watchers, report: &mut String) -> anyhow::Result<(Distribution, f64)> {
+    let mut browsers = vec![];
+    for _ in 0..args.watchers {
+        let browser = open(hub, room).await.context("a browser is not let in")?;
+        browsers.push(tokio::task::spawn_local(look_on(browser)));
+    }
+    let load = Load::start(hub)?;
+    let players = (0..u64::from(ROBOTS))
+        .map(|seed| tokio::task::spawn_local(robots::play(room.address, format!("Load {seed}"), seed)))
+        .collect::<Vec<_>>();
+    for player in players {
+        player.await?.context("a player of robots failed")?;
+    }
+    let processors = load.processors(hub)?;
+    // By turn: when it came to the first and to the last of them, and to how many.
+    let mut turns = BTreeMap::<u16, (Instant, Instant, u32)>::new();
+    for browser in browsers {
+        for (turn, at) in browser.await?.context("a browser lost the match")? {
+            let (first, last, count) = turns.entry(turn).or_insert((at, at, 0));
+            (*first, *last, *count) = (at.min(*first), at.max(*last), *count + 1);
+        }
+    }
+    if let Some((turn, (.., count))) = turns.iter().find(|(_, (.., count))| *count != args.watchers) {
+        writeln!(
+            report,
+            "Turn {turn} reached {count} of {} browsers; the others were told the newest state instead.",
+            args.watchers
+        )?;
+    }
+    let (mut first, mut last) = (Arrivals::default(), Arrivals::default());
+    for (turn, (earliest, latest, _)) in turns {
+        first.push(turn, earliest);
+        last.push(turn, latest);
+    }
+    let schedule = Schedule::of(&first, Duration::from_millis(robots::TURN));
+    Ok((Distribution::new(last.lateness_by(&schedule)), processors))
+}
+
+type Browser = WebSocketStream<TcpStream>;
+
+async fn open(hub: &Hub, room: &Room) -> anyhow::Result<Browser> {
+    let stream = TcpStream::connect(hub.address()).await?;
+    let url = format!("ws://{}/rooms/{}/socket?watch=true", hub.address(), room.id);
+    let (browser, _) = client_async(url, stream).await?;
+    Ok(browser)
+}
+
+// Takes in what it is sent until the match is over, and notes when turns came.
+async fn look_on(mut browser: Browser) -> anyhow::Result<Vec<(u16, Instant)>> {
+    let mut turns = vec![];
+    while let Some(message) = browser.next().await {
+        let Message::Binary(message) = message? else { continue };
+        match message[..] {
+            [TURN_TAG, high, low, ..] => turns.push((u16::from_be_bytes([high, low]), Instant::now())),
+            [ENDED_TAG, ..] => return Ok(turns),
+            _ => {}
+        }
+    }
+    anyhow::bail!("the hub closed the socket before the end of the match")
+}

@@ -1,0 +1,155 @@
+//! Rooms of mastermind: browsers and a terminal, races with bots, and the puzzle of the day.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::{SocketAddr, TcpStream},
+};
+
+use mastermind::{Code, Feedback, Rules};
+use serde_json::{Value, json};
+use testkit::PATIENCE;
+
+use crate::support::{Browser, Hub};
+
+/// A player at a terminal: lines over TCP.
+struct Terminal(BufReader<TcpStream>);
+
+impl Terminal {
+    fn new(room: &Value) -> Self {
+        let port = u16::try_from(room["port"].as_u64().unwrap()).unwrap();
+        let stream = TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], port))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    fn say(&mut self, line: &str) {
+        self.0.get_mut().write_all(format!("{line}\r\n").as_bytes()).unwrap();
+    }
+
+    fn until(&mut self, front: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the connection has ended before {front}");
+            if line.starts_with(front) {
+                return line.trim_end().to_owned();
+            }
+        }
+    }
+}
+
+fn enter(hub: &Hub, room: &Value) -> (Browser, String) {
+    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+    (browser, hello["seat"].as_str().unwrap().to_owned())
+}
+
+/// Finds the code, and gives the last message of the game.
+fn solve(seat: u8, mut say: impl FnMut(&str), mut until: impl FnMut(&str) -> String) -> String {
+    let mut possible = Rules::new(4, 8, true).unwrap().all();
+    loop {
+        let guess = possible[possible.len() / 2];
+        say(&format!("GUESS {guess}"));
+        let row = until(&format!("ROW {seat} "));
+        let words: Vec<&str> = row.split(' ').collect();
+        let answer = Feedback { red: words[4].parse().unwrap(), white: words[5].parse().unwrap() };
+        if answer.is_win(4) || words[2] == "10" {
+            return until(&format!("OVER {seat} "));
+        }
+        possible.retain(|code: &Code| Feedback::of(guess, *code) == answer);
+    }
+}
+
+fn make(hub: &Hub, options: &Value) -> Value {
+    let (head, body) = hub.request("POST", "/api/rooms", &options.to_string());
+    assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+#[test]
+fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
+    let hub = Hub::start();
+    let room = hub.room("mastermind");
+    assert_eq!((&room["title"], &room["permanent"]), (&json!("codes of 4 pegs, with repeats"), &json!(true)));
+    let (mut browser, token) = enter(&hub, &room);
+    browser.say("PLAY <b>");
+    assert_eq!(browser.until("OK"), "OK 1");
+    let mut terminal = Terminal::new(&room);
+    terminal.until("SEAT 1 <b>");
+    terminal.say("play Bob");
+    terminal.until("OK 2");
+    let over = solve(2, |text| terminal.0.get_mut().write_all(format!("{text}\n").as_bytes()).unwrap(), {
+        let mut other = Terminal::new(&room);
+        move |front| other.until(front)
+    });
+    assert_eq!(browser.until("OVER 2"), over, "everybody is told the same");
+    let shown = hub.wait("a result", |rooms| {
+        rooms.iter().find(|other| other["id"] == room["id"] && !other["result"].is_null()).cloned()
+    });
+    assert_eq!(shown["result"][0]["name"], "Bob");
+    let turns: u64 = over.split(' ').nth(3).unwrap().parse().unwrap();
+    assert!(shown["result"][0]["score"] == turns || shown["result"][0]["score"] == 11, "{shown}");
+    assert_eq!(shown["players"][0]["name"], "<b>", "who still plays is still there");
+    // A reload, and a hub that is killed: the same seat, and its game is told again.
+    browser.say("GUESS 1234");
+    let row = browser.until("ROW 1 1");
+    drop(browser);
+    let path = format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap());
+    let mut again = hub.socket(&path, None).unwrap();
+    assert_eq!(again.until("ROW 1"), row);
+    drop(again);
+    let hub = Hub::again(hub.kill(), &[]);
+    let mut again = hub.socket(&path, None).unwrap();
+    assert_eq!(again.until("ROW 1"), row);
+    assert_eq!(again.until("TURN"), "TURN 2 available available 0");
+}
+
+#[test]
+fn a_race_with_a_bot_ends_with_a_result_and_nobody_is_told_the_code_before() {
+    let hub = Hub::start();
+    let room = make(&hub, &json!({ "game": "mastermind", "mode": "race", "minutes": 1 }));
+    assert_eq!(room["seats"], 2);
+    let id = room["id"].as_str().unwrap();
+    let (mut browser, _) = enter(&hub, &room);
+    browser.say("PLAY Ann");
+    browser.until("WAIT 1");
+    assert!(
+        hub.request("POST", &format!("/api/rooms/{id}/bots"), r#"{"level": "easy"}"#).0.starts_with("HTTP/1.1 204")
+    );
+    browser.until("GAME 2");
+    let mut watcher = hub.socket(&format!("/rooms/{id}/socket?watch=true"), None).unwrap();
+    browser.say("GUESS 1122");
+    assert!(watcher.until("ROW 1 1").starts_with("ROW 1 1 **** "));
+    browser.say("RESIGN");
+    assert_eq!(watcher.until("OVER 1"), "OVER 1 resigned 1 0 ****");
+    // The bot plays on, and its guesses are hidden until the race is over.
+    assert!(browser.until("ROW 2 1").starts_with("ROW 2 1 **** "));
+    hub.request("DELETE", &format!("/api/rooms/{id}/bots"), "");
+    assert!(!watcher.until("OVER 1").ends_with('*'), "all is shown when nobody looks for the code any more");
+}
+
+#[test]
+fn the_puzzle_of_the_day_is_that_of_the_terminal_and_others_see_answers_only() {
+    let hub = Hub::start();
+    let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();
+    let (mut browser, _) = enter(&hub, &room);
+    let greeting = browser.until("ROOM daily 4 8 yes ");
+    browser.say("PLAY Ann");
+    browser.until("TURN 1");
+    let mut watcher = Terminal::new(&room);
+    browser.say("GUESS 1234");
+    assert!(watcher.until("ROW").starts_with("ROW 1 1 **** "));
+    browser.say("RESIGN");
+    let over = browser.until("OVER");
+    // The day may end while the test runs; both days are known then.
+    let date = greeting.rsplit(' ').next().unwrap();
+    let day = (20_000..40_000).map(mastermind::Day).find(|day| day.to_string() == date).unwrap();
+    let code = day.puzzle(Rules::new(4, 8, true).unwrap());
+    assert_eq!(over, format!("OVER 1 resigned 1 0 {code}"));
+    browser.say("NEW");
+    let answer = browser.until("");
+    assert!(answer.starts_with("NO there is one puzzle a day") || answer.starts_with('{'), "{answer}");
+    // Nobody is asked to play against it.
+    let (_, played) = hub.request("POST", "/api/play/mastermind", "");
+    let played: Value = serde_json::from_str(&played).unwrap();
+    assert_eq!(played["options"]["mode"], "solo");
+}

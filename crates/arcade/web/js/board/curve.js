@@ -1,0 +1,44 @@
+// A curve of numbers as a small drawing.
+
+const NAMESPACE = 'http://www.w3.org/2000/svg';
+const [WIDTH, HEIGHT] = [320, 120];
+/** Space for the numbers on the left, and around the curve. */
+const [LEFT, EDGE] = [44, 8];
+/** Points that are drawn at most; more would not be seen. */
+const MAX_POINTS = 300;
+
+/**
+ * @param {number[]} values At least two.
+ * @param {string} label
+ * @returns {SVGElement}
+ */
+export function curve(values, label) {
+  const every = Math.ceil(values.length / MAX_POINTS);
+  const drawn = values.filter((_, index) => index % every === 0 || index === values.length - 1);
+  const [low, high] = [Math.min(...drawn), Math.max(...drawn)];
+  const span = high - low || 1;
+  const x = (/** @type {number} */ index) => LEFT + ((WIDTH - LEFT - EDGE) * index) / (drawn.length - 1);
+  const y = (/** @type {number} */ value) => HEIGHT - EDGE - ((HEIGHT - 2 * EDGE) * (value - low)) / span;
+  const svg = make('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'curve', role: 'img' });
+  const last = drawn[drawn.length - 1];
+  svg.setAttribute('aria-label', `${label}: from ${Math.round(drawn[0])} to ${Math.round(last)}, between ${Math.round(low)} and ${Math.round(high)}`);
+  for (const value of low === high ? [low] : [low, high]) {
+    svg.append(make('line', { x1: String(LEFT), x2: String(WIDTH - EDGE), y1: String(y(value)), y2: String(y(value)), class: 'grid' }));
+    const text = make('text', { x: String(LEFT - 6), y: String(y(value) + 4), 'text-anchor': 'end' });
+    text.textContent = String(Math.round(value));
+    svg.append(text);
+  }
+  const points = drawn.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
+  svg.append(make('polyline', { points }), make('circle', { cx: String(x(drawn.length - 1)), cy: String(y(last)), r: '3.5' }));
+  return svg;
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string>} attributes
+ */
+function make(tag, attributes) {
+  const made = document.createElementNS(NAMESPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}

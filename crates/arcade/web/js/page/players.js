@@ -1,0 +1,212 @@
+// Who plays how well: leaderboards, a player's matches and ratings, and two players against each other.
+
+import { ask } from '../api.js';
+import { curve } from '../board/curve.js';
+import { announceLink, count, element, title } from './dom.js';
+import { GAMES, isGame } from './games.js';
+import { matchLine } from './lobby.js';
+import { person } from './person.js';
+import { go } from './route.js';
+
+/**
+ * @typedef {import('./games.js').Game} Game
+ * @typedef {import('./games.js').Leader} Leader
+ * @typedef {import('./games.js').Match} Match
+ * @typedef {{ rating: number, matches: number, wins: number, history?: [string, number][] }} Record
+ */
+
+/**
+ * Fetches what a page shows, and says so if it cannot.
+ * @param {HTMLElement} main
+ * @param {string} heading
+ * @param {() => Promise<Node[]>} make
+ */
+function page(main, heading, make) {
+  let left = false;
+  title(heading);
+  main.dataset.page = 'players';
+  announceLink('');
+  main.replaceChildren(element('h1', {}, heading));
+  make().then(
+    (parts) => {
+      if (!left) main.replaceChildren(element('h1', {}, heading), ...parts);
+    },
+    (error) => {
+      if (!left) main.append(element('p', { class: 'error', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+    },
+  );
+  return () => {
+    left = true;
+  };
+}
+
+/**
+ * The leaderboards of all games.
+ * @param {HTMLElement} main
+ */
+export const showPlayers = (main) =>
+  page(main, 'Players', async () => {
+    const games = /** @type {Game[]} */ (Object.keys(GAMES));
+    const boards = await Promise.all(games.map((game) => ask(`/api/leaderboard/${game}`)));
+    const input = element('input', { id: 'find', type: 'search', autocomplete: 'off', maxlength: '64' });
+    const find = element(
+      'form',
+      {
+        class: 'row find',
+        role: 'search',
+        submit: (event) => {
+          event.preventDefault();
+          if (input.value.trim()) go(`/players/${encodeURIComponent(input.value.trim())}`);
+        },
+      },
+      element('label', { for: 'find' }, 'Find a player'),
+      input,
+      element('button', {}, 'Find'),
+    );
+    const tables = games.flatMap((game, index) => {
+      const { players } = /** @type {{ players: Leader[] }} */ (boards[index]);
+      return players.length ? [leaderboard(game, players)] : [];
+    });
+    const note = element(
+      'p',
+      { class: 'note' },
+      'Ratings rise and fall with the matches against others. A name that no browser has proved to own is marked.',
+    );
+    return [find, note, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, 'Nobody has finished a match here yet.')])];
+  });
+
+/**
+ * @param {Game} game
+ * @param {Leader[]} players
+ */
+function leaderboard(game, players) {
+  return element(
+    'section',
+    { class: 'panel', 'data-game': game, 'aria-labelledby': `board-${game}` },
+    element('h2', { id: `board-${game}` }, GAMES[game].title),
+    element(
+      'table',
+      {},
+      element('thead', {}, row('th', [['#', 'number'], ['Player', ''], ['Rating', 'number'], ['Matches', 'number'], ['Won', 'number']])),
+      element(
+        'tbody',
+        {},
+        ...players.map((player) =>
+          row('td', [
+            [String(player.rank), 'number'],
+            [person(player, { link: true }), ''],
+            [String(Math.round(player.rating)), 'number'],
+            [String(player.matches), 'number'],
+            [String(player.wins), 'number'],
+          ]),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {'th' | 'td'} tag
+ * @param {[string | Node, string][]} cells Content and class.
+ */
+const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => element(tag, kind ? { class: kind } : {}, content)));
+
+/**
+ * One player.
+ * @param {HTMLElement} main
+ * @param {string} name
+ */
+export const showPlayer = (main, name) =>
+  page(main, name, async () => {
+    const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: Partial<globalThis.Record<Game, Record>>, matches: Match[] }} */ (
+      await ask(`/api/players/${encodeURIComponent(name)}`)
+    );
+    const games = /** @type {[Game, Record][]} */ (Object.entries(player.games)).filter(([game]) => isGame(game));
+    return [
+      element('p', {}, player.bot ? 'A bot.' : player.proven ? 'This name belongs to a browser.' : 'Nobody has proved to own this name: anybody may have played under it.'),
+      element('div', { class: 'columns' }, ...games.map(([game, record]) => standing(game, record))),
+      against(name),
+      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, 'Matches'), matches(player.matches)),
+    ];
+  });
+
+/**
+ * @param {Game} game
+ * @param {Record} record
+ */
+function standing(game, { rating, matches: played, wins, history }) {
+  /** @type {Element[]} */
+  const parts = [
+    element('h2', {}, GAMES[game].title),
+    element('p', { class: 'figure' }, element('b', {}, String(Math.round(rating))), ` after ${count(played, 'match', 'matches')}, ${wins} won`),
+  ];
+  if (history && history.length > 1) parts.push(curve(history.map(([, value]) => value), `Rating in ${GAMES[game].title}`));
+  return element('section', { class: 'panel', 'data-game': game }, ...parts);
+}
+
+/** @param {Match[]} list */
+const matches = (list) =>
+  list.length ? element('ul', { class: 'matches' }, ...list.map(matchLine)) : element('p', { class: 'soft' }, 'None yet.');
+
+/** @param {string} name */
+function against(name) {
+  const input = element('input', { id: 'other', autocomplete: 'off', maxlength: '64', required: true });
+  return element(
+    'form',
+    {
+      class: 'row find',
+      submit: (event) => {
+        event.preventDefault();
+        go(`/players/${encodeURIComponent(name)}/against/${encodeURIComponent(input.value.trim())}`);
+      },
+    },
+    element('label', { for: 'other' }, 'Compare with'),
+    input,
+    element('button', {}, 'Compare'),
+  );
+}
+
+/**
+ * Two players against each other.
+ * @param {HTMLElement} main
+ * @param {string} one
+ * @param {string} other
+ */
+export const showAgainst = (main, one, other) =>
+  page(main, `${one} against ${other}`, async () => {
+    const answer = /** @type {{ games: Partial<globalThis.Record<Game, { wins: number, losses: number, ties: number }>>, matches: Match[] }} */ (
+      await ask(`/api/players/${encodeURIComponent(one)}/against/${encodeURIComponent(other)}`)
+    );
+    const games = /** @type {[Game, { wins: number, losses: number, ties: number }][]} */ (Object.entries(answer.games)).filter(([game]) => isGame(game));
+    const names = element(
+      'p',
+      {},
+      element('a', { href: `/players/${encodeURIComponent(one)}` }, one),
+      ' and ',
+      element('a', { href: `/players/${encodeURIComponent(other)}` }, other),
+    );
+    if (games.length === 0) return [names, element('p', {}, 'They have not met yet.')];
+    return [
+      names,
+      element('div', { class: 'columns' }, ...games.map(([game, score]) => versus(game, one, other, score))),
+      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, 'Matches'), matches(answer.matches)),
+    ];
+  });
+
+/**
+ * @param {Game} game
+ * @param {string} one
+ * @param {string} other
+ * @param {{ wins: number, losses: number, ties: number }} score
+ */
+function versus(game, one, other, { wins, losses, ties }) {
+  const share = element('meter', { min: '0', max: String(Math.max(1, wins + losses)), value: String(wins), 'aria-label': `Won by ${one}` });
+  return element(
+    'section',
+    { class: 'panel', 'data-game': game },
+    element('h2', {}, GAMES[game].title),
+    element('p', { class: 'figure' }, element('b', {}, `${wins} : ${losses}`), ties ? `, ${count(ties, 'draw')}` : ''),
+    share,
+    element('p', { class: 'note' }, `${one} won ${wins}, ${other} won ${losses}.`),
+  );
+}

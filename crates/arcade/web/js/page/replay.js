@@ -1,0 +1,282 @@
+// A finished match, to be played like a film: through the same folds and boards as when it was live.
+
+import { ask } from '../api.js';
+import { Playback, SPEEDS, clock, frame } from '../playback.js';
+import { announceLink, ago, copyButton, element, listenToKeys, title } from './dom.js';
+import { GAMES, isGame, winners } from './games.js';
+import { person, shortSeat } from './person.js';
+import { PLAYS } from './plays.js';
+
+/**
+ * @typedef {import('./games.js').Match & { replay?: boolean }} Match
+ * @typedef {{ length: number, seats: { seat: string, name: string }[], marks: { at: number, kind: string, text: string }[] }} Timeline
+ */
+
+/** How far the arrow keys go, in milliseconds. */
+const LEAP = 5_000;
+
+/**
+ * Shows a match until the returned function is called.
+ * @param {HTMLElement} main
+ * @param {string} id
+ * @param {URLSearchParams} query
+ */
+export function showReplay(main, id, query) {
+  title('Replay');
+  main.dataset.page = 'replay';
+  announceLink('');
+  let left = false;
+  /** @type {() => void} */
+  let stop = () => {};
+  const path = `/api/matches/${encodeURIComponent(id)}`;
+  const seat = query.get('seat');
+  main.replaceChildren(element('h1', {}, 'Replay'), element('p', { class: 'soft' }, 'The match is being fetched.'));
+  Promise.all([ask(path), ask(`${path}/timeline${seat ? `?seat=${encodeURIComponent(seat)}` : ''}`)]).then(
+    ([match, timeline]) => {
+      if (!left) stop = play(main, match, timeline, seat, Number(query.get('at')) || 0);
+    },
+    (error) => {
+      if (left) return;
+      main.replaceChildren(
+        element('h1', {}, 'This match cannot be shown'),
+        element('p', {}, error instanceof Error ? error.message : String(error)),
+        element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
+      );
+    },
+  );
+  return () => {
+    left = true;
+    stop();
+    delete main.dataset.game;
+  };
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Match} match
+ * @param {Timeline} timeline
+ * @param {string | null} seat Whose view it is; null for that of a watcher.
+ * @param {number} at
+ * @returns {() => void}
+ */
+function play(main, match, timeline, seat, at) {
+  const { game } = match;
+  const start = PLAYS[game];
+  if (!isGame(game) || !start || match.replay === false) {
+    main.replaceChildren(
+      element('h1', {}, 'This match has no replay'),
+      element('p', {}, 'Its journal is not there any more.'),
+      standings(match),
+      element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
+    );
+    return () => {};
+  }
+  main.dataset.game = game;
+  const { title: gameName } = GAMES[game];
+  title(`${gameName}: ${winners(match.players)}`);
+  const board = element('div', { class: 'board' });
+  const below = element('div', { class: 'below' });
+  const controls = element('div', { class: 'controls' });
+  const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
+  const problem = element('p', { class: 'error', role: 'alert' });
+  const viewer = seat === null ? null : timeline.seats.find((one) => one.seat === seat);
+
+  /** @type {import('./room.js').Play | null} */
+  let shown = null;
+  const begin = () => {
+    shown?.stop();
+    for (const part of [board, below, controls]) part.replaceChildren();
+    shown = start({
+      board,
+      below,
+      controls,
+      // Only what whoever looks on does is spoken, not every nugget of a film.
+      live: element('p', {}),
+      watching: seat === null,
+      playable: false,
+      name: viewer?.name ?? '',
+      kept: seat,
+      send: () => {},
+      seated: () => {},
+      changed: () => {},
+    });
+  };
+
+  const path = `/api/matches/${encodeURIComponent(match.id)}/frames`;
+  const playback = new Playback(
+    {
+      length: timeline.length,
+      load: async (from, to) => {
+        const parts = new URLSearchParams({ ...(seat ? { seat } : {}), from: String(Math.floor(from)), to: String(Math.ceil(to)) });
+        const answer = await ask(`${path}?${parts}`);
+        problem.textContent = '';
+        return { frames: answer.frames.map(frame), to: answer.to ?? Math.ceil(to) };
+      },
+    },
+    {
+      reset: begin,
+      show: (data) => shown?.message(data),
+      changed: () => update(),
+      failed: (error) => {
+        problem.textContent = error instanceof Error ? error.message : String(error);
+      },
+    },
+  );
+
+  const address = () => {
+    const parts = new URLSearchParams({ at: String(Math.round(playback.at)), ...(seat ? { seat } : {}) });
+    return `/matches/${encodeURIComponent(match.id)}?${parts}`;
+  };
+  /** Goes to a moment, to which the address then points. @param {number} to */
+  const seek = async (to) => {
+    await playback.seek(to);
+    if (!main.contains(bar)) return;
+    history.replaceState(null, '', address());
+    live.textContent = clock(playback.at);
+  };
+  const button = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {() => unknown} */ click) =>
+    element('button', { type: 'button', 'aria-label': label, click }, sign);
+  const toggle = () => {
+    playback.play(!playback.playing);
+    if (!playback.playing) history.replaceState(null, '', address());
+  };
+  const playButton = button('Play', '▶', toggle);
+  playButton.classList.add('primary');
+  const bar = element('input', {
+    type: 'range',
+    min: '0',
+    max: String(timeline.length),
+    step: '100',
+    'aria-label': 'Moment of the match',
+    input: () => void seek(Number(bar.value)),
+  });
+  const time = element('span', { class: 'time' });
+  const speed = element('select', { 'aria-label': 'Speed' }, ...SPEEDS.map((one) => element('option', { value: String(one) }, `${one}x`)));
+  speed.addEventListener('change', () => playback.setSpeed(Number(speed.value)));
+  const view = element(
+    'select',
+    { id: 'view' },
+    element('option', { value: '' }, 'A watcher'),
+    ...timeline.seats.map((one) => element('option', { value: one.seat }, `${shortSeat(one.seat)} ${one.name}`)),
+  );
+  view.value = seat ?? '';
+  view.addEventListener('change', () => {
+    const parts = new URLSearchParams({ at: String(Math.round(playback.at)), ...(view.value ? { seat: view.value } : {}) });
+    history.replaceState(null, '', `/matches/${encodeURIComponent(match.id)}?${parts}`);
+    dispatchEvent(new PopStateEvent('popstate'));
+  });
+
+  const update = () => {
+    if (document.activeElement !== bar || Math.abs(Number(bar.value) - playback.at) > 100) bar.value = String(playback.at);
+    bar.setAttribute('aria-valuetext', `${clock(playback.at)} of ${clock(playback.length)}`);
+    time.textContent = `${clock(playback.at)} / ${clock(playback.length)}`;
+    speed.value = String(playback.speed);
+    playButton.textContent = playback.playing ? '⏸' : '▶';
+    playButton.setAttribute('aria-label', playback.playing ? 'Pause' : 'Play');
+    if (playback.playing) tick();
+  };
+  let frameRequested = false;
+  let last = 0;
+  const tick = () => {
+    if (frameRequested) return;
+    frameRequested = true;
+    requestAnimationFrame((now) => {
+      frameRequested = false;
+      const elapsed = last > 0 ? Math.min(now - last, 250) : 0;
+      last = playback.playing ? now : 0;
+      playback.tick(elapsed);
+    });
+  };
+
+  const stopKeys = listenToKeys((event) => {
+    const onControl = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
+    if (event.key === ' ' && !onControl) toggle();
+    else if (event.key === 'ArrowRight') void seek(playback.at + LEAP);
+    else if (event.key === 'ArrowLeft') void seek(playback.at - LEAP);
+    else if (event.key === '.') void playback.forward();
+    else if (event.key === ',') void playback.back();
+    else if (event.key === 'Home') void seek(0);
+    else if (event.key === 'End') void seek(playback.length);
+    else if (event.key === '>' || event.key === ']') playback.faster(1);
+    else if (event.key === '<' || event.key === '[') playback.faster(-1);
+    else return false;
+    return true;
+  });
+
+  const ticks = element('div', { class: 'ticks', 'aria-hidden': 'true' });
+  for (const { at: when, kind } of timeline.marks) {
+    const mark = element('span', { 'data-kind': kind });
+    mark.style.left = `${(100 * when) / Math.max(1, timeline.length)}%`;
+    ticks.append(mark);
+  }
+  const marks = timeline.marks.map(({ at: when, kind, text }) =>
+    element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${text}`)),
+  );
+  main.replaceChildren(
+    element(
+      'div',
+      { class: 'headline' },
+      element('h1', {}, `Replay: ${gameName} `, element('span', { class: 'soft' }, match.title)),
+      element('span', { class: 'chip' }, element('time', { datetime: match.started }, ago(match.started))),
+    ),
+    element(
+      'div',
+      { class: 'table' },
+      element(
+        'div',
+        { class: 'play' },
+        board,
+        element('div', { class: 'scrub' }, ticks, bar),
+        element(
+          'div',
+          { class: 'controls' },
+          playButton,
+          button('Step back', '⏴', () => void playback.back()),
+          button('Step forward', '⏵', () => void playback.forward()),
+          time,
+          speed,
+          element('label', { for: 'view', class: 'soft' }, 'As seen by'),
+          view,
+          copyButton(() => location.origin + address(), 'Copy a link to this moment'),
+        ),
+        problem,
+        below,
+        controls,
+        element('p', { class: 'note keys' }, 'Keys: space plays and pauses, arrows leap 5 seconds, comma and full stop step, [ and ] change the speed.'),
+      ),
+      element(
+        'aside',
+        { class: 'side' },
+        standings(match),
+        ...(marks.length ? [element('section', { 'aria-labelledby': 'marks' }, element('h2', { id: 'marks' }, 'What happened'), element('ol', { class: 'marks', tabindex: '0', 'aria-labelledby': 'marks' }, ...marks))] : []),
+      ),
+    ),
+    live,
+  );
+  begin();
+  void playback.seek(at);
+  return () => {
+    playback.playing = false;
+    playback.turn += 1;
+    stopKeys();
+    shown?.stop();
+  };
+}
+
+/**
+ * How the match has ended.
+ * @param {Match} match
+ */
+function standings({ game, players }) {
+  const rows = players.map((row) =>
+    element(
+      'li',
+      {},
+      element('span', { class: 'rank' }, `${row.rank}.`),
+      element('span', { class: 'mark' }, shortSeat(row.seat)),
+      person(row, { link: true }),
+      element('span', { class: 'value' }, isGame(game) ? GAMES[game].score(row.score) : String(row.score)),
+    ),
+  );
+  return element('section', { 'aria-label': 'Result' }, element('h2', {}, winners(players)), element('ol', { class: 'standings' }, ...rows));
+}

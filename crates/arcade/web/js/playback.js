@@ -1,0 +1,192 @@
+// Plays a finished match from its frames: forwards at any speed, step by step, from any moment on.
+
+/**
+ * Something that the page was told, and when, in milliseconds from the start of the match.
+ * @typedef {{ at: number, data: string | ArrayBuffer }} Frame
+ *
+ * @typedef {object} Source
+ * @property {number} length Of the match, in milliseconds.
+ * @property {(from: number, to: number) => Promise<{ frames: Frame[], to: number }>} load The frames that bring a new page up to date at
+ *   `from`, all of them at that time, and then what was told until `to`, which may be earlier than asked for.
+ *
+ * @typedef {object} Screen
+ * @property {() => void} reset Forgets everything, as a new page.
+ * @property {(data: string | ArrayBuffer) => void} show
+ * @property {() => void} changed The time, the speed, or whether it plays has changed.
+ * @property {(error: unknown) => void} failed
+ */
+
+export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
+/** How much of a match is loaded at once, in its milliseconds; more if it is played faster. */
+const WINDOW = 60_000;
+/** What is loaded lasts at least so long on the screen, in milliseconds. */
+const AHEAD = 4_000;
+/** How far back a step goes if nothing was told shortly before. */
+const BACK = 1_000;
+
+export class Playback {
+  /**
+   * @param {Source} source
+   * @param {Screen} screen
+   */
+  constructor(source, screen) {
+    this.source = source;
+    this.screen = screen;
+    this.at = 0;
+    this.speed = 1;
+    this.playing = false;
+    /** Frames that are loaded and not shown yet. @type {Frame[]} */
+    this.queue = [];
+    /** Times of the frames that were shown since the last seek, for steps back. @type {number[]} */
+    this.shown = [];
+    this.loadedTo = 0;
+    /** Answers to what was asked before the last seek are dropped. */
+    this.turn = 0;
+    this.loading = false;
+  }
+
+  get length() {
+    return this.source.length;
+  }
+
+  /**
+   * Shows the match as it was at a moment.
+   * @param {number} at
+   */
+  async seek(at) {
+    this.at = Math.min(Math.max(0, at), this.length);
+    this.turn += 1;
+    this.queue = [];
+    this.loadedTo = this.at;
+    this.screen.changed();
+    const { turn } = this;
+    await this.load(true);
+    if (turn !== this.turn) return;
+    this.show();
+    this.screen.changed();
+  }
+
+  /** @param {boolean} fresh Whether the screen begins anew with what comes. */
+  async load(fresh) {
+    if ((this.loading && !fresh) || (!fresh && this.loadedTo >= this.length)) return;
+    const { turn } = this;
+    const from = this.loadedTo;
+    this.loading = true;
+    try {
+      const answer = await this.source.load(from, Math.min(this.length, from + Math.max(WINDOW, this.speed * AHEAD * 2)));
+      if (turn !== this.turn) return;
+      if (fresh) {
+        this.screen.reset();
+        this.shown = [];
+        this.queue = answer.frames;
+      } else {
+        // The screen is up to date already.
+        this.queue.push(...answer.frames.filter(({ at }) => at > from));
+      }
+      this.loadedTo = Math.max(answer.to, from + 1);
+    } catch (error) {
+      if (turn !== this.turn) return;
+      this.playing = false;
+      this.screen.failed(error);
+    } finally {
+      if (turn === this.turn) this.loading = false;
+    }
+  }
+
+  /** Shows what was told up to now. */
+  show() {
+    let count = 0;
+    while (count < this.queue.length && this.queue[count].at <= this.at) {
+      const { at, data } = this.queue[count];
+      this.screen.show(data);
+      if (this.shown[this.shown.length - 1] !== at) this.shown.push(at);
+      count += 1;
+    }
+    this.queue.splice(0, count);
+  }
+
+  /**
+   * Time has passed.
+   * @param {number} elapsed In milliseconds of whoever looks on.
+   */
+  tick(elapsed) {
+    if (!this.playing) return;
+    const wanted = Math.min(this.at + elapsed * this.speed, this.length);
+    // It waits for what is not loaded yet.
+    this.at = Math.min(wanted, Math.max(this.loadedTo, this.at));
+    this.show();
+    if (this.loadedTo - this.at < this.speed * AHEAD) this.load(false);
+    if (this.at >= this.length) this.playing = false;
+    this.screen.changed();
+  }
+
+  /** @param {boolean} on */
+  async play(on) {
+    this.playing = on;
+    // From the end it begins anew.
+    if (on && this.at >= this.length) await this.seek(0);
+    this.screen.changed();
+  }
+
+  /** @param {number} speed One of {@link SPEEDS}. */
+  setSpeed(speed) {
+    this.speed = speed;
+    this.screen.changed();
+  }
+
+  /** @param {1 | -1} by */
+  faster(by) {
+    const next = SPEEDS[SPEEDS.indexOf(this.speed) + by];
+    if (next !== undefined) this.setSpeed(next);
+  }
+
+  /**
+   * Goes to the next thing that was told.
+   * @returns {Promise<void>}
+   */
+  async forward() {
+    this.playing = false;
+    const next = this.queue.find(({ at }) => at > this.at);
+    if (next) {
+      this.at = next.at;
+      this.show();
+      this.screen.changed();
+    } else if (this.loadedTo < this.length) {
+      await this.load(false);
+      if (this.queue.length > 0) return this.forward();
+    } else {
+      await this.seek(this.length);
+    }
+    return undefined;
+  }
+
+  /** Goes to what was told before. */
+  async back() {
+    this.playing = false;
+    const before = this.shown.filter((at) => at < this.at);
+    await this.seek(before.length > 1 ? before[before.length - 1] : this.at - BACK);
+  }
+}
+
+/**
+ * A frame as the hub sends it.
+ * @param {[number, string | { b: string }]} frame
+ * @returns {Frame}
+ */
+export function frame([at, data]) {
+  if (typeof data === 'string') return { at, data };
+  const text = atob(data.b);
+  return { at, data: Uint8Array.from(text, (character) => character.charCodeAt(0)).buffer };
+}
+
+/**
+ * A time of a match, as in `1:02:03`.
+ * @param {number} milliseconds
+ */
+export function clock(milliseconds) {
+  const seconds = Math.floor(milliseconds / 1000);
+  const two = (/** @type {number} */ number) => String(number).padStart(2, '0');
+  const hours = Math.floor(seconds / 3600);
+  const rest = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return hours > 0 ? `${hours}:${rest}` : rest.replace(/^0/, '');
+}

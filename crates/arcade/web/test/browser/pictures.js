@@ -1,0 +1,163 @@
+// Draws every page at three widths, light and dark, for docs/pictures/page. `npm run pictures`; look at them afterwards.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { Person, launch } from './support/browser.js';
+import { answer } from './support/fixtures.js';
+import { Hub } from './support/hub.js';
+import * as native from './support/native.js';
+
+const PLACE = fileURLToPath(new URL('../../../../../docs/pictures/page/', import.meta.url));
+/** Sizes of the window, and how wide each is on the sheet. */
+const SIZES = [
+  { width: 360, height: 740, shown: 270 },
+  { width: 768, height: 1024, shown: 400 },
+  { width: 1920, height: 1080, shown: 900 },
+];
+/** Between pictures on a sheet, and its greatest height. */
+const GAP = 16;
+const TALLEST = 1100;
+/** Of WebP. */
+const QUALITY = 0.72;
+
+const hub = await Hub.start();
+const browser = await launch();
+mkdirSync(PLACE, { recursive: true });
+
+const robots = await hub.open({ game: 'robots', players: 3, turns: 3000, turn_duration: 400 });
+const nuggets = await hub.open({ game: 'nuggets', map: 'donuts' });
+/** @type {{ stop: () => void }[]} */
+const guests = [native.robots(robots.port, 'Bob'), native.robots(robots.port, 'Eve')];
+
+/** @typedef {{ name: string, path: string, ready: (person: Person) => Promise<unknown>, wait?: number }} Shot */
+
+/** @type {Shot[]} */
+const SHOTS = [
+  { name: 'lobby', path: '/', ready: ({ page }) => page.locator('#link[data-state=open]').waitFor(), wait: 800 },
+  {
+    name: 'nuggets',
+    path: `/rooms/${nuggets.id}`,
+    ready: async (person) => {
+      await person.reads('Player');
+      for (const key of ['L', 'J', 'H', 'K', 'L']) {
+        await person.page.keyboard.press(`Shift+${key}`);
+        await person.page.waitForTimeout(120);
+      }
+      const close = person.page.getByRole('button', { name: 'Got it' });
+      if (await close.isVisible()) await close.click();
+    },
+    wait: 300,
+  },
+  {
+    name: 'robots',
+    path: `/rooms/${robots.id}`,
+    ready: async (person) => {
+      const join = person.page.getByRole('button', { name: 'Join' });
+      await person.reads(/Turn|Waiting/);
+      if (await join.isVisible()) await join.click();
+      await person.reads(/Turn/);
+      const close = person.page.getByRole('button', { name: 'Got it' });
+      if (await close.isVisible()) await close.click();
+      await person.page.keyboard.press(' ');
+      await person.page.waitForTimeout(500);
+      await person.page.keyboard.press('ArrowUp');
+      await person.page.waitForTimeout(500);
+      await person.page.keyboard.press('v');
+    },
+    wait: 100,
+  },
+  {
+    name: 'blackjack',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'blackjack', players: 3, rounds: 50 });
+      await person.go(`/rooms/${room.id}`);
+      await person.reads('Waiting');
+      guests.push(native.blackjack(room.port, 'Bob'), native.blackjack(room.port, 'Eve'));
+      await person.page.locator('.card').first().waitFor();
+      const close = person.page.getByRole('button', { name: 'Got it' });
+      if (await close.isVisible()) await close.click();
+    },
+    wait: 1500,
+  },
+  {
+    name: 'result',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'robots', players: 1, turns: 8, turn_duration: 100 });
+      await person.go(`/rooms/${room.id}`);
+      await person.page.getByRole('button', { name: 'Join' }).click();
+      await person.page.getByRole('region', { name: 'Result' }).waitFor();
+    },
+  },
+  { name: 'replay', path: '/matches/nuggets-1.1?at=9000', ready: ({ page }) => page.getByText('Ann finds 12').waitFor(), wait: 300 },
+  { name: 'players', path: '/players', ready: ({ page }) => page.locator('table').first().waitFor() },
+  { name: 'player', path: '/players/Ann', ready: ({ page }) => page.locator('.match').first().waitFor() },
+  { name: 'against', path: '/players/Ann/against/Bob', ready: ({ page }) => page.locator('meter').first().waitFor() },
+];
+
+const wanted = process.argv.slice(2);
+for (const { name, path, ready, wait } of SHOTS) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    const pictures = [];
+    for (const { width, height, shown } of SIZES) {
+      const touch = width < 500;
+      const person = await Person.come(browser, hub.address, 'Ann', { viewport: { width, height }, colorScheme, hasTouch: touch, isMobile: touch, deviceScaleFactor: touch ? 2 : 1 });
+      await answer(person.page);
+      if (path) await person.go(path);
+      await ready(person);
+      if (wait) await person.page.waitForTimeout(wait);
+      const wide = await person.page.evaluate(() => document.documentElement.scrollWidth);
+      if (wide > width) process.stderr.write(`${name} at ${width}: ${wide} pixels wide\n`);
+      pictures.push({ png: (await person.page.screenshot({ fullPage: true })).toString('base64'), shown });
+      await person.page.getByRole('button', { name: 'Leave' }).click({ timeout: 200 }).catch(() => {});
+      await person.page.context().close();
+    }
+    const file = `${PLACE}${name}-${colorScheme}.webp`;
+    const bytes = await sheet(pictures);
+    writeFileSync(file, bytes);
+    process.stdout.write(`${file}: ${bytes.length} bytes\n`);
+  }
+}
+for (const guest of guests) guest.stop();
+await browser.close();
+await hub.stop();
+
+/**
+ * Puts pictures side by side.
+ * @param {{ png: string, shown: number }[]} pictures
+ */
+async function sheet(pictures) {
+  const page = await browser.newPage();
+  const data = await page.evaluate(
+    async ({ pictures, gap, tallest, quality }) => {
+      const images = await Promise.all(
+        pictures.map(async ({ png, shown }) => {
+          const image = new Image();
+          image.src = `data:image/png;base64,${png}`;
+          await image.decode();
+          return { image, shown, high: Math.min(tallest, (image.height * shown) / image.width) };
+        }),
+      );
+      const canvas = document.createElement('canvas');
+      canvas.width = images.reduce((sum, { shown }) => sum + shown + gap, gap);
+      canvas.height = Math.max(...images.map(({ high }) => high)) + 2 * gap;
+      const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+      context.fillStyle = '#777777';
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      context.imageSmoothingQuality = 'high';
+      let left = gap;
+      for (const { image, shown, high } of images) {
+        const part = (high * image.width) / shown;
+        context.drawImage(image, 0, 0, image.width, part, left, gap, shown, high);
+        left += shown + gap;
+      }
+      return canvas.toDataURL('image/webp', quality).split(',')[1];
+    },
+    { pictures, gap: GAP, tallest: TALLEST, quality: QUALITY },
+  );
+  await page.close();
+  return Buffer.from(data, 'base64');
+}

@@ -1,0 +1,75 @@
+// Pages of what has been: replays, leaderboards, players. The hub's answers are made up; its own are tested with the hub.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { Person, launch } from './support/browser.js';
+import { answer } from './support/fixtures.js';
+import { Hub } from './support/hub.js';
+
+/** @type {Hub} */
+let hub;
+/** @type {import('playwright-core').Browser} */
+let browser;
+before(async () => {
+  [hub, browser] = await Promise.all([Hub.start(), launch()]);
+});
+after(async () => {
+  await browser?.close();
+  await hub?.stop();
+});
+const bound = { timeout: 120_000 };
+
+test('a replay is played, stepped and sought, and an address leads to its moments', bound, async () => {
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await answer(page);
+  await ann.go('/matches/nuggets-1.1');
+  const map = page.getByLabel('The map as text');
+  /** Waits until A stands in a column of the row in the middle. @param {number} column */
+  const shows = (column) =>
+    page.waitForFunction((wanted) => document.querySelector('pre')?.textContent?.split('\n')[2]?.indexOf('A') === wanted, column);
+  await shows(3);
+  await page.getByRole('button', { name: 'Step forward' }).click();
+  await shows(4);
+  await page.getByRole('button', { name: 'Ann finds 12 nuggets' }).click();
+  await shows(11);
+  assert.equal(new URL(page.url()).searchParams.get('at'), '8000');
+  await page.reload();
+  await shows(11);
+  await page.getByRole('button', { name: 'Step back' }).click();
+  await shows(10);
+  await page.getByLabel('Speed').selectOption('64');
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await page.getByText('0:40 / 0:40').waitFor();
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+  // Keys: to the beginning, and a leap.
+  await page.locator('main').focus();
+  await page.keyboard.press('Home');
+  await shows(3);
+  await page.keyboard.press('ArrowRight');
+  await shows(8);
+  // What Eve is called stays text.
+  assert.equal(await page.locator('main b').count(), 0);
+  assert.match((await map.textContent()) ?? '', /B/);
+  await ann.leave();
+});
+
+test('players: leaderboards, one player, and two against each other', bound, async () => {
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await answer(page);
+  await ann.go('/players');
+  const board = page.getByRole('region', { name: 'Nuggets' });
+  await board.getByRole('row').filter({ hasText: '<b>Eve' }).getByText('unproven').waitFor();
+  await board.getByRole('link', { name: 'Ann' }).click();
+  await page.getByRole('heading', { name: 'Ann', level: 1 }).waitFor();
+  await page.getByRole('img', { name: /^Rating in Nuggets: from 1500 to/ }).waitFor();
+  await page.getByLabel('Compare with').fill('<b>Eve');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Ann against <b>Eve' }).waitFor();
+  await page.getByText('12 : 7').waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Ann', level: 1 }).waitFor();
+  await ann.leave();
+});

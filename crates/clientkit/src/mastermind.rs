@@ -1,0 +1,94 @@
+//! Bots of mastermind.
+
+use core::time::Duration;
+
+use mastermind::{
+    Client, ClientMessage, Code, Feedback, Name, Rules,
+    code::MAX_COLOURS,
+    view::{Board, Line, Shown},
+};
+use netcore::{Client as _, Link, Time};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::{Level, Pilot};
+
+/// How long a bot thinks about a guess, in milliseconds.
+const THINKS: core::ops::Range<u64> = 1_500..6_000;
+/// Codes that are drawn in search of one that fits; the last is guessed anyway.
+const DRAWS: u32 = 20_000;
+
+/// A client of mastermind that takes part in each game, and its pilot. It guesses codes that fit the answers, and the easier it is, the
+/// more answers it forgets. `seed` determines its guesses.
+pub fn mastermind_bot(name: Name, level: Level, seed: u64) -> (Client, impl Pilot<Client> + Send) {
+    let driver = Driver { level, rng: Pcg64::seed_from_u64(seed), seen: None, due: None };
+    (Client::new(Link::Stream, Some(name)), driver)
+}
+
+#[derive(Debug)]
+struct Driver {
+    level: Level,
+    rng: Pcg64,
+    // The game and the turn that it thinks about; no turn once the game is over.
+    seen: Option<(u32, Option<usize>)>,
+    due: Option<Time>,
+}
+
+impl Driver {
+    // A code that fits the answers that the bot remembers.
+    fn guess(&mut self, board: &Board) -> Option<Code> {
+        let rules = Rules::new(board.rules.length(), MAX_COLOURS, board.rules.repeats()).ok()?;
+        let answers: Vec<(Code, Feedback)> = board.lines.iter().filter_map(answer).collect();
+        let remembered = match self.level {
+            Level::Easy => 2,
+            Level::Normal => 4,
+            Level::Hard => answers.len(),
+        };
+        let known = &answers[answers.len().saturating_sub(remembered)..];
+        let mut guess = rules.draw(&mut self.rng);
+        for _ in 0..DRAWS {
+            if known.iter().all(|(before, answer)| Feedback::of(*before, guess) == *answer) {
+                break;
+            }
+            guess = rules.draw(&mut self.rng);
+        }
+        Some(guess)
+    }
+}
+
+const fn answer(line: &Line) -> Option<(Code, Feedback)> {
+    match line {
+        Line::Row { guess: Shown::Code(guess), feedback, .. } => Some((*guess, *feedback)),
+        Line::Row { .. } | Line::Lifeline { .. } => None,
+    }
+}
+
+impl Pilot<Client> for Driver {
+    fn act(&mut self, client: &mut Client, now: Time) {
+        let Some(board) = client.board() else { return };
+        let seen = (board.number, client.turn().map(|turn| turn.turn));
+        if self.seen != Some(seen) {
+            self.seen = Some(seen);
+            self.due = Some(now.plus(Duration::from_millis(self.rng.random_range(THINKS))));
+        }
+        if self.due.is_none_or(|due| now < due) {
+            return;
+        }
+        self.due = None;
+        let message = match seen.1 {
+            Some(_) => self.guess(board).map(ClientMessage::Guess),
+            None => Some(ClientMessage::New(None)),
+        };
+        if let Some(message) = message {
+            client.act(now, message);
+        }
+    }
+
+    fn due(&self, _: &Client) -> Option<Time> {
+        self.due
+    }
+
+    fn leave(&mut self, client: &mut Client, now: Time) {
+        client.act(now, ClientMessage::Quit);
+    }
+}
