@@ -1,7 +1,7 @@
 //! One room: its host, the ways in which it is reached, and what the lobby shows of it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     path::PathBuf,
     sync::{
@@ -383,17 +383,22 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
 struct Present {
     // Whether each is a bot.
     peers: BTreeMap<PeerId, bool>,
+    // Those that look on over UDP: nobody notices when they go, so they keep no room open.
+    silent: BTreeSet<PeerId>,
     bots: Arc<Addresses>,
 }
 
 impl Present {
     // Those who were there when the hub ended, as far as they do not have to come anew.
     fn of(before: Option<&Before>, bots: Arc<Addresses>, info: &mut Info) -> Self {
-        let mut present = Self { peers: BTreeMap::new(), bots };
+        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots };
         let Some(Before { peers, roster, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
                 present.peers.insert(peer, present.bots.has(address));
+            }
+            if link == Link::Datagram && !roster.iter().any(|occupant| occupant.peer == peer) {
+                present.silent.insert(peer);
             }
         }
         let seated = |occupant: &&Occupant| present.peers.contains_key(&occupant.peer) && !occupant.name.is_empty();
@@ -415,7 +420,7 @@ impl Present {
 
     fn count(&self, info: &mut Info) {
         let people = || self.peers.iter().filter(|(_, bot)| !**bot).map(|(&peer, _)| peer);
-        info.people = people().count();
+        info.people = people().filter(|peer| !self.silent.contains(peer)).count();
         info.watchers = people().filter(|peer| !info.players.iter().any(|player| player.peer == *peer)).count();
     }
 }
@@ -446,6 +451,7 @@ impl Observer for Chronicle {
 
     fn closed(&mut self, _: Time, peer: PeerId) {
         self.present.peers.remove(&peer);
+        self.present.silent.remove(&peer);
         self.change(|_| {});
     }
 
@@ -469,6 +475,10 @@ impl Observer for Chronicle {
                     info.players.retain(|before| before.peer != player.peer);
                     info.players.push(player);
                 });
+            }
+            GameEvent::Joined { peer, seat, .. } if seat == nuggets::server::SPECTATOR => {
+                self.present.silent.insert(*peer);
+                self.change(|_| {});
             }
             GameEvent::Waiting { peer, name, .. } => {
                 let bot = self.present.is_bot(*peer);
