@@ -26,6 +26,9 @@ const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
 /// How long a frame may wait for a browser that takes nothing.
 const STALL: Duration = Duration::from_secs(30);
 
+/// The close code of a page by which a player leaves for good. With any other the seat is kept for a while.
+const LEFT: u16 = 4000;
+
 /// Close codes of the hub, from the range for applications. The page knows them too.
 const fn code(ending: Ending) -> (u16, &'static str) {
     match ending {
@@ -61,6 +64,10 @@ async fn read(mut stream: SplitStream<WebSocket>, line: &Line, frames: Frames) {
         let mut bytes = match message {
             Message::Text(text) if frames != Frames::Binary => BytesMut::from(text.as_bytes()),
             Message::Binary(bytes) if frames == Frames::Binary => BytesMut::from(&bytes[..]),
+            Message::Close(Some(CloseFrame { code: LEFT, .. })) => {
+                line.give_up();
+                return;
+            }
             Message::Close(_) => return,
             // Pings are answered by the library; frames of the other kind are not part of the protocol.
             _ => continue,

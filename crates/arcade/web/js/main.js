@@ -20,7 +20,7 @@ const PAGES = [
   [/^\/rooms\/([\w-]+)$/, ([id], query) => showRoom(main, id, query.has('watch'))],
   [/^\/matches\/([^/]+)$/, ([id], query) => showReplay(main, id, query)],
   [/^\/players$/, () => showPlayers(main)],
-  [/^\/players\/([^/]+)$/, ([name]) => showPlayer(main, name)],
+  [/^\/players\/([^/]+)$/, ([name], query) => showPlayer(main, name, query.get('kind'))],
   [/^\/players\/([^/]+)\/against\/([^/]+)$/, ([one, other]) => showAgainst(main, one, other)],
 ];
 

@@ -1,11 +1,14 @@
 // Rooms as a watcher sees them, small.
 
+import * as mastermindFold from '../fold/mastermind.js';
 import * as nuggetsFold from '../fold/nuggets.js';
 import * as robotsFold from '../fold/robots.js';
 import { parse } from '../protocol/blackjack-view.js';
+import * as mastermind from '../protocol/mastermind.js';
 import * as nuggets from '../protocol/nuggets.js';
 import * as robots from '../protocol/robots.js';
 import { drawSmall } from './blackjack.js';
+import { drawSmall as drawMastermind } from './mastermind.js';
 import { Ground, draw as drawNuggets, layout } from './nuggets.js';
 import { draw as drawRobots } from './robots.js';
 
@@ -15,6 +18,18 @@ import { draw as drawRobots } from './robots.js';
  * @property {(data: string | ArrayBuffer) => void} message Takes what a watcher is told.
  * @property {(context: CanvasRenderingContext2D, width: number, height: number) => void} draw
  */
+
+const CAVE = [
+  '+-------+       +-----------+',
+  '|.......|       |...........|',
+  '|..*....+#######+......*....|',
+  '|.......|       |...........|',
+  '+---+---+       |....+-+....|',
+  '    #           |....| |....|',
+  '    #   +-------+....| |....|',
+  '    ####+......*.....| |..*.|',
+  '        +------------+ +----+',
+];
 
 /** @type {Record<string, () => Picture>} */
 const PICTURES = {
@@ -28,8 +43,12 @@ const PICTURES = {
         if (message) nuggetsFold.fold(state, message);
       },
       draw: (context, width, height) => {
-        const { rows, columns } = state;
-        if (rows === 0) return lantern(context, width, height);
+        if (state.rows === 0) {
+          // Nobody is there, so nobody looks: a cave, as an example.
+          nuggetsFold.fold(state, { kind: 'grid', rows: CAVE.length, columns: CAVE[0].length });
+          nuggetsFold.fold(state, { kind: 'display', rows: CAVE });
+        }
+        const { columns } = state;
         const place = layout(state, width, height, { whole: true, zoom: 1, focus: null });
         context.fillStyle = '#0b0a08';
         context.fillRect(0, 0, width, height);
@@ -51,6 +70,13 @@ const PICTURES = {
         const settings = state.settings ?? { name: '', players: 0, width: 16, height: 12, length: 0, radius: 1, timer: 1 };
         const view = { width, height, own: null, threatened: null, glides: new Map(), now: 0, since: 0, still: true, chosen: null };
         drawRobots(context, state.game, settings, view);
+        if (state.game) return;
+        context.fillStyle = '#b9c2ca';
+        context.textAlign = 'center';
+        context.textBaseline = 'middle';
+        context.font = '600 16px system-ui, sans-serif';
+        const there = state.settings ? `${state.players.size} of ${settings.players} robots are there` : '';
+        context.fillText(there, width / 2, height / 2);
       },
     };
   },
@@ -64,7 +90,19 @@ const PICTURES = {
       draw: (context, width, height) => drawSmall(context, table, width, height),
     };
   },
-  mastermind: () => ({ message: () => {}, draw: pegs }),
+  mastermind: () => {
+    const state = mastermindFold.begin();
+    return {
+      message: (data) => {
+        const message = typeof data === 'string' ? mastermind.decode(data) : null;
+        if (message) mastermindFold.fold(state, message);
+      },
+      draw: (context, width, height) => {
+        const boards = [...state.places.values()].flatMap(({ board }) => board ?? []);
+        drawMastermind(context, boards.find(({ over }) => !over) ?? boards[0] ?? null, width, height);
+      },
+    };
+  },
 };
 
 /**
@@ -86,25 +124,4 @@ function lantern(context, width, height) {
   light.addColorStop(1, '#0b0a08');
   context.fillStyle = light;
   context.fillRect(0, 0, width, height);
-}
-
-/**
- * Rows of pegs.
- * @param {CanvasRenderingContext2D} context
- * @param {number} width
- * @param {number} height
- */
-function pegs(context, width, height) {
-  context.fillStyle = '#2a2140';
-  context.fillRect(0, 0, width, height);
-  const colours = ['#ffd166', '#7fd1ff', '#ff9f7f', '#a5e887', '#e3a6ff', '#6ff0d0'];
-  const size = height / 5;
-  for (let row = 0; row < 3; row += 1) {
-    for (let peg = 0; peg < 4; peg += 1) {
-      context.fillStyle = row < 2 ? colours[(row * 5 + peg * 2) % colours.length] : '#40345f';
-      context.beginPath();
-      context.arc(width / 2 + (peg - 1.5) * size * 1.25, height / 2 + (row - 1) * size * 1.4, size * 0.48, 0, 2 * Math.PI);
-      context.fill();
-    }
-  }
 }

@@ -1,7 +1,7 @@
 // The page of a room: the board of its game, who is who, and the state of the link.
 
 import { ask } from '../api.js';
-import { CODES, Link, socketAddress } from '../link.js';
+import { CODES, LEFT, Link, socketAddress } from '../link.js';
 import { isOn, switchSound } from '../sound.js';
 import { announceLink, copyButton, count, element, title, toggle } from './dom.js';
 import { GAMES, command, isGame, phaseInWords } from './games.js';
@@ -43,6 +43,7 @@ import { Seats } from './seats.js';
  * @property {() => void} stop
  * @property {(seat: string) => import('./seats.js').Seat} [seat] What is known of a seat.
  * @property {() => Row[] | null} [result] The result of the game that is over, from best to worst.
+ * @property {boolean} [ownResult] Whether the game shows results itself.
  * @property {() => boolean} [again] Joins another game in the same connection; false if it takes a new one.
  * @property {() => void} [leave] Gives up the seat.
  * @property {import('./help.js').Help} [help] Keys and gestures.
@@ -127,7 +128,8 @@ function enter(main, id, game, start, watching) {
   const list = () => {
     if (!shown) return;
     seats.show(shown, own);
-    const rows = play.result?.() ?? (over || shown.phase !== 'playing' ? shown.result : null);
+    const last = over || shown.phase !== 'playing' ? shown.result : null;
+    const rows = play.ownResult ? null : (play.result?.() ?? last);
     if (!rows) return result.hide();
     // The hub may know which of the players are bots, or proven.
     const known = rows.map((row) => ({ ...shown?.result?.find(({ seat, name }) => seat === row.seat && name === row.name), ...row }));
@@ -159,6 +161,7 @@ function enter(main, id, game, start, watching) {
   const help = helpPanel(game, play.help ?? [], !watching);
   const leaveRoom = () => {
     play.leave?.();
+    link.close(LEFT);
     sessionStorage.removeItem(key);
     go('/');
   };
