@@ -22,6 +22,7 @@ use crate::{
     api, assets,
     caller::{self, Caller},
     hub::Hub,
+    learn,
     limits::Place,
     names::{self, KeyHash},
     pump,
@@ -42,6 +43,8 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/rooms/{id}", get(page))
         .route("/matches/{id}", get(page))
         .route("/players", get(page))
+        .route("/mastermind", get(page))
+        .route("/learn", get(page))
         .route("/players/{name}", get(page))
         .route("/players/{name}/against/{other}", get(page))
         .route("/js/{*path}", get(asset))
@@ -59,6 +62,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
         .merge(api::routes())
+        .merge(learn::routes())
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn(headers))
@@ -128,7 +132,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
 }
 
 /// A place for a socket of this host, or the answer that there is none.
-fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
+pub(crate) fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
     hub.limits().socket(caller.host()).ok_or_else(|| {
         Box::new(error(StatusCode::TOO_MANY_REQUESTS, "too many sockets from your address are open; close some pages"))
     })
@@ -173,7 +177,7 @@ async fn picture(
 }
 
 /// Whether a request to open a socket comes from a page of this hub. Programs other than browsers send no origin.
-fn is_same_origin(headers: &HeaderMap) -> bool {
+pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
