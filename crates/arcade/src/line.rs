@@ -54,6 +54,8 @@ struct State {
     behind: bool,
     // Whether the browser's end is gone.
     gone: bool,
+    // Whether whoever sat there has left for good.
+    left: bool,
     ending: Option<Ending>,
 }
 
@@ -153,6 +155,11 @@ impl Line {
         self.note();
     }
 
+    /// Whoever sits there leaves for good.
+    pub(crate) fn give_up(&self) {
+        self.state().left = true;
+    }
+
     // ---- the side of the transport ----
 
     /// It has this seat.
@@ -174,6 +181,11 @@ impl Line {
             self.readable.notify_one();
         }
         message
+    }
+
+    /// Whether whoever sat there has left for good, and the seat need not be kept.
+    pub(crate) fn has_left(&self) -> bool {
+        self.state().left
     }
 
     /// Whether the browser's end is gone and everything from it was taken.

@@ -23,6 +23,7 @@ mod learn;
 mod life;
 mod limits;
 mod line;
+mod metrics;
 mod names;
 mod options;
 mod ports;

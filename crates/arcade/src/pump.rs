@@ -17,6 +17,7 @@ use tokio::{
 use crate::{
     games::Frames,
     line::{Ending, Line, Next, Piece},
+    metrics::GameMetrics,
     room::Info,
 };
 
@@ -24,6 +25,9 @@ use crate::{
 const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
 /// How long a frame may wait for a browser that takes nothing.
 const STALL: Duration = Duration::from_secs(30);
+
+/// The close code of a page by which a player leaves for good. With any other the seat is kept for a while.
+const LEFT: u16 = 4000;
 
 /// Close codes of the hub, from the range for applications. The page knows them too.
 const fn code(ending: Ending) -> (u16, &'static str) {
@@ -42,11 +46,12 @@ pub(crate) async fn run(
     frames: Frames,
     hello: String,
     info: watch::Receiver<Info>,
+    metrics: &GameMetrics,
 ) {
     let (sink, stream) = socket.split();
     tokio::select! {
         () = read(stream, &line, frames) => {}
-        () = write(sink, &line, frames, hello, info) => {}
+        () = write(sink, &line, frames, hello, info, metrics) => {}
     }
     line.leave();
 }
@@ -59,6 +64,10 @@ async fn read(mut stream: SplitStream<WebSocket>, line: &Line, frames: Frames) {
         let mut bytes = match message {
             Message::Text(text) if frames != Frames::Binary => BytesMut::from(text.as_bytes()),
             Message::Binary(bytes) if frames == Frames::Binary => BytesMut::from(&bytes[..]),
+            Message::Close(Some(CloseFrame { code: LEFT, .. })) => {
+                line.give_up();
+                return;
+            }
             Message::Close(_) => return,
             // Pings are answered by the library; frames of the other kind are not part of the protocol.
             _ => continue,
@@ -84,6 +93,7 @@ async fn write(
     frames: Frames,
     hello: String,
     mut info: watch::Receiver<Info>,
+    metrics: &GameMetrics,
 ) {
     if !send(&mut sink, Message::Text(hello.into())).await {
         return;
@@ -95,12 +105,14 @@ async fn write(
                     if !send(&mut sink, message(frame, frames)).await {
                         return;
                     }
+                    metrics.sent();
                 }
                 Next::Piece(Piece::History(log)) => {
                     for frame in log.frames() {
                         if !send(&mut sink, message(frame, frames)).await {
                             return;
                         }
+                        metrics.sent();
                     }
                 }
                 Next::End(ending) => {

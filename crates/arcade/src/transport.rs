@@ -19,8 +19,8 @@ use tokio::sync::mpsc;
 
 use crate::line::{Ending, Line, Piece};
 
-/// How long the seat of a player whose socket is gone is kept.
-pub(crate) const GRACE: Duration = Duration::from_secs(60);
+/// How long the seat of a player whose socket is gone is kept, unless it was left for good.
+pub(crate) const GRACE: Duration = Duration::from_mins(1);
 /// Browsers at one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
 /// Sockets that wait to be let in.
@@ -193,10 +193,11 @@ impl WebSockets {
             return None;
         }
         if line.is_gone() {
+            let left = line.has_left();
             seat.line = None;
-            if seat.role == Role::Watcher {
+            if seat.role == Role::Watcher || left {
                 seat.given_up = true;
-                return Some(ConnectionEvent::Closed { id, why: Gone::Broken });
+                return Some(ConnectionEvent::Closed { id, why: if left { Gone::Left } else { Gone::Broken } });
             }
             seat.kept_until = now.plus(GRACE);
             return Some(ConnectionEvent::Internal);

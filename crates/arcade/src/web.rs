@@ -24,6 +24,7 @@ use crate::{
     hub::Hub,
     learn,
     limits::Place,
+    metrics,
     names::{self, KeyHash},
     pump,
     rooms::{self, error},
@@ -61,10 +62,12 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/qr.svg", get(picture))
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
+        .route("/metrics", get(numbers))
         .merge(api::routes())
         .merge(learn::routes())
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(&hub), metrics::observe))
         .layer(middleware::from_fn(headers))
         .with_state(hub)
 }
@@ -129,6 +132,12 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         Json(json!({ "status": text, "rooms": rooms, "running": running, "sockets": sockets, "results": results })),
     )
         .into_response()
+}
+
+/// The numbers for Prometheus.
+async fn numbers(State(hub): State<Arc<Hub>>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], hub.metrics().scrape(&hub)).into_response()
 }
 
 /// A place for a socket of this host, or the answer that there is none.
@@ -267,7 +276,8 @@ async fn socket(
         let mut info = room.info.clone();
         let token = hub.secret().token(&id, seat);
         let hello = json!({ "seat": token, "room": *info.borrow_and_update() }).to_string();
-        pump::run(socket, line, room.game.frames(), hello, info).await;
+        let metrics = hub.metrics().game(room.game.name());
+        pump::run(socket, line, room.game.frames(), hello, info, &metrics).await;
         drop(place);
     })
 }

@@ -52,6 +52,18 @@ fn told(line: &Line) -> (Vec<String>, Option<Ending>) {
 }
 
 #[test]
+fn the_seat_of_a_player_who_leaves_for_good_is_free_at_once() {
+    let (gate, mut host) = room();
+    let line = enter(&gate, Role::Player, 1, false);
+    put(&line, "PLAY Ann");
+    work(&mut host, Time::ZERO);
+    line.give_up();
+    line.leave();
+    work(&mut host, Time::ZERO);
+    assert_eq!(host.peers(), 0);
+}
+
+#[test]
 fn a_browser_plays_and_comes_back_to_its_seat() {
     let (gate, mut host) = room();
     let line = enter(&gate, Role::Player, 1, false);

@@ -3,6 +3,9 @@
 /** Pauses before another attempt, in milliseconds; the last one is repeated. */
 const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
 
+/** The close code by which a player leaves for good, so that the seat is free at once; see pump.rs. */
+export const LEFT = 4000;
+
 /** Close codes after which there is nothing to come back to. The hub sends them; see pump.rs. */
 export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003 });
 
@@ -77,12 +80,15 @@ export class Link {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(data);
   }
 
-  /** Ends it for good. */
-  close() {
+  /**
+   * Ends it for good.
+   * @param {number} [code]
+   */
+  close(code = 1000) {
     this.ended = true;
     clearTimeout(this.timer);
     removeEventListener('online', this.online);
-    this.socket?.close();
+    this.socket?.close(code);
   }
 }
 

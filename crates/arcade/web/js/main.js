@@ -24,7 +24,7 @@ const PAGES = [
   [/^\/mastermind$/, () => showPuzzles(main, first)],
   [/^\/learn$/, () => showLearn(main)],
   [/^\/players$/, () => showPlayers(main)],
-  [/^\/players\/([^/]+)$/, ([name]) => showPlayer(main, name)],
+  [/^\/players\/([^/]+)$/, ([name], query) => showPlayer(main, name, query.get('kind'))],
   [/^\/players\/([^/]+)\/against\/([^/]+)$/, ([one, other]) => showAgainst(main, one, other)],
 ];
 

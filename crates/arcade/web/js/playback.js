@@ -19,6 +19,8 @@
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 /** How much of a match is loaded at once, in its milliseconds; more if it is played faster. */
 const WINDOW = 60_000;
+/** The longest that the hub gives at once; see MAX_STRETCH of replays.rs. */
+const MAX_WINDOW = 300_000;
 /** What is loaded lasts at least so long on the screen, in milliseconds. */
 const AHEAD = 4_000;
 /** How far back a step goes if nothing was told shortly before. */
@@ -73,7 +75,8 @@ export class Playback {
     const from = this.loadedTo;
     this.loading = true;
     try {
-      const answer = await this.source.load(from, Math.min(this.length, from + Math.max(WINDOW, this.speed * AHEAD * 2)));
+      const most = Math.min(MAX_WINDOW, Math.max(WINDOW, this.speed * AHEAD * 2));
+      const answer = await this.source.load(from, Math.min(this.length, from + most));
       if (turn !== this.turn) return;
       if (fresh) {
         this.screen.reset();

@@ -19,6 +19,18 @@ import { draw as drawRobots } from './robots.js';
  * @property {(context: CanvasRenderingContext2D, width: number, height: number) => void} draw
  */
 
+const CAVE = [
+  '+-------+       +-----------+',
+  '|.......|       |...........|',
+  '|..*....+#######+......*....|',
+  '|.......|       |...........|',
+  '+---+---+       |....+-+....|',
+  '    #           |....| |....|',
+  '    #   +-------+....| |....|',
+  '    ####+......*.....| |..*.|',
+  '        +------------+ +----+',
+];
+
 /** @type {Record<string, () => Picture>} */
 const PICTURES = {
   nuggets: () => {
@@ -31,8 +43,12 @@ const PICTURES = {
         if (message) nuggetsFold.fold(state, message);
       },
       draw: (context, width, height) => {
-        const { rows, columns } = state;
-        if (rows === 0) return lantern(context, width, height);
+        if (state.rows === 0) {
+          // Nobody is there, so nobody looks: a cave, as an example.
+          nuggetsFold.fold(state, { kind: 'grid', rows: CAVE.length, columns: CAVE[0].length });
+          nuggetsFold.fold(state, { kind: 'display', rows: CAVE });
+        }
+        const { columns } = state;
         const place = layout(state, width, height, { whole: true, zoom: 1, focus: null });
         context.fillStyle = '#0b0a08';
         context.fillRect(0, 0, width, height);
@@ -54,6 +70,13 @@ const PICTURES = {
         const settings = state.settings ?? { name: '', players: 0, width: 16, height: 12, length: 0, radius: 1, timer: 1 };
         const view = { width, height, own: null, threatened: null, glides: new Map(), now: 0, since: 0, still: true, chosen: null };
         drawRobots(context, state.game, settings, view);
+        if (state.game) return;
+        context.fillStyle = '#b9c2ca';
+        context.textAlign = 'center';
+        context.textBaseline = 'middle';
+        context.font = '600 16px system-ui, sans-serif';
+        const there = state.settings ? `${state.players.size} of ${settings.players} robots are there` : '';
+        context.fillText(there, width / 2, height / 2);
       },
     };
   },

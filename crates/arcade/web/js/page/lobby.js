@@ -73,6 +73,7 @@ export function showLobby(main, first) {
         thumbnails.add(room, card.picture);
       }
       card.update(room);
+      thumbnails.update(room);
     }
     recent.replaceChildren(...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing('No match has ended here yet.')]));
     leaders.replaceChildren(...leaderLists(lobby.leaders ?? {}));
@@ -150,17 +151,16 @@ class Card {
 
   /** @param {Room} room */
   update(room) {
-    const facts = JSON.stringify([room.phase, room.taken, room.players, room.watchers]);
+    const facts = JSON.stringify([room.phase, room.taken, room.players]);
     if (facts === this.shown) return;
     this.shown = facts;
-    const watchers = room.watchers ? `, ${count(room.watchers, 'watches', 'watch')}` : '';
     const names = element('p', { class: 'soft' });
     room.players.slice(0, 8).forEach((player, index) => names.append(index ? ', ' : '', person(player)));
     if (room.players.length > 8) names.append(` and ${room.players.length - 8} more`);
     if (room.players.length === 0) names.textContent = 'Nobody is in it yet.';
     this.item.dataset.phase = room.phase;
     this.text.replaceChildren(
-      element('p', { class: 'state' }, `${phaseInWords(room)}${watchers}`),
+      element('p', { class: 'state' }, phaseInWords(room)),
       element('p', { class: 'soft' }, `${room.taken} of ${count(room.seats, 'seat')} taken`),
       names,
     );

@@ -10,10 +10,10 @@ import { go } from './route.js';
  * An option of a game as the hub describes it.
  * @typedef {object} Option
  * @property {string} name
- * @property {'integer' | 'choice' | 'flag'} type
+ * @property {string} type `integer`, `choice` or `boolean`
  * @property {number | string | boolean | null} default Null if it is chosen by chance.
- * @property {number} [min]
- * @property {number} [max]
+ * @property {number} [least]
+ * @property {number} [most]
  * @property {string[]} [choices]
  * @property {string} text What it means.
  * @typedef {{ game: import('./games.js').Game, options: Option[] }} Form
@@ -91,12 +91,12 @@ function field(option) {
   if (type === 'choice') {
     input = element('select', common, ...(option.choices ?? []).map((one) => element('option', { value: one }, one)));
     if (option.default !== null) input.value = String(option.default);
-  } else if (type === 'flag') {
+  } else if (type === 'boolean') {
     input = element('input', { ...common, type: 'checkbox', checked: option.default === true });
   } else {
     const bounds = {
-      ...(option.min === undefined ? {} : { min: String(option.min) }),
-      ...(option.max === undefined ? {} : { max: String(option.max) }),
+      ...(option.least === undefined ? {} : { min: String(option.least) }),
+      ...(option.most === undefined ? {} : { max: String(option.most) }),
     };
     const placeholder = option.default === null ? 'by chance' : '';
     input = element('input', { ...common, type: 'number', inputmode: 'numeric', step: '1', placeholder, ...bounds });

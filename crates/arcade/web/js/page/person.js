@@ -8,7 +8,7 @@ import { element } from './dom.js';
  */
 export function person({ name, proven, bot }, { link = false } = {}) {
   const shown = link
-    ? element('a', { href: `/players/${encodeURIComponent(name)}` }, name)
+    ? element('a', { href: `/players/${encodeURIComponent(name)}${kind({ proven, bot })}` }, name)
     : element('span', {}, name);
   const made = element('span', { class: 'person' }, shown);
   if (bot) made.append(' ', element('span', { class: 'tag' }, 'bot'));
@@ -18,6 +18,12 @@ export function person({ name, proven, bot }, { link = false } = {}) {
   }
   return made;
 }
+
+/**
+ * Tells players of the same name apart, in an address.
+ * @param {{ proven?: boolean | undefined, bot?: boolean | undefined }} player
+ */
+const kind = ({ proven, bot }) => (bot ? '?kind=bot' : proven === undefined ? '' : proven ? '?kind=proven' : '?kind=unproven');
 
 /**
  * A seat as a letter or a number: seats at tables are told as `table 1, seat 2`.

@@ -6,6 +6,7 @@ import { announceLink, count, element, title } from './dom.js';
 import { GAMES, isGame } from './games.js';
 import { matchLine } from './lobby.js';
 import { person } from './person.js';
+import { PLAYS } from './plays.js';
 import { go } from './route.js';
 
 /**
@@ -46,7 +47,7 @@ function page(main, heading, make) {
  */
 export const showPlayers = (main) =>
   page(main, 'Players', async () => {
-    const games = /** @type {Game[]} */ (Object.keys(GAMES));
+    const games = /** @type {Game[]} */ (Object.keys(PLAYS));
     const boards = await Promise.all(games.map((game) => ask(`/api/leaderboard/${game}`)));
     const input = element('input', { id: 'find', type: 'search', autocomplete: 'off', maxlength: '64' });
     const find = element(
@@ -115,15 +116,16 @@ const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => 
  * One player.
  * @param {HTMLElement} main
  * @param {string} name
+ * @param {string | null} kind `proven`, `unproven` or `bot`, since the same name may mean several; null for whom is known best.
  */
-export const showPlayer = (main, name) =>
+export const showPlayer = (main, name, kind) =>
   page(main, name, async () => {
     const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: Partial<globalThis.Record<Game, Record>>, matches: Match[] }} */ (
-      await ask(`/api/players/${encodeURIComponent(name)}`)
+      await ask(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
     );
     const games = /** @type {[Game, Record][]} */ (Object.entries(player.games)).filter(([game]) => isGame(game));
     return [
-      element('p', {}, player.bot ? 'A bot.' : player.proven ? 'This name belongs to a browser.' : 'Nobody has proved to own this name: anybody may have played under it.'),
+      element('p', {}, player.bot ? 'A bot.' : player.proven ? 'The name is proven: it belongs to one browser.' : 'Nobody has proved to own this name: anybody may have played under it.'),
       element('div', { class: 'columns' }, ...games.map(([game, record]) => standing(game, record))),
       against(name),
       element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, 'Matches'), matches(player.matches)),

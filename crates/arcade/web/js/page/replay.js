@@ -31,7 +31,7 @@ export function showReplay(main, id, query) {
   const path = `/api/matches/${encodeURIComponent(id)}`;
   const seat = query.get('seat');
   main.replaceChildren(element('h1', {}, 'Replay'), element('p', { class: 'soft' }, 'The match is being fetched.'));
-  Promise.all([ask(path), ask(`${path}/timeline${seat ? `?seat=${encodeURIComponent(seat)}` : ''}`)]).then(
+  Promise.all([ask(path), ask(`${path}/timeline`)]).then(
     ([match, timeline]) => {
       if (!left) stop = play(main, match, timeline, seat, Number(query.get('at')) || 0);
     },
@@ -107,10 +107,11 @@ function play(main, match, timeline, seat, at) {
     {
       length: timeline.length,
       load: async (from, to) => {
-        const parts = new URLSearchParams({ ...(seat ? { seat } : {}), from: String(Math.floor(from)), to: String(Math.ceil(to)) });
-        const answer = await ask(`${path}?${parts}`);
+        // The hub counts in whole milliseconds.
+        const [first, last] = [Math.floor(from), Math.floor(to)];
+        const answer = await ask(`${path}?${new URLSearchParams({ ...(seat ? { seat } : {}), from: String(first), to: String(last) })}`);
         problem.textContent = '';
-        return { frames: answer.frames.map(frame), to: answer.to ?? Math.ceil(to) };
+        return { frames: answer.frames.map(frame), to: answer.until };
       },
     },
     {
@@ -127,9 +128,20 @@ function play(main, match, timeline, seat, at) {
     const parts = new URLSearchParams({ at: String(Math.round(playback.at)), ...(seat ? { seat } : {}) });
     return `/matches/${encodeURIComponent(match.id)}?${parts}`;
   };
+  /** Where to go once the seek before has come to its end: a bar that is drawn asks for many. @type {number | null} */
+  let wanted = null;
+  let seeking = false;
   /** Goes to a moment, to which the address then points. @param {number} to */
   const seek = async (to) => {
-    await playback.seek(to);
+    wanted = to;
+    if (seeking) return;
+    seeking = true;
+    while (wanted !== null) {
+      const next = wanted;
+      wanted = null;
+      await playback.seek(next);
+    }
+    seeking = false;
     if (!main.contains(bar)) return;
     history.replaceState(null, '', address());
     live.textContent = clock(playback.at);
@@ -171,7 +183,7 @@ function play(main, match, timeline, seat, at) {
     bar.setAttribute('aria-valuetext', `${clock(playback.at)} of ${clock(playback.length)}`);
     time.textContent = `${clock(playback.at)} / ${clock(playback.length)}`;
     speed.value = String(playback.speed);
-    playButton.textContent = playback.playing ? '⏸' : '▶';
+    playButton.textContent = playback.playing ? '❚❚' : '▶';
     playButton.setAttribute('aria-label', playback.playing ? 'Pause' : 'Play');
     if (playback.playing) tick();
   };
@@ -231,8 +243,8 @@ function play(main, match, timeline, seat, at) {
           'div',
           { class: 'controls' },
           playButton,
-          button('Step back', '⏴', () => void playback.back()),
-          button('Step forward', '⏵', () => void playback.forward()),
+          button('Step back', '‹', () => void playback.back()),
+          button('Step forward', '›', () => void playback.forward()),
           time,
           speed,
           element('label', { for: 'view', class: 'soft' }, 'As seen by'),

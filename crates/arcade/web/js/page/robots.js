@@ -44,6 +44,10 @@ export function playRobots({ board, below, controls, live, watching, playable, n
   /** The last press, which counts for the coming turn. @type {Action | null} */
   let chosen = null;
   let since = 0;
+  /** The last game as it ended, which is shown until the next begins. @type {import('../fold/robots.js').Game | null} */
+  let finished = null;
+  /** Whether to join as soon as it is possible: until one has once played. */
+  let waits = false;
   /** @type {Map<number, import('../board/canvas.js').Glide>} */
   const glides = new Map();
   const line = element('p', { class: 'status', role: 'status' });
@@ -61,7 +65,7 @@ export function playRobots({ board, below, controls, live, watching, playable, n
     const field = fieldSize(settings, width, Math.max(220, innerHeight * HEIGHT));
     surface.setHeight(Math.round(field * settings.height));
     const threatened = threatens ? danger() : null;
-    return draw(context, state.game, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen });
+    return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen });
   });
   below.append(element('div', { class: 'line' }, line), bar, text);
 
@@ -159,7 +163,7 @@ export function playRobots({ board, below, controls, live, watching, playable, n
     if (game) {
       bar.max = settings.length;
       bar.value = game.turn;
-      const looking = own === null && !watching ? ' You look on; you can join the next game.' : '';
+      const looking = own !== null || watching ? '' : joining ? ' You look on until the next game.' : ' You look on; you can join the next game.';
       line.textContent = `Turn ${game.turn} of ${settings.length}.${looking}`;
       text.textContent = asText(game, settings, own);
     } else {
@@ -172,7 +176,10 @@ export function playRobots({ board, below, controls, live, watching, playable, n
 
   return {
     help: HELP,
-    open: () => {},
+    open: () => {
+      waits = playable;
+      if (waits) sayJoin();
+    },
     message: (data) => {
       const message = data instanceof ArrayBuffer ? decode(new Uint8Array(data)) : null;
       if (!message) return;
@@ -193,6 +200,7 @@ export function playRobots({ board, below, controls, live, watching, playable, n
         live.textContent = `The game is over. Fewest destructions: ${first.map(({ name: who }) => who).join(', ')}`;
         sound(first.some(({ id }) => id === own) ? 'win' : 'loss');
         chosen = null;
+        finished = state.game;
       }
       if (message.kind === 'started') glides.clear();
       const positions = new Map(state.game?.positions);
@@ -214,6 +222,8 @@ export function playRobots({ board, below, controls, live, watching, playable, n
       if (message.kind === 'ended') {
         // The seat is one's own until the result has been told.
         own = before = null;
+        joining = false;
+        if (waits) sayJoin();
         show();
       } else if (message.kind === 'accepted' && own === null && state.games > 0) {
         // The numbers of the last game mean others now.
@@ -244,7 +254,7 @@ export function playRobots({ board, below, controls, live, watching, playable, n
   function sit(id) {
     own = id;
     before = null;
-    joining = false;
+    joining = waits = false;
     seated(null, String(id));
   }
 

@@ -1,7 +1,7 @@
 // The page of a room: the board of its game, who is who, and the state of the link.
 
 import { ask } from '../api.js';
-import { CODES, Link, socketAddress } from '../link.js';
+import { CODES, LEFT, Link, socketAddress } from '../link.js';
 import { isOn, switchSound } from '../sound.js';
 import { announceLink, copyButton, count, element, title, toggle } from './dom.js';
 import { GAMES, command, isGame, phaseInWords } from './games.js';
@@ -161,6 +161,7 @@ function enter(main, id, game, start, watching) {
   const help = helpPanel(game, play.help ?? [], !watching);
   const leaveRoom = () => {
     play.leave?.();
+    link.close(LEFT);
     sessionStorage.removeItem(key);
     go('/');
   };

@@ -1,4 +1,5 @@
-// Live pictures of rooms. Only rooms in sight are watched, and only a few of them.
+// Live pictures of rooms. Only rooms in sight in which somebody is are watched, and only a few of them: to look on costs the hub a
+// little, and a room that is looked at does not close.
 
 import { picture } from '../board/thumbnail.js';
 import { Surface } from '../board/canvas.js';
@@ -23,6 +24,7 @@ class Thumbnail {
     this.place = place;
     this.picture = picture(room.game);
     this.inSight = false;
+    this.isLive = room.taken > 0;
     /** @type {Link | null} */
     this.link = null;
     this.surface = new Surface(place, `${GAMES[room.game].title} as it is now`, (context, width) => {
@@ -73,6 +75,14 @@ export class Thumbnails {
     this.observer.observe(place);
   }
 
+  /** @param {Room} room */
+  update({ id, taken }) {
+    const one = this.all.get(id);
+    if (!one || one.isLive === taken > 0) return;
+    one.isLive = taken > 0;
+    this.choose();
+  }
+
   /** @param {string} id */
   drop(id) {
     const one = this.all.get(id);
@@ -87,7 +97,7 @@ export class Thumbnails {
   choose() {
     let free = document.hidden ? 0 : MAX_WATCHED;
     for (const one of this.all.values()) {
-      if (one.inSight && free > 0) {
+      if (one.inSight && one.isLive && free > 0) {
         free -= 1;
         one.watch();
       } else {

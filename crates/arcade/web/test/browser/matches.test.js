@@ -14,7 +14,8 @@ let hub;
 /** @type {import('playwright-core').Browser} */
 let browser;
 before(async () => {
-  [hub, browser] = await Promise.all([Hub.start(), launch()]);
+  hub = await Hub.start();
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();
@@ -72,10 +73,7 @@ test('nuggets: two browsers and a native client find all the gold', bound, async
 test('robots: two browsers and a native client play all turns', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 3, turns: 40, turn_duration: 100, columns: 10, rows: 8 });
   const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
-  for (const { page, site } of [ann, eve]) {
-    await page.goto(`${site}/rooms/${room.id}`);
-    await page.getByRole('button', { name: 'Join' }).click();
-  }
+  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   const bob = native.robots(room.port, 'Bob');
   await Promise.all([ann.reads(/Turn \d+ of 40/), eve.reads(/Turn \d+ of 40/)]);
   for (const key of ['ArrowUp', ' ', 'b', 'ArrowLeft']) await ann.page.keyboard.press(key);

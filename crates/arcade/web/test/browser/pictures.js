@@ -25,10 +25,9 @@ const hub = await Hub.start();
 const browser = await launch();
 mkdirSync(PLACE, { recursive: true });
 
-const robots = await hub.open({ game: 'robots', players: 3, turns: 3000, turn_duration: 400 });
 const nuggets = await hub.open({ game: 'nuggets', map: 'donuts' });
 /** @type {{ stop: () => void }[]} */
-const guests = [native.robots(robots.port, 'Bob'), native.robots(robots.port, 'Eve')];
+const guests = [];
 
 /** @typedef {{ name: string, path: string, ready: (person: Person) => Promise<unknown>, wait?: number }} Shot */
 
@@ -51,11 +50,11 @@ const SHOTS = [
   },
   {
     name: 'robots',
-    path: `/rooms/${robots.id}`,
+    path: '',
     ready: async (person) => {
-      const join = person.page.getByRole('button', { name: 'Join' });
-      await person.reads(/Turn|Waiting/);
-      if (await join.isVisible()) await join.click();
+      const room = await hub.open({ game: 'robots', players: 3, turns: 300, turn_duration: 400 });
+      await person.go(`/rooms/${room.id}`);
+      guests.push(native.robots(room.port, 'Bob'), native.robots(room.port, 'Eve'));
       await person.reads(/Turn/);
       const close = person.page.getByRole('button', { name: 'Got it' });
       if (await close.isVisible()) await close.click();
@@ -87,7 +86,6 @@ const SHOTS = [
     ready: async (person) => {
       const room = await hub.open({ game: 'robots', players: 1, turns: 8, turn_duration: 100 });
       await person.go(`/rooms/${room.id}`);
-      await person.page.getByRole('button', { name: 'Join' }).click();
       await person.page.getByRole('region', { name: 'Result' }).waitFor();
     },
   },
@@ -109,6 +107,8 @@ for (const { name, path, ready, wait } of SHOTS) {
       if (path) await person.go(path);
       await ready(person);
       if (wait) await person.page.waitForTimeout(wait);
+      await person.page.evaluate(() => scrollTo(0, 0));
+      await person.page.waitForTimeout(100);
       const wide = await person.page.evaluate(() => document.documentElement.scrollWidth);
       if (wide > width) process.stderr.write(`${name} at ${width}: ${wide} pixels wide\n`);
       pictures.push({ png: (await person.page.screenshot({ fullPage: true })).toString('base64'), shown });

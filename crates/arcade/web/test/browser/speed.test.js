@@ -15,7 +15,8 @@ let hub;
 /** @type {import('playwright-core').Browser} */
 let browser;
 before(async () => {
-  [hub, browser] = await Promise.all([Hub.start(), launch()]);
+  hub = await Hub.start();
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();

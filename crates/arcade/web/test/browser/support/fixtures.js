@@ -40,7 +40,7 @@ function frames(from, to) {
   /** @type {[number, string][]} */
   const all = [[from, `GRID ${MAP.length} ${MAP[0].length}`], [from, 'GOLD 0 0 250'], [from, display(Math.floor(from / 1000))]];
   for (let second = Math.floor(from / 1000) + 1; second * 1000 <= to; second += 1) all.push([second * 1000, display(second)]);
-  return { frames: all };
+  return { frames: all, until: to };
 }
 
 /** @param {string} game */

@@ -1,0 +1,119 @@
+// From the lobby into a game, and what remains of it.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { Person, launch } from './support/browser.js';
+import { Hub } from './support/hub.js';
+
+/** @type {Hub} */
+let hub;
+/** @type {import('playwright-core').Browser} */
+let browser;
+before(async () => {
+  hub = await Hub.start();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await hub?.stop();
+});
+const bound = { timeout: 120_000 };
+
+test('the lobby is in the page before anything else has come', bound, async () => {
+  const rooms = await hub.rooms();
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  // No socket ever opens.
+  await ann.page.addInitScript(() => {
+    globalThis.WebSocket = /** @type {any} */ (class extends EventTarget {
+      close() {}
+    });
+  });
+  await ann.go('/');
+  for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(title).waitFor();
+  await ann.leave();
+});
+
+test('play now: a name, one click, and bots fill up', bound, async () => {
+  const zoe = await Person.come(browser, hub.address, '');
+  const { page } = zoe;
+  await zoe.go('/');
+  await page.getByRole('button', { name: 'Play now: Robots' }).click();
+  await page.getByLabel('Your name').fill('Zoe');
+  await page.keyboard.press('Enter');
+  await zoe.reads(/Turn \d+ of/);
+  await page.getByRole('region', { name: 'Players' }).getByText('bot', { exact: true }).first().waitFor();
+  await page.keyboard.press('ArrowUp');
+  await zoe.leave();
+});
+
+test('a room of one’s own: made by the form, played, and to be seen again', bound, async () => {
+  const ann = await Person.come(browser, hub.address, '');
+  const { page } = ann;
+  await ann.go('/');
+  await page.getByText('Open a room of your own').click();
+  await page.getByLabel('Game').selectOption('robots');
+  await page.getByLabel('Players').fill('1');
+  await page.getByLabel('Turns').fill('12');
+  await page.getByLabel('Turn duration').fill('100');
+  await page.getByRole('button', { name: 'Open the room' }).click();
+  await page.getByLabel('Your name').fill('Mia');
+  await page.keyboard.press('Enter');
+  const result = page.getByRole('region', { name: 'Result' });
+  await result.getByText('Mia').first().waitFor();
+  // The replay has the address of the match, and ends as the match did.
+  await result.getByRole('link', { name: 'Replay' }).click();
+  await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
+  const turn = page.getByText(/^Turn \d+ of 12/);
+  await turn.waitFor();
+  await page.getByRole('slider', { name: 'Moment of the match' }).press('End');
+  await page.waitForFunction(() => /Turn 12 of 12|Waiting/.test(document.querySelector('main [role=status]')?.textContent ?? ''));
+  const address = new URL(page.url());
+  assert.ok(Number(address.searchParams.get('at')) > 0);
+  await page.getByLabel('As seen by').selectOption({ index: 1 });
+  await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
+  assert.ok(new URL(page.url()).searchParams.get('seat'));
+  await page.goto(hub.address);
+  await page.getByRole('region', { name: 'Recent matches' }).getByText('Robots: Mia wins').first().waitFor();
+  await ann.leave();
+});
+
+test('a name belongs to the browser that took it first', bound, async () => {
+  const first = await Person.come(browser, hub.address, '');
+  await first.go('/');
+  await first.page.getByRole('button', { name: 'Choose a name' }).click();
+  await first.page.getByLabel('Your name').fill('Ida');
+  await first.page.keyboard.press('Enter');
+  await first.page.getByRole('button', { name: 'You play as Ida' }).waitFor();
+  const second = await Person.come(browser, hub.address, '');
+  await second.go('/');
+  await second.page.getByRole('button', { name: 'Choose a name' }).click();
+  await second.page.getByLabel('Your name').fill('Ida');
+  await second.page.keyboard.press('Enter');
+  await second.page.getByRole('alert').filter({ hasText: 'belongs to another browser' }).waitFor();
+  await second.page.getByLabel('Your name').fill('Ina');
+  await second.page.keyboard.press('Enter');
+  await second.page.getByRole('button', { name: 'You play as Ina' }).waitFor();
+  second.faults = second.faults.filter((fault) => !fault.includes('409'));
+  // In a room both are proven.
+  const room = await hub.open({ game: 'nuggets', map: 'gold' });
+  for (const person of [first, second]) {
+    await person.go(`/rooms/${room.id}`);
+    await person.reads('Player');
+  }
+  const players = first.page.getByRole('region', { name: 'Players' });
+  await players.getByText('Ina').waitFor();
+  assert.equal(await players.getByText('unproven').count(), 0);
+  await Promise.all([first.leave(), second.leave()]);
+});
+
+test('the QR code of the address is shown on demand', bound, async () => {
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.go('/');
+  await ann.page.getByText('Show as a QR code').click();
+  await ann.page.waitForFunction(() => {
+    const image = document.querySelector('.qr img');
+    return image instanceof HTMLImageElement && image.complete && image.naturalWidth > 0;
+  });
+  await ann.leave();
+});
