@@ -1,6 +1,6 @@
 //! Where the page is: for the terminal, and as a picture that a phone reads.
 
-use std::{fmt::Write as _, net::SocketAddr};
+use std::net::SocketAddr;
 
 use cmdkit::Reach;
 use qrcode::{
@@ -40,23 +40,22 @@ impl Address {
         Self { here, friends, port: reach.port }
     }
 
-    /// What is open to whom, for whoever starts the hub.
-    pub(crate) fn explain(&self, open_to_all: bool, ports: &str) -> String {
-        let mut text = String::new();
-        if let Some(friends) = &self.friends {
-            let _ = writeln!(text, "Friends:   {friends}");
-        }
-        if open_to_all {
-            let port = self.port;
-            let _ = writeln!(
-                text,
-                "Open to everybody who can reach this machine: the page (TCP port {port}) and the rooms ({ports}). Whoever opens the \
-                 page can make rooms and play; the host's commands work on this machine only."
-            );
-        } else {
-            text += "Only this machine can reach the hub; --bind 0.0.0.0 opens it to your network.\n";
-        }
-        text
+    /// What is open to whom, for whoever starts the hub: the page, and rooms at these `ports`.
+    pub(crate) fn explain(&self, page: bool, rooms: bool, ports: &str) -> String {
+        let page_port = self.port;
+        let open = match (page, rooms) {
+            (false, false) => {
+                return "Only this machine can reach the hub; --bind 0.0.0.0 opens it to your network.\n".into();
+            }
+            (true, true) => format!("the page (TCP port {page_port}) and the rooms ({ports})"),
+            (true, false) => format!("the page (TCP port {page_port}), but not the rooms"),
+            (false, true) => format!("the rooms ({ports}), but not the page"),
+        };
+        let friends = self.friends.as_ref().map_or_else(String::new, |friends| format!("Friends:   {friends}\n"));
+        let makers = if page { " Whoever opens the page can make rooms and play." } else { "" };
+        format!(
+            "{friends}Open to everybody who can reach this machine: {open}.{makers} The host's commands work on this machine only.\n"
+        )
     }
 
     /// The address for friends as a picture of block characters, as wide as it is high, for a dark terminal.
@@ -106,7 +105,12 @@ mod tests {
     fn a_hub_on_this_machine_says_so() {
         let address = at(&["127.0.0.1:8080"]);
         assert_eq!((&*address.here, &address.friends), ("http://localhost:8080/", &None));
-        assert!(address.explain(false, "any free ports").starts_with("Only this machine can reach the hub"));
+        assert!(address.explain(false, false, "any free ports").starts_with("Only this machine can reach the hub"));
+        let behind_a_proxy = address.explain(false, true, "UDP and TCP ports 2100 to 2199");
+        assert!(
+            behind_a_proxy.contains("the rooms (UDP and TCP ports 2100 to 2199), but not the page."),
+            "{behind_a_proxy}"
+        );
         assert_eq!(address.blocks(), None);
         assert_eq!(address.for_friends(Some("localhost:8080"), false, "/rooms/a-1"), "http://localhost:8080/rooms/a-1");
     }

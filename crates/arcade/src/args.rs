@@ -1,6 +1,10 @@
 //! The command line.
 
-use std::{net::IpAddr, ops::RangeInclusive, path::PathBuf};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    ops::RangeInclusive,
+    path::PathBuf,
+};
 
 use clap::Parser;
 use cmdkit::{LogArgs, ip_address, whole_number};
@@ -23,6 +27,10 @@ pub(crate) struct Args {
     /// Address to listen on, may be repeated; by default only this machine can reach the hub
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) bind: Vec<IpAddr>,
+
+    /// Address at which rooms listen for native clients, may be repeated; by default those of the page
+    #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
+    pub(crate) bind_rooms: Vec<IpAddr>,
 
     /// UDP and TCP ports of rooms for native clients, as in 2100-2199; by default any free ones
     #[arg(long, value_name = "FIRST-LAST", value_parser = port_range)]
@@ -68,4 +76,16 @@ pub(crate) struct Args {
     #[cfg(unix)]
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+impl Args {
+    /// The addresses of the page.
+    pub(crate) fn page_addresses(&self) -> Vec<IpAddr> {
+        if self.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { self.bind.clone() }
+    }
+
+    /// The addresses of rooms.
+    pub(crate) fn room_addresses(&self) -> Vec<IpAddr> {
+        if self.bind_rooms.is_empty() { self.page_addresses() } else { self.bind_rooms.clone() }
+    }
 }

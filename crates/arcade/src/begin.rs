@@ -81,7 +81,8 @@ fn new<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketA
         place.writing.create(&place.journals, Hosted::new(engine), env!("CARGO_PKG_VERSION"), listen.to_vec());
     let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
-    let host = Box::new(move |info| Host::new(Published::new(room, info, status)).with_hold(hold));
+    let metrics = place.metrics.game(E::GAME);
+    let host = Box::new(move |info| Host::new(Published::new(room, info, status, metrics)).with_hold(hold));
     Ok(Begun { host, journal, end, status, before: None })
 }
 
@@ -106,7 +107,9 @@ fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::R
     };
     let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
     let (room, hold, end) = resumable.resume_in(&place.writing, &path, file).context("it cannot be written")?;
-    let host =
-        Box::new(move |info| Host::new(Published::new(room, info, status)).with_hold(hold).with_first_peer(next));
+    let metrics = place.metrics.game(E::GAME);
+    let host = Box::new(move |info| {
+        Host::new(Published::new(room, info, status, metrics)).with_hold(hold).with_first_peer(next)
+    });
     Ok(Begun { host, journal: path, end, status, before: Some(before) })
 }

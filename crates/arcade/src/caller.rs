@@ -10,7 +10,7 @@ use axum::{
 };
 use netcore::HostId;
 
-use crate::{hub::Hub, rooms::error};
+use crate::{hub::Hub, rooms::error, web::is_same_origin};
 
 /// The client that makes a request.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +50,10 @@ pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: N
             error(StatusCode::TOO_MANY_REQUESTS, "too many requests; wait a moment"),
         )
             .into_response();
+    }
+    // Pages of other sites must not change anything here in the name of their visitors.
+    if !request.method().is_safe() && !is_same_origin(request.headers()) {
+        return error(StatusCode::FORBIDDEN, "pages of other sites may not do this");
     }
     next.run(request).await
 }

@@ -7,10 +7,7 @@ use std::{
     fs::{Permissions, set_permissions},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,7 +16,6 @@ use netcore::HostId;
 use netshell::Removal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::StoreError;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::{UnixListener, UnixStream},
@@ -31,7 +27,6 @@ use tracing::{info, warn};
 use crate::{
     backup::back_up,
     games::Options,
-    hosting::RESULTS,
     hub::{Hub, Refusal},
     record::remove_if_there,
     room::{Fate, Room},
@@ -44,9 +39,6 @@ const MAX_REQUEST: u64 = 64 << 10;
 const MAX_COMMANDS: usize = 8;
 /// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Numbers for copies of the database while a backup is made.
-static NEXT_COPY: AtomicU32 = AtomicU32::new(0);
 
 /// What the operator wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,18 +165,10 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         }
         Request::Backup { file } => {
             let data = hub.data().clone();
-            let copy = data.join(format!(".{RESULTS}-{}", NEXT_COPY.fetch_add(1, Ordering::Relaxed)));
-            let copied = match hub.results().store.backup(&copy).await {
-                Ok(()) => true,
-                Err(StoreError::NotAFile) => false,
-                Err(error) => return Err(error.into()),
-            };
-            let written = tokio::task::spawn_blocking(move || {
-                let written = back_up(&data, copied.then_some(&*copy), &file);
-                remove_if_there(&copy)?;
-                written
-            });
-            json!({ "account": written.await??, "database": copied })
+            let copy = hub.results().copy(&data).await?;
+            let database = copy.is_some();
+            let account = tokio::task::spawn_blocking(move || back_up(&data, copy.as_deref(), &file)).await??;
+            json!({ "account": account, "database": database })
         }
     })
 }

@@ -38,14 +38,14 @@ struct Finding {
 /// When standard output cannot be written.
 pub(crate) fn examine(args: &Args) -> anyhow::Result<ExitCode> {
     let running = ask(&args.data, &Request::Status).ok();
-    let bind = if args.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { args.bind.clone() };
+    let bind = args.page_addresses();
     let mut findings = vec![Finding { what: "data", verdict: data(&args.data) }];
     findings.push(match &running {
         Some(status) => Finding { what: "page", verdict: reach(status["port"].as_u64(), &bind) },
         None => Finding { what: "page", verdict: page(args.port, &bind) },
     });
     let held = running.as_ref().and_then(|status| status["ports"].as_u64()).unwrap_or_default();
-    findings.push(Finding { what: "ports", verdict: ports(args, &bind, held) });
+    findings.push(Finding { what: "ports", verdict: ports(args, &args.room_addresses(), held) });
     findings.push(Finding { what: "files", verdict: files(raise_open_files()) });
     findings
         .push(Finding { what: "disk", verdict: space(&existing(&args.data), SPACE, "journals grow with every match") });

@@ -3,7 +3,7 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, IsTerminal as _, Write as _},
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     path::Path,
     process::ExitCode,
     sync::Arc,
@@ -25,6 +25,7 @@ use crate::{
     args::Args,
     hub::Hub,
     limits::{Limits, Settings},
+    metrics::Metrics,
     ports::Ports,
     record::make_private,
     results::Results,
@@ -49,8 +50,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     make_private(&journals)?;
     // Held until the process ends, however it does.
     let _lock = lock(&args.data)?;
-    let bind = if args.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { args.bind.clone() };
-    let listeners = bind_tcp(&bind, args.port).map_err(|error| error.naming("--port"))?;
+    let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
     let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -61,9 +61,10 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             None => Store::file(&args.data.join(RESULTS))?,
         }
     };
-    let (results, waiting) = Results::new(store, journals.clone());
-    let ports = Ports::new(bind, args.ports.clone());
-    let place = Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results) };
+    let (results, queue) = Results::new(store, journals.clone());
+    let ports = Ports::new(args.room_addresses(), args.ports.clone());
+    let place =
+        Place { ports, journals, writing, open_files, bans, results: Arc::clone(&results), metrics: Metrics::new() };
     let limits = Limits::new(Settings {
         sockets_per_host: args.sockets_per_host,
         rooms_per_host: args.rooms_per_host,
@@ -80,7 +81,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.no_default_rooms {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
-        results.start(waiting);
+        results.start(queue);
         results.prepared().await;
         tokio::spawn(Arc::clone(&hub).publish());
         let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
@@ -125,8 +126,10 @@ fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()>
         || "any free UDP and TCP ports; --ports sets a range".to_owned(),
         |range| format!("UDP and TCP ports {} to {}", range.start(), range.end()),
     );
-    let open_to_all = listen.iter().any(|address| !address.ip().is_loopback());
-    let mut text = address.explain(open_to_all, &ports);
+    let is_open = |address: IpAddr| !address.is_loopback();
+    let page = listen.iter().any(|address| is_open(address.ip()));
+    let rooms = args.room_addresses().into_iter().any(is_open);
+    let mut text = address.explain(page, rooms, &ports);
     if stdout.is_terminal() {
         text += &address.blocks().unwrap_or_default();
     }

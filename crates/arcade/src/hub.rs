@@ -34,6 +34,7 @@ use crate::{
     games::{Game, Options},
     life,
     limits::Limits,
+    metrics::Metrics,
     record::{Record, Records},
     replays::Replays,
     results::Results,
@@ -170,6 +171,10 @@ impl Hub {
         &self.place.results
     }
 
+    pub(crate) const fn metrics(&self) -> &Arc<Metrics> {
+        &self.place.metrics
+    }
+
     pub(crate) const fn replays(&self) -> &Replays {
         &self.replays
     }
@@ -220,6 +225,9 @@ impl Hub {
 
     /// Opens the rooms again that were open before; one that cannot be opened is left out, and the log says why.
     pub(crate) async fn restore(self: &Arc<Self>, before: Vec<Record>) {
+        if before.len() > MAX_ROOMS {
+            warn!("only {MAX_ROOMS} of {} rooms come back; the files of the others stay", before.len());
+        }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut batches = vec![vec![]; threads];
         for (record, batch) in before.into_iter().take(MAX_ROOMS).zip((0..threads).cycle()) {
@@ -261,9 +269,13 @@ impl Hub {
 
     // Opens a room, writes it down, and runs it until it ends.
     fn run(self: &Arc<Self>, record: Record) -> anyhow::Result<Arc<Room>> {
+        let before = record.clone();
         let (room, run) = open(record, &self.place)?;
         let record = room.record().clone();
-        self.records.save(&record)?;
+        // A thousand rooms that come back as they were need no disk.
+        if record != before {
+            self.records.save(&room)?;
+        }
         info!(room = record.id, port = record.port, "a room is open");
         self.rooms().insert(record.id.clone(), Arc::clone(&room));
         room.bots.start(&room);
@@ -307,15 +319,14 @@ impl Hub {
         }
     }
 
-    /// Writes a room down. If the disk refuses, it would come back as it was before.
+    /// Writes a room down, and waits for the disk. If the disk refuses, it would come back as it was before.
     pub(crate) fn save(&self, room: &Room) {
         // A room that is over does not come back.
         if !self.rooms().contains_key(&room.record().id) {
             return;
         }
-        let record = room.record().clone();
-        if let Err(error) = self.records.save(&record) {
-            warn!(room = record.id, "a change of the room is not written down: {error:#}");
+        if let Err(error) = self.records.save(room) {
+            warn!(room = room.record().id, "a change of the room is not written down: {error:#}");
         }
     }
 

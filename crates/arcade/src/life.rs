@@ -13,7 +13,10 @@ use std::{
 
 use clientkit::Level;
 use netcore::Leave;
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    task::spawn_blocking,
+    time::{Instant, sleep_until},
+};
 use tracing::{info, warn};
 
 use crate::{
@@ -48,7 +51,9 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
         }
         if room.record().result != ends {
             room.record().result = ends;
-            hub.save(&room);
+            let (hub, room) = (Arc::clone(&hub), Arc::clone(&room));
+            // The disk may take its time; rooms share these threads. A room that is not written down comes back without the result.
+            let _ = spawn_blocking(move || hub.save(&room)).await;
         }
         if room.take_fill_request() {
             fill.get_or_insert(Instant::now() + FILL);
@@ -57,16 +62,14 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
         if fill.is_some_and(|at| at <= now) {
             fill = None;
             let seats = missing(&room.info.borrow(), room.bots.count());
-            for _ in 0..seats {
-                if hub.seat_bot(&room, Level::Normal).is_err() {
-                    break;
-                }
-            }
+            let (hub, room) = (Arc::clone(&hub), Arc::clone(&room));
+            let _ = spawn_blocking(move || (0..seats).try_for_each(|_| hub.seat_bot(&room, Level::Normal))).await;
         }
         let rules = Rules { permanent: room.record().permanent, empty_for: hub.empty_rooms() };
         let alone = was_empty.then(|| now - empty);
         if alone.is_some_and(|alone| alone >= BOTS_STAY) {
-            hub.dismiss_bots(&room);
+            let (hub, room) = (Arc::clone(&hub), Arc::clone(&room));
+            let _ = spawn_blocking(move || hub.dismiss_bots(&room)).await;
         }
         match rules.judge(alone, || journal_is_old(&hub, &room)) {
             Verdict::Stay => {}

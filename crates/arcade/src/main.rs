@@ -22,6 +22,7 @@ mod hub;
 mod life;
 mod limits;
 mod line;
+mod metrics;
 mod names;
 mod options;
 mod ports;

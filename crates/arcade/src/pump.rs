@@ -17,6 +17,7 @@ use tokio::{
 use crate::{
     games::Frames,
     line::{Ending, Line, Next, Piece},
+    metrics::GameMetrics,
     room::Info,
 };
 
@@ -45,11 +46,12 @@ pub(crate) async fn run(
     frames: Frames,
     hello: String,
     info: watch::Receiver<Info>,
+    metrics: &GameMetrics,
 ) {
     let (sink, stream) = socket.split();
     tokio::select! {
         () = read(stream, &line, frames) => {}
-        () = write(sink, &line, frames, hello, info) => {}
+        () = write(sink, &line, frames, hello, info, metrics) => {}
     }
     line.leave();
 }
@@ -91,6 +93,7 @@ async fn write(
     frames: Frames,
     hello: String,
     mut info: watch::Receiver<Info>,
+    metrics: &GameMetrics,
 ) {
     if !send(&mut sink, Message::Text(hello.into())).await {
         return;
@@ -102,12 +105,14 @@ async fn write(
                     if !send(&mut sink, message(frame, frames)).await {
                         return;
                     }
+                    metrics.sent();
                 }
                 Next::Piece(Piece::History(log)) => {
                     for frame in log.frames() {
                         if !send(&mut sink, message(frame, frames)).await {
                             return;
                         }
+                        metrics.sent();
                     }
                 }
                 Next::End(ending) => {

@@ -6,7 +6,10 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use anyhow::{Context as _, bail};
@@ -15,7 +18,11 @@ use netcore::HostId;
 use serde::{Deserialize, Serialize};
 use tracing::warn;
 
-use crate::{bots::Seating, games::Options, room::Row};
+use crate::{
+    bots::Seating,
+    games::Options,
+    room::{Room, Row},
+};
 
 /// The largest file of a room, in bytes.
 const MAX_RECORD: usize = 64 << 10;
@@ -65,6 +72,8 @@ impl Record {
 pub(crate) struct Records {
     directory: PathBuf,
     next: AtomicU32,
+    // Held while a room is written.
+    order: Mutex<()>,
 }
 
 impl Records {
@@ -90,7 +99,7 @@ impl Records {
             }
         }
         rooms.sort_by_key(|room| number_of(&room.id));
-        Ok((Self { directory, next: AtomicU32::new(next.max(1)) }, rooms))
+        Ok((Self { directory, next: AtomicU32::new(next.max(1)), order: Mutex::default() }, rooms))
     }
 
     /// A name for a new room. No name is given twice, not even after a restart.
@@ -106,11 +115,18 @@ impl Records {
         Ok(format!("{game}-{number}"))
     }
 
-    /// Writes a room down.
+    /// Writes a room down as it is now. Waits for the disk.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(crate) fn save(&self, record: &Record) -> anyhow::Result<()> {
+    pub(crate) fn save(&self, room: &Room) -> anyhow::Result<()> {
+        // Of two changes the later one is written last.
+        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = room.record().clone();
+        self.write(&record)
+    }
+
+    fn write(&self, record: &Record) -> anyhow::Result<()> {
         let path = self.path(&record.id);
         let bytes = serde_json::to_vec(record)?;
         replace_file(&path, &bytes).with_context(|| format!("cannot write '{}'", path.display()))
@@ -197,7 +213,7 @@ mod tests {
         let mut record = Record::new(records.name("robots").unwrap(), Options::usual(Game::Robots));
         record.journal = Some("robots-x.journal".into());
         record.maker = Some(HostId::V4([10, 0, 0, 1]));
-        records.save(&record).unwrap();
+        records.write(&record).unwrap();
         let (records, rooms) = Records::open(path.clone()).unwrap();
         assert_eq!(rooms, [record]);
         records.remove("robots-2");
@@ -212,7 +228,7 @@ mod tests {
         let (records, _) = Records::open(path.clone()).unwrap();
         let mut record = Record::new("robots-5".into(), Options::usual(Game::Robots));
         record.journal = Some("../secret".into());
-        records.save(&record).unwrap();
+        records.write(&record).unwrap();
         fs::write(path.join("nuggets-7.json"), b"{").unwrap();
         fs::write(path.join("nuggets-8.json"), vec![b' '; MAX_RECORD + 1]).unwrap();
         record.journal = None;

@@ -11,7 +11,7 @@ pub(crate) mod tracker;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -19,6 +19,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context as _;
 use store::{JournalNote, Kind, MatchFilter, NewMatch, Store, StoreError};
 use tokio::{
     sync::{mpsc, watch},
@@ -27,6 +28,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
+use self::ledger::unix_now;
 use crate::{
     api::views::{Boards, LeaderView, MatchView},
     games::Game,
@@ -160,6 +162,24 @@ impl Results {
             );
         }
         self.store.close().await;
+    }
+
+    /// Copies the database into a file in this directory, which is removed when the path is dropped. None if the database is a server,
+    /// which has its own tools.
+    ///
+    /// # Errors
+    /// When it cannot be copied.
+    pub(crate) async fn copy(&self, directory: &Path) -> anyhow::Result<Option<TempPath>> {
+        // A name that begins with a dot is not part of a backup.
+        let path = directory.join(format!(".results-{}.db", unix_now()));
+        match self.store.backup(&path).await {
+            Ok(()) => Ok(Some(TempPath(path))),
+            Err(StoreError::NotAFile) => Ok(None),
+            Err(error) => {
+                drop(TempPath(path));
+                Err(error).context("the results cannot be copied")
+            }
+        }
     }
 
     /// The newest matches and the leaders, told anew when they change.
@@ -329,6 +349,25 @@ impl Results {
             leaders.insert(game.name(), best);
         }
         Ok(Boards { recent, leaders })
+    }
+}
+
+/// A file that is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct TempPath(PathBuf);
+
+impl std::ops::Deref for TempPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TempPath {
+    fn drop(&mut self) {
+        // It may not be there.
+        let _ = std::fs::remove_file(&self.0);
     }
 }
 

@@ -1,7 +1,7 @@
 //! One room: its host, the ways in which it is reached, and what the lobby shows of it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     path::PathBuf,
     sync::{
@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use journal::{JournalEnd, Writing};
+use journal::{JournalEnd, JournalWatch, Writing};
 use netcore::{
     GameEvent, Gone, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress, Role, RoomInput, Status, Time,
 };
@@ -24,6 +24,7 @@ use crate::{
     begin::{Before, Begun, begin},
     bots::{Addresses, Bots, come_back},
     games::{Game, Options},
+    metrics::{GameMetrics, Metrics},
     ports::{Lease, Ports},
     record::Record,
     results::{Results, ledger::Ledger, seats::Seats},
@@ -107,6 +108,8 @@ pub(crate) struct Room {
     pub(crate) removals: Arc<Removals>,
     /// What is known of its seats besides what they say.
     pub(crate) known: Arc<Seats>,
+    /// How its journal is doing.
+    pub(crate) journal: JournalWatch,
     // Somebody wants company, if need be that of bots.
     fill: Notify,
     fill_wanted: AtomicBool,
@@ -183,6 +186,7 @@ pub(crate) struct Place {
     pub(crate) open_files: Option<u64>,
     pub(crate) bans: Arc<Bans>,
     pub(crate) results: Arc<Results>,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 /// Opens a room as its record says: a new one, or one that comes back. The future runs it to its end and gives its journal.
@@ -259,6 +263,7 @@ pub(crate) fn open(
         bots,
         removals,
         known,
+        journal: end.watch(),
         fill: Notify::new(),
         fill_wanted: AtomicBool::new(false),
         sender: Arc::downgrade(&sender),
@@ -318,17 +323,25 @@ pub(crate) struct Published<R> {
     room: R,
     info: Arc<watch::Sender<Info>>,
     status: Status,
+    metrics: GameMetrics,
 }
 
 impl<R> Published<R> {
-    pub(crate) const fn new(room: R, info: Arc<watch::Sender<Info>>, status: Status) -> Self {
-        Self { room, info, status }
+    pub(crate) const fn new(room: R, info: Arc<watch::Sender<Info>>, status: Status, metrics: GameMetrics) -> Self {
+        Self { room, info, status, metrics }
     }
 }
 
 impl<R: netcore::Room> netcore::Room for Published<R> {
     fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+        let is_bytes = matches!(input, RoomInput::Bytes { .. });
+        if let (RoomInput::Elapsed, Some(due)) = (&input, self.room.deadline()) {
+            self.metrics.late(now.since(due));
+        }
         let progress = self.room.input(now, input, out);
+        if is_bytes && matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
+            self.metrics.received(progress == Progress::Decoded);
+        }
         let status = self.room.status();
         if status != self.status {
             self.status = status;
@@ -370,17 +383,22 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
 struct Present {
     // Whether each is a bot.
     peers: BTreeMap<PeerId, bool>,
+    // Those that look on over UDP: nobody notices when they go, so they keep no room open.
+    silent: BTreeSet<PeerId>,
     bots: Arc<Addresses>,
 }
 
 impl Present {
     // Those who were there when the hub ended, as far as they do not have to come anew.
     fn of(before: Option<&Before>, bots: Arc<Addresses>, info: &mut Info) -> Self {
-        let mut present = Self { peers: BTreeMap::new(), bots };
+        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots };
         let Some(Before { peers, roster, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
                 present.peers.insert(peer, present.bots.has(address));
+            }
+            if link == Link::Datagram && !roster.iter().any(|occupant| occupant.peer == peer) {
+                present.silent.insert(peer);
             }
         }
         let seated = |occupant: &&Occupant| present.peers.contains_key(&occupant.peer) && !occupant.name.is_empty();
@@ -402,7 +420,7 @@ impl Present {
 
     fn count(&self, info: &mut Info) {
         let people = || self.peers.iter().filter(|(_, bot)| !**bot).map(|(&peer, _)| peer);
-        info.people = people().count();
+        info.people = people().filter(|peer| !self.silent.contains(peer)).count();
         info.watchers = people().filter(|peer| !info.players.iter().any(|player| player.peer == *peer)).count();
     }
 }
@@ -433,6 +451,7 @@ impl Observer for Chronicle {
 
     fn closed(&mut self, _: Time, peer: PeerId) {
         self.present.peers.remove(&peer);
+        self.present.silent.remove(&peer);
         self.change(|_| {});
     }
 
@@ -456,6 +475,10 @@ impl Observer for Chronicle {
                     info.players.retain(|before| before.peer != player.peer);
                     info.players.push(player);
                 });
+            }
+            GameEvent::Joined { peer, seat, .. } if seat == nuggets::server::SPECTATOR => {
+                self.present.silent.insert(*peer);
+                self.change(|_| {});
             }
             GameEvent::Waiting { peer, name, .. } => {
                 let bot = self.present.is_bot(*peer);

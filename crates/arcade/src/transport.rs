@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use crate::line::{Ending, Line, Piece};
 
 /// How long the seat of a player whose socket is gone is kept, unless it was left for good.
-pub(crate) const GRACE: Duration = Duration::from_secs(60);
+pub(crate) const GRACE: Duration = Duration::from_mins(1);
 /// Browsers at one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
 /// Sockets that wait to be let in.

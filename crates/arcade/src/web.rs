@@ -23,6 +23,7 @@ use crate::{
     caller::{self, Caller},
     hub::Hub,
     limits::Place,
+    metrics,
     names::{self, KeyHash},
     pump,
     rooms::{self, error},
@@ -58,9 +59,11 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/qr.svg", get(picture))
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
+        .route("/metrics", get(numbers))
         .merge(api::routes())
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(&hub), metrics::observe))
         .layer(middleware::from_fn(headers))
         .with_state(hub)
 }
@@ -127,6 +130,12 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         .into_response()
 }
 
+/// The numbers for Prometheus.
+async fn numbers(State(hub): State<Arc<Hub>>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], hub.metrics().scrape(&hub)).into_response()
+}
+
 /// A place for a socket of this host, or the answer that there is none.
 fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
     hub.limits().socket(caller.host()).ok_or_else(|| {
@@ -173,7 +182,7 @@ async fn picture(
 }
 
 /// Whether a request to open a socket comes from a page of this hub. Programs other than browsers send no origin.
-fn is_same_origin(headers: &HeaderMap) -> bool {
+pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
@@ -263,7 +272,8 @@ async fn socket(
         let mut info = room.info.clone();
         let token = hub.secret().token(&id, seat);
         let hello = json!({ "seat": token, "room": *info.borrow_and_update() }).to_string();
-        pump::run(socket, line, room.game.frames(), hello, info).await;
+        let metrics = hub.metrics().game(room.game.name());
+        pump::run(socket, line, room.game.frames(), hello, info, &metrics).await;
         drop(place);
     })
 }

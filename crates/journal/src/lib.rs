@@ -44,6 +44,6 @@ pub use reader::{Entry, ReadError, Reader};
 pub use record::{Arrival, ArrivalKind, Mark, Note, Peer, Snapshot};
 pub use replay::{Divergence, Replay};
 pub use resume::{Farewell, Resumable, ResumeError, find};
-pub use room::{JournalEnd, JournalHold, Journalled};
+pub use room::{JournalEnd, JournalHold, JournalWatch, Journalled};
 pub use scribe::Scribe;
 pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};

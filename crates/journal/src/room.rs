@@ -320,7 +320,30 @@ pub struct JournalEnd {
     pub(crate) scribe: Scribe,
 }
 
+/// How a journal is doing.
+#[derive(Debug, Clone)]
+pub struct JournalWatch {
+    sink: Arc<Sink>,
+}
+
+impl JournalWatch {
+    /// Whether the journal is complete so far.
+    pub fn is_open(&self) -> bool {
+        self.sink.is_open()
+    }
+
+    /// Its length in bytes, with what waits for the disk.
+    pub fn length(&self) -> u64 {
+        self.sink.end_offset()
+    }
+}
+
 impl JournalEnd {
+    /// A handle that only looks.
+    pub fn watch(&self) -> JournalWatch {
+        JournalWatch { sink: Arc::clone(&self.sink) }
+    }
+
     /// Whether the journal is complete so far.
     pub fn is_open(&self) -> bool {
         self.sink.is_open()

@@ -19,8 +19,8 @@ pub(crate) fn advice(hint: &Hint) -> Vec<String> {
         "I would guess {guess}: the answer tells {bits:.2} bits, {expected:.1} codes remain on average, {worst} at worst{itself}."
     ));
     match sampled {
-        Some(codes) => lines.push(format!("Chosen among {tried} guesses, by a sample of {codes} of the codes.")),
-        None if *tried > 1 => lines.push(format!("Chosen among {tried} guesses, by all of the codes.")),
+        Some(codes) => lines.push(format!("({tried} guesses compared against a sample of {codes} possible codes)")),
+        None if *tried > 1 => lines.push(format!("({tried} guesses compared against every possible code)")),
         None => {}
     }
     lines

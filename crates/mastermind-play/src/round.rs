@@ -27,6 +27,8 @@ pub struct Round {
     // None if a person has set the code.
     origin: Option<Origin>,
     attempt: Attempt,
+    // The last hint, and after how many entries of the history it was given.
+    hint: Option<(usize, Hint)>,
 }
 
 impl Round {
@@ -38,6 +40,7 @@ impl Round {
             rng,
             origin: Some(Origin::Seed(seed)),
             attempt: Attempt::Unknown,
+            hint: None,
         }
     }
 
@@ -48,7 +51,7 @@ impl Round {
     pub fn of_day(rules: Rules, style: Style, day: Day) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, day.puzzle(rules))?;
         let rng = Pcg64::seed_from_u64(day.0.into());
-        Ok(Self { game, rng, origin: Some(Origin::Day(day)), attempt: Attempt::Unknown })
+        Ok(Self { game, rng, origin: Some(Origin::Day(day)), attempt: Attempt::Unknown, hint: None })
     }
 
     /// A game whose code somebody has set. Its lifelines draw from `seed`.
@@ -57,7 +60,7 @@ impl Round {
     /// [`CodeError`] if the rules do not allow the code.
     pub fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         let game = Game::with_code(rules, style, code)?;
-        Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: None, attempt: Attempt::Unknown })
+        Ok(Self { game, rng: Pcg64::seed_from_u64(seed), origin: None, attempt: Attempt::Unknown, hint: None })
     }
 
     /// The game.
@@ -109,10 +112,14 @@ impl Round {
         self.game.apply(action, &mut self.rng)
     }
 
-    /// What the codebreaker would do now. The game counts as one with hints from here on. `None` when no code fits, which no
-    /// game comes to.
+    /// What the codebreaker would do now. The game counts as one with hints from here on; asking again before the next answer
+    /// counts once. `None` when no code fits, which no game comes to.
     pub fn hint(&mut self) -> Option<Hint> {
-        Hint::of(&self.game.ask_hint())
+        let now = self.game.history().len();
+        if self.hint.as_ref().is_none_or(|(then, _)| *then != now) {
+            self.hint = Hint::of(&self.game.ask_hint()).map(|hint| (now, hint));
+        }
+        self.hint.as_ref().map(|(_, hint)| hint.clone())
     }
 
     /// The seed and the command that begins the same game again, if a seed decided it.

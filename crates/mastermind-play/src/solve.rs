@@ -252,7 +252,10 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         // What is known before the guess, and then what the guess has told.
         assert!(lines[0].starts_with("Turn 1: 1680 codes are possible. I would guess "), "{text}");
-        assert!(lines[0].contains(" codes. Guess ") && lines[0].ends_with('.'), "{text}");
+        assert!(
+            lines[0].contains(" guesses compared against every possible code) Guess ") && lines[0].ends_with('.'),
+            "{text}"
+        );
         let [.., found, last] = lines[..] else { panic!("{text}") };
         assert!(found.ends_with(" Guess 8536: red 4, white 0."), "{text}");
         assert!(last.starts_with("8536 is found in "), "{text}");

@@ -182,7 +182,7 @@ fn rules<R: BufRead, W: Write>(talk: &mut Talk<R, W>, wanted: Wanted) -> Said<Ru
         };
         let repeats = match wanted.repeats {
             Some(repeats) => repeats,
-            None => ask_yes_or_no(talk, "May a colour occur twice in the code? YES or NO: ")?,
+            None => ask_yes_or_no(talk, "May a digit (a colour) occur twice in the code? YES or NO: ")?,
         };
         match Rules::new(length, wanted.colours(), repeats) {
             Ok(rules) => return Ok(rules),
@@ -230,7 +230,7 @@ fn game<R: BufRead, W: Write>(
     ))?;
     if talk.person && !mem::replace(&mut talk.explained, true) {
         talk.say(voice::COLOURS)?;
-        talk.say("You may also type hint, help or quit.")?;
+        talk.say("Instead of a guess you may type lifeline#1, lifeline#2, hint, help or quit.")?;
     }
     while round.game().outcome().is_none() {
         if talk.person {
@@ -294,9 +294,12 @@ fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<
         let typed = talk.ask("Guess : ")?;
         if typed.eq_ignore_ascii_case("hint") {
             hint(talk, round)?;
+            if talk.person {
+                history(talk, round.game())?;
+            }
             continue;
         }
-        let (length, colours) = (game.rules().length(), game.rules().colours());
+        let no_guess = no_guess(game, &typed);
         let action = Action::parse(&typed);
         // A lifeline is refused with the reason. Any other error means that the input is neither kind of action in this game.
         let done = match action {
@@ -306,12 +309,22 @@ fn turn<R: BufRead, W: Write>(talk: &mut Talk<R, W>, round: &mut Round) -> Said<
         match done {
             Ok(events) => return Ok(events),
             Err(Some(why)) => talk.say(&why)?,
-            Err(None) => talk.say(&format!(
-                "{} is neither: type {length} digits from 1 to {colours} as a guess, or lifeline#1 or lifeline#2.",
-                quoted(&typed)
-            ))?,
+            Err(None) => talk.say(&no_guess)?,
+        }
+        if talk.person {
+            history(talk, round.game())?;
         }
     }
+}
+
+/// The message for an input that is nothing that can be done: what can be.
+fn no_guess(game: &Game, typed: &str) -> String {
+    let (length, colours) = (game.rules().length(), game.rules().colours());
+    let available =
+        Lifeline::ALL.into_iter().filter(|&lifeline| game.availability(lifeline) == Availability::Available);
+    let lifelines: Vec<String> = available.map(|lifeline| lifeline.to_string()).collect();
+    let or = if lifelines.is_empty() { "" } else { ", or " };
+    format!("{} is no guess: type {length} digits from 1 to {colours}{or}{}.", quoted(typed), lifelines.join(" or "))
 }
 
 fn tell<R: BufRead, W: Write>(talk: &mut Talk<R, W>, event: Event) -> Said<()> {

@@ -132,7 +132,7 @@ pub(crate) fn no_secret(rules: Rules) -> String {
 }
 
 /// The message for a puzzle of the day that is new to the player.
-pub(crate) const FIRST: &str = "Of the games at the puzzle of a day the first one counts, from its first answer on.";
+pub(crate) const FIRST: &str = "Only your first try at today's puzzle counts; it begins with your first guess.";
 
 /// The message for a puzzle that is not new to the player.
 pub(crate) fn again(day: Option<Day>) -> &'static str {

@@ -6,7 +6,7 @@ use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{ScreenLogArgs, UsageError, is_ipv6, whole_number};
+use cmdkit::{HostPort, ScreenLogArgs, UsageError, is_ipv6, whole_number};
 use nuggets::{Level, Name, Part};
 
 use crate::bot::Style;
@@ -15,8 +15,8 @@ use crate::bot::Style;
 const BOT: &[u8] = b"bot";
 /// The name by which a client of the course plays by itself, without a screen.
 const BOT_IN_BACKGROUND: &[u8] = b"botbg";
-/// More bots than any game has seats, for those who want to try a server's patience.
-const MAX_BOTS: u16 = 1_000;
+/// As many bots as a game has seats.
+const MAX_BOTS: u16 = 26;
 /// A bot that waits longer than a minute between two keys cannot be told from one that is stuck.
 const MAX_DELAY_MS: u64 = 60_000;
 /// How long a bot on a screen waits between two keys, so that one can follow it.
@@ -88,7 +88,7 @@ pub struct Args {
     #[arg(long)]
     pub bell: bool,
 
-    /// Play by itself (a bot's name is 'bot' unless you give one)
+    /// Play by itself, to be looked at: at level hard, which leaves little gold to others (named 'bot' without a NAME)
     #[arg(long, help_heading = "Bots")]
     pub bot: bool,
 
@@ -121,7 +121,7 @@ pub struct Args {
 pub enum LevelArg {
     /// Slow, does not run, makes mistakes
     Easy,
-    /// A person wins about half of the games
+    /// A person wins half of the games against one of them, about a quarter against three
     Normal,
     /// Faster than a person, makes no mistakes
     Hard,
@@ -241,6 +241,11 @@ impl Args {
     pub(crate) fn server(&self) -> anyhow::Result<Vec<SocketAddr>> {
         // The parser asks for both where a server is needed.
         cmdkit::resolve(self.host.as_deref().unwrap_or_default(), self.port.unwrap_or_default())
+    }
+
+    /// Where the server is, as one types it elsewhere.
+    pub(crate) fn host_port(&self) -> HostPort {
+        HostPort { host: self.host.clone().unwrap_or_default(), port: self.port.unwrap_or_default() }
     }
 
     /// Where the server is, in words.

@@ -1,9 +1,9 @@
 //! Bots without a screen, each on a socket of its own.
 
-use std::{collections::VecDeque, io::Write, net::SocketAddr, process::ExitCode, time::Instant};
+use std::{collections::VecDeque, io, io::Write, net::SocketAddr, process::ExitCode, time::Instant};
 
-use cmdkit::EXIT_FAILURE;
-use nuggets::{End, Name, Part, client::GIVE_UP};
+use cmdkit::{EXIT_FAILURE, HostPort};
+use nuggets::{End, Level, Name, Part, client::GIVE_UP};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
@@ -19,6 +19,8 @@ use crate::{
 pub(crate) struct Troop<'a> {
     /// Where.
     pub(crate) addresses: &'a [SocketAddr],
+    /// What the user calls that place.
+    pub(crate) place: HostPort,
     /// The name of each.
     pub(crate) names: &'a [Name],
     /// How they play.
@@ -31,7 +33,10 @@ pub(crate) struct Troop<'a> {
 pub(crate) struct Outcome {
     name: Name,
     end: End,
-    account: String,
+    // What it did, once it was let in.
+    account: Option<String>,
+    // Nobody listens at the server's port.
+    refused: bool,
     // The user asked it to leave.
     leaving: bool,
 }
@@ -43,9 +48,9 @@ impl Outcome {
     }
 }
 
-/// Lets the bots play until it is over for all. Prints each of the server's last words once.
+/// Lets the bots play until it is over for all. Prints the server's last words once, when they are the last of all bots.
 pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
-    let Troop { addresses, names, style, rematch } = troop;
+    let Troop { addresses, place, names, style, rematch } = troop;
     let mut signals = Signals::listen()?;
     let mut requests = Requests::default();
     let (stop, stopped) = watch::channel(false);
@@ -53,8 +58,9 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
     for name in names {
         bots.spawn(play(addresses.to_vec(), name.clone(), style, stopped.clone()));
     }
-    let mut printed = VecDeque::new();
-    let (mut failures, mut gone, mut complete) = (0_usize, 0_usize, false);
+    let _ = writeln!(io::stderr(), "{}", announcement(names.len(), &place, style.level));
+    let mut words = LastWords { bots: names.len(), waiting: VecDeque::new() };
+    let (mut failures, mut refused, mut gone, mut complete) = (0_usize, 0_usize, 0_usize, false);
     let mut broken = None;
     loop {
         let outcome = select! {
@@ -89,41 +95,87 @@ pub(crate) async fn run(troop: Troop<'_>) -> anyhow::Result<ExitCode> {
         complete |= outcome.is_complete();
         // A server without another game ends, and a bot that asks for one is told so.
         let declined = rematch && complete && outcome.end == End::NoAnswer;
-        if !declined {
-            let _ = writeln!(std::io::stderr(), "{}", outcome.account);
+        if let Some(account) = outcome.account.filter(|_| !declined) {
+            let _ = writeln!(io::stderr(), "{account}");
         }
         match outcome.end {
-            End::Quit(text) => {
-                if !printed.contains(&text) {
-                    let mut out = std::io::stdout().lock();
-                    writeln!(out, "{text}")?;
-                    out.flush()?;
-                    printed.push_back(text);
-                    // No bot is two games behind the others.
-                    if printed.len() > 2 * names.len() {
-                        printed.pop_front();
-                    }
-                }
-            }
+            End::Quit(text) => words.hear(text)?,
             End::LeftEarly => {}
             End::Gone => gone += 1,
             End::NoAnswer if declined => {}
+            End::NoAnswer if outcome.refused => refused += 1,
             End::NoAnswer | End::NoGoodbye | End::Disconnected(_) => failures += 1,
         }
         if again {
             bots.spawn(play(addresses.to_vec(), outcome.name, style, stopped.clone()));
         }
     }
+    words.print_all()?;
     if let Some(error) = broken {
         return Err(error);
     }
     let bots = names.len();
+    if refused > 0 {
+        let HostPort { host, port } = &place;
+        let _ = writeln!(io::stderr(), "nuggets-client: {}", crate::refused(&format!("{host} port {port}")));
+    }
     for (count, what) in [(failures, "got no answer from the server"), (gone, "lost the server: its port is closed")] {
         if count > 0 {
-            let _ = writeln!(std::io::stderr(), "nuggets-client: {count} of {bots} bots {what}");
+            let _ = writeln!(io::stderr(), "nuggets-client: {count} of {bots} bots {what}");
         }
     }
-    Ok(if failures + gone > 0 { ExitCode::from(EXIT_FAILURE) } else { ExitCode::SUCCESS })
+    Ok(if failures + refused + gone > 0 { ExitCode::from(EXIT_FAILURE) } else { ExitCode::SUCCESS })
+}
+
+// Nothing else is said before the game is over.
+fn announcement(bots: usize, place: &HostPort, level: Level) -> String {
+    let who = if bots == 1 { "1 bot plays".to_owned() } else { format!("{bots} bots play") };
+    let (level, whom) = (format!("{level:?}").to_lowercase(), if bots == 1 { "it" } else { "them" });
+    format!("{who} at {place} (level {level}); Ctrl-C stops {whom}.")
+}
+
+/// What the server said to its leaving bots, and how many of them heard it. It is printed when all have: what bots say
+/// stands before it.
+struct LastWords {
+    bots: usize,
+    waiting: VecDeque<(String, usize)>,
+}
+
+impl LastWords {
+    /// Takes in what one bot heard.
+    fn hear(&mut self, text: String) -> io::Result<()> {
+        let at = self.waiting.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
+            self.waiting.push_back((text, 0));
+            self.waiting.len() - 1
+        });
+        let heard = self.waiting.get_mut(at).map_or(0, |(_, heard)| {
+            *heard += 1;
+            *heard
+        });
+        if heard >= self.bots
+            && let Some((text, _)) = self.waiting.remove(at)
+        {
+            print(&text)?;
+        }
+        // No bot is two games behind the others.
+        if self.waiting.len() > 2 * self.bots
+            && let Some((text, _)) = self.waiting.pop_front()
+        {
+            print(&text)?;
+        }
+        Ok(())
+    }
+
+    /// Prints what not all bots have heard.
+    fn print_all(&mut self) -> io::Result<()> {
+        self.waiting.drain(..).try_for_each(|(text, _)| print(&text))
+    }
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
 }
 
 /// Plays one game, until it is over or `stopped` says so.
@@ -171,6 +223,7 @@ pub(crate) async fn play(
         }
     };
     info!(name = name.as_str(), ?end, "a bot is done");
-    let account = bot.account(session.client(), name.as_str());
-    Ok(Outcome { name, end, account, leaving })
+    let client = session.client();
+    let account = client.letter().map(|_| bot.account(client, name.as_str()));
+    Ok(Outcome { name, end, account, refused: session.is_refused(), leaving })
 }

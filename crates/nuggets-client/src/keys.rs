@@ -139,7 +139,7 @@ pub fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static str, &'
     if steered != Steered::Not {
         rows.push(("(dim)", "not in sight now, remembered"));
     }
-    rows.extend([("", ""), ("", "Any key goes back to the game.")]);
+    rows.extend([("", ""), ("", "The game goes on meanwhile."), ("", "Any key goes back to the game.")]);
     rows
 }
 

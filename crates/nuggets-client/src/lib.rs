@@ -72,18 +72,20 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         match plan {
             Plan::Headless { names, style } => {
                 let addresses = &args.server()?;
-                headless::run(Troop { addresses, names: &names, style, rematch }).await
+                headless::run(Troop { addresses, place: args.host_port(), names: &names, style, rematch }).await
             }
             Plan::Interactive { part, bot } => {
                 let addresses = args.server()?;
-                let parting = Player::new(Options { part, addresses, bot, rematch, bell })?.run().await;
-                tell(&args.place(), &parting)
+                let place = args.place();
+                let options = Options { part, addresses, bot, rematch, place: place.clone(), bell };
+                tell(&place, &Player::new(options)?.run().await)
             }
             Plan::Demo { names, style } => {
                 let demo = Demo::start(&names, style)?;
                 let (part, addresses) = (demo.player(), vec![demo.address()]);
-                let parting = Player::new(Options { part, addresses, bot: None, rematch, bell })?.run().await;
-                tell("the demonstration", &parting)
+                let place = "the demonstration".to_owned();
+                let options = Options { part, addresses, bot: None, rematch, place: place.clone(), bell };
+                tell(&place, &Player::new(options)?.run().await)
             }
         }
     })
@@ -101,6 +103,11 @@ fn tell(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     }
 }
 
+// What to say when the system reports that the server's port is closed.
+fn refused(place: &str) -> String {
+    format!("nobody listens at {place}; is that the server's port?")
+}
+
 fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     match &parting.end {
         End::Quit(text) => {
@@ -111,7 +118,7 @@ fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
         }
         // The user did not want to go on, and got just that.
         End::LeftEarly => Ok(ExitCode::SUCCESS),
-        End::NoAnswer if parting.refused => bail!("nobody listens at {place}; is that the server's port?"),
+        End::NoAnswer if parting.refused => bail!("{}", refused(place)),
         End::NoAnswer => {
             bail!("no answer from {place} for {} s; does a nuggets server run there?", GIVE_UP.as_secs())
         }

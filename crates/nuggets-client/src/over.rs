@@ -18,6 +18,8 @@ pub(crate) struct Over {
     next: Option<Session>,
     // Why there is no next game.
     trouble: Option<String>,
+    // The server has ended, so Enter is not offered.
+    ended: bool,
     // When the next game is joined by itself.
     joins_at: Option<Instant>,
     // The server is gone: Enter asks for a seat in a new match, not for the next game.
@@ -29,7 +31,7 @@ impl Over {
     pub(crate) fn new(options: Options, client: &Client) -> Self {
         let gone = client.end().is_none();
         let joins_at = (options.rematch && client.end().is_some_and(End::is_game_over)).then(|| Instant::now() + PAUSE);
-        Self { options, next: None, trouble: None, joins_at, gone }
+        Self { options, next: None, trouble: None, ended: false, joins_at, gone }
     }
 
     /// What the result says now; keys are named once they are no longer ignored.
@@ -39,6 +41,8 @@ impl Over {
         if let Some(line) = verdict.keys.last_mut().filter(|_| ignores_keys) {
             // As wide as before, so that the box stays as it is.
             *line = " ".repeat(line.len());
+        } else {
+            verdict.bar = self.choices("table");
         }
         verdict
     }
@@ -46,16 +50,31 @@ impl Over {
     fn keys(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.trouble.iter().cloned().collect();
         if self.next.is_some() {
-            lines.extend(["Asking for a place in the next game.".into(), "Tab board   Q leave".into()]);
-            return lines;
+            lines.push("Asking for a place in the next game.".into());
         }
         if let Some(joins_at) = self.joins_at {
             let left = joins_at.saturating_duration_since(Instant::now()).as_secs() + 1;
             lines.push(format!("The next game is joined in {left} s."));
         }
-        let again = if self.gone { "Enter join anew" } else { "Enter next game" };
-        lines.push(format!("{again}   Tab board   Q leave"));
+        lines.push(self.choices("board"));
         lines
+    }
+
+    // The keys that do something now. Tab shows `other`.
+    fn choices(&self, other: &str) -> String {
+        let again = match self.next {
+            Some(_) => None,
+            None if self.ended => None,
+            None if self.gone => Some("Enter join anew"),
+            None => Some("Enter next game"),
+        };
+        let (tab, leave) = (format!("Tab {other}"), "Q leave");
+        match again {
+            // The first key is the one that leads away from what is shown.
+            Some(again) if other == "table" => [&*tab, again, leave].join("   "),
+            Some(again) => [again, &*tab, leave].join("   "),
+            None => [&*tab, leave].join("   "),
+        }
     }
 
     /// Asks for a place in the next game, at a socket of its own: what still comes for the last one is not heard there.
@@ -63,7 +82,7 @@ impl Over {
         if self.next.is_some() {
             return;
         }
-        (self.joins_at, self.trouble) = (None, None);
+        (self.joins_at, self.trouble, self.ended) = (None, None, false);
         match Link::open(self.options.addresses.clone()) {
             Ok(link) => self.next = Some(Session::start(self.options.part.clone(), link)),
             Err(error) => {
@@ -98,6 +117,7 @@ impl Over {
             Some(End::Quit(text)) => text.lines().next().unwrap_or_default().to_owned(),
             Some(_) => "The server does not answer any more.".to_owned(),
             None if next.client().closed_for(next.now()).is_some() => {
+                self.ended = true;
                 "There is no further game: the server has ended.".to_owned()
             }
             None => return false,

@@ -40,6 +40,8 @@ pub(crate) struct Options {
     pub(crate) bot: Option<Style>,
     /// Whether it takes part in the next game by itself.
     pub(crate) rematch: bool,
+    /// Where, in words.
+    pub(crate) place: String,
     /// Whether the terminal's bell rings.
     pub(crate) bell: bool,
 }
@@ -86,7 +88,7 @@ impl Player {
         let player = bot.map(Bot::new).transpose()?;
         let stage = Stage::enter(drawn, source)?;
         Ok(Self {
-            view: View::new(Palette::from_environment(), bot.is_some()).with_hint(),
+            view: View::new(Palette::from_environment(), bot.is_some()).with_hint().with_place(options.place.clone()),
             session: Session::start(part.clone(), link),
             stage,
             bot: player,

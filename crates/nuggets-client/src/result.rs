@@ -1,7 +1,12 @@
 //! What is shown when a game is over: who has won, or why it ended otherwise.
 
 use nuggets::{Client, End, Score, Scores};
-use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::Line,
+    widgets::{Clear, Widget},
+};
 use termkit::{Rank, Ranking, fit};
 
 /// Lines of a server's last words that are shown.
@@ -17,6 +22,8 @@ pub struct Verdict {
     text: Vec<String>,
     /// Lines at the bottom about what can be done now.
     pub keys: Vec<String>,
+    /// The keys while the board is shown without the result, in the last line of the window.
+    pub bar: String,
 }
 
 impl Verdict {
@@ -32,7 +39,7 @@ impl Verdict {
             _ => ("Server gone", vec!["The server's port is closed.".to_owned(), left(client)]),
         };
         let ranks = scores.map_or_else(Vec::new, |scores| ranks(&scores, client));
-        Self { title: title.to_owned(), ranks, text, keys: vec![] }
+        Self { title: title.to_owned(), ranks, text, ..Self::default() }
     }
 }
 
@@ -41,7 +48,7 @@ impl Verdict {
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);
         let keys = vec!["Any key goes back to the game.".to_owned()];
-        Some(Self { title: "The last game".to_owned(), ranks, text: vec![], keys })
+        Some(Self { title: "The last game".to_owned(), ranks, keys, ..Self::default() })
     }
 }
 
@@ -75,6 +82,15 @@ impl Widget for &Verdict {
 }
 
 impl Verdict {
+    /// Shows the keys alone, over the last line of `area`.
+    pub(crate) fn render_bar(&self, area: Rect, buffer: &mut Buffer) {
+        let line = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+        if !self.bar.is_empty() {
+            Clear.render(line, buffer);
+            Line::raw(&*self.bar).render(line, buffer);
+        }
+    }
+
     /// How many columns it takes to show all of it.
     pub(crate) fn width(&self) -> u16 {
         let lines: Vec<&str> = self.text.iter().chain(&self.keys).map(String::as_str).collect();

@@ -47,6 +47,8 @@ pub struct View {
     last: Option<Verdict>,
     shows_last: bool,
     window: Size,
+    // Where the server is, in words.
+    place: String,
 }
 
 impl View {
@@ -67,19 +69,27 @@ impl View {
             last,
             shows_last: false,
             window,
+            place: "the server".to_owned(),
         }
     }
 
     /// The view of the next game, in which the result of the last one can be shown.
     #[must_use]
     pub(crate) fn next_game(&self, last: Option<Verdict>) -> Self {
-        Self { hint: self.hint, last, ..Self::new(self.palette, self.bot) }
+        Self { hint: self.hint, place: self.place.clone(), last, ..Self::new(self.palette, self.bot) }
     }
 
     /// The view with a hint in its status line at the keys that show all keys and that leave.
     #[must_use]
     pub const fn with_hint(mut self) -> Self {
         self.hint = true;
+        self
+    }
+
+    /// The view with the place of the server, which its status line names until the server answers.
+    #[must_use]
+    pub fn with_place(mut self, place: String) -> Self {
+        self.place = place;
         self
     }
 
@@ -202,13 +212,15 @@ impl Widget for &Picture<'_> {
         let below = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
         let map_area = in_the_middle(below, grid);
         GridView::new(grid, view.camera, cell).render(map_area, buffer);
-        let status = client.status_within(now, usize::from(area.width));
+        let status = client.status_at(&view.place, now, usize::from(area.width));
         let marks = view.camera.marks(grid, window);
         StatusLine::new(&status).right(&view.right(&marks, &status, area.width)).render(area, buffer);
         if let Some(verdict) = verdict {
             let beside = map_area.x.saturating_add(grid.width.min(map_area.width));
             let free = Rect { x: beside, width: area.right().saturating_sub(beside), ..below };
             verdict.render(if verdict.width() < free.width { free } else { below }, buffer);
+        } else if let Some(verdict) = &view.verdict {
+            verdict.render_bar(area, buffer);
         } else if view.help {
             Overlay::new("Nuggets", &keys::help(view.context(client))).render(area, buffer);
         }
@@ -408,6 +420,7 @@ mod tests {
         assert!(shown.iter().any(|row| row.contains("┌ Nuggets ─")), "{shown:#?}");
         assert!(shown.iter().any(|row| row.contains("Q            leave the game")), "{shown:#?}");
         assert!(shown.iter().any(|row| row.contains("Any key goes back to the game.")), "{shown:#?}");
+        assert!(shown.iter().any(|row| row.contains("The game goes on meanwhile.")), "{shown:#?}");
         assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
         view.toggle_help();
         assert_eq!(screen(&mut view, &client, 34, 12)[1..7], MAP);

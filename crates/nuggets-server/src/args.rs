@@ -121,6 +121,10 @@ pub(crate) struct Args {
     #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     plain: bool,
 
+    // Explains where bots come from to those who look for them here.
+    #[arg(long = "bots", hide = true, num_args = 0..=1, default_missing_value = "", value_parser = no_bots)]
+    _bots: Option<String>,
+
     #[command(flatten)]
     pub(crate) journal: JournalArgs,
 
@@ -190,6 +194,10 @@ fn check_together(rules: &Rules) -> Result<(), UsageError> {
     Ok(())
 }
 
+fn no_bots(_: &str) -> Result<String, &'static str> {
+    Err("bots are clients: nuggets-client localhost PORT --bots 5")
+}
+
 // A whole argument that is a decimal number above 0.
 fn positive(text: &str) -> Result<u64, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -229,6 +237,17 @@ mod tests {
         assert_ne!(config_all.rules, Rules::default());
         let plain = config(&format!("{all} --plain"));
         assert_eq!((plain.rules, plain.idle_timeout, plain.seed), (Rules::default(), None, 7));
+    }
+
+    #[test]
+    fn bots_are_looked_for_at_the_client() {
+        for line in ["nuggets-server --bots 5", "nuggets-server --bots", "nuggets-server map.txt --bots 5 --port 2000"]
+        {
+            let error = Args::try_parse_from(line.split(' ')).unwrap_err().to_string();
+            assert!(error.contains("bots are clients: nuggets-client localhost PORT --bots 5"), "{error}");
+        }
+        let help = <Args as clap::CommandFactory>::command().render_long_help().to_string();
+        assert!(!help.contains("--bots"), "{help}");
     }
 
     #[test]

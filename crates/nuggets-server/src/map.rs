@@ -29,6 +29,13 @@ pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
     Ok(grid)
 }
 
+// A number where the map belongs is most likely a seed.
+fn hint(path: &Path) -> String {
+    let typed = path.to_string_lossy();
+    let is_number = !typed.is_empty() && typed.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { format!(" (a seed alone is --seed {typed})") } else { String::new() }
+}
+
 /// Reads a map file, but never more than any map can need.
 ///
 /// # Errors
@@ -40,7 +47,19 @@ pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     let mut text = vec![];
     File::open(path)
         .and_then(|file| file.take(most + 1).read_to_end(&mut text))
-        .with_context(|| format!("cannot read {name}"))?;
+        .with_context(|| format!("cannot read {name}{}", hint(path)))?;
     anyhow::ensure!(text.len() <= MAX_MAP_FILE, "cannot play on {name}: the file is larger than {MAX_MAP_FILE} bytes");
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_in_the_place_of_the_map_is_told_where_it_belongs() {
+        let said = |typed: &str| format!("{:#}", read(Some(Path::new(typed))).unwrap_err());
+        assert!(said("42").starts_with("cannot read map '42' (a seed alone is --seed 42): "), "{}", said("42"));
+        assert!(said("no/map.txt").starts_with("cannot read map 'no/map.txt': "), "{}", said("no/map.txt"));
+    }
 }

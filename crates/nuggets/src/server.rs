@@ -45,6 +45,8 @@ pub use self::{
     recorded::{Setup, State},
 };
 
+/// What the seat of a spectator is called in events.
+pub const SPECTATOR: &str = "spectator";
 const FULL: &[u8] = b"Game is full: no more players can join.";
 const NAMELESS: &[u8] = b"Sorry - you must provide player's name.";
 const READMITTED: &[u8] = b"You have left this game and cannot join it again.";
@@ -350,7 +352,7 @@ impl Server {
                 .game
                 .player(player)
                 .map_or_else(Default::default, |player| (player.name.to_string(), player.letter.to_string())),
-            Role::Spectator => (String::new(), "spectator".into()),
+            Role::Spectator => (String::new(), SPECTATOR.into()),
             Role::Watcher => (String::new(), "watcher".into()),
         }
     }

@@ -14,7 +14,7 @@ Examples:
   robots-gui
       pictures come to port 2024, keys go to a client on this machine
   robots-gui -c 192.0.2.7:2023 -p 3000 --follow Ann
-      keys go to a client elsewhere; keep Ann's robot in view
+      keys go to a client elsewhere; you are Ann: her row and robot are marked
 
 F1 or ? shows the keys; Q leaves.
 
@@ -35,7 +35,7 @@ pub struct Args {
           allow_negative_numbers = true)]
     pub port: u16,
 
-    /// Whose robot to keep in view on a board that is larger than the window, by number or name
+    /// Which player you are, by number or name: its row and robot are marked, and it is kept in view on a large board
     #[arg(long, value_name = "ID|NAME", value_parser = follow)]
     pub follow: Option<Followed>,
 

@@ -130,7 +130,7 @@ pub(crate) fn time_left(game: &GamePicture, turn: Option<Duration>) -> Option<St
 
 /// What the user should know about the other program.
 pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
-    let Contact { client, silence, refused, server, .. } = contact;
+    let Contact { client, port, silence, refused, server, .. } = contact;
     match server {
         Server::Lost => return Some("No connection to the server; trying again".to_owned()),
         // The lines about keys say so.
@@ -146,6 +146,11 @@ pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
         (Some(DrawMessage::Lobby { .. }), Some(Part::Remote)) => {
             Some(format!("No picture for {seconds} s; in the lobby one comes when somebody joins"))
         }
+        // A client shows its lobby when somebody joins, and a key asks to.
+        (None, Some(Part::Remote)) => Some(format!(
+            "No picture for {seconds} s. Press Space: a waiting client shows its lobby then. \
+             Otherwise start `robots-client -s SERVER -d localhost:{port}`."
+        )),
         (_, Some(Part::Remote)) => Some(format!("No picture for {seconds} s: is the client running at {client}?")),
         (Some(DrawMessage::Game(_)), Some(_)) => Some(format!("Nothing from the server for {seconds} s")),
         _ => None,

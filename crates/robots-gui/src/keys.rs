@@ -121,7 +121,7 @@ const LOOKING: [(&str, &str); 14] = [
     ("A5 A+", "a robot on a bomb; on one with more than 9 turns"),
     ("#", "a block"),
     ("*", "an explosion (reversed)"),
-    ("", "Any key goes back."),
+    ("", "The game goes on meanwhile. Any key goes back."),
 ];
 
 /// The keys and signs that the help shows to somebody who plays, or who only looks on.

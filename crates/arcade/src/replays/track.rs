@@ -3,7 +3,7 @@
 use std::mem::size_of;
 
 use journal::{Arrival, ArrivalKind, Entry, Head, Note, Reader, Replay, Snapshot};
-use netcore::{Engine as _, GameEvent, Occupant, Outbox, Output, PeerId};
+use netcore::{GameEvent, Occupant, Outbox, Output, PeerId};
 
 use super::{Mark, ReplayError, Wanted, marks::Marked};
 

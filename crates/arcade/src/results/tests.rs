@@ -146,7 +146,7 @@ async fn while_the_database_is_away_nothing_waits_and_nothing_is_lost() {
     let store = Store::server("postgres://nobody@127.0.0.1:1/none").unwrap();
     let (results, waiting) = Results::new(store, directory.path().join("journals"));
     results.start(waiting);
-    let mut state = async || {
+    let state = async || {
         while results.health().error.is_none() {
             tokio::task::yield_now().await;
         }

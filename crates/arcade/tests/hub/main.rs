@@ -4,7 +4,9 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
+mod hidden;
 mod mastermind;
+mod metrics;
 mod openapi;
 mod restart;
 mod results;
@@ -58,6 +60,9 @@ fn pages_of_other_sites_open_no_sockets() {
         assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 403), "{path}");
         hub.socket(&path, Some(&format!("http://{}", hub.address))).unwrap();
     }
+    let stranger =
+        "POST /api/play/nuggets HTTP/1.1\r\nHost: here\r\nOrigin: http://example.com\r\nConnection: close\r\n\r\n";
+    assert!(hub.raw(stranger).starts_with("HTTP/1.1 403"));
     assert!(hub.get("/rooms/nowhere-9/socket").0.starts_with("HTTP/1.1 4"));
     assert!(hub.get("/js/main.js").0.contains("text/javascript"));
     assert!(hub.get("/js/../../Cargo.toml").0.starts_with("HTTP/1.1 404"));

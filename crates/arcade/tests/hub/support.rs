@@ -75,6 +75,15 @@ impl Hub {
         (head.to_owned(), body.to_owned())
     }
 
+    /// The answer to a request that is given in full.
+    pub(crate) fn raw(&self, request: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
     /// Waits until the rooms are as `found` wants them.
     pub(crate) fn wait<T>(&self, what: &str, mut found: impl FnMut(&[Value]) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;

@@ -20,6 +20,8 @@ use crate::{Added, BookError, Round, Wanted, voice};
 /// The messages for keys without a function at a choice, between the games of a duel, and after a game.
 const CHOOSING: &str = "LEFT and RIGHT choose, ENTER takes it.";
 const BETWEEN: &str = "ENTER goes on to the second game.";
+/// The message for `Q` in a game, which leaves only from the menu and after a game.
+const LEAVING: &str = "Esc twice goes to the menu, Ctrl-C leaves.";
 const OVER: &str = "It is over: ENTER plays again, ESC is the menu, Q leaves.";
 /// What is said when the result is complete.
 const AGAIN: &str = "ENTER plays again, ESC goes back to the menu, Q leaves.";
@@ -271,6 +273,7 @@ impl Table {
             Press::Help => self.overlaid = Some(Overlaid::Help),
             Press::Statistics => self.overlaid = Some(Overlaid::Statistics),
             Press::Hint => self.hint(),
+            Press::Quit if !matches!(self.state, State::Menu(_) | State::Over) => self.log.add(LEAVING),
             _ => return self.press_in_state(key),
         }
         Asked::Nothing
@@ -361,14 +364,14 @@ impl Table {
                 Press::Last => self.state = State::Repeats { length, repeats: false },
                 Press::Back if self.wanted.length.is_none() => self.state = State::Length(length),
                 Press::Enter => self.deal(length, repeats),
-                Press::Other | Press::Quit => {}
+                Press::Other => {}
                 _ => self.log.add(CHOOSING),
             },
             State::Set | State::Edit => return self.edit(key),
             State::Pick(lifeline) => return self.pick(key, lifeline),
             State::Between => match key {
                 Press::Enter => self.next_duellist(),
-                Press::Other | Press::Quit => {}
+                Press::Other => {}
                 _ => self.log.add(BETWEEN),
             },
             State::Over => match key {

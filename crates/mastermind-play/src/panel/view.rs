@@ -31,11 +31,9 @@ use crate::voice;
 /// The first row of messages below the choices of the set-up, in a window where the questions need no further rows.
 const SETUP_LOG_ROW: u16 = 6;
 /// The questions of the set-up.
-const LENGTH_QUESTION: [&str; 2] = [
-    "How long shall the code be? You may choose your own misery.",
-    "(The stripes on the left are decoration and not the palette.)",
-];
-const REPEATS_QUESTION: [&str; 1] = ["May a colour occur twice in the code?"];
+const LENGTH_QUESTION: [&str; 2] =
+    ["How long shall the code be? You may choose your own misery.", "LEFT and RIGHT choose, ENTER takes it."];
+const REPEATS_QUESTION: [&str; 1] = ["May a digit (a colour) occur twice in the code?"];
 /// Columns between two choices.
 const LENGTH_STEP: u16 = 2;
 const REPEATS_STEP: u16 = 5;
@@ -185,13 +183,11 @@ impl<'a> View<'a> {
 
     fn history(&self, buffer: &mut Buffer, panels: Panels) {
         let (table, length) = (self.table, self.table.length());
-        let setting_up = matches!(table.state(), State::Length(_) | State::Repeats { .. });
         let rows = table.rows();
         for row in 0..TURNS {
             let entry = rows.get(row);
             let cell = |position: usize| match entry {
                 _ if position >= length => Cell::Beyond,
-                _ if setting_up => Peg::new((row + position) % length).map_or(Cell::Unused, Cell::Peg),
                 Some(Entry::Guess { guess, .. }) => guess.peg(position).map_or(Cell::Unused, Cell::Peg),
                 Some(Entry::Lifeline { .. }) => Cell::Letter { beyond: false },
                 None => Cell::Unused,

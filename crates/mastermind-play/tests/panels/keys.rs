@@ -152,6 +152,11 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
     ] {
         assert_eq!(last(way, keys), said);
     }
+    for way in [length, repeats, edit, pick, set, between] {
+        let mut table = way();
+        assert_eq!(table.press(Press::Quit), Asked::Nothing);
+        assert_eq!(log(&table).last().unwrap(), "Esc twice goes to the menu, Ctrl-C leaves.");
+    }
     let mut menu = asking();
     press(&mut menu, "hh");
     let rows = super::screen(&menu, 90, 26);

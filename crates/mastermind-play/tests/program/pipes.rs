@@ -21,7 +21,7 @@ fn a_whole_game_to_the_letter() {
 MASTERMIND. I have a code; you have ten turns. I like my odds.
 
 How long shall the code be, from 4 to 8? \
-May a colour occur twice in the code? YES or NO: \
+May a digit (a colour) occur twice in the code? YES or NO: \
 Guess 4 digits from 1 to 8.
 One lifeline a game: lifeline#1 tells a digit of the code and takes 2 turns; lifeline#2 tells a digit and its position and \
 takes 3 turns.
@@ -227,11 +227,37 @@ fn prompts_are_there_before_anything_is_typed() {
 fn options_skip_the_questions_and_fewer_colours_are_possible() {
     let finished = run("--length 5 --repeats yes --colours 3 --seed 2", "11114\n11123\n");
     assert!(finished.stdout.contains("Guess 5 digits from 1 to 3."), "{}", finished.stdout);
-    assert!(finished.stdout.contains("'11114' is neither: type 5 digits from 1 to 3"), "{}", finished.stdout);
-    assert!(!finished.stdout.contains("How long") && !finished.stdout.contains("May a colour"));
+    assert!(
+        finished.stdout.contains("'11114' is no guess: type 5 digits from 1 to 3, or lifeline#1 or lifeline#2."),
+        "{}",
+        finished.stdout
+    );
+    assert!(!finished.stdout.contains("How long") && !finished.stdout.contains("May a digit"));
     let asked = run("--colours 4 --seed 2", "6\nno\n4\nno\n");
     assert!(asked.stdout.contains("6 pegs of 4 colours have to repeat one"), "{}", asked.stdout);
     assert!(asked.stdout.contains("Guess 4 digits from 1 to 4."), "{}", asked.stdout);
+}
+
+#[test]
+fn what_can_be_typed_names_only_lifelines_that_are_left() {
+    let said = |typed: String| {
+        let finished = run(PUZZLE, typed + "abc\n");
+        let line = finished.stdout.lines().find_map(|line| line.split_once("'abc' is no guess: "));
+        line.map(|(_, rest)| rest.to_owned())
+    };
+    let with = |rest: &str| Some(format!("type 4 digits from 1 to 8{rest}"));
+    assert_eq!(said(String::new()), with(", or lifeline#1 or lifeline#2."));
+    assert_eq!(said("1234\n".repeat(7)), with(", or lifeline#1."));
+    assert_eq!(said("lifeline#1\n".to_owned()), with("."));
+}
+
+#[test]
+fn a_hint_that_is_asked_for_again_in_its_turn_counts_once() {
+    let finished = run(PUZZLE, "1234\nhint\nhint\nwrong\nhint\n7423\nno\n");
+    assert_eq!(finished.stdout.matches("Hint  : I would guess").count(), 3, "{}", finished.stdout);
+    let why = finished.stdout.lines().find(|line| line.contains(" guesses compared against every possible code)"));
+    assert!(why.is_some_and(|line| line.starts_with("Hint  : (")), "{}", finished.stdout);
+    assert!(finished.stdout.contains("\nPlayed with a hint.\n"), "{}", finished.stdout);
 }
 
 #[test]
@@ -279,7 +305,7 @@ fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
         won.stdout
     );
     let (before, after) = won.stdout.split_once("Guess : ").unwrap();
-    let first = "Of the games at the puzzle of a day the first one counts";
+    let first = "Only your first try at today's puzzle counts; it begins with your first guess.";
     assert!(lost.stdout.contains(first) && !won.stdout.contains(first), "{}", won.stdout);
     assert!(before.contains(SEEN) && !after.contains(SEEN), "{}", won.stdout);
     assert!(after.contains("this game is not counted.\nStatistics: 1 played, 0 won"), "{}", won.stdout);

@@ -151,6 +151,7 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
     let data = TempDir::new();
     let mut terminal = start(&data, PUZZLE[0], &PUZZLE[1..], 80, 60);
     terminal.wait_for("Guess : ");
+    terminal.wait_for("Instead of a guess you may type lifeline#1, lifeline#2, hint, help or quit.");
     let count =
         |terminal: &Terminal, text: &'static str| terminal.look(move |screen| screen.contents().matches(text).count());
     assert_eq!(count(&terminal, "Red: digits that are right"), 1, "it is explained once");
@@ -164,6 +165,13 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
     terminal.wait_for("quit ends the game");
     terminal.press(b"hint\n");
     terminal.wait_for("Hint  : ");
+    // The guesses are shown again below the hint, and below an error.
+    let shows =
+        |times| move |screen: &vt100::Screen| screen.contents().matches("1  1234  red 0  white 3").count() == times;
+    terminal.wait(shows(3));
+    terminal.press(b"abc\n");
+    terminal.wait_for("'abc' is no guess: type 4 digits from 1 to 8.");
+    terminal.wait(shows(4));
     terminal.press(b"quit\n");
     terminal.wait_for("Come back when you have grown");
     assert_eq!(terminal.end(), 0);

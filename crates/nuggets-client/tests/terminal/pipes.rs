@@ -129,6 +129,8 @@ fn bots_without_a_screen_play_and_each_table_is_printed_once() {
     let output = run(&["--bots", "3", "127.0.0.1", &server.port(), "zed"], b"");
     assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 zed1\n");
     let mut accounts: Vec<&str> = text(&output.stderr).lines().collect();
+    let first = format!("3 bots play at 127.0.0.1:{} (level normal); Ctrl-C stops them.", server.port());
+    assert_eq!(accounts.remove(0), first);
     accounts.sort_unstable();
     assert_eq!(
         accounts,
@@ -141,6 +143,32 @@ fn bots_without_a_screen_play_and_each_table_is_printed_once() {
 }
 
 #[test]
+fn the_table_stands_behind_what_the_bots_say() {
+    let server = Server::start(|message| match message {
+        [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
+        _ => vec![b"QUIT GAME OVER:\nA        250 zed1".to_vec()],
+    });
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$0\" \"$@\" 2>&1", PROGRAM, "--bots", "3", "127.0.0.1", &server.port(), "zed"]);
+    let finished = Process::run(&mut command);
+    let lines: Vec<&str> = finished.stdout.lines().collect();
+    assert_eq!(lines.len(), 6, "{}", finished.stdout);
+    assert!(lines[0].starts_with("3 bots play at "), "{}", lines[0]);
+    assert!(lines[1..4].iter().all(|line| line.starts_with("bot A (zed")), "{}", finished.stdout);
+    assert_eq!(lines[4..], ["GAME OVER:", "A        250 zed1"]);
+}
+
+#[test]
+fn bots_at_a_closed_port_say_so_once() {
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let output = run(&["--bots", "9", "127.0.0.1", &closed], b"");
+    let lines: Vec<&str> = text(&output.stderr).lines().collect();
+    let said = format!("nuggets-client: nobody listens at 127.0.0.1 port {closed}; is that the server's port?");
+    assert_eq!(lines[1..], [said]);
+    assert_eq!((lines.len(), output.status.code()), (2, Some(1)));
+}
+
+#[test]
 fn bots_that_want_a_rematch_play_one_game_after_the_other() {
     let (sender, receiver) = mpsc::channel();
     (0..2).for_each(|_| sender.send(()).unwrap());
@@ -150,7 +178,7 @@ fn bots_that_want_a_rematch_play_one_game_after_the_other() {
         _ => vec![b"QUIT Closing time.".to_vec()],
     });
     let output = run(&["--headless", "--rematch", "127.0.0.1", &server.port(), "zed"], b"");
-    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 zed\nClosing time.\n");
+    assert_eq!(text(&output.stdout), "GAME OVER:\nA        250 zed\n".repeat(2) + "Closing time.\n", "each game once");
     assert!(output.status.success(), "{}", text(&output.stderr));
     server.wait_for(&["PLAY zed", "KEY L", "PLAY zed", "KEY L", "PLAY zed", "KEY L"]);
 }
@@ -179,7 +207,7 @@ fn a_bot_whose_server_is_gone_says_so_and_fails() {
 
 #[test]
 fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 20] = [
         (&[], "required arguments"),
         (&["localhost"], "<PORT>"),
         (&["localhost", "0"], "'0'"),
@@ -188,7 +216,8 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
         (&["localhost", "-1", "Ann"], "'-1' for '[PORT]'"),
         (&["", "5000"], "'' for '[HOST]': give a name or an address, as in localhost"),
         (&["localhost:5000", "5000"], "give a host without a port"),
-        (&["localhost", "5000", "--bots", "0"], "'0' for '--bots <COUNT>': give a whole number from 1 to 1000"),
+        (&["localhost", "5000", "--bots", "0"], "'0' for '--bots <COUNT>': give a whole number from 1 to 26"),
+        (&["localhost", "5000", "--bots", "27"], "'27' for '--bots <COUNT>': give a whole number from 1 to 26"),
         (&["localhost", "5000", "--bots", "-1"], "'-1' for '--bots <COUNT>'"),
         (&["localhost", "5000", "--delay-ms", "60001"], "give a whole number from 0 to 60000, as in 80"),
         (&["localhost", "5000", "--log-file", ""], "--log-file"),

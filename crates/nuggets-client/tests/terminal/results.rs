@@ -40,7 +40,11 @@ fn the_table_stands_over_the_last_board_and_is_printed_afterwards() {
     assert!(terminal.look(|screen| screen.contents().contains("Player A has 50 nuggets")), "the table knows best");
     terminal.press(b"\t");
     terminal.wait(|screen| !screen.contents().contains("Bob"));
-    assert!(terminal.look(|screen| screen.contents().contains("|@..........*....B.|")));
+    terminal.look(|screen| {
+        let rows: Vec<String> = screen.rows(0, 80).collect();
+        assert!(MAP.lines().all(|row| rows.iter().any(|shown| shown.trim() == row)), "{rows:#?}");
+        assert_eq!(rows[23].trim_end(), "Tab table   Enter next game   Q leave");
+    });
     terminal.press(b"\t");
     terminal.wait_for(ranks[0]);
     // Keys of the game are sent nowhere any more.
@@ -177,6 +181,14 @@ impl Mortal {
         self.0.local_addr().unwrap().port()
     }
 
+    // Answers this message.
+    fn say(&self, heard: &[u8], answer: &[u8]) {
+        let mut buffer = [0; 100];
+        let (count, from) = self.0.recv_from(&mut buffer).unwrap();
+        assert_eq!(&buffer[..count], heard);
+        self.0.send_to(answer, from).unwrap();
+    }
+
     // Lets the next one in who asks.
     fn let_in(&self, first: &[u8]) {
         let mut buffer = [0; 100];
@@ -214,6 +226,29 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
     terminal.press(b"Q");
     terminal.wait_for("its port is closed");
     assert_eq!(terminal.end(), 1);
+}
+
+#[test]
+fn a_server_that_has_ended_with_its_game_offers_no_next_one() {
+    let server = Mortal::start();
+    let mut terminal = Terminal::start(PROGRAM, &["127.0.0.1", &server.port().to_string(), "Ann"], 80, 24);
+    server.let_in(b"PLAY Ann");
+    terminal.wait_for("|@...");
+    terminal.press(b"l");
+    server.say(b"KEY l", OVER);
+    terminal.wait_for(KEYS);
+    drop(server);
+    terminal.press(b"\r");
+    terminal.wait_for("There is no further game: the server has ended.");
+    let keys = |screen: &vt100::Screen, other: &str| {
+        let contents = screen.contents();
+        contents.contains(&format!("Tab {other}   Q leave")) && !contents.contains("Enter")
+    };
+    terminal.wait(|screen| keys(screen, "board"));
+    terminal.press(b"\t");
+    terminal.wait(|screen| keys(screen, "table"));
+    terminal.press(b"q");
+    assert_eq!(terminal.end(), 0);
 }
 
 #[test]

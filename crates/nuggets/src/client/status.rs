@@ -19,8 +19,14 @@ impl Client {
     /// The status line for a window of so many columns. Where the words of the rule do not fit, shorter ones say the
     /// same; what is still too long is for the window to cut.
     pub fn status_within(&self, now: Time, columns: usize) -> String {
+        self.status_at("the server", now, columns)
+    }
+
+    /// The same, with a name for the server that has not answered yet, such as its host and port. A name that does not
+    /// fit is left out.
+    pub fn status_at(&self, server: &str, now: Time, columns: usize) -> String {
         let note = self.note(now);
-        let lines = self.lines();
+        let lines = self.lines(server);
         let fits = |line: &&String| line.chars().count() <= columns;
         let line = lines.iter().find(fits).or(lines.last()).cloned().unwrap_or_default();
         match note {
@@ -30,11 +36,12 @@ impl Client {
     }
 
     // The line without its note, the longest first.
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, server: &str) -> Vec<String> {
         let Self { purse, remaining, .. } = self;
         match (&self.phase, &self.part) {
             (Phase::Joining { attempt, .. }, _) => {
-                [format!("Waiting for the server to answer (attempt {attempt})."), "No answer so far.".into()].into()
+                let waiting = |whom| format!("Waiting for {whom} to answer (attempt {attempt}).");
+                [waiting(server), waiting("the server"), "No answer so far.".into()].into()
             }
             (Phase::Leaving { .. }, _) => {
                 ["Leaving: waiting for the server's goodbye.".into(), "Leaving.".to_string()].into()
@@ -60,7 +67,7 @@ impl Client {
     // Short enough to stand behind the line in a terminal of 80 columns.
     fn note(&self, now: Time) -> Option<Cow<'_, str>> {
         match self.phase {
-            Phase::Joining { .. } if self.closed.is_some() => return Some("The port is closed so far.".into()),
+            Phase::Joining { .. } if self.closed.is_some() => return Some("Its port is closed.".into()),
             Phase::Leaving { .. } => return None,
             Phase::Playing => {
                 let silence = self.silent_for(now).map(|silence| silence.as_secs());

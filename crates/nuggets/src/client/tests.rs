@@ -50,7 +50,10 @@ fn a_note_is_shown_before_the_welcome_too() {
     client.receive(START, b"ERROR no room for Ann").unwrap();
     assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  no room for Ann");
     client.disconnected(START, Gone::Broken);
-    assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  The port is closed so far.");
+    assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  Its port is closed.");
+    let named = "Waiting for localhost port 65535 to answer (attempt 1).";
+    assert_eq!(client.status_at("localhost port 65535", START, 80), format!("{named}  Its port is closed."));
+    assert_eq!(client.status_at(&"x".repeat(80), START, 80), client.status(START), "a long name is left out");
     client.receive(START, b"HELLO").unwrap();
     assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  malformed: 'HELLO'");
 }

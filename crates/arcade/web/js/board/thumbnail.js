@@ -1,11 +1,14 @@
 // Rooms as a watcher sees them, small.
 
+import * as mastermindFold from '../fold/mastermind.js';
 import * as nuggetsFold from '../fold/nuggets.js';
 import * as robotsFold from '../fold/robots.js';
 import { parse } from '../protocol/blackjack-view.js';
+import * as mastermind from '../protocol/mastermind.js';
 import * as nuggets from '../protocol/nuggets.js';
 import * as robots from '../protocol/robots.js';
 import { drawSmall } from './blackjack.js';
+import { drawSmall as drawMastermind } from './mastermind.js';
 import { Ground, draw as drawNuggets, layout } from './nuggets.js';
 import { draw as drawRobots } from './robots.js';
 
@@ -87,7 +90,19 @@ const PICTURES = {
       draw: (context, width, height) => drawSmall(context, table, width, height),
     };
   },
-  mastermind: () => ({ message: () => {}, draw: pegs }),
+  mastermind: () => {
+    const state = mastermindFold.begin();
+    return {
+      message: (data) => {
+        const message = typeof data === 'string' ? mastermind.decode(data) : null;
+        if (message) mastermindFold.fold(state, message);
+      },
+      draw: (context, width, height) => {
+        const boards = [...state.places.values()].flatMap(({ board }) => board ?? []);
+        drawMastermind(context, boards.find(({ over }) => !over) ?? boards[0] ?? null, width, height);
+      },
+    };
+  },
 };
 
 /**
@@ -109,25 +124,4 @@ function lantern(context, width, height) {
   light.addColorStop(1, '#0b0a08');
   context.fillStyle = light;
   context.fillRect(0, 0, width, height);
-}
-
-/**
- * Rows of pegs.
- * @param {CanvasRenderingContext2D} context
- * @param {number} width
- * @param {number} height
- */
-function pegs(context, width, height) {
-  context.fillStyle = '#2a2140';
-  context.fillRect(0, 0, width, height);
-  const colours = ['#ffd166', '#7fd1ff', '#ff9f7f', '#a5e887', '#e3a6ff', '#6ff0d0'];
-  const size = height / 5;
-  for (let row = 0; row < 3; row += 1) {
-    for (let peg = 0; peg < 4; peg += 1) {
-      context.fillStyle = row < 2 ? colours[(row * 5 + peg * 2) % colours.length] : '#40345f';
-      context.beginPath();
-      context.arc(width / 2 + (peg - 1.5) * size * 1.25, height / 2 + (row - 1) * size * 1.4, size * 0.48, 0, 2 * Math.PI);
-      context.fill();
-    }
-  }
 }

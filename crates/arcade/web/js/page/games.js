@@ -30,7 +30,7 @@ export const GAMES = {
   mastermind: {
     title: 'Mastermind',
     line: 'Find the hidden code in ten guesses.',
-    score: (score) => `${score} ${score === 1 ? 'guess' : 'guesses'}`,
+    score: (score) => (score > 10 ? 'not found' : `${score} ${score === 1 ? 'turn' : 'turns'}`),
   },
 };
 

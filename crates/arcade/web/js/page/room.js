@@ -44,6 +44,7 @@ import { Seats } from './seats.js';
  * @property {() => void} stop
  * @property {(seat: string) => import('./seats.js').Seat} [seat] What is known of a seat.
  * @property {() => Row[] | null} [result] The result of the game that is over, from best to worst.
+ * @property {boolean} [ownResult] Whether the game shows results itself.
  * @property {() => boolean} [again] Joins another game in the same connection; false if it takes a new one.
  * @property {() => void} [leave] Gives up the seat.
  * @property {import('./help.js').Help} [help] Keys and gestures.
@@ -128,7 +129,8 @@ function enter(main, id, game, start, watching) {
   const list = () => {
     if (!shown) return;
     seats.show(shown, own);
-    const rows = play.result?.() ?? (over || shown.phase !== 'playing' ? shown.result : null);
+    const last = over || shown.phase !== 'playing' ? shown.result : null;
+    const rows = play.ownResult ? null : (play.result?.() ?? last);
     if (!rows) return result.hide();
     // The hub may know which of the players are bots, or proven.
     const known = rows.map((row) => ({ ...shown?.result?.find(({ seat, name }) => seat === row.seat && name === row.name), ...row }));

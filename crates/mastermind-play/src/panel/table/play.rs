@@ -98,7 +98,7 @@ impl Table {
             },
             Press::Back => self.state = State::Edit,
             Press::Enter => return self.apply(Action::Lifeline(lifeline)),
-            Press::Other | Press::Quit => {}
+            Press::Other => {}
             _ => self.log.add("UP and DOWN choose, ENTER takes it, BACKSPACE goes back."),
         }
         Asked::Nothing

@@ -57,7 +57,7 @@ impl Table {
             }
             Press::Digit(_) => self.log.add(&*format!("A code has {MIN_LENGTH} to {MAX_LENGTH} digits.")),
             Press::Enter => self.ask_repeats(length),
-            Press::Other | Press::Quit => {}
+            Press::Other => {}
             _ => self.log.add(CHOOSING),
         }
     }

@@ -1,0 +1,459 @@
+//! What nobody may see: random games over every link, and every byte that was sent.
+//!
+//! The journal of a room determines what its engine gave out, and what was true at each moment. So each connection must have got what
+//! the engine gave out for it and nothing else, and none of that may show what was hidden from its role just then.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpStream, UdpSocket},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use blackjack::{Card, DealerMessage, Deck, Dialect, protocol::DealerDecoder};
+use journal::{ArrivalKind, Entry, Reader, Replay};
+use netcore::{GameEvent, Outbox, Output, PeerId, Recorded, Role, To};
+use nuggets::visibility::{Sighter, Vision};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+use testkit::PATIENCE;
+use tungstenite::{Message, WebSocket, protocol::Role as Side};
+
+use crate::support::{Browser, Hub};
+
+/// A connection: how to speak over it, and what it has heard.
+struct Connection {
+    address: SocketAddr,
+    mouth: Mouth,
+    ear: JoinHandle<Vec<Vec<u8>>>,
+}
+
+enum Mouth {
+    Browser(WebSocket<TcpStream>),
+    Stream(TcpStream),
+    Datagrams(UdpSocket),
+    Nobody,
+}
+
+/// What a connection has heard: its number, and the message or the bytes.
+type Heard = (usize, Vec<u8>);
+
+/// The connections of a test, and everything that they hear.
+struct Party {
+    connections: Vec<Connection>,
+    told: Sender<Heard>,
+    hear: Receiver<Heard>,
+    over: Arc<AtomicBool>,
+}
+
+impl Party {
+    fn new() -> Self {
+        let (told, hear) = channel();
+        Self { connections: vec![], told, hear, over: Arc::default() }
+    }
+
+    fn browser(&mut self, hub: &Hub, room: &Value, watch: bool) -> usize {
+        let query = if watch { "?watch=true" } else { "" };
+        let path = format!("/rooms/{}/socket{query}", room["id"].as_str().unwrap());
+        let mut browser = hub.socket(&path, None).unwrap();
+        let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+        // The token names the address that the room has for the seat.
+        let (address, _) = hello["seat"].as_str().unwrap().split_once('.').unwrap();
+        let address = String::from_utf8(URL_SAFE_NO_PAD.decode(address).unwrap()).unwrap().parse().unwrap();
+        let Browser(socket) = browser;
+        let copy = socket.get_ref().try_clone().unwrap();
+        let mouth =
+            if watch { Mouth::Nobody } else { Mouth::Browser(WebSocket::from_raw_socket(copy, Side::Client, None)) };
+        self.listen(address, mouth, |tell| {
+            let mut socket = socket;
+            while let Ok(message) = socket.read() {
+                match message {
+                    // Those are the hub's own.
+                    Message::Text(text) if text.starts_with('{') => {}
+                    Message::Text(text) => tell(text.as_bytes().to_vec()),
+                    Message::Binary(bytes) => tell(bytes.to_vec()),
+                    _ => {}
+                }
+            }
+        })
+    }
+
+    fn stream(&mut self, room: &Value) -> usize {
+        let stream = TcpStream::connect(port(room)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (address, mouth) = (stream.local_addr().unwrap(), Mouth::Stream(stream.try_clone().unwrap()));
+        self.listen(address, mouth, |tell| {
+            let (mut stream, mut bytes) = (stream, [0; 4_096]);
+            while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                tell(bytes[..length].to_vec());
+            }
+        })
+    }
+
+    fn datagrams(&mut self, room: &Value) -> usize {
+        let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+        socket.connect(port(room)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        let (address, mouth) = (socket.local_addr().unwrap(), Mouth::Datagrams(socket.try_clone().unwrap()));
+        let over = Arc::clone(&self.over);
+        self.listen(address, mouth, move |tell| {
+            let mut bytes = [0; 65_536];
+            while !over.load(Ordering::Acquire) {
+                if let Ok(length) = socket.recv(&mut bytes) {
+                    tell(bytes[..length].to_vec());
+                }
+            }
+        })
+    }
+
+    fn listen(
+        &mut self,
+        address: SocketAddr,
+        mouth: Mouth,
+        listen: impl FnOnce(&mut dyn FnMut(Vec<u8>)) + Send + 'static,
+    ) -> usize {
+        let (number, told) = (self.connections.len(), self.told.clone());
+        let ear = thread::spawn(move || {
+            let mut heard = vec![];
+            listen(&mut |bytes| {
+                // The test may be over.
+                let _ = told.send((number, bytes.clone()));
+                heard.push(bytes);
+            });
+            heard
+        });
+        self.connections.push(Connection { address, mouth, ear });
+        number
+    }
+
+    fn say(&mut self, number: usize, bytes: &[u8]) {
+        match &mut self.connections[number].mouth {
+            Mouth::Browser(socket) => {
+                let is_text = bytes.iter().all(u8::is_ascii_graphic) || bytes.contains(&b' ');
+                let message = if is_text {
+                    Message::text(String::from_utf8_lossy(bytes).into_owned())
+                } else {
+                    Message::binary(bytes.to_vec())
+                };
+                socket.send(message).unwrap();
+            }
+            Mouth::Stream(stream) => stream.write_all(bytes).unwrap(),
+            Mouth::Datagrams(socket) => drop(socket.send(bytes).unwrap()),
+            Mouth::Nobody => panic!("a watcher says nothing"),
+        }
+    }
+
+    fn next(&self) -> Heard {
+        self.hear.recv_timeout(PATIENCE).expect("something is heard")
+    }
+
+    /// Waits until a connection hears what is wanted.
+    fn until(&self, wanted: impl Fn(usize, &[u8]) -> bool) {
+        loop {
+            let (number, bytes) = self.next();
+            if wanted(number, &bytes) {
+                return;
+            }
+        }
+    }
+
+    /// Ends the hub, and gives the journal of the room and what each connection has heard, by its address.
+    fn end(self, hub: Hub, game: &str) -> (PathBuf, BTreeMap<String, Vec<Vec<u8>>>) {
+        let (finished, data) = hub.end();
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        self.over.store(true, Ordering::Release);
+        let mut heard = BTreeMap::new();
+        for Connection { address, mouth, ear } in self.connections {
+            drop(mouth);
+            heard.insert(address.to_string(), ear.join().unwrap());
+        }
+        let journals = journal::list(&data.path().join("journals")).unwrap();
+        let own = |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(game);
+        let path = journals.iter().find(own).unwrap();
+        // The data goes with the hub, the journal stays.
+        let kept = std::env::temp_dir().join(format!("hidden-{}-{game}.journal", std::process::id()));
+        std::fs::copy(path, &kept).unwrap();
+        (kept, heard)
+    }
+}
+
+fn port(room: &Value) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
+}
+
+fn open(hub: &Hub, options: &Value) -> Value {
+    let (head, body) = hub.request("POST", "/api/rooms", &options.to_string());
+    assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+/// Replays a journal, and has `judge` look at what the engine gives out for each peer at each arrival. Compares what the peers got over
+/// their links with that.
+fn judge<E: Recorded>(
+    path: PathBuf,
+    heard: BTreeMap<String, Vec<Vec<u8>>>,
+    mut judge: impl FnMut(&Replay<E>, &ArrivalKind, &[Output]),
+) {
+    let (source, length) = journal::open(&path).unwrap();
+    let mut reader = Reader::new(source, length).unwrap();
+    let mut replay = Replay::<E>::start(reader.head()).unwrap();
+    let mut given: BTreeMap<PeerId, (String, Vec<Vec<u8>>)> = BTreeMap::new();
+    let mut out = Outbox::new();
+    while let Some(entry) = reader.next().unwrap() {
+        let Entry::Arrival(arrival) = entry else { continue };
+        if let ArrivalKind::Connected(peer) = &arrival.kind {
+            given.insert(peer.peer, (peer.address.clone(), vec![]));
+        }
+        let present: BTreeSet<PeerId> = replay.peers().map(|peer| peer.peer).chain(arrival.kind.peer()).collect();
+        replay.apply(&arrival, &mut out).unwrap();
+        let outputs: Vec<Output> = out.drain().collect();
+        judge(&replay, &arrival.kind, &outputs);
+        for output in outputs {
+            let (to, frames): (Vec<PeerId>, Vec<Vec<u8>>) = match output {
+                Output::Send { to: To::Peer(peer), frame } => (vec![peer], vec![frame.to_vec()]),
+                Output::Send { to: To::Everyone, frame } => (present.iter().copied().collect(), vec![frame.to_vec()]),
+                Output::Replay { to, log } => (vec![to], log.frames().map(|frame| frame.to_vec()).collect()),
+                _ => continue,
+            };
+            for peer in to {
+                given.entry(peer).or_default().1.extend(frames.iter().cloned());
+            }
+        }
+    }
+    std::fs::remove_file(path).unwrap();
+    for (address, heard) in heard {
+        let given: Vec<Vec<u8>> =
+            given.values().filter(|(own, _)| *own == address).flat_map(|(_, frames)| frames.clone()).collect();
+        assert!(!heard.is_empty(), "{address} has heard nothing");
+        // On streams messages are not told apart; browsers get no zero byte at the end of a text.
+        let bare = |frame: &Vec<u8>| frame.strip_suffix(b"\0").unwrap_or(frame).to_vec();
+        let whole: Vec<u8> = given.concat();
+        let mut rest = given.iter();
+        let in_order = heard.iter().all(|frame| rest.any(|given| given == frame || bare(given) == *frame));
+        assert!(in_order || whole.starts_with(&heard.concat()), "{address} was sent what no engine gave out for it");
+    }
+}
+
+#[test]
+fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
+    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
+    let room = open(&hub, &json!({ "game": "nuggets", "map": "donuts" }));
+    let mut party = Party::new();
+    let players = [party.browser(&hub, &room, false), party.datagrams(&room), party.browser(&hub, &room, false)];
+    party.browser(&hub, &room, true);
+    let spectator = party.datagrams(&room);
+    party.say(spectator, b"SPECTATE");
+    for (player, name) in players.into_iter().zip(["Ann", "Bob", "Eve"]) {
+        party.say(player, format!("PLAY {name}").as_bytes());
+        party.until(|number, bytes| number == player && bytes.starts_with(b"OK "));
+    }
+    let mut chance = Pcg64::seed_from_u64(1);
+    let mut directions = [b'h'; 3];
+    for _ in 0..150 {
+        for (player, direction) in players.into_iter().zip(&mut directions) {
+            if chance.random_range(0..4) == 0 {
+                *direction = b"hjklyubn"[chance.random_range(0..8)];
+            }
+            // Single steps, so that everything that was seen was seen between two arrivals.
+            party.say(player, &[b"KEY ", &[*direction][..]].concat());
+        }
+    }
+    for player in [players[0], players[2]] {
+        party.say(player, b"KEY ~");
+        party.until(|number, bytes| number == player && bytes.starts_with(b"ERROR"));
+    }
+    let (path, heard) = party.end(hub, "nuggets");
+    let mut letters: BTreeMap<PeerId, u8> = BTreeMap::new();
+    let mut seen: BTreeMap<u8, BTreeSet<usize>> = BTreeMap::new();
+    let mut sighter = Sighter::default();
+    let mut displays = 0;
+    judge::<nuggets::Server>(path, heard, |replay, _, outputs| {
+        let game = replay.room().engine().game();
+        let grid = game.grid();
+        let cells: Vec<_> = (0..grid.rows())
+            .flat_map(|row| (0..grid.cols()).map(move |col| nuggets::Position::new(row, col)))
+            .filter_map(|position| grid.cell(position))
+            .collect();
+        let mut sights = BTreeMap::new();
+        for (_, player) in game.active() {
+            let Some(from) = player.cell else { continue };
+            let sight = sighter.sight((&**grid).into(), from, Vision::default());
+            let visible: BTreeSet<usize> =
+                cells.iter().filter(|cell| sight.contains(**cell)).map(|cell| cell.index()).collect();
+            seen.entry(player.letter.byte()).or_default().extend(&visible);
+            sights.insert(player.letter.byte(), visible);
+        }
+        for output in outputs {
+            match output {
+                Output::Event(GameEvent::Joined { peer, name, seat }) if !name.is_empty() => {
+                    letters.insert(*peer, seat.as_bytes()[0]);
+                }
+                Output::Send { to: To::Peer(peer), frame } => {
+                    // Spectators and watchers see everything.
+                    let Some(&letter) = letters.get(peer) else { continue };
+                    if let Some(picture) = frame.strip_prefix(b"DISPLAY\n") {
+                        displays += 1;
+                        for cell in &cells {
+                            let shown = picture[cell.index()];
+                            let may = match (
+                                sights[&letter].contains(&cell.index()),
+                                seen[&letter].contains(&cell.index()),
+                            ) {
+                                (true, _) if game.content(*cell) == letter => b'@',
+                                (true, _) => game.content(*cell),
+                                (false, true) => grid.at(*cell),
+                                (false, false) => b' ',
+                            };
+                            assert_eq!(char::from(shown), char::from(may), "{} at {cell:?}", char::from(letter));
+                        }
+                    } else if let Some(gold) = frame.strip_prefix(b"GOLD ") {
+                        let purse = game.players().iter().find(|player| player.letter.byte() == letter).unwrap().purse;
+                        let told: Vec<u32> =
+                            String::from_utf8_lossy(gold).split(' ').map(|number| number.parse().unwrap()).collect();
+                        assert_eq!((told[1], told[2]), (purse, game.remaining()));
+                    }
+                }
+                _ => {}
+            }
+        }
+    });
+    assert!(displays > 300, "{displays} pictures");
+}
+
+#[test]
+fn nobody_learns_what_others_chose_for_a_turn_of_robots() {
+    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
+    let options = json!({ "game": "robots", "players": 2, "columns": 8, "rows": 8, "turns": 60, "turn_duration": 30 });
+    let room = open(&hub, &options);
+    let mut party = Party::new();
+    let players = [party.browser(&hub, &room, false), party.stream(&room)];
+    party.browser(&hub, &room, true);
+    party.stream(&room);
+    for (player, name) in players.into_iter().zip([&b"\0\x03Ann"[..], b"\0\x03Bob"]) {
+        party.say(player, name);
+    }
+    let mut chance = Pcg64::seed_from_u64(2);
+    // As often as something is heard, so in every turn.
+    loop {
+        let (number, bytes) = party.next();
+        if number == players[0] && bytes[0] == 4 {
+            break;
+        }
+        let action: &[u8] = match chance.random_range(0..4) {
+            0 => &[1],
+            1 => &[2],
+            _ => &[3, chance.random_range(0..4)],
+        };
+        if number == players[0] {
+            players.into_iter().for_each(|player| party.say(player, action));
+        }
+    }
+    let (path, heard) = party.end(hub, "robots");
+    let mut actions = 0;
+    judge::<robots::Server>(path, heard, |replay, arrival, outputs| {
+        if matches!(arrival, ArrivalKind::Bytes { .. }) && replay.room().engine().game().is_some() {
+            let sent = outputs.iter().any(|output| matches!(output, Output::Send { .. } | Output::Replay { .. }));
+            // The last one to join has the game announced.
+            let begins = outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Started { .. })));
+            assert!(!sent || begins, "an action tells something before its turn is over: {outputs:?}");
+            actions += 1;
+        }
+    });
+    assert!(actions > 50, "{actions} actions");
+}
+
+/// The order of the deck in a round of a table, counted from 1, by the same shuffles.
+fn deck(seed: blackjack::Seed, table: u32, round: u32) -> Vec<Card> {
+    let mut chance = seed.generator(table);
+    let mut deck = Deck::new();
+    (0..round).for_each(|_| deck.shuffle(&mut chance));
+    std::iter::from_fn(|| deck.deal().ok()).collect()
+}
+
+fn card_of(frame: &[u8]) -> Option<Card> {
+    match DealerDecoder::new(Dialect::Text).decode_whole(frame) {
+        Ok(DealerMessage::Card(card) | DealerMessage::Upcard(card)) => Some(card),
+        _ => None,
+    }
+}
+
+#[test]
+fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
+    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
+    let room = open(&hub, &json!({ "game": "blackjack", "players": 2, "rounds": 8 }));
+    let mut party = Party::new();
+    party.browser(&hub, &room, true);
+    let players = [party.browser(&hub, &room, false), party.stream(&room)];
+    party.say(players[0], b"JOIN Ann");
+    party.say(players[1], b"JOIN Bob\0");
+    let mut chance = Pcg64::seed_from_u64(3);
+    loop {
+        let (number, bytes) = party.next();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if text.contains("DECISION") {
+            let action = if chance.random() { "HIT" } else { "STAND" };
+            let end = if number == players[1] { "\0" } else { "" };
+            party.say(number, format!("{action}{end}").as_bytes());
+        } else if text.contains("QUIT") && number == players[0] {
+            break;
+        }
+    }
+    let (path, heard) = party.end(hub, "blackjack");
+    let mut watchers = BTreeSet::new();
+    let mut cards = [0; 2];
+    judge::<blackjack::Server>(path, heard, |replay, arrival, outputs| {
+        if let ArrivalKind::Connected(peer) = arrival
+            && peer.role == Role::Watcher
+        {
+            watchers.insert(peer.peer);
+        }
+        let engine = replay.room().engine();
+        let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
+        for table in engine.tables() {
+            let Some((game, round)) = table.game().and_then(|game| Some((game, game.round()?))) else { continue };
+            let order = deck(engine.config().seed, table.number(), game.played() + 1);
+            let shown: Vec<Card> =
+                (0..6).filter_map(|seat| round.shown(seat)).flat_map(|(hand, _)| hand.cards().to_vec()).collect();
+            let unseen: Vec<Card> =
+                order.into_iter().filter(|card| *card != round.upcard() && !shown.contains(card)).collect();
+            hidden.insert(table.number(), unseen);
+            told.extend(shown);
+            told.push(round.upcard());
+            if game.played() > 0
+                && let Some(dealer) = game.revealed()
+            {
+                let last = deck(engine.config().seed, table.number(), game.played());
+                told.extend(last.into_iter().filter(|card| !dealer.cards().contains(card)));
+                told.extend(dealer.cards().get(1));
+            }
+        }
+        for output in outputs {
+            let Output::Send { to: To::Peer(peer), frame } = output else { continue };
+            if watchers.contains(peer) {
+                let picture = String::from_utf8_lossy(frame).into_owned();
+                let mut number = 0;
+                for line in picture.trim_end_matches('\0').lines() {
+                    if let Some(rest) = line.strip_prefix("TABLE ") {
+                        number = rest.split(' ').next().unwrap().parse().unwrap();
+                    }
+                    let Some(hidden) = hidden.get(&number).filter(|_| !line.starts_with("REVEALED ")) else { continue };
+                    assert!(hidden.iter().all(|card| !line.contains(card.name())), "{picture}");
+                    cards[0] += usize::from(line.starts_with("HAND "));
+                }
+            } else if let Some(card) = card_of(frame).filter(|_| !hidden.is_empty()) {
+                assert!(told.contains(&card), "{peer} is told of the {card}");
+                cards[1] += 1;
+            }
+        }
+    });
+    assert!(cards[0] > 10 && cards[1] > 30, "{cards:?}");
+}
