@@ -108,7 +108,7 @@ export function playBlackjack({ board, below, controls, live, watching, playable
     tally.textContent = `Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`;
     // The dealer tells nobody of the hands of others.
     const neighbours = others().map((other) =>
-      element('section', { class: 'place', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
+      element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
     );
     const middle = Math.ceil(neighbours.length / 2);
     felt.replaceChildren(
@@ -124,8 +124,8 @@ export function playBlackjack({ board, below, controls, live, watching, playable
         { class: 'places' },
         ...neighbours.slice(0, middle),
         element(
-          'section',
-          { class: 'place own', 'aria-label': `${name}'s hand` },
+          'div',
+          { class: 'place own', role: 'group', 'aria-label': `${name}'s hand` },
           element('h2', {}, `${name} `, element('span', { class: 'total' }, total(state.hand))),
           handElement(state.hand, known),
           element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? VERDICTS[state.verdict] : ' '),
@@ -173,13 +173,13 @@ export function playBlackjack({ board, below, controls, live, watching, playable
           ...seats.map((seat) =>
             seat
               ? element(
-                  'section',
-                  { class: 'place', 'aria-label': seat.name },
+                  'div',
+                  { class: 'place', role: 'group', 'aria-label': seat.name },
                   element('h2', {}, `${seat.name} `, element('span', { class: 'total' }, total(seat.hand))),
                   handElement(seat.hand),
                   element('p', { class: 'verdict' }, seat.stage),
                 )
-              : element('section', { class: 'place free', 'aria-label': 'A free seat' }, element('h2', {}, 'A free seat')),
+              : element('div', { class: 'place free', role: 'group', 'aria-label': 'A free seat' }, element('h2', {}, 'A free seat')),
           ),
         ),
       ]),
