@@ -27,7 +27,7 @@ const MAX_PACE: u32 = 1_000_000;
 const MAX_POINTS: usize = 512;
 
 /// What a page asks for.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Wish {
     /// Begins anew.
@@ -198,7 +198,7 @@ impl Session {
     // The curve has points at distances that grow with the rounds, as it is drawn.
     fn note(&mut self) {
         let rounds = self.score.rounds();
-        let far = self.curve.last().is_none_or(|(last, _)| rounds >= last + last / 50 + 1);
+        let far = self.curve.last().is_none_or(|(last, _)| rounds > last + last / 50);
         if far {
             self.curve.push((rounds, self.value));
         }
