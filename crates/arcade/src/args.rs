@@ -16,7 +16,7 @@ use crate::ports::port_range;
 /// The port of the page, unless another is chosen.
 pub(crate) const PORT: u16 = 8080;
 
-/// Host nuggets, robots and blackjack, with a web page to play and to watch
+/// Host nuggets, robots, blackjack and mastermind, with a web page to play and to watch
 #[derive(Debug, Parser)]
 #[command(name = "arcade", version)]
 pub(crate) struct Args {
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", default_value = "arcade-data", global = true)]
     pub(crate) data: PathBuf,
 
-    /// PostgreSQL database for results, such as postgres://user@host/arcade; by default they are in a file in the data directory.
+    /// PostgreSQL database for results, as in `postgres://user@host/arcade`; by default they are in a file in the data directory.
     /// A password is better set in PGPASSWORD
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) database: Option<String>,

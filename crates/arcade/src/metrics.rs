@@ -192,7 +192,9 @@ impl Metrics {
         registry.register("process_open_fds", "Open files and sockets", metrics.files.clone());
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         // So that a dashboard finds all of them from the start.
-        Game::ALL.iter().for_each(|game| drop(metrics.game(game.name())));
+        for game in Game::ALL {
+            drop(metrics.game(game.name()));
+        }
         Arc::new(metrics)
     }
 

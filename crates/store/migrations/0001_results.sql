@@ -46,7 +46,7 @@ CREATE TABLE ratings (
     rating BIGINT NOT NULL,
     matches BIGINT NOT NULL,
     wins BIGINT NOT NULL,
-    -- The sum of all scores, for games in which nobody is met.
+    -- The sum of all scores, for games that are ranked by the mean.
     score BIGINT NOT NULL,
     PRIMARY KEY (game, name, kind)
 );

@@ -52,6 +52,8 @@ pub struct Entry {
     pub seat: String,
     /// The score in the game's own unit.
     pub score: i64,
+    /// Whether it counts as won.
+    pub won: bool,
 }
 
 /// A person: a name and how far it is to be trusted.
@@ -144,7 +146,7 @@ async fn rate_players<'a>(
         }
     }
     let mut ratings = BTreeMap::new();
-    for ((person, entry), (record, rank)) in persons.into_iter().zip(records) {
+    for ((person, entry), (record, _)) in persons.into_iter().zip(records) {
         let rating = shown(record.rating);
         if is_rated {
             ratings.insert(person, rating);
@@ -162,7 +164,7 @@ async fn rate_players<'a>(
         .bind(record.rating.uncertainty)
         .bind(rating)
         .bind(record.matches.saturating_add(1))
-        .bind(record.wins.saturating_add(i64::from(rank == 1)))
+        .bind(record.wins.saturating_add(i64::from(entry.won)))
         .bind(record.score.saturating_add(entry.score))
         .execute(&mut **transaction)
         .await?;

@@ -39,7 +39,7 @@ async fn on_server(address: &str, text: String) {
 }
 
 fn entry(rank: u32, name: &str, score: i64) -> Entry {
-    Entry { rank, name: name.into(), kind: Kind::Unproven, seat: rank.to_string(), score }
+    Entry { rank, name: name.into(), kind: Kind::Unproven, seat: rank.to_string(), score, won: rank == 1 }
 }
 
 fn a_match(number: u32, game: &str, players: Vec<Entry>) -> NewMatch {

@@ -90,7 +90,7 @@ impl Collector {
                 Output::Send { to: To::Everyone, frame } => self.add(at, &E::frame(&frame)),
                 Output::Send { to: To::Peer(to), frame } if to == peer => self.add(at, &E::frame(&frame)),
                 Output::Replay { to, log } if to == peer => {
-                    log.frames().for_each(|frame| self.add(at, &E::frame(&frame)))
+                    log.frames().for_each(|frame| self.add(at, &E::frame(&frame)));
                 }
                 _ => {}
             }

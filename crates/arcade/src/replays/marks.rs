@@ -33,7 +33,7 @@ impl Marked for nuggets::Server {
 
     fn probe(&self) -> Self::Probe {
         let player = |player: &nuggets::game::Player| {
-            (player.name.to_string(), player.purse, player.cell.map(|cell| cell.index()))
+            (player.name.to_string(), player.purse, player.cell.map(nuggets::Cell::index))
         };
         self.game().players().iter().map(player).collect()
     }
@@ -63,7 +63,7 @@ impl Marked for robots::Server {
 
     fn probe(&self) -> Self::Probe {
         let names = self.players().values().map(|player| player.name.to_string());
-        let robots = self.game().map(|game| game.robots()).unwrap_or_default();
+        let robots = self.game().map(robots::Game::robots).unwrap_or_default();
         names.zip(robots.iter().map(|robot| robot.score)).collect()
     }
 
@@ -129,5 +129,10 @@ impl Marked for mastermind::Server {
             }
         }
         changes
+    }
+
+    fn frame(bytes: &bytes::Bytes) -> bytes::Bytes {
+        // Over a stream a line feed ends a message.
+        bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
     }
 }

@@ -69,7 +69,7 @@ impl Track {
         while let Some(entry) = reader.next().map_err(|error| damaged(&error))? {
             match entry {
                 Entry::Note(Note::Snapshot(state)) if state.mark.time.as_nanos() / 1_000 < wanted.begins => {
-                    before = Some(state)
+                    before = Some(state);
                 }
                 Entry::Arrival(arrival) if arrival.time.as_nanos() / 1_000 > wanted.begins => break,
                 _ => {}
@@ -156,20 +156,19 @@ impl<E: Marked> Draft<E> {
                 Output::Event(GameEvent::Joined { peer, name, seat }) if !name.is_empty() => {
                     self.sit(index, peer, seat, name);
                 }
-                Output::Event(GameEvent::Left { name, seat, .. })
-                    if !name.is_empty() && self.begun && !seat.is_empty() =>
-                {
-                    self.mark("left", format!("{name} leaves"));
+                Output::Event(GameEvent::Left { peer, name, seat, .. }) if !name.is_empty() && !seat.is_empty() => {
+                    if self.begun {
+                        self.mark("left", format!("{name} leaves"));
+                    } else {
+                        self.track.sittings.retain(|sitting| sitting.peer != peer);
+                        self.track.seats.retain(|(known, _)| *known != seat);
+                    }
                 }
                 Output::Event(GameEvent::Started { game, .. }) => begins = game == self.number,
-                Output::Event(GameEvent::Ended { game, standings, .. }) => {
-                    over |= game == self.number && self.begun;
-                    if !self.begun {
-                        // Those were the seats of a game before.
-                        let was_in = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
-                        self.track.sittings.retain(|sitting| !was_in(&sitting.seat));
-                        self.track.seats.retain(|(seat, _)| !was_in(seat));
-                    }
+                Output::Event(GameEvent::Ended { game, standings, .. }) if game == self.number && self.begun => {
+                    over = true;
+                    let played = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
+                    self.track.seats.retain(|(seat, _)| played(seat));
                 }
                 _ => {}
             }
@@ -202,8 +201,11 @@ impl<E: Marked> Draft<E> {
         if self.begun {
             self.mark("joined", format!("{name} joins"));
         }
-        if !self.track.seats.iter().any(|(known, _)| *known == seat) {
-            self.track.seats.push((seat.clone(), name));
+        match self.track.seats.iter_mut().find(|(known, _)| *known == seat) {
+            // Before the match the seat of a game before is free again.
+            Some((_, known)) if !self.begun => *known = name,
+            Some(_) => {}
+            None => self.track.seats.push((seat.clone(), name)),
         }
         self.track.sittings.push(Sitting { since, seat, peer });
     }

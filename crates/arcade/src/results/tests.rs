@@ -14,7 +14,7 @@ use super::*;
 fn play(directory: &Path, matches: usize) -> PathBuf {
     let config = robots::Config {
         parameters: robots::Parameters {
-            server_name: Default::default(),
+            server_name: netcore::wire::ShortText::default(),
             players_count: 2,
             size_x: 5,
             size_y: 5,

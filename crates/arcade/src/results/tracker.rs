@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use netcore::{GameEvent, Standing, Time};
 use store::{Entry, Kind, NewMatch};
 
+use crate::games::Game;
+
 /// Seats that are remembered until their game ends.
 const MAX_SEATS: usize = 4_096;
 /// Games that are played in a room at the same time.
@@ -41,7 +43,14 @@ pub(crate) struct Moment {
 pub(crate) struct Tracker {
     source: Source,
     begun: BTreeMap<u32, Moment>,
-    kinds: BTreeMap<String, Kind>,
+    seats: BTreeMap<String, Seated>,
+}
+
+// Somebody who has a seat, or had it in a game that is not over.
+#[derive(Debug)]
+struct Seated {
+    kind: Kind,
+    left: bool,
 }
 
 /// What follows from an event.
@@ -57,7 +66,7 @@ pub(crate) enum News {
 
 impl Tracker {
     pub(crate) const fn new(source: Source) -> Self {
-        Self { source, begun: BTreeMap::new(), kinds: BTreeMap::new() }
+        Self { source, begun: BTreeMap::new(), seats: BTreeMap::new() }
     }
 
     /// Takes in an event. `kind` says how far the name of somebody who joined is to be trusted.
@@ -65,8 +74,20 @@ impl Tracker {
         match event {
             // Whoever only looks on has no name.
             GameEvent::Joined { name, seat, .. } if !name.is_empty() => {
-                if self.kinds.len() < MAX_SEATS {
-                    self.kinds.insert(seat.clone(), kind(name));
+                if self.seats.len() >= MAX_SEATS {
+                    self.seats.retain(|_, seated| !seated.left);
+                }
+                if self.seats.len() < MAX_SEATS {
+                    self.seats.insert(seat.clone(), Seated { kind: kind(name), left: false });
+                }
+                None
+            }
+            GameEvent::Left { seat, .. } => {
+                // In the result of a game that goes on there is a place for whoever has left.
+                if self.begun.is_empty() {
+                    self.seats.remove(seat);
+                } else if let Some(seated) = self.seats.get_mut(seat) {
+                    seated.left = true;
                 }
                 None
             }
@@ -81,20 +102,33 @@ impl Tracker {
         }
     }
 
+    // Whether whoever has this score has lost, alone or not.
+    fn is_lost(&self, score: i64) -> bool {
+        self.source.game == Game::Mastermind.name() && score >= mastermind::server::NOT_FOUND
+    }
+
     fn ended(&mut self, now: Moment, game: u32, complete: bool, standings: &[Standing]) -> Option<News> {
         let begun = self.begun.remove(&game);
         let mut players: Vec<Entry> = vec![];
         for standing in standings {
-            let kind = self.kinds.remove(&standing.seat).unwrap_or_default();
+            // In some games a player keeps its seat for the next one.
+            let kind = self.seats.get(&standing.seat).map(|seated| seated.kind).unwrap_or_default();
             // Some games number their players through; equal scores are a tie all the same.
             let tied = players.last().filter(|before| before.score == standing.score).map(|before| before.rank);
+            let rank = tied.unwrap_or(standing.rank);
             players.push(Entry {
-                rank: tied.unwrap_or(standing.rank),
+                rank,
+                won: rank == 1 && !self.is_lost(standing.score),
                 name: standing.name.clone(),
                 kind,
                 seat: standing.seat.clone(),
                 score: standing.score,
             });
+        }
+        for standing in standings {
+            if self.seats.get(&standing.seat).is_some_and(|seated| seated.left) {
+                self.seats.remove(&standing.seat);
+            }
         }
         if players.is_empty() {
             return None;

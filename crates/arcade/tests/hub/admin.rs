@@ -44,9 +44,9 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     let status = done(&hub, &["status"]);
     assert!(status.contains(", ready, http://localhost:") && status.contains("1 of nuggets"), "{status}");
     let made = done(&hub, &["room", "new", "robots", "players=2", "turns=50", "--permanent"]);
-    assert!(made.starts_with("robots-4 is open at port "), "{made}");
+    assert!(made.starts_with("robots-6 is open at port "), "{made}");
     let list = done(&hub, &["room", "list"]);
-    assert!(list.lines().count() == 4 && list.contains("robots-4"), "{list}");
+    assert!(list.lines().count() == 6 && list.contains("robots-6"), "{list}");
     let rooms: Value = serde_json::from_str(&done(&hub, &["room", "list", "--json"])).unwrap();
     assert_eq!(rooms["rooms"][3]["options"]["turns"], 50);
     assert!(fails(&hub, &["room", "new", "nuggets", "map=moon"]).contains("there is no map 'moon'"));
@@ -69,10 +69,10 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
         journals.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("nuggets-"));
     assert_eq!(nuggets.count(), 2, "the old journal is kept");
     // A closed room does not come back.
-    done(&hub, &["room", "close", "robots-4", "--reason", "enough"]);
-    assert!(fails(&hub, &["room", "close", "robots-44"]).contains("there is no room 'robots-44'"));
+    done(&hub, &["room", "close", "robots-6", "--reason", "enough"]);
+    assert!(fails(&hub, &["room", "close", "robots-66"]).contains("there is no room 'robots-44'"));
     let hub = Hub::again(hub.kill(), &[]);
-    assert_eq!(hub.rooms().len(), 3);
+    assert_eq!(hub.rooms().len(), 5);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let unpacked = Command::new("tar").arg("-xf").arg(&file).arg("-C").arg(data.path()).status().unwrap();
     assert!(unpacked.success());
     let hub = Hub::again(Arc::new(data), &[]);
-    assert_eq!(hub.rooms().len(), 3);
+    assert_eq!(hub.rooms().len(), 5);
     assert_eq!(hub.room("nuggets")["port"], room["port"]);
 }
 

@@ -38,7 +38,7 @@ struct Connection {
 }
 
 enum Mouth {
-    Browser(WebSocket<TcpStream>),
+    Browser(Box<WebSocket<TcpStream>>),
     Stream(TcpStream),
     Datagrams(UdpSocket),
     Nobody,
@@ -71,8 +71,11 @@ impl Party {
         let address = String::from_utf8(URL_SAFE_NO_PAD.decode(address).unwrap()).unwrap().parse().unwrap();
         let Browser(socket) = browser;
         let copy = socket.get_ref().try_clone().unwrap();
-        let mouth =
-            if watch { Mouth::Nobody } else { Mouth::Browser(WebSocket::from_raw_socket(copy, Side::Client, None)) };
+        let mouth = if watch {
+            Mouth::Nobody
+        } else {
+            Mouth::Browser(Box::new(WebSocket::from_raw_socket(copy, Side::Client, None)))
+        };
         self.listen(address, mouth, |tell| {
             let mut socket = socket;
             while let Ok(message) = socket.read() {
@@ -106,7 +109,7 @@ impl Party {
         let (address, mouth) = (socket.local_addr().unwrap(), Mouth::Datagrams(socket.try_clone().unwrap()));
         let over = Arc::clone(&self.over);
         self.listen(address, mouth, move |tell| {
-            let mut bytes = [0; 65_536];
+            let mut bytes = vec![0; 65_536];
             while !over.load(Ordering::Acquire) {
                 if let Ok(length) = socket.recv(&mut bytes) {
                     tell(bytes[..length].to_vec());
@@ -354,7 +357,9 @@ fn nobody_learns_what_others_chose_for_a_turn_of_robots() {
             _ => &[3, chance.random_range(0..4)],
         };
         if number == players[0] {
-            players.into_iter().for_each(|player| party.say(player, action));
+            for player in players {
+                party.say(player, action);
+            }
         }
     }
     let (path, heard) = party.end(hub, "robots");
@@ -456,4 +461,54 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
         }
     });
     assert!(cards[0] > 10 && cards[1] > 30, "{cards:?}");
+}
+
+#[test]
+fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
+    let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
+    let room = open(&hub, &json!({ "game": "mastermind", "mode": "race", "players": 2 }));
+    let mut party = Party::new();
+    party.browser(&hub, &room, true);
+    let players = [party.browser(&hub, &room, false), party.stream(&room)];
+    party.say(players[0], b"PLAY Ann");
+    party.say(players[1], b"PLAY Bob\n");
+    let mut chance = Pcg64::seed_from_u64(4);
+    let mut over = 0;
+    while over < 2 {
+        let (number, bytes) = party.next();
+        for line in String::from_utf8_lossy(&bytes).lines().filter(|_| number != 0) {
+            if line.starts_with("TURN ") {
+                let guess: String = (0..4).map(|_| char::from(chance.random_range(b'1'..=b'8'))).collect();
+                let end = if number == players[1] { "\n" } else { "" };
+                party.say(number, format!("GUESS {guess}{end}").as_bytes());
+            } else if line.starts_with("OVER ") && number == players[0] {
+                over += 1;
+            }
+        }
+    }
+    let (path, heard) = party.end(hub, "mastermind");
+    let mut sent: Vec<(PeerId, Vec<String>)> = vec![];
+    judge::<mastermind::Server>(path, heard, |replay, _, outputs| {
+        let everyone: Vec<PeerId> = replay.peers().map(|peer| peer.peer).collect();
+        for output in outputs {
+            let (to, frame) = match output {
+                Output::Send { to: To::Peer(peer), frame } => (vec![*peer], frame),
+                Output::Send { to: To::Everyone, frame } => (everyone.clone(), frame),
+                _ => continue,
+            };
+            let words: Vec<String> = String::from_utf8_lossy(frame).split_whitespace().map(str::to_owned).collect();
+            sent.extend(to.into_iter().map(|peer| (peer, words.clone())));
+        }
+    });
+    let is_code = |word: &&String| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let code = sent.iter().filter(|(_, words)| words[0] == "OVER").find_map(|(_, words)| words.iter().find(is_code));
+    let code = code.expect("the code is shown at the end").clone();
+    let peers: BTreeSet<PeerId> = sent.iter().map(|(peer, _)| *peer).collect();
+    for peer in peers {
+        let own = sent.iter().filter(|(to, _)| *to == peer).map(|(_, words)| words);
+        // Up to where it is over for this peer; the code that it found itself is no news.
+        let before: Vec<_> = own.take_while(|words| words[0] != "OVER" || !words.contains(&code)).collect();
+        assert!(before.len() > 10, "{before:?}");
+        assert!(before.iter().all(|words| words[0] == "ROW" || !words.contains(&code)), "{peer}: {code} in {before:?}");
+    }
 }

@@ -16,18 +16,13 @@ fn scrape(hub: &Hub) -> (BTreeMap<String, f64>, BTreeSet<String>) {
     let mut samples = BTreeMap::new();
     let mut helped = BTreeSet::new();
     for line in text.lines() {
-        match line.strip_prefix("# ") {
-            Some(comment) => {
-                if let Some(help) = comment.strip_prefix("HELP ") {
-                    let (name, help) = help.split_once(' ').unwrap();
-                    assert!(help.len() > 5, "{name}: {help}");
-                    helped.insert(name.to_owned());
-                }
-            }
-            None => {
-                let (name, value) = line.rsplit_once(' ').unwrap();
-                samples.insert(name.to_owned(), value.parse().unwrap());
-            }
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            let (name, help) = help.split_once(' ').unwrap();
+            assert!(help.len() > 5, "{name}: {help}");
+            helped.insert(name.to_owned());
+        } else if !line.starts_with('#') {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            samples.insert(name.to_owned(), value.parse().unwrap());
         }
     }
     (samples, helped)

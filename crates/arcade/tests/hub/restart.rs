@@ -47,7 +47,7 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     hub.wait("Ann, Bob and Cid", names);
     let before: Vec<(Value, Value)> =
         hub.rooms().iter().map(|room| (room["id"].clone(), room["port"].clone())).collect();
-    assert_eq!(before.len(), 4);
+    assert_eq!(before.len(), 6);
 
     let hub = restart(hub);
     let after: Vec<(Value, Value)> =
