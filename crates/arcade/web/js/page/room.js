@@ -210,8 +210,11 @@ function enter(main, id, game, start, watching) {
     shown = room;
     what.textContent = room.title;
     phase.textContent = phaseInWords(room);
-    watchers.hidden = !room.watchers;
-    watchers.textContent = count(room.watchers ?? 0, 'watcher');
+    // Whoever waits for the next game is no watcher to themselves.
+    const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
+    const others = Math.max(0, (room.watchers ?? 0) - mine);
+    watchers.hidden = others === 0;
+    watchers.textContent = count(others, 'watcher');
     play.room(room);
     list();
   };

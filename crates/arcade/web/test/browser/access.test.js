@@ -68,6 +68,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await check(`/rooms/${robots.id}?watch`, () => ann.reads('Turn'));
     await check(`/rooms/${id('blackjack')}`, () => ann.reads(/Waiting|stand|others|win|draw|dealer|Bust/i));
     await check(`/rooms/${id('blackjack')}?watch`, () => page.locator('.felt').waitFor());
+    await check(`/rooms/${id('mastermind')}`, () => page.locator('main .board').waitFor());
     await answer(page);
     await check('/players', () => page.locator('table').first().waitFor());
     await check('/players/Ann', () => page.locator('.match').first().waitFor());

@@ -40,7 +40,7 @@ export class Hub {
 
   /** Starts the program, at the port that it had before if there is one. */
   async begin() {
-    const child = spawn(PROGRAM, ['--port', String(this.port), '--data', this.data], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(PROGRAM, ['--port', String(this.port), '--data', this.data, '--rooms-per-host', '100'], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     running.add(child);
     child.once('exit', () => running.delete(child));
