@@ -8,9 +8,9 @@ use netcore::{GameEvent, Occupant, Outbox, Output, PeerId};
 use super::{Mark, ReplayError, Wanted, marks::Marked};
 
 /// Arrivals between two states. Doubles when there are too many states.
-const SPACING: usize = 256;
+const SPACING: usize = 32;
 /// States of one match, and the memory that they take together.
-const MAX_STATES: usize = 64;
+const MAX_STATES: usize = 256;
 const MAX_STATE_BYTES: usize = 64 << 20;
 /// Memory of the arrivals of one match.
 const MAX_ARRIVAL_BYTES: usize = 64 << 20;
@@ -115,7 +115,7 @@ impl Track {
                 Entry::Note(_) => {}
             }
         }
-        Err(ReplayError::Damaged("its end is not in the journal".into()))
+        Err(ReplayError::Unfinished)
     }
 
     /// Milliseconds from the beginning to the end.

@@ -48,7 +48,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     let list = done(&hub, &["room", "list"]);
     assert!(list.lines().count() == 6 && list.contains("robots-6"), "{list}");
     let rooms: Value = serde_json::from_str(&done(&hub, &["room", "list", "--json"])).unwrap();
-    assert_eq!(rooms["rooms"][3]["options"]["turns"], 50);
+    assert_eq!(rooms["rooms"][5]["options"]["turns"], 50);
     assert!(fails(&hub, &["room", "new", "nuggets", "map=moon"]).contains("there is no map 'moon'"));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "nuggets", "gold=1"]).code, Some(2));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "chess"]).code, Some(2));
