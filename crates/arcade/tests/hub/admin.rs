@@ -70,7 +70,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     assert_eq!(nuggets.count(), 2, "the old journal is kept");
     // A closed room does not come back.
     done(&hub, &["room", "close", "robots-6", "--reason", "enough"]);
-    assert!(fails(&hub, &["room", "close", "robots-66"]).contains("there is no room 'robots-44'"));
+    assert!(fails(&hub, &["room", "close", "robots-66"]).contains("there is no room 'robots-66'"));
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.rooms().len(), 5);
 }
