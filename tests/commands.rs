@@ -11,6 +11,8 @@ use crate::{
     robots,
 };
 
+/// The client in Python that stands in the README.
+mod python;
 /// One command as somebody types it.
 mod typed;
 

@@ -43,7 +43,7 @@ fn a_person_plays_by_lines() {
         "Round 1: the dealer shows ",
         "hit, stand, advice or quit? You have ",
         "  stand  win ",
-        "The table stands. hit, stand, advice or quit?",
+        "Best play stands. hit, stand, advice or quit?",
         "Type hit, stand, advice or quit.",
         "Stand was right.",
         "Round 4: ",
@@ -138,10 +138,10 @@ fn a_person_plays_in_the_terminal() {
     terminal.wait_for("Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000");
     assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
     assert!(!terminal.look(|screen| screen.contents().contains("the table")));
-    press(&mut terminal, b"a", "<- the table");
-    press(&mut terminal, b"?", "what the table would do");
+    press(&mut terminal, b"a", "<- best play");
+    press(&mut terminal, b"?", "show the odds and the advice");
     terminal.press(b"x");
-    terminal.wait(|screen| !screen.contents().contains("what the table would do"));
+    terminal.wait(|screen| !screen.contents().contains("show the odds and the advice"));
     press(&mut terminal, b"s", "1 of 1 decision right");
     terminal.wait_for("Round 2. The dealer shows");
     terminal.wait_for("Round 1: ");

@@ -190,7 +190,10 @@ fn a_dealer_that_cannot_be_reached_is_named() {
     assert_eq!(finished.code, Some(1));
     assert_eq!(
         finished.stderr,
-        format!("player: nobody listens at 127.0.0.1 port {port}; is that the dealer's port?\n")
+        format!(
+            "player: nobody listens at 127.0.0.1 port {port}; is that the dealer's port? A dealer ends when its table is \
+             over, unless it runs with --forever\n"
+        )
     );
     let finished = Process::run(program("player").args(["Ann", "no..host", "80", "--best", "--log", "error"]));
     assert_eq!(finished.code, Some(1));
@@ -201,9 +204,9 @@ fn a_dealer_that_cannot_be_reached_is_named() {
 #[test]
 fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
     for (arguments, named) in [
-        (&[][..], "For example: cargo run -p player -- Ann localhost 12345 --human"),
+        (&[][..], "For example: cargo run -p player -- Ann localhost 2021 --human"),
         (&["Ann", "localhost"], "<PORT>"),
-        (&["Ann", "localhost", "0"], "from 1 to 65535, as in 12345"),
+        (&["Ann", "localhost", "0"], "from 1 to 65535, as in 2021"),
         (&["Ann", "localhost", "80x"], "'80x'"),
         (&["A nn", "localhost", "80"], "1 to 64 printable ASCII characters"),
         (&["Ann", "localhost", "80", "--epsilon", "0.2"], "--train"),

@@ -28,13 +28,13 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong_before_anything_is_bound() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     for (arguments, named) in [
-        ("", "For example: cargo run -p dealer -- 12345 1000"),
+        ("", "For example: cargo run -p dealer -- 2021 1000"),
         ("PORT", "<ROUNDS>"),
         ("80x 10", "'80x'"),
         ("1.5 10", "'1.5'"),
         ("+5 10", "'+5'"),
         ("-5 10", "'-5'"),
-        ("65536 10", "from 0 to 65535, as in 12345"),
+        ("65536 10", "from 0 to 65535, as in 2021"),
         ("PORT 0", "from 1 to 1000000000, as in 1000"),
         ("PORT 1000000001", "'1000000001'"),
         ("PORT 99999999999999999999", "'99999999999999999999'"),

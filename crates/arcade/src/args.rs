@@ -16,7 +16,7 @@ use crate::ports::port_range;
 /// The port of the page, unless another is chosen.
 pub(crate) const PORT: u16 = 8080;
 
-/// Host nuggets, robots and blackjack, with a web page to play and to watch
+/// Host nuggets, robots, blackjack and mastermind, with a web page to play and to watch
 #[derive(Debug, Parser)]
 #[command(name = "arcade", version)]
 pub(crate) struct Args {

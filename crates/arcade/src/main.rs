@@ -19,6 +19,7 @@ mod engines;
 mod games;
 mod hosting;
 mod hub;
+mod learn;
 mod life;
 mod limits;
 mod line;

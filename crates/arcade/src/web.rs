@@ -22,6 +22,7 @@ use crate::{
     api, assets,
     caller::{self, Caller},
     hub::Hub,
+    learn,
     limits::Place,
     metrics,
     names::{self, KeyHash},
@@ -43,6 +44,8 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/rooms/{id}", get(page))
         .route("/matches/{id}", get(page))
         .route("/players", get(page))
+        .route("/mastermind", get(page))
+        .route("/learn", get(page))
         .route("/players/{name}", get(page))
         .route("/players/{name}/against/{other}", get(page))
         .route("/js/{*path}", get(asset))
@@ -61,6 +64,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/readyz", get(ready))
         .route("/metrics", get(numbers))
         .merge(api::routes())
+        .merge(learn::routes())
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), metrics::observe))
@@ -137,7 +141,7 @@ async fn numbers(State(hub): State<Arc<Hub>>) -> Response {
 }
 
 /// A place for a socket of this host, or the answer that there is none.
-fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
+pub(crate) fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
     hub.limits().socket(caller.host()).ok_or_else(|| {
         Box::new(error(StatusCode::TOO_MANY_REQUESTS, "too many sockets from your address are open; close some pages"))
     })

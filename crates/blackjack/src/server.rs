@@ -265,7 +265,7 @@ impl Server {
         while let Some(peer) = self.queue.pop() {
             let Some(Guest::Waiting { name, dialect }) = self.guests.remove(&peer) else { continue };
             self.toggle_waiting(peer, &name, dialect);
-            out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::Quit });
+            out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::GameOver });
             out.send(peer, DealerMessage::Quit.to_bytes(dialect));
             self.close(peer, out);
         }

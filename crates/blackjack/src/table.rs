@@ -319,7 +319,7 @@ impl Table {
         }
         for (number, seat) in self.seats.iter_mut().enumerate() {
             if let Some(seat) = seat.as_mut().filter(|seat| !seat.leaving) {
-                out.event(left(seat, self.number, number, Departure::Quit));
+                out.event(left(seat, self.number, number, Departure::GameOver));
                 seat.leave();
             }
         }
@@ -389,7 +389,7 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
         }
         if game.is_done(number) {
             // Others have rounds left that it was told the results of.
-            out.event(left(seat, table, number, Departure::Quit));
+            out.event(left(seat, table, number, Departure::GameOver));
             seat.leave();
         } else if seat.mute {
             out.event(left(seat, table, number, Departure::Disconnected(Gone::Left)));

@@ -1,15 +1,17 @@
 //! Drives a client over its wire.
 
-use std::{future, io, pin::pin};
+use std::{future, io, pin::pin, time::Duration};
 
 use netcore::{Client, Gone, Time};
 use netshell::Clock;
-use tokio::time::sleep_until;
+use tokio::time::{sleep_until, timeout};
 
 use crate::Wire;
 
 /// Datagrams or pieces of a stream that are taken in before the pilot decides.
 const BURST: usize = 64;
+/// How long a last message may wait until the system takes it.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// Decides for a client.
 pub trait Pilot<C> {
@@ -49,11 +51,13 @@ where
             pilot.act(client, clock.now());
         }
         while let Some(message) = client.take_outgoing() {
-            if let Err(error) = wire.send(&message) {
+            if let Err(error) = wire.send(message) {
                 return lost(client, clock.now(), &error);
             }
         }
         if client.is_over() {
+            // A last word that the system did not take at once.
+            let _ = timeout(LAST_WORD, wire.flushed()).await;
             return if leaving { Ended::Stopped } else { Ended::Over };
         }
         let now = clock.now();
@@ -88,12 +92,10 @@ fn take_in<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C,
             None => break,
             Some(Ok(true)) => {}
             Some(Ok(false)) => {
+                // It may have heard before that the game is over.
+                let over = client.is_over();
                 client.disconnected(now, Gone::Left);
-                return Err(if client.is_over() {
-                    Ended::Over
-                } else {
-                    Ended::Lost("the connection was closed".into())
-                });
+                return Err(if over { Ended::Over } else { Ended::Lost("the connection was closed".into()) });
             }
             Some(Err(error)) => return Err(lost(client, now, &error)),
         }

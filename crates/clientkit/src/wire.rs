@@ -1,6 +1,6 @@
 //! The socket of a client.
 
-use std::{cell::RefCell, io, net::SocketAddr};
+use std::{cell::RefCell, collections::VecDeque, io, net::SocketAddr};
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::net::{TcpSocket, TcpStream, UdpSocket};
@@ -18,8 +18,8 @@ thread_local! {
 /// The way of a client to its server.
 #[derive(Debug)]
 pub enum Wire {
-    /// A UDP socket that is connected to the server.
-    Datagrams(UdpSocket),
+    /// A UDP socket that is connected to the server, with what waits to be sent.
+    Datagrams(UdpSocket, VecDeque<Bytes>),
     /// A connection, with what waits to be sent.
     Stream(TcpStream, BytesMut),
 }
@@ -33,7 +33,7 @@ impl Wire {
         let socket = std::net::UdpSocket::bind(own)?;
         socket.connect(server)?;
         socket.set_nonblocking(true)?;
-        Ok(Self::Datagrams(UdpSocket::from_std(socket)?))
+        Ok(Self::Datagrams(UdpSocket::from_std(socket)?, VecDeque::new()))
     }
 
     /// Binds a TCP socket to `own`, tells `bound` its address, and connects it to the server. So the caller knows the address before
@@ -56,7 +56,7 @@ impl Wire {
     /// When the system does not tell.
     pub fn address(&self) -> io::Result<SocketAddr> {
         match self {
-            Self::Datagrams(socket) => socket.local_addr(),
+            Self::Datagrams(socket, _) => socket.local_addr(),
             Self::Stream(stream, _) => stream.local_addr(),
         }
     }
@@ -64,7 +64,13 @@ impl Wire {
     /// Waits until [`Wire::receive`] or [`Wire::flush`] has something to do. Cancellation safe.
     pub(crate) async fn ready(&self) -> io::Result<()> {
         match self {
-            Self::Datagrams(socket) => socket.readable().await,
+            Self::Datagrams(socket, unsent) if unsent.is_empty() => socket.readable().await,
+            Self::Datagrams(socket, _) => {
+                tokio::select! {
+                    ready = socket.readable() => ready,
+                    ready = socket.writable() => ready,
+                }
+            }
             Self::Stream(stream, unsent) if unsent.is_empty() => stream.readable().await,
             Self::Stream(stream, _) => {
                 tokio::select! {
@@ -79,13 +85,13 @@ impl Wire {
     pub(crate) fn receive(&self, take: impl FnOnce(&[u8])) -> Option<io::Result<bool>> {
         SCRATCH.with_borrow_mut(|buffer| {
             let received = match self {
-                Self::Datagrams(socket) => socket.try_recv(buffer),
+                Self::Datagrams(socket, _) => socket.try_recv(buffer),
                 Self::Stream(stream, _) => stream.try_read(buffer),
             };
             match (received, self) {
                 (Err(error), _) if error.kind() == io::ErrorKind::WouldBlock => None,
                 // Nobody listens at the port just now; a match that is resumed goes on.
-                (Err(error), Self::Datagrams(_)) if error.kind() == io::ErrorKind::ConnectionRefused => None,
+                (Err(error), Self::Datagrams(..)) if error.kind() == io::ErrorKind::ConnectionRefused => None,
                 (Err(error), _) => Some(Err(error)),
                 (Ok(0), Self::Stream(..)) => Some(Ok(false)),
                 (Ok(bytes), _) => {
@@ -96,36 +102,67 @@ impl Wire {
         })
     }
 
-    /// Sends a message. A datagram that the system does not take is lost, as it could be on its way.
-    pub(crate) fn send(&mut self, message: &Bytes) -> io::Result<()> {
+    /// Sends a message, now or when the system takes it. Datagrams beyond the bound are lost, as they could be on their way.
+    pub(crate) fn send(&mut self, message: Bytes) -> io::Result<()> {
         match self {
-            Self::Datagrams(socket) => {
-                // An error that an earlier datagram caused is reported once and sends nothing.
-                if socket.try_send(message).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
-                    let _ = socket.try_send(message);
+            Self::Datagrams(_, unsent) => {
+                let waiting = |unsent: &VecDeque<Bytes>| unsent.iter().map(Bytes::len).sum::<usize>();
+                while !unsent.is_empty() && waiting(unsent) + message.len() > MAX_UNSENT {
+                    unsent.pop_front();
                 }
-                Ok(())
+                unsent.push_back(message);
             }
             Self::Stream(_, unsent) => {
                 if unsent.len() + message.len() > MAX_UNSENT {
                     return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not read"));
                 }
-                unsent.extend_from_slice(message);
-                self.flush()
+                unsent.extend_from_slice(&message);
             }
         }
+        self.flush()
     }
 
     /// Sends what waits, as far as the system takes it.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        let Self::Stream(stream, unsent) = self else { return Ok(()) };
-        while !unsent.is_empty() {
-            match stream.try_write(unsent) {
-                Ok(sent) => unsent.advance(sent),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
+        match self {
+            Self::Datagrams(socket, unsent) => {
+                while let Some(message) = unsent.front() {
+                    let sent = match socket.try_send(message) {
+                        // An error that an earlier datagram caused is reported once and sends nothing.
+                        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => socket.try_send(message),
+                        sent => sent,
+                    };
+                    if sent.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+                        break;
+                    }
+                    unsent.pop_front();
+                }
+            }
+            Self::Stream(stream, unsent) => {
+                while !unsent.is_empty() {
+                    match stream.try_write(unsent) {
+                        Ok(sent) => unsent.advance(sent),
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                        Err(error) => return Err(error),
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    /// Waits until everything is sent.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub(crate) async fn flushed(&mut self) -> io::Result<()> {
+        loop {
+            self.flush()?;
+            match self {
+                Self::Datagrams(socket, unsent) if !unsent.is_empty() => socket.writable().await?,
+                Self::Stream(stream, unsent) if !unsent.is_empty() => stream.writable().await?,
+                Self::Datagrams(..) | Self::Stream(..) => return Ok(()),
+            }
+        }
     }
 }

@@ -15,7 +15,11 @@ use netcore::{Hosted, Leave, Link, Outcome, PeerId, Recorded, Time};
 use netshell::{Clock, Host, raise_open_files, serve, shutdown};
 use tracing::{info, warn};
 
-use crate::{JournalArgs, LogArgs, LogFormat, Match, Reach, Sockets, Wire, narrator::Narrator, stderr};
+use crate::{
+    JournalArgs, LogArgs, LogFormat, Match, Reach, Sockets, Wire,
+    narrator::{Narrator, Stdout},
+    stderr,
+};
 
 /// How long a server that ends waits for its journal to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,6 +45,9 @@ pub struct Hosting<'a> {
 
 /// What a server announces once it listens.
 pub trait Announce {
+    /// What the scores of the game count, in the plural: `wins`.
+    const SCORES: &'static str;
+
     /// The front of the line on standard output, before the port: `Ready to play`.
     const READY: &'static str;
 
@@ -70,7 +77,7 @@ pub fn host<E: Recorded + Send + 'static>(
     let open_files = raise_open_files();
     let (sockets, reachable) = listen(hosting, &game)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (narrator, stdout) = Narrator::new();
+    let (narrator, stdout) = narrating(announce);
     let mut end = None;
     let hosted = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
@@ -118,6 +125,10 @@ pub fn host<E: Recorded + Send + 'static>(
     }
     stdout.finish();
     Ok(outcome)
+}
+
+fn narrating<A: Announce>(_: &A) -> (Narrator, Stdout) {
+    Narrator::new(A::SCORES)
 }
 
 // Binds the sockets and returns their addresses.

@@ -1,10 +1,14 @@
 //! Reports the events of a room to the log and to standard output.
 
-use std::{collections::BTreeMap, io, time::Duration};
+use std::{collections::BTreeMap, io, str::EscapeDebug, time::Duration};
 
-use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Time};
+use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Standing, Time};
 use netshell::{LogLimit, Observer};
-use tracing::{debug, info, warn};
+use tracing::{
+    debug,
+    field::{DisplayValue, display},
+    info, warn,
+};
 
 use crate::{
     progress::{clock_time, time_left},
@@ -62,6 +66,8 @@ impl Pace {
 #[derive(Debug)]
 pub(crate) struct Narrator {
     stdout: Stdout,
+    // What scores count.
+    unit: &'static str,
     lost: LogLimit,
     waiting: LogLimit,
     joined: LogLimit,
@@ -76,13 +82,14 @@ pub(crate) struct Narrator {
 }
 
 impl Narrator {
-    /// Creates a narrator, and the standard output that it writes to.
-    pub(crate) fn new() -> (Self, Stdout) {
+    /// Creates a narrator of games with scores in this unit, and the standard output that it writes to.
+    pub(crate) fn new(unit: &'static str) -> (Self, Stdout) {
         let failed = |error| warn!(%error, "standard output cannot be written to, so results are lost");
         let stdout = Stdout { queue: Queue::start(io::stdout(), failed) };
         let limit = || LogLimit::with_rate(LINES, Time::ZERO);
         let narrator = Self {
             stdout: stdout.clone(),
+            unit,
             lost: LogLimit::new(Time::ZERO),
             waiting: limit(),
             joined: limit(),
@@ -117,6 +124,17 @@ fn some(held_back: u64) -> Option<u64> {
     (held_back > 0).then_some(held_back)
 }
 
+// A name as a log field, absent if there is none: spectators have none.
+fn given(name: &str) -> Option<DisplayValue<EscapeDebug<'_>>> {
+    (!name.is_empty()).then(|| display(name.escape_debug()))
+}
+
+// A row of a result, in a line with the others.
+fn result(row: &Standing, unit: &str) -> String {
+    let Standing { rank, name, seat, score } = row;
+    format!("{rank}. {} ({seat}) {score} {unit}", name.escape_debug())
+}
+
 impl Observer for Narrator {
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
         if let Some(held_back) = self.connected.admit(now) {
@@ -133,12 +151,12 @@ impl Observer for Narrator {
             }
             GameEvent::Joined { name, seat, .. } => {
                 if let Some(held_back) = self.joined.admit(now) {
-                    info!(name = %name.escape_debug(), seat, address, held_back = some(held_back), "joined");
+                    info!(name = given(name), seat, address, held_back = some(held_back), "joined");
                 }
             }
             GameEvent::Left { name, seat, why, .. } => {
                 if let Some(held_back) = self.left.admit(now) {
-                    info!(name = %name.escape_debug(), seat, address, %why, held_back = some(held_back), "left");
+                    info!(name = given(name), seat, address, %why, held_back = some(held_back), "left");
                 }
             }
             GameEvent::Started { game, players } => {
@@ -161,10 +179,7 @@ impl Observer for Narrator {
                 self.pace.begun.remove(game);
                 if let Some(held_back) = self.ended.admit(now) {
                     let how = if *complete { "played" } else { "broken off" };
-                    let scores: Vec<String> = standings
-                        .iter()
-                        .map(|row| format!("{}. {} ({}) {}", row.rank, row.name.escape_debug(), row.seat, row.score))
-                        .collect();
+                    let scores: Vec<String> = standings.iter().map(|row| result(row, self.unit)).collect();
                     info!(game, how, standings = scores.join(", "), held_back = some(held_back), "the game ends");
                 }
             }
@@ -195,6 +210,13 @@ impl Observer for Narrator {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_result_says_what_its_score_counts_and_nobody_has_no_name() {
+        let row = Standing { rank: 1, seat: "table 1, seat 1".into(), name: "Ann".into(), score: 430 };
+        assert_eq!(result(&row, "wins"), "1. Ann (table 1, seat 1) 430 wins");
+        assert_eq!((given("").is_some(), given("A\n").map(|name| name.to_string())), (false, Some("A\\n".into())));
+    }
 
     #[test]
     fn progress_is_told_every_ten_seconds_with_the_time_left() {

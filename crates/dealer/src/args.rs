@@ -19,13 +19,13 @@ const MAX_STATS: u64 = 86_400;
 
 const AFTER_HELP: &str = "\
 Examples:
-  dealer 12345 1000
+  dealer 2021 1000
       a thousand rounds with the player who comes first
-  dealer 12345 100000 --delay-ms 0
+  dealer 2021 100000 --delay-ms 0
       the same as fast as the player answers
-  dealer 12345 100 --players 6 --tables 4 --forever
+  dealer 2021 100 --players 6 --tables 4 --forever
       four tables of six at a time, table after table
-  dealer 12345 1000 --journal games
+  dealer 2021 1000 --journal games
       tables that can be resumed after a crash: dealer --resume games
 
 Text players are told one message at a time with a pause between, since many take whatever one read brings for one \
@@ -40,7 +40,7 @@ for wrong usage.";
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Args {
     /// TCP port to listen on; 0 is any free one. A match that is resumed has one
-    #[arg(required_unless_present = "resume", value_parser = whole_number(0..=u16::MAX, 12345),
+    #[arg(required_unless_present = "resume", value_parser = whole_number(0..=u16::MAX, 2021),
           allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 

@@ -12,7 +12,7 @@ use tracing::info;
 
 use crate::args::{Args, READ_RATE};
 
-const USAGE: Usage = Usage { code: EXIT_USAGE, example: "12345 1000" };
+const USAGE: Usage = Usage { code: EXIT_USAGE, example: "2021 1000" };
 
 fn main() -> ExitCode {
     cmdkit::run(USAGE, |args| program(&args))
@@ -41,6 +41,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
 struct Announcement(Config);
 
 impl Announce for Announcement {
+    const SCORES: &'static str = "wins";
     const READY: &'static str = "Ready to deal";
 
     fn text(&self, reach: &Reach) -> String {

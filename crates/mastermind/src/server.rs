@@ -174,13 +174,18 @@ impl Server {
         self.seats.insert(seat, Seat { peer, name: name.clone(), last: now, ready: false, played: None });
         self.say(peer, &ServerMessage::Ok(seat), out);
         self.say_all(&ServerMessage::Seat(seat, name), out);
+        self.joined(seat, out);
         self.take_part(now, seat, self.rules, out);
+    }
+
+    fn joined(&self, number: u8, out: &mut Outbox) {
+        let Some(seat) = self.seats.get(&number) else { return };
+        out.event(GameEvent::Joined { peer: seat.peer, name: seat.name.to_string(), seat: number.to_string() });
     }
 
     // The player wants to play the next game.
     fn take_part(&mut self, now: Time, number: u8, rules: Rules, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&number) else { return };
-        out.event(GameEvent::Joined { peer: seat.peer, name: seat.name.to_string(), seat: number.to_string() });
         seat.ready = true;
         match self.missing() {
             0 if matches!(self.config.mode, Mode::Race(_)) => self.begin(now, rules, out),
@@ -316,6 +321,11 @@ impl Server {
         }
         let Some(contest) = self.contests.remove(&number) else { return };
         contest.tell(number, out);
+        // Whoever is still there keeps its seat for the next game.
+        let stays = self.seats.iter().filter(|(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);
+        for seat in stays.collect::<alloc::vec::Vec<_>>() {
+            self.joined(seat, out);
+        }
         if matches!(self.config.mode, Mode::Race(_)) {
             // Nobody looks for the code any more, so all may see how the others looked for it.
             let racers = self.seats.iter().filter(|(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);

@@ -80,8 +80,10 @@ pub enum GameEvent {
 /// Why a peer lost its seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Departure {
-    /// It quit, or the game is over for it.
+    /// It quit.
     Quit,
+    /// The game is over for it.
+    GameOver,
     /// Its connection ended.
     Disconnected(Gone),
     /// The server dismissed it, for this reason.
@@ -92,6 +94,7 @@ impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Quit => f.write_str("quit"),
+            Self::GameOver => f.write_str("game over"),
             Self::Disconnected(Gone::Left) => f.write_str("closed the connection"),
             Self::Disconnected(Gone::Broken) => f.write_str("the connection broke"),
             Self::Disconnected(Gone::Interrupted) => f.write_str("did not come back after the server was away"),

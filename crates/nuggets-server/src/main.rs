@@ -69,6 +69,7 @@ struct Announcement {
 }
 
 impl Announce for Announcement {
+    const SCORES: &'static str = "nuggets";
     // The course's words.
     const READY: &'static str = "Ready to play";
 
@@ -80,7 +81,7 @@ impl Announce for Announcement {
             "Hosting {map} with seed {seed} on {open}; Ctrl-C stops it.\n\
              To play:   {client} {host} {port} yourname\n\
              To watch:  {client} {host} {port}\n\
-             A bot:     {client} {host} {port} robbie --bot\n\
+             Opponents: {client} {host} {port} --bots 3 --level easy\n\
              {elsewhere}"
         )
     }

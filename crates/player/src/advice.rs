@@ -5,12 +5,14 @@ use blackjack::{
     exact::{Odds, Solver},
 };
 
-/// What the table would do, and the odds of both actions.
+/// What best play or a table would do, and the odds of both actions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Advice {
-    /// What the table does.
+    /// What to do.
     pub action: Action,
-    /// The odds of standing now, and of taking one card and going on by the table. None for cards that no deck has.
+    /// Whether a table from a file says so, and not best play.
+    pub by_table: bool,
+    /// The odds of standing now, and of taking one card and going on as advised. None for cards that no deck has.
     pub odds: Option<(Odds, Odds)>,
 }
 
@@ -19,12 +21,18 @@ pub struct Advice {
 pub struct Advisor {
     solver: Solver,
     policy: Policy,
+    by_table: bool,
 }
 
 impl Advisor {
-    /// An advisor who knows this policy.
+    /// An advisor who knows this policy, which is best play.
     pub const fn new(solver: Solver, policy: Policy) -> Self {
-        Self { solver, policy }
+        Self { solver, policy, by_table: false }
+    }
+
+    /// An advisor who knows the policy of a table from a file.
+    pub const fn by_table(solver: Solver, policy: Policy) -> Self {
+        Self { solver, policy, by_table: true }
     }
 
     /// The policy.
@@ -36,7 +44,7 @@ impl Advisor {
     pub fn advise(&self, hand: &Hand, upcard: Card) -> Advice {
         let action = self.policy.decide(hand.points(), upcard.value());
         let values: Vec<u8> = hand.cards().iter().map(|card| card.value()).collect();
-        Advice { action, odds: self.solver.odds(&values, upcard.value(), &self.policy) }
+        Advice { action, by_table: self.by_table, odds: self.solver.odds(&values, upcard.value(), &self.policy) }
     }
 }
 

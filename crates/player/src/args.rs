@@ -33,15 +33,15 @@ const EXAMPLES: &str = "\
 Examples:
   player --practice
       play yourself against a dealer in this program, at your own pace
-  player Ann localhost 12345 --human
-      play yourself at that dealer; a shows the odds and the best table's advice
-  player Ann localhost 12345 --best
-      play by the best table that there is
-  player Ann localhost 12345 --train --explore epsilon --table ann.qtable
+  player Ann localhost 2021 --human
+      play yourself at that dealer; a shows the odds and best play
+  player Ann localhost 2021 --best
+      best play; no file is needed
+  player Ann localhost 2021 --train --explore epsilon --table ann.qtable
       learn, and keep what was learned in ann.qtable
-  player Ann localhost 12345 --table ann.qtable
+  player Ann localhost 2021 --table ann.qtable
       play by what was learned
-  printf 'stand\\nhit\\nquit\\n' | player Ann localhost 12345 --human
+  printf 'stand\\nhit\\nquit\\n' | player Ann localhost 2021 --human
       a line for each question
 
 Random training, which is the course's way, never plays well: it learns what an action is worth if everything after it is \
@@ -65,7 +65,7 @@ pub struct Args {
     pub host: Option<String>,
 
     /// TCP port of the dealer
-    #[arg(required_unless_present = "practice", value_parser = whole_number(1..=u16::MAX, 12345), allow_negative_numbers = true)]
+    #[arg(required_unless_present = "practice", value_parser = whole_number(1..=u16::MAX, 2021), allow_negative_numbers = true)]
     pub port: Option<u16>,
 
     /// Learn while playing, and save the table
@@ -152,7 +152,7 @@ fn parse_host(typed: &str) -> Result<String, &'static str> {
         return Err("give a name or an address, as in localhost, 127.0.0.1 or ::1");
     }
     if host.contains(':') && !cmdkit::is_ipv6(host) {
-        return Err("give a host without a port; the port stands behind it, as in localhost 12345");
+        return Err("give a host without a port; the port stands behind it, as in localhost 2021");
     }
     Ok(host.to_owned())
 }
@@ -183,9 +183,10 @@ impl Args {
             return Ok(Plan::Learn { learner: Box::new(self.learner()?) });
         }
         let solver = Solver::new();
-        let policy = self.policy(&solver)?;
+        let (policy, by_table) = self.policy(&solver)?;
         if self.is_for_person() {
-            Ok(Plan::Human { advisor: Box::new(Advisor::new(solver, policy)) })
+            let advisor = if by_table { Advisor::by_table(solver, policy) } else { Advisor::new(solver, policy) };
+            Ok(Plan::Human { advisor: Box::new(advisor) })
         } else {
             Ok(Plan::Play { policy: Box::new(policy) })
         }
@@ -250,27 +251,32 @@ impl Args {
         })
     }
 
-    fn policy(&self, solver: &Solver) -> anyhow::Result<Policy> {
+    // The policy, and whether it is that of a table file.
+    fn policy(&self, solver: &Solver) -> anyhow::Result<(Policy, bool)> {
         let path = self.path();
         let name = file_name(path);
         if !self.best
             && let Some(table) = tables::load(path, self.state)?
         {
             info!("plays by the table {name}");
-            return Ok(table.policy());
+            return Ok((table.policy(), true));
         }
         // A person decides for themselves, so advice from the best is at hand; whoever plays by a table needs one.
         let advised = self.is_for_person() && self.table.is_none();
         if !self.best && !advised {
             let qtable = command_of("qtable");
             bail!(
-                "there is no table {name}; `{qtable} train --rounds 1000000 --explore epsilon -o {name}` makes one in a moment, \
+                "there is no table {name}; `{qtable} train --rounds 1000000 --explore epsilon -o {name}` makes one in a moment (building \
+                 it takes a few minutes the first time), \
                  with --train it is learned from this dealer, and with --best play is by the best table that there is"
             );
         }
         let space = self.state.unwrap_or(StateSpace::Soft);
-        info!("plays by the best table of {space} states");
-        Ok(solver.best(space))
+        match space {
+            StateSpace::Soft => info!("plays the best strategy (no file needed)"),
+            StateSpace::Coarse => info!("plays the best strategy of {space} states (no file needed)"),
+        }
+        Ok((solver.best(space), false))
     }
 }
 

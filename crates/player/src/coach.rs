@@ -98,7 +98,7 @@ mod tests {
 
     fn advice(action: Action, stand: f64, hit: f64) -> Advice {
         let odds = |reward: f64| Odds { win: f64::midpoint(1.0, reward), push: 0.0, lose: f64::midpoint(1.0, -reward) };
-        Advice { action, odds: Some((odds(stand), odds(hit))) }
+        Advice { action, by_table: false, odds: Some((odds(stand), odds(hit))) }
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
             assert!(coach.grade(&advice(Action::Hit, -0.100, -0.104), action).unwrap().is_right());
         }
         assert!(coach.grade(&advice(Action::Hit, -0.1, -0.2), Action::Hit).unwrap().is_right());
-        assert_eq!(coach.grade(&Advice { action: Action::Hit, odds: None }, Action::Hit), None);
+        assert_eq!(coach.grade(&Advice { action: Action::Hit, by_table: false, odds: None }, Action::Hit), None);
     }
 
     #[test]

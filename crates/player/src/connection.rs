@@ -19,7 +19,10 @@ pub(crate) fn open_any(addresses: &[SocketAddr], host: &str, port: u16) -> anyho
     let stream = TcpStream::connect(addresses).with_context(|| format!("cannot reach {host} port {port}"));
     let stream = stream.map_err(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         Some(ErrorKind::ConnectionRefused) => {
-            anyhow::anyhow!("nobody listens at {host} port {port}; is that the dealer's port?")
+            anyhow::anyhow!(
+                "nobody listens at {host} port {port}; is that the dealer's port? A dealer ends when its table is over, \
+                 unless it runs with --forever"
+            )
         }
         _ => error,
     })?;

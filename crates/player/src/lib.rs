@@ -150,7 +150,7 @@ impl Summary {
 fn tell(name: &Name, Summary { score, forfeits, games }: Summary) -> io::Result<()> {
     let Score { wins, pushes, losses, busts } = score;
     let row = Row { seat: 1, name: name.clone(), score, forfeits };
-    let width = row.half_width().map_or_else(String::new, |width| format!(" +/- {width:.4}"));
+    let width = row.half_width().map_or_else(String::new, |width| format!(" +/- {width:.4} (95 %)"));
     let forfeited = if forfeits > 0 { format!(" ({forfeits} forfeited)") } else { String::new() };
     let games = if games > 1 { format!(" in {games} games") } else { String::new() };
     let mut out = io::stdout().lock();

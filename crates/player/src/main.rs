@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use cmdkit::{EXIT_USAGE, Usage};
 
-const USAGE: Usage = Usage { code: EXIT_USAGE, example: "Ann localhost 12345 --human" };
+const USAGE: Usage = Usage { code: EXIT_USAGE, example: "Ann localhost 2021 --human" };
 
 fn main() -> ExitCode {
     cmdkit::run::<player::Args>(USAGE, player::run)

@@ -43,7 +43,7 @@ const SOON: u64 = 10;
 const KEYS: &[(&str, &str)] = &[
     ("h", "hit: take a card"),
     ("s", "stand: take no more"),
-    ("a", "show the odds and what the table would do"),
+    ("a", "show the odds and the advice: best play, unless you gave a table"),
     ("q", "leave; a hand that is not played to its end is lost"),
     ("Ctrl-L", "draw everything again"),
     ("Ctrl-Z", "stop until the shell goes on; the dealer's clock does not stop"),
@@ -285,7 +285,11 @@ fn advice(game: &Game) -> Vec<Line<'static>> {
     let line = |action: Action, key: &'static str| {
         let odds = advice.odds.map(|(stand, hit)| if action == Action::Hit { hit } else { stand });
         let advised = advice.action == action;
-        let mark = if advised { "<- the table" } else { "" };
+        let mark = match (advised, advice.by_table) {
+            (true, false) => "<- best play",
+            (true, true) => "<- the table",
+            (false, _) => "",
+        };
         let words = odds.map_or_else(String::new, odds_in_words);
         let style = if advised { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
         Line::styled(format!("{key:<6} {words}  {mark}"), style)

@@ -15,7 +15,7 @@ const MAX_GAMES: u32 = 1_000_000_000;
 /// The default port of a server.
 const SERVER_PORT: u16 = 2022;
 /// The default port for the GUI's messages.
-const PORT: u16 = 2023;
+pub(crate) const PORT: u16 = 2023;
 /// The default name of a bot.
 const BOT: &str = "bot";
 /// The name of a player whose login name is unknown.
@@ -99,7 +99,7 @@ pub struct Args {
           value_parser = whole_number(1..=MAX_BOTS, 4), allow_negative_numbers = true)]
     pub headless: Option<u16>,
 
-    /// How well bots play; a person beats normal ones about half of the time [default: normal]
+    /// How well bots play; a person alone with a normal one wins nearly half of the games [default: normal]
     #[arg(long, value_name = "LEVEL", help_heading = "Bots", value_parser = level())]
     pub level: Option<Level>,
 

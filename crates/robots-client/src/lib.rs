@@ -50,6 +50,9 @@ use crate::{
     player::{Player, Steering},
 };
 
+/// Where robots-gui waits for pictures unless it is told otherwise.
+const GUI_PORT: u16 = 2024;
+
 /// Runs the program.
 ///
 /// # Errors
@@ -112,7 +115,7 @@ async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
         Screen::Gui { address, port, bind } => {
             let sockets = bind_udp(&bind, port).map_err(|taken| taken.naming("--port"));
             let sockets = sockets.context("cannot listen to the GUI")?;
-            announce(&sockets, port)?;
+            announce(&sockets, port, &address)?;
             (Some(find_gui(sockets, address).await?), None)
         }
         Screen::Terminal => {
@@ -187,13 +190,20 @@ async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Re
 }
 
 // Prints one line and flushes it, since standard output may be a pipe.
-fn announce(sockets: &[net::UdpSocket], port: u16) -> anyhow::Result<()> {
+fn announce(sockets: &[net::UdpSocket], port: u16, gui: &HostPort) -> anyhow::Result<()> {
     let port = sockets.first().map(net::UdpSocket::local_addr).transpose()?.map_or(port, |address| address.port());
     let mut stdout = io::stdout().lock();
-    if let Err(error) = writeln!(stdout, "Waiting for the GUI at port {port}").and_then(|()| stdout.flush()) {
+    if let Err(error) = writeln!(stdout, "{}", about_gui(port, gui)).and_then(|()| stdout.flush()) {
         warn!(%error, port, "the GUI's port cannot be written to standard output");
     }
     Ok(())
+}
+
+// Where keys come from and pictures go to, and what shows them there.
+fn about_gui(port: u16, gui: &HostPort) -> String {
+    let pictures = if gui.port == GUI_PORT { String::new() } else { format!(" -p {}", gui.port) };
+    let keys = if port == args::PORT { String::new() } else { format!(" -c localhost:{port}") };
+    format!("Keys of the GUI come to UDP port {port}; pictures go to {gui} (start it: robots-gui{pictures}{keys})")
 }
 
 fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
@@ -232,5 +242,20 @@ async fn headless(
     match failures.into_iter().next() {
         None => Ok(()),
         Some(first) => Err(first.context(format!("{failed} of {all} bots could not go on"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_says_where_its_gui_has_to_be_and_how_to_start_it() {
+        let said = |port, gui: &str| about_gui(port, &gui.parse().unwrap());
+        assert_eq!(
+            said(2023, "localhost:2024"),
+            "Keys of the GUI come to UDP port 2023; pictures go to localhost:2024 (start it: robots-gui)"
+        );
+        assert!(said(7, "[::1]:9").ends_with("pictures go to [::1]:9 (start it: robots-gui -p 9 -c localhost:7)"));
     }
 }

@@ -65,6 +65,7 @@ fn warn_of_long_history(config: &Config) {
 struct Announcement(Config);
 
 impl Announce for Announcement {
+    const SCORES: &'static str = "deaths";
     const READY: &'static str = "Ready to play";
 
     fn text(&self, reach: &Reach) -> String {

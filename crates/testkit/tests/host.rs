@@ -2,6 +2,7 @@
 
 mod holding;
 mod routing;
+mod warden;
 
 use std::{
     collections::VecDeque,

@@ -1,9 +1,11 @@
 // Chooses the page by the address.
 
 import { nameButton } from './page/identity.js';
+import { showLearn } from './page/learn.js';
 import { showLobby } from './page/lobby.js';
 import { showMissing } from './page/missing.js';
 import { showAgainst, showPlayer, showPlayers } from './page/players.js';
+import { showPuzzles } from './page/puzzles.js';
 import { showReplay } from './page/replay.js';
 import { showRoom } from './page/room.js';
 import { route } from './page/route.js';
@@ -19,6 +21,8 @@ const PAGES = [
   [/^\/$/, () => showLobby(main, first)],
   [/^\/rooms\/([\w-]+)$/, ([id], query) => showRoom(main, id, query.has('watch'))],
   [/^\/matches\/([^/]+)$/, ([id], query) => showReplay(main, id, query)],
+  [/^\/mastermind$/, () => showPuzzles(main, first)],
+  [/^\/learn$/, () => showLearn(main)],
   [/^\/players$/, () => showPlayers(main)],
   [/^\/players\/([^/]+)$/, ([name], query) => showPlayer(main, name, query.get('kind'))],
   [/^\/players\/([^/]+)\/against\/([^/]+)$/, ([one, other]) => showAgainst(main, one, other)],

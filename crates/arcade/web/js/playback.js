@@ -26,6 +26,9 @@ const AHEAD = 4_000;
 /** How far back a step goes if nothing was told shortly before. */
 const BACK = 1_000;
 
+/** How long before its end a match is loaded to show the end, in milliseconds. */
+const BEFORE_END = 1_000;
+
 export class Playback {
   /**
    * @param {Source} source
@@ -59,7 +62,8 @@ export class Playback {
     this.at = Math.min(Math.max(0, at), this.length);
     this.turn += 1;
     this.queue = [];
-    this.loadedTo = this.at;
+    // Whoever comes after the end is told nothing of the match, so the end is reached from a little before.
+    this.loadedTo = this.at < this.length ? this.at : Math.max(0, this.length - BEFORE_END);
     this.screen.changed();
     const { turn } = this;
     await this.load(true);

@@ -70,6 +70,7 @@ test('steps lead to what was told next and before', async () => {
   assert.equal(playback.at, 6000);
   assert.equal(shown(), 'state 6');
   await playback.seek(100_000);
+  assert.match(shown(), / 100$/, 'the end is reached from before');
   await playback.forward();
   assert.equal(playback.at, 100_000);
 });

@@ -581,7 +581,7 @@ impl Game {
             .events()
             .iter()
             .filter_map(|event| match event {
-                GameEvent::Left { name, why: Departure::Quit, .. } => Some(name.clone()),
+                GameEvent::Left { name, why: Departure::Quit | Departure::GameOver, .. } => Some(name.clone()),
                 _ => None,
             })
             .collect();

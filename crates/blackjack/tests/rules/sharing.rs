@@ -133,7 +133,7 @@ fn whoever_takes_a_seat_leaves_it_once_and_faults_are_warnings() {
                 let expected = match name.as_str() {
                     "Ann" => Departure::Dismissed("JOIN Ann was not asked for".into()),
                     "Cyd" => Departure::Disconnected(Gone::Broken),
-                    _ => Departure::Quit,
+                    _ => Departure::GameOver,
                 };
                 assert_eq!(*why, expected, "{name}");
             }

@@ -17,7 +17,7 @@ impl Server {
     pub(super) fn finish(&mut self, out: &mut Outbox) {
         let text = format!("GAME OVER:\n{}", self.game.table());
         self.tell_end(out);
-        self.dismiss(text.as_bytes(), out);
+        self.dismiss(text.as_bytes(), &Departure::GameOver, out);
         out.summary(text.clone());
         self.toggle_game();
         let next = self.config.rematch.then(|| Game::new(Arc::clone(&self.grid), self.config.rules, &mut self.rng));
@@ -45,19 +45,19 @@ impl Server {
             if self.has_begun() {
                 self.tell_end(out);
             }
-            self.dismiss(text.as_bytes(), out);
+            self.dismiss(text.as_bytes(), &Departure::Dismissed("the server was stopped".to_string()), out);
             self.take_leave_of_strangers(&text, out);
         }
         self.set_outcome(Outcome::Stopped);
     }
 
     // Takes leave of everybody who has a seat.
-    fn dismiss(&mut self, text: &[u8], out: &mut Outbox) {
+    fn dismiss(&mut self, text: &[u8], why: &Departure, out: &mut Outbox) {
         for seat in self.seats.values() {
             out.send(seat.peer, ServerMessage::Quit(text).to_frame(seat.framing()));
         }
         for peer in self.seats.keys().copied().collect::<Vec<_>>() {
-            self.leave_seat(peer, Departure::Quit, out);
+            self.leave_seat(peer, why.clone(), out);
         }
     }
 

@@ -80,7 +80,7 @@ fn each_game_is_told_from_its_beginning_to_its_end() {
         let standings = vec![row(1, "B", "Bob", 4), row(2, "A", "Ann", 0), row(2, "C", "Cy", 0)];
         assert_eq!(told[0], GameEvent::Ended { game, complete: true, standings });
         for (number, (name, seat)) in (0..).zip(names.into_iter().zip(["A", "B", "C"])) {
-            assert!(told.contains(&left(first + number, name, seat, Departure::Quit)), "{told:?}");
+            assert!(told.contains(&left(first + number, name, seat, Departure::GameOver)), "{told:?}");
         }
         assert!(matches!(&told[4..], [GameEvent::Summary(text)] if text.starts_with("GAME OVER:\n")), "{told:?}");
         assert_eq!(status(&hall), (Phase::Lobby, 0, 26), "nobody has joined the next game yet");

@@ -40,7 +40,7 @@ pub(super) fn tell(game: &Game, event: &Event, seconds: Option<u64>) -> io::Resu
     out.flush()
 }
 
-/// Writes what the table would do, and the odds.
+/// Writes the advice, and the odds.
 pub(super) fn advise(advice: &Advice) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if let Some((stand, hit)) = advice.odds {
@@ -48,7 +48,8 @@ pub(super) fn advise(advice: &Advice) -> io::Result<()> {
         writeln!(out, "  stand  {}", odds_in_words(stand))?;
     }
     let advised = if advice.action == Action::Hit { "hits" } else { "stands" };
-    writeln!(out, "The table {advised}. {ASK}")?;
+    let who = if advice.by_table { "The table" } else { "Best play" };
+    writeln!(out, "{who} {advised}. {ASK}")?;
     out.flush()
 }
 

@@ -51,7 +51,7 @@ fn who_looks_on_sees_cards_odds_and_advice_and_no_keys() {
             "└────┘└────┘",
             "",
             "Hit    win  24.5 %  push   4.8 %  lose  70.6 %  reward -0.461",
-            "Stand  win  37.5 %  push   0.0 %  lose  62.5 %  reward -0.250  <- the table",
+            "Stand  win  37.5 %  push   0.0 %  lose  62.5 %  reward -0.250  <- best play",
             "",
             "",
             "",
@@ -68,7 +68,7 @@ fn advice_is_hidden_until_it_is_asked_for() {
     assert_eq!(hidden[0], "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000                         ? keys");
     assert_eq!(hidden[23], "H hit   S stand   A advice   Q leave                         24 s left to answer");
     let shown = drawn(&asked, &Scene { advised: true, ..PLAYING }, 80, 24);
-    assert!(has(&shown, "<- the table") && !has(&shown, "A advice"), "{shown:#?}");
+    assert!(has(&shown, "<- best play") && !has(&shown, "A advice"), "{shown:#?}");
 }
 
 #[test]

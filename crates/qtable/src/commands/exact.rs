@@ -44,7 +44,7 @@ pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
         writeln!(stdout, "{value:>9.6}  {what}")?;
     }
     for space in [StateSpace::Coarse, StateSpace::Soft] {
-        writeln!(stdout, "\nThe best table on {}; H hit, S stand:\n", facts(space))?;
+        writeln!(stdout, "\nThe best table on {}; H hit, S stand:\n\n{:>10}  dealer's card", facts(space), "")?;
         let chart = Chart::of_policy(judge.best(space).clone(), judge.best(space));
         stdout.write_all(terminal::cells(&chart, false).as_bytes())?;
     }

@@ -136,6 +136,7 @@ fn the_exact_values_are_the_known_ones() {
     let folder = TempDir::new();
     let json: Value = serde_json::from_str(&works(&folder, "exact --json")).unwrap();
     let text = works(&folder, "exact");
+    assert_eq!(text.matches("\n            dealer's card\n").count(), 2, "{text}");
     for (name, value) in [
         ("best_with_cards", -0.042_462),
         ("best_soft", -0.042_806),

@@ -77,20 +77,3 @@ export function value(hand) {
   const soft = hard <= 11 && hand.some(({ rank }) => rank === 1);
   return { total: soft ? hard + 10 : hard, soft };
 }
-
-/**
- * What the best table on total, softness and upcard does with one deck.
- * @param {Card[]} hand
- * @param {Card} upcard
- * @returns {'hit' | 'stand'}
- */
-export function best(hand, upcard) {
-  const { total, soft } = value(hand);
-  const dealer = upcard.rank === 1 ? 11 : Math.min(upcard.rank, 10);
-  let stand;
-  if (soft) stand = total >= 19 || (total === 18 && dealer <= 8);
-  else if (total <= 11) stand = false;
-  else if (total === 12) stand = dealer >= 4 && dealer <= 6;
-  else stand = total >= 17 || dealer <= 6;
-  return stand ? 'stand' : 'hit';
-}

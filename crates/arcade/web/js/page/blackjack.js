@@ -1,11 +1,19 @@
 // A blackjack table on the page.
 
-import { begin, best, fold, value } from '../fold/blackjack.js';
+import { ask } from '../api.js';
+import { curve } from '../board/curve.js';
+import { byBest, byLearned } from '../fold/advice.js';
+import { begin, fold, value } from '../fold/blackjack.js';
+import { signed } from '../fold/learn.js';
 import { HIT, STAND, decode, join } from '../protocol/blackjack.js';
 import { parse } from '../protocol/blackjack-view.js';
+import { recall } from '../settings.js';
 import { sound } from '../sound.js';
 import { handElement, total } from './cards.js';
 import { element, listenToKeys, toggle } from './dom.js';
+
+/** The best table never changes. @type {Promise<import('../fold/advice.js').Adviser> | null} */
+let best = null;
 
 const VERDICTS = { win: 'You win', push: 'A draw', loss: 'The dealer wins', bust: 'Bust' };
 
@@ -23,7 +31,9 @@ const HELP = [
  */
 export function playBlackjack({ board, below, controls, live, watching, playable, name, send, seated, changed }) {
   const state = begin();
-  let advises = false;
+  /** @type {import('../fold/advice.js').Adviser | null} */
+  let adviser = null;
+  let problem = '';
   /** Cards of the own hand that are shown already. */
   let known = 0;
   /** @type {import('./room.js').Room | null} */
@@ -32,7 +42,9 @@ export function playBlackjack({ board, below, controls, live, watching, playable
   board.append(felt);
   const line = element('p', { class: 'status', role: 'status' });
   const tally = element('p', { class: 'soft' });
-  below.append(element('div', { class: 'line' }, line), tally);
+  const worth = element('p', { class: 'worths', role: 'status', hidden: true });
+  const bankroll = element('div', { class: 'bankroll' });
+  below.append(element('div', { class: 'line' }, line), worth, tally);
   /** @param {string} answer */
   const decide = (answer) => {
     if (!state.asked) return;
@@ -42,11 +54,35 @@ export function playBlackjack({ board, below, controls, live, watching, playable
   };
   const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, 'Hit ', element('kbd', {}, 'h'));
   const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, 'Stand ', element('kbd', {}, 's'));
+  const learned = byLearned(recall('learned table'));
+  const source = element('select', { 'aria-label': 'Whose advice' }, element('option', { value: 'best' }, 'of the best table'));
+  if (learned) source.append(element('option', { value: 'learned' }, `of the table learned in ${learned.rounds.toLocaleString('en')} rounds`));
+  let advises = false;
+  const choose = async () => {
+    problem = '';
+    adviser = null;
+    if (advises && source.value === 'learned') adviser = learned?.adviser ?? null;
+    else if (advises) {
+      best ??= ask('/api/blackjack/table').then(byBest);
+      try {
+        const told = await best;
+        // It may have been switched off meanwhile.
+        if (advises && source.value === 'best') adviser = told;
+      } catch (error) {
+        best = null;
+        problem = error instanceof Error ? error.message : String(error);
+      }
+    }
+    source.hidden = !advises || !learned;
+    show();
+  };
   const advice = toggle('Advice', (on) => {
     advises = on;
-    show();
+    choose();
   });
-  if (playable) controls.append(hit, stand, advice);
+  source.hidden = true;
+  source.addEventListener('change', choose);
+  if (playable) controls.append(hit, stand, advice, source, bankroll);
   const stopKeys = listenToKeys((event) => {
     const answer = event.key === 'h' ? HIT : event.key === 's' ? STAND : null;
     if (!playable || answer === null) return false;
@@ -66,12 +102,13 @@ export function playBlackjack({ board, below, controls, live, watching, playable
           : state.hand.length === 0
             ? waits()
             : 'The others play.';
-    const told = advises && state.asked && state.upcard ? ` The best table says: ${best(state.hand, state.upcard)}.` : '';
-    line.textContent = said + told;
+    line.textContent = said;
+    showAdvice();
+    if (state.bankroll.length > 2) bankroll.replaceChildren(curve(state.bankroll, 'Bankroll'));
     tally.textContent = `Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`;
     // The dealer tells nobody of the hands of others.
     const neighbours = others().map((other) =>
-      element('section', { class: 'place', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
+      element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
     );
     const middle = Math.ceil(neighbours.length / 2);
     felt.replaceChildren(
@@ -87,8 +124,8 @@ export function playBlackjack({ board, below, controls, live, watching, playable
         { class: 'places' },
         ...neighbours.slice(0, middle),
         element(
-          'section',
-          { class: 'place own', 'aria-label': `${name}'s hand` },
+          'div',
+          { class: 'place own', role: 'group', 'aria-label': `${name}'s hand` },
           element('h2', {}, `${name} `, element('span', { class: 'total' }, total(state.hand))),
           handElement(state.hand, known),
           element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? VERDICTS[state.verdict] : ' '),
@@ -97,6 +134,16 @@ export function playBlackjack({ board, below, controls, live, watching, playable
       ),
     );
     known = state.hand.length;
+  };
+  const showAdvice = () => {
+    const told = adviser && state.asked && state.upcard ? adviser(state.hand, state.upcard) : null;
+    worth.hidden = !advises;
+    hit.classList.toggle('advised', told?.action === 'hit');
+    stand.classList.toggle('advised', told?.action === 'stand');
+    const silent = state.asked && adviser ? 'It has never met this hand.' : 'Advice comes when it is your turn.';
+    if (!told) return worth.replaceChildren(problem || silent);
+    const mean = (/** @type {string} */ name, /** @type {number | null} */ number) => (number === null ? [] : [element('span', {}, `${name} is worth ${signed(number, 3)}`)]);
+    return worth.replaceChildren(element('strong', {}, told.action === 'hit' ? 'Hit' : 'Stand'), ...mean('hit', told.hit), ...mean('stand', told.stand));
   };
   const waits = () => (room && room.phase === 'lobby' ? `Waiting for players: ${room.taken} of ${room.seats}.` : 'Waiting for the cards.');
   /** The names of the others; one of the same name as oneself is left out once. */
@@ -126,13 +173,13 @@ export function playBlackjack({ board, below, controls, live, watching, playable
           ...seats.map((seat) =>
             seat
               ? element(
-                  'section',
-                  { class: 'place', 'aria-label': seat.name },
+                  'div',
+                  { class: 'place', role: 'group', 'aria-label': seat.name },
                   element('h2', {}, `${seat.name} `, element('span', { class: 'total' }, total(seat.hand))),
                   handElement(seat.hand),
                   element('p', { class: 'verdict' }, seat.stage),
                 )
-              : element('section', { class: 'place free', 'aria-label': 'A free seat' }, element('h2', {}, 'A free seat')),
+              : element('div', { class: 'place free', role: 'group', 'aria-label': 'A free seat' }, element('h2', {}, 'A free seat')),
           ),
         ),
       ]),

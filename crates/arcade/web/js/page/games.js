@@ -5,7 +5,7 @@
  * @typedef {{ name: string, seat: string, proven?: boolean, bot?: boolean }} Player
  * @typedef {{ rank: number, name: string, seat: string, score: number, proven?: boolean, bot?: boolean }} Row
  * @typedef {{ id: string, game: Game, title: string, phase: string, taken: number, seats: number, port: number, players: Player[],
- *   result: Row[] | null, watchers?: number, permanent?: boolean, match?: string | null }} Room As the hub tells of it.
+ *   result: Row[] | null, watchers?: number, permanent?: boolean, match?: string | null, options?: Record<string, unknown> }} Room As the hub tells of it.
  * @typedef {{ id: string, game: Game, title: string, room: string, started: string, seconds: number, players: Row[] }} Match
  * @typedef {{ rank: number, name: string, rating: number, matches: number, wins: number, proven?: boolean, bot?: boolean }} Leader
  */
@@ -38,7 +38,9 @@ export const GAMES = {
 export const isGame = (game) => Object.hasOwn(GAMES, game);
 
 /** @param {Room} room */
-export function phaseInWords({ phase, taken, seats }) {
+export function phaseInWords({ phase, taken, seats, options }) {
+  const mode = options?.['mode'];
+  if (mode === 'solo' || mode === 'daily') return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
   switch (phase) {
     case 'lobby':
       return taken === 0 ? 'Waiting for players' : `Waiting for players, ${taken} of ${seats} are there`;

@@ -64,7 +64,7 @@ export function rowElements({ rules: { length }, lines, over }, now) {
       const code = line.place === null ? (line.peg ?? '*') : '*'.repeat(length);
       const shown = line.place !== null && line.peg !== null ? [...code].map((star, at) => (at + 1 === line.place ? line.peg : star)).join('') : code;
       row('lifeline', lineInWords(line), element('span', { class: 'told' }, 'Lifeline'), holes(shown));
-      if (line.lifeline === 2) row('lifeline', '', element('span', { class: 'told' }, 'its second row'));
+      if (line.lifeline === 2) row('lifeline', '', element('span', { class: 'told wide' }, 'taken by the lifeline'));
     }
   }
   if (!over && rows.length < TURNS) {

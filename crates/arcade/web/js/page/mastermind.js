@@ -45,7 +45,7 @@ export function playMastermind({ board, below, controls, live, playable, name, s
   const line = element('p', { class: 'status', role: 'status' });
   const advice = element('div', { class: 'advice', 'aria-live': 'polite' });
   const end = element('section', { class: 'result', 'aria-label': 'Your game', hidden: true });
-  below.append(element('div', { class: 'line' }, line), advice);
+  below.append(element('div', { class: 'line' }, line));
 
   const button = (/** @type {string} */ text, /** @type {() => void} */ click, primary = false) =>
     element('button', { type: 'button', class: primary ? 'primary large' : '', click }, text);
@@ -55,7 +55,7 @@ export function playMastermind({ board, below, controls, live, playable, name, s
   const hint = button('Hint', () => send(HINT));
   const resign = button('Give up', () => send(RESIGN));
   if (playable) {
-    controls.append(guess, back, ...lifelines.map(({ made }) => made), hint, resign);
+    controls.append(guess, back, ...lifelines.map(({ made }) => made), hint, resign, advice);
     below.prepend(end);
   }
 
@@ -72,6 +72,8 @@ export function playMastermind({ board, below, controls, live, playable, name, s
   const stopKeys = listenToKeys((event) => {
     if (!playable || !state.turn) return false;
     const { key, target } = event;
+    // Keys are for one's own game, whichever is looked at.
+    if (/^([1-8h]|Backspace|Arrow\w+)$/.test(key)) watched = null;
     const onButton = target instanceof HTMLButtonElement && !target.classList.contains('hole');
     if (/^[1-8]$/.test(key)) draft.set(key);
     else if (key === 'Backspace') draft.back();

@@ -94,6 +94,7 @@ function play(main, match, timeline, seat, at) {
       live: element('p', {}),
       watching: seat === null,
       playable: false,
+      film: true,
       name: viewer?.name ?? '',
       kept: seat,
       send: () => {},
@@ -158,9 +159,9 @@ function play(main, match, timeline, seat, at) {
     type: 'range',
     min: '0',
     max: String(timeline.length),
-    step: '100',
+    step: 'any',
     'aria-label': 'Moment of the match',
-    input: () => void seek(Number(bar.value)),
+    input: () => void seek(Math.round(Number(bar.value))),
   });
   const time = element('span', { class: 'time' });
   const speed = element('select', { 'aria-label': 'Speed' }, ...SPEEDS.map((one) => element('option', { value: String(one) }, `${one}x`)));

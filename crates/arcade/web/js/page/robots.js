@@ -33,7 +33,7 @@ const HELP = [
  * @param {import('./room.js').Stage} stage
  * @returns {import('./room.js').Play}
  */
-export function playRobots({ board, below, controls, live, watching, playable, name, kept, send, seated, changed }) {
+export function playRobots({ board, below, controls, live, watching, playable, film, name, kept, send, seated, changed }) {
   const state = begin();
   /** @type {number | null} */
   let own = null;
@@ -168,7 +168,8 @@ export function playRobots({ board, below, controls, live, watching, playable, n
       text.textContent = asText(game, settings, own);
     } else {
       const mine = own === null ? (playable ? ' Join to play.' : '') : ' You are in.';
-      line.textContent = `Waiting for players: ${state.players.size} of ${settings.players}.${mine}`;
+      const waiting = `Waiting for players: ${state.players.size} of ${settings.players}.${mine}`;
+      line.textContent = film && finished ? 'The game is over.' : waiting;
     }
     surface.change();
   };

@@ -27,6 +27,7 @@ import { Seats } from './seats.js';
  * @property {HTMLElement} live Speaks what has changed.
  * @property {boolean} watching Whether the messages are those for watchers.
  * @property {boolean} playable Whether there is somebody to play: not for watchers, nor in a replay.
+ * @property {boolean} film Whether it is a replay, after whose end nothing comes.
  * @property {string} name The player's name.
  * @property {string | null} kept The seat that the page had before a reload, if the hub still keeps it.
  * @property {(data: string | Uint8Array<ArrayBuffer>) => void} send
@@ -147,6 +148,7 @@ function enter(main, id, game, start, watching) {
     live,
     watching,
     playable: !watching,
+    film: false,
     name: ownName() ?? 'guest',
     kept: sessionStorage.getItem(key) === null ? null : sessionStorage.getItem(`own ${id}`),
     send: (data) => link.send(data),

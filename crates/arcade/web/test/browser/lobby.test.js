@@ -67,7 +67,7 @@ test('a room of one’s own: made by the form, played, and to be seen again', bo
   const turn = page.getByText(/^Turn \d+ of 12/);
   await turn.waitFor();
   await page.getByRole('slider', { name: 'Moment of the match' }).press('End');
-  await page.waitForFunction(() => /Turn 12 of 12|Waiting/.test(document.querySelector('main [role=status]')?.textContent ?? ''));
+  await page.waitForFunction(() => /Turn 12 of 12|over/.test(document.querySelector('main [role=status]')?.textContent ?? ''));
   const address = new URL(page.url());
   assert.ok(Number(address.searchParams.get('at')) > 0);
   await page.getByLabel('As seen by').selectOption({ index: 1 });

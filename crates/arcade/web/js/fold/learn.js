@@ -1,0 +1,58 @@
+// What the hub tells of a learner, for the page.
+
+/**
+ * @typedef {'coarse' | 'soft'} Space
+ * @typedef {{ space: Space, running: boolean, rounds: number, mean: number, speed: number, pace: number | null, value: number, optimum: number,
+ *   differs: number, cells: string, best: string, means: [number | null, number | null, number][], curve: [number, number][] }} Report
+ * @typedef {{ total: number, soft: boolean, upcard: number }} State
+ */
+
+/**
+ * The states in the order in which the hub tells of them: by total, hard before soft, then by upcard.
+ * @param {Space} space
+ * @returns {State[]}
+ */
+export function states(space) {
+  const all = [];
+  for (let total = 4; total <= 21; total += 1) {
+    for (const soft of [false, true]) {
+      if (soft && (space === 'coarse' || total < 12)) continue;
+      for (let upcard = 2; upcard <= 11; upcard += 1) all.push({ total, soft, upcard });
+    }
+  }
+  return all;
+}
+
+/** @param {number} upcard 11 is the ace. */
+export const upcardName = (upcard) => (upcard === 11 ? 'A' : String(upcard));
+
+/**
+ * A cell in words.
+ * @param {string} cell
+ * @param {string} best
+ * @param {[number | null, number | null, number]} means
+ */
+export function cellInWords(cell, best, [hit, stand, visits]) {
+  if (cell === '.') return 'not met yet';
+  const does = cell.toLowerCase() === 'h' ? 'hits' : 'stands';
+  const worth = (/** @type {number | null} */ mean) => (mean === null ? 'not tried' : signed(mean, 3));
+  const differs = cell.toLowerCase() === best ? '' : '; the best table does not';
+  return `${does}${differs}. Hit ${worth(hit)}, stand ${worth(stand)}, met ${visits.toLocaleString('en')} times`;
+}
+
+/** @param {number} value @param {number} digits */
+export const signed = (value, digits) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(digits)}`;
+
+/**
+ * Places of the curve on a logarithmic scale of rounds, from 0 to 1 each.
+ * @param {[number, number][]} curve
+ * @param {number} optimum
+ */
+export function scale(curve, optimum) {
+  const most = Math.max(10, ...curve.map(([rounds]) => rounds));
+  const low = Math.min(-0.12, ...curve.map(([, value]) => value));
+  const high = optimum + (optimum - low) * 0.08;
+  const x = (/** @type {number} */ rounds) => Math.log1p(rounds) / Math.log1p(most);
+  const y = (/** @type {number} */ value) => (value - low) / (high - low);
+  return { most, low, high, x, y };
+}

@@ -1,0 +1,92 @@
+//! The driver against servers that behave, leave, and misbehave.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    future::{pending, ready},
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
+use blackjack::{Client, Name};
+use clientkit::{Ended, Level, Wire, blackjack_bot, nuggets_bot, run};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream, UdpSocket},
+    time::timeout,
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn local() -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, 0).into()
+}
+
+// A bot of blackjack, connected, and the server's end of the connection.
+async fn table() -> (Wire, Client, impl clientkit::Pilot<Client>, TcpStream) {
+    let listener = TcpListener::bind(local()).await.unwrap();
+    let mut told = None;
+    let address = listener.local_addr().unwrap();
+    let (wire, accepted) = tokio::join!(Wire::stream(local(), address, |own| told = Some(own)), listener.accept());
+    let (wire, (stream, peer)) = (wire.unwrap(), accepted.unwrap());
+    assert_eq!((told, wire.address().unwrap()), (Some(peer), peer), "the address is known before the connection");
+    let (client, pilot) = blackjack_bot(Name::new(b"Bot").unwrap(), Level::Easy);
+    (wire, client, pilot, stream)
+}
+
+async fn heard(stream: &mut TcpStream, expected: &[u8]) {
+    let mut bytes = vec![0; expected.len()];
+    stream.read_exact(&mut bytes).await.unwrap();
+    assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+#[tokio::test]
+async fn a_bot_joins_answers_and_ends_with_the_game() {
+    let (mut wire, mut client, mut pilot, mut stream) = table().await;
+    let dealer = async {
+        heard(&mut stream, b"JOIN Bot\0").await;
+        let cards = b"BEGIN\0CARD Ten of Clubs\0CARD Seven of Hearts\0DEALER Three of Diamonds\0DECI";
+        stream.write_all(cards).await.unwrap();
+        stream.write_all(b"SION\0").await.unwrap();
+        heard(&mut stream, b"STAND\0").await;
+        stream.write_all(b"RESULT WIN\0QUIT\0").await.unwrap();
+    };
+    let (ended, ()) =
+        timeout(PATIENCE, async { tokio::join!(run(&mut wire, &mut client, &mut pilot, pending()), dealer) })
+            .await
+            .unwrap();
+    assert!(matches!(ended, Ended::Over), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_leaves_or_talks_nonsense_is_lost() {
+    for (said, why) in [(&b""[..], "closed"), (b"WHAT\0", "no message")] {
+        let (mut wire, mut client, mut pilot, mut stream) = table().await;
+        let server = async {
+            heard(&mut stream, b"JOIN Bot\0").await;
+            stream.write_all(said).await.unwrap();
+            stream.shutdown().await.unwrap();
+        };
+        let ended = async { tokio::join!(run(&mut wire, &mut client, &mut pilot, pending()), server).0 };
+        let ended = timeout(PATIENCE, ended).await.unwrap();
+        assert!(matches!(&ended, Ended::Lost(text) if text.contains(why)), "{ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_is_to_stop_takes_leave_where_there_is_a_way_to() {
+    let (mut wire, mut client, mut pilot, _stream) = table().await;
+    let ended = timeout(PATIENCE, run(&mut wire, &mut client, &mut pilot, ready(()))).await.unwrap();
+    assert!(matches!(ended, Ended::Stopped), "{ended:?}");
+
+    let server = UdpSocket::bind(local()).await.unwrap();
+    let mut wire = Wire::datagrams(local(), server.local_addr().unwrap()).unwrap();
+    let (mut client, mut pilot) = nuggets_bot(nuggets::Name::new(b"Bot").unwrap(), Level::Hard, 1);
+    let ended = timeout(PATIENCE, run(&mut wire, &mut client, &mut pilot, ready(()))).await.unwrap();
+    assert!(matches!(ended, Ended::Stopped), "{ended:?}");
+    let mut bytes = [0; 64];
+    let mut next = async || {
+        let length = timeout(PATIENCE, server.recv(&mut bytes)).await.unwrap().unwrap();
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    };
+    assert_eq!([next().await, next().await], ["PLAY Bot", "KEY Q"]);
+}

@@ -1,0 +1,101 @@
+//! Addresses that are refused, and peers that are removed.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use netcore::{HostId, PeerId, Time};
+use netshell::{Host, Observer, Removal, Warden};
+
+use super::{Parrot, Script, Told, work};
+
+const ANN: &str = "10.0.0.1:5000";
+const BOB: &str = "10.0.0.2:5000";
+
+/// Refuses one host, and removes whom the test names.
+#[derive(Debug, Clone, Default)]
+struct Porter(Arc<Mutex<VecDeque<Removal>>>);
+
+impl Porter {
+    fn remove(&self, removal: Removal) {
+        self.0.lock().unwrap().push_back(removal);
+    }
+}
+
+impl Warden for Porter {
+    fn admits(&mut self, address: SocketAddr) -> bool {
+        HostId::from(address) != HostId::of(BOB)
+    }
+
+    fn poll_removal(&mut self, _: &mut Context<'_>) -> Poll<Removal> {
+        self.0.lock().unwrap().pop_front().map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+/// Peers that are connected, by what an observer is told.
+#[derive(Debug, Clone, Default)]
+struct Present(Arc<Mutex<Vec<PeerId>>>);
+
+impl Observer for Present {
+    fn connected(&mut self, _: Time, peer: PeerId, _: netcore::Role, _: &str) {
+        self.0.lock().unwrap().push(peer);
+    }
+
+    fn closed(&mut self, _: Time, peer: PeerId) {
+        self.0.lock().unwrap().retain(|there| *there != peer);
+    }
+}
+
+fn host() -> (Host, Script, Porter, Present) {
+    let (script, porter, present) = (Script::default(), Porter::default(), Present::default());
+    let host = Host::new(Parrot::default()).with_warden(porter.clone()).with_observer(present.clone());
+    (host.with_transport(script.clone()), script, porter, present)
+}
+
+// Has the host look for removals, and does all that follows.
+fn look(host: &mut Host) {
+    while host.poll_ready(&mut Context::from_waker(Waker::noop())).is_ready() {
+        work(host);
+    }
+}
+
+fn frame(id: u64, text: &str) -> (u64, Told) {
+    (id, Told::Frame(text.into()))
+}
+
+#[test]
+fn a_refused_address_never_reaches_the_room() {
+    let (mut host, script, _, present) = host();
+    script.open(1, BOB);
+    script.say(1, "all");
+    script.open(2, ANN);
+    work(&mut host);
+    // The first peer is the second connection.
+    assert_eq!(script.told(), [(1, Told::Closed), frame(2, "hello 0")]);
+    assert_eq!((host.peers(), present.0.lock().unwrap().as_slice()), (1, [PeerId(0)].as_slice()));
+}
+
+#[test]
+fn a_peer_that_is_removed_is_told_so_and_has_left_for_the_room() {
+    let (mut host, script, porter, present) = host();
+    for (id, address) in [(1, ANN), (2, "10.0.0.3:1"), (3, "10.0.0.1:5001")] {
+        script.open(id, address);
+    }
+    work(&mut host);
+    script.told();
+    porter.remove(Removal::Peer(PeerId(1), Some(Bytes::from_static(b"out"))));
+    porter.remove(Removal::Peer(PeerId(9), None));
+    look(&mut host);
+    let told = script.told();
+    let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Told::Closed)];
+    assert_eq!(told, after);
+    assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
+    // All of a host.
+    porter.remove(Removal::Host(HostId::of(ANN), None));
+    look(&mut host);
+    assert_eq!((host.peers(), script.told().iter().filter(|(_, told)| *told == Told::Closed).count()), (0, 2));
+}

@@ -1,0 +1,34 @@
+//! The client in Python that stands in the README.
+
+use std::process::Command;
+
+use testkit::{TempDir, process::Process};
+
+use super::read;
+use crate::nuggets::{HALL, Server};
+
+/// The program in the README, for a server at `port`.
+fn client(port: u16) -> String {
+    let readme = read("README.md");
+    let (_, program) = readme.split_once("```python\n").unwrap();
+    program.split_once("```").unwrap().0.replace("PORT)", &format!("{port})"))
+}
+
+#[test]
+fn the_client_in_python_plays_a_game() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return eprintln!("this machine has no python3, so the client in Python is not tested");
+    }
+    let folder = TempDir::new();
+    let server = Server::start(&[&folder.file("hall.txt", HALL), "5"]);
+    let program = folder.file("client.py", client(server.port));
+    // The hall has six rows, so one of these steps leads into a wall. An empty line is no key, and `?` is no key of the game.
+    let keys = ["k", "k", "k", "k", "k", "k", "", "?", "Q"];
+    let typed = folder.file("keys", format!("{}\n", keys.join("\n")));
+    let finished = Process::run(Command::new("sh").args(["-c", "exec python3 \"$0\" < \"$1\"", &program, &typed]));
+    assert_eq!(finished.code, Some(0), "{}{}", finished.stdout, finished.stderr);
+    assert_eq!(finished.stdout.matches("key: ").count(), keys.len(), "{}", finished.stdout);
+    assert!(finished.stdout.contains("ERROR "), "the server says what it does not understand: {}", finished.stdout);
+    assert!(finished.stdout.contains("|") && finished.stdout.contains('@'), "{}", finished.stdout);
+    assert!(finished.stdout.ends_with("Thanks for playing!\n"), "{}", finished.stdout);
+}
