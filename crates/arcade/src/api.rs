@@ -99,7 +99,7 @@ impl From<ReplayError> for Refusal {
     fn from(error: ReplayError) -> Self {
         let status = match error {
             ReplayError::Gone | ReplayError::NoSeat(_) => StatusCode::NOT_FOUND,
-            ReplayError::Damaged(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ReplayError::Damaged(_) | ReplayError::Unfinished => StatusCode::UNPROCESSABLE_ENTITY,
             ReplayError::Busy => StatusCode::SERVICE_UNAVAILABLE,
         };
         Self(status, error.to_string())

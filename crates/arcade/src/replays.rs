@@ -10,8 +10,9 @@ mod track;
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use serde::Serialize;
@@ -19,6 +20,7 @@ use store::Match;
 use tokio::{
     sync::Semaphore,
     task::{JoinError, spawn_blocking},
+    time::sleep,
 };
 use tracing::warn;
 
@@ -30,6 +32,9 @@ use crate::engines::with_engine;
 const MAX_REPLAYS: usize = 2;
 /// Callers that wait for that.
 const MAX_CALLERS: usize = 64;
+/// How often a journal is read again until the end of a match is in it, and the time between.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(150);
 /// The longest stretch of one answer, in milliseconds.
 pub(crate) const MAX_STRETCH: u64 = 300_000;
 /// Memory of the matches that are kept for the next request.
@@ -42,6 +47,8 @@ pub(crate) enum ReplayError {
     Gone,
     #[error("this match cannot be shown again: {0}")]
     Damaged(String),
+    #[error("this match cannot be shown again: its end is not in the journal")]
+    Unfinished,
     #[error("nobody had the seat '{0}' in this match")]
     NoSeat(String),
     #[error("too many matches are being replayed just now; try again in a moment")]
@@ -158,20 +165,16 @@ impl Replays {
         let path = self.path(found).filter(|path| path.is_file()).ok_or(ReplayError::Gone)?;
         let wanted =
             Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
-        let kept = self.kept(&found.id);
-        let is_new = kept.is_none();
-        let task = spawn_blocking(move || {
-            let track = match kept {
-                Some(track) => track,
-                None => Arc::new(read(&wanted)?),
-            };
-            Ok((work(&wanted.game, Arc::clone(&track))?, track))
-        });
-        let (result, track) = task.await.map_err(|error| panicked(&found.id, &error))??;
-        if is_new {
-            self.keep(&found.id, track);
-        }
-        Ok(result)
+        let track = if let Some(track) = self.kept(&found.id) {
+            track
+        } else {
+            let track = Arc::new(read(&wanted).await?);
+            self.keep(&found.id, Arc::clone(&track));
+            track
+        };
+        let game = wanted.game.clone();
+        let task = spawn_blocking(move || work(&game, track));
+        task.await.map_err(|error| panicked(&wanted.path, &error))?
     }
 
     fn kept(&self, id: &str) -> Option<Arc<Track>> {
@@ -193,16 +196,26 @@ impl Replays {
     }
 }
 
-fn read(wanted: &Wanted) -> Result<Track, ReplayError> {
-    with_engine!(&wanted.game, E => Track::read::<E>(wanted), else Err(unknown()))
+// Reads a match. The end of one that is just over reaches its file a moment later.
+async fn read(wanted: &Wanted) -> Result<Track, ReplayError> {
+    let mut attempts = 0;
+    loop {
+        let own = wanted.clone();
+        let task = spawn_blocking(move || with_engine!(&own.game, E => Track::read::<E>(&own), else Err(unknown())));
+        match task.await.map_err(|error| panicked(&wanted.path, &error))? {
+            Err(ReplayError::Unfinished) if attempts < ATTEMPTS => attempts += 1,
+            read => return read,
+        }
+        sleep(PAUSE).await;
+    }
 }
 
 fn unknown() -> ReplayError {
     ReplayError::Damaged("it is of a game that this hub does not know".into())
 }
 
-fn panicked(id: &str, error: &JoinError) -> ReplayError {
-    warn!(id, %error, "a replay has failed");
+fn panicked(path: &Path, error: &JoinError) -> ReplayError {
+    warn!(journal = %path.display(), %error, "a replay has failed");
     ReplayError::Damaged("its journal makes the game fail".into())
 }
 

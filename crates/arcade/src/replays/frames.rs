@@ -117,10 +117,9 @@ fn at<E: Marked>(track: &Track, from: u64) -> Result<(Replay<E>, usize), ReplayE
 
 // A replay of the last state that is kept before an arrival, and the number of the arrival after that state.
 fn start<E: Marked>(track: &Track, next: usize) -> Result<(Replay<E>, usize), ReplayError> {
-    let state = track.states.iter().rfind(|(index, _)| *index <= next);
-    let Some((first, state)) = state else { return Err(ReplayError::Damaged("it has no beginning".into())) };
-    let replay = Replay::restore(&track.head, state).map_err(|error| ReplayError::Damaged(error.to_string()))?;
-    Ok((replay, *first))
+    let state = track.states.iter().rfind(|state| state.arrivals <= next);
+    let replay = state.and_then(|state| Some((state.replay.downcast_ref::<Replay<E>>()?.clone(), state.arrivals)));
+    replay.ok_or_else(|| ReplayError::Damaged("it has no beginning".into()))
 }
 
 fn apply<E: Marked>(replay: &mut Replay<E>, arrival: &Arrival, out: &mut Outbox) -> Result<(), ReplayError> {

@@ -4,10 +4,10 @@ use mastermind::{
     protocol::HowOver,
     view::{Board, Line},
 };
-use netcore::Recorded;
+use netcore::{Protocol, Recorded};
 
 /// An engine whose matches can be shown again.
-pub(crate) trait Marked: Recorded + Clone {
+pub(crate) trait Marked: Recorded<Protocol: Protocol<Decoder: Sync>> + Clone + Send + Sync + 'static {
     /// What is compared.
     type Probe;
 

@@ -1,17 +1,19 @@
 //! A match in memory: what arrived, and states to begin from.
 
-use std::mem::size_of;
+use std::{any::Any, mem::size_of};
 
-use journal::{Arrival, ArrivalKind, Entry, Head, Note, Reader, Replay, Snapshot};
+use journal::{Arrival, ArrivalKind, Entry, Note, Reader, Replay};
 use netcore::{GameEvent, Occupant, Outbox, Output, PeerId};
 
 use super::{Mark, ReplayError, Wanted, marks::Marked};
 
 /// Arrivals between two states. Doubles when there are too many states.
-const SPACING: usize = 256;
+const SPACING: usize = 128;
 /// States of one match, and the memory that they take together.
 const MAX_STATES: usize = 64;
 const MAX_STATE_BYTES: usize = 64 << 20;
+/// How many times the length of its encoding a state takes in memory, not less.
+const WEIGHT: usize = 4;
 /// Memory of the arrivals of one match.
 const MAX_ARRIVAL_BYTES: usize = 64 << 20;
 /// Things that are marked on a timeline.
@@ -22,17 +24,27 @@ const MAX_SITTINGS: usize = 4_096;
 /// A match in memory.
 #[derive(Debug)]
 pub(crate) struct Track {
-    pub(super) head: Head,
     /// What arrived after the match had begun, to its end.
     pub(super) arrivals: Vec<Arrival>,
     /// States, with the number of arrivals before each. The first is that at the beginning.
-    pub(super) states: Vec<(usize, Snapshot)>,
+    pub(super) states: Vec<State>,
     /// Who took which seat when, by the number of arrivals before.
     pub(super) sittings: Vec<Sitting>,
     pub(super) begins: u64,
     ends: u64,
     seats: Vec<(String, String)>,
     marks: Vec<Mark>,
+    bytes: usize,
+}
+
+/// A replay after so many arrivals. A copy of it goes on at once; restoring a state would compute again all that is seen on the
+/// map.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) arrivals: usize,
+    /// A `Replay` of the engine of the match.
+    pub(super) replay: Box<dyn Any + Send + Sync>,
+    // What it takes, about.
     bytes: usize,
 }
 
@@ -86,7 +98,6 @@ impl Track {
             None => Replay::start(&head).map_err(|error| damaged(&error))?,
         };
         let track = Self {
-            head,
             arrivals: vec![],
             states: vec![],
             sittings: vec![],
@@ -115,7 +126,7 @@ impl Track {
                 Entry::Note(_) => {}
             }
         }
-        Err(ReplayError::Damaged("its end is not in the journal".into()))
+        Err(ReplayError::Unfinished)
     }
 
     /// Milliseconds from the beginning to the end.
@@ -218,16 +229,18 @@ impl<E: Marked> Draft<E> {
     }
 
     fn keep_state(&mut self) {
-        let snapshot = self.replay.snapshot();
-        self.state_bytes += snapshot.size();
-        self.track.states.push((self.track.arrivals.len(), snapshot));
+        // In memory the state has also what can be computed from it.
+        let bytes = WEIGHT * self.replay.snapshot().size();
+        self.state_bytes += bytes;
+        let replay = Box::new(self.replay.clone());
+        self.track.states.push(State { arrivals: self.track.arrivals.len(), replay, bytes });
         while self.track.states.len() > 1
             && (self.track.states.len() > MAX_STATES || self.state_bytes > MAX_STATE_BYTES)
         {
             self.spacing *= 2;
             let spacing = self.spacing;
-            self.track.states.retain(|(index, _)| index.is_multiple_of(spacing));
-            self.state_bytes = self.track.states.iter().map(|(_, state)| state.size()).sum();
+            self.track.states.retain(|state| state.arrivals.is_multiple_of(spacing));
+            self.state_bytes = self.track.states.iter().map(|state| state.bytes).sum();
         }
     }
 
