@@ -7,7 +7,7 @@ use crate::programs::{cargo, workspace};
 /// Limit on the crates that a server links, including its own and those of this workspace.
 const MOST_FOR_A_SERVER: usize = 80;
 /// Limit on the crates that a client links, which is higher because of the terminal libraries.
-const MOST_FOR_A_CLIENT: usize = 120;
+const MOST_FOR_A_CLIENT: usize = 125;
 /// Limit on the crates that `qtable` links, which draws pictures (resvg, 50 crates) and in the terminal (ratatui, 62).
 const MOST_TO_DRAW: usize = 160;
 /// Crates that a thin program must not link: databases, web frameworks, brokers, TLS.

@@ -29,6 +29,6 @@ fn the_client_in_python_plays_a_game() {
     assert_eq!(finished.code, Some(0), "{}{}", finished.stdout, finished.stderr);
     assert_eq!(finished.stdout.matches("key: ").count(), keys.len(), "{}", finished.stdout);
     assert!(finished.stdout.contains("ERROR "), "the server says what it does not understand: {}", finished.stdout);
-    assert!(finished.stdout.contains("|") && finished.stdout.contains('@'), "{}", finished.stdout);
+    assert!(finished.stdout.contains('|') && finished.stdout.contains('@'), "{}", finished.stdout);
     assert!(finished.stdout.ends_with("Thanks for playing!\n"), "{}", finished.stdout);
 }

@@ -20,7 +20,7 @@ fn standard_error_says_how_to_join() {
     for command in [
         format!("cargo run -p nuggets-client -- 127.0.0.1 {port} yourname\n"),
         format!("cargo run -p nuggets-client -- 127.0.0.1 {port}\n"),
-        format!("cargo run -p nuggets-client -- 127.0.0.1 {port} robbie --bot\n"),
+        format!("cargo run -p nuggets-client -- 127.0.0.1 {port} --bots 3 --level easy\n"),
     ] {
         assert!(stderr.contains(&command), "{command:?} is not in\n{stderr}");
     }

@@ -32,7 +32,7 @@ use crate::voice;
 const SETUP_LOG_ROW: u16 = 6;
 /// The questions of the set-up.
 const LENGTH_QUESTION: [&str; 2] =
-    ["How long shall the code be? You may choose your own misery.", "LEFT and RIGHT choose, ENTER takes it."];
+    ["How long shall the code be? You may choose your own misery.", "(The stripes on the left are only decoration.)"];
 const REPEATS_QUESTION: [&str; 1] = ["May a digit (a colour) occur twice in the code?"];
 /// Columns between two choices.
 const LENGTH_STEP: u16 = 2;
@@ -183,11 +183,13 @@ impl<'a> View<'a> {
 
     fn history(&self, buffer: &mut Buffer, panels: Panels) {
         let (table, length) = (self.table, self.table.length());
+        let setting_up = matches!(table.state(), State::Length(_) | State::Repeats { .. });
         let rows = table.rows();
         for row in 0..TURNS {
             let entry = rows.get(row);
             let cell = |position: usize| match entry {
                 _ if position >= length => Cell::Beyond,
+                _ if setting_up => Peg::new((row + position) % length).map_or(Cell::Unused, Cell::Peg),
                 Some(Entry::Guess { guess, .. }) => guess.peg(position).map_or(Cell::Unused, Cell::Peg),
                 Some(Entry::Lifeline { .. }) => Cell::Letter { beyond: false },
                 None => Cell::Unused,

@@ -32,20 +32,21 @@ fn the_menu() {
 }
 
 #[test]
-fn the_set_up_and_its_empty_board() {
+fn the_set_up_and_its_stripes() {
     let mut table = asking();
     press(&mut table, "\n>");
     let rows = screen(&table, 90, 26);
     assert!(rows[1][17 + 4..].contains("How long"), "{rows:#?}");
     assert!(rows[4].contains("│4 5 6 7 8"), "{rows:#?}");
     let panels = left(&table);
-    assert_eq!(panels[6], "│* * * * * * * *│");
-    assert!((6..26).step_by(2).all(|row| panels[row] == panels[6]), "nothing looks like a guess: {panels:#?}");
+    assert_eq!(panels[6], "│1 2 3 4 5 * * *│");
+    assert_eq!(panels[8], "│2 3 4 5 1 * * *│");
+    assert_eq!(panels[24], "│5 1 2 3 4 * * *│");
     let buffer = drawn(&table, Depth::True, 90, 26);
     let look = Look::new(Depth::True);
     assert_eq!(buffer[(20, 4)].style().bg, look.style(Role::Chosen).bg);
     assert_eq!(buffer[(18, 4)].style().bg, look.style(Role::Plain).bg);
-    assert_eq!(buffer[(3, 8)].style().bg, look.style(Role::Unused).bg);
+    assert_eq!(buffer[(3, 8)].style().bg, look.style(Role::Peg(Peg::new(2).unwrap())).bg);
     press(&mut table, "\n");
     let rows = screen(&table, 90, 26);
     let at = |row: &str, column: usize, text: &str| row.chars().skip(column).collect::<String>().starts_with(text);
