@@ -1,7 +1,7 @@
 //! The server without its sockets: who holds which seat, which games are played, and who is told what.
 //!
 //! A room has one of three [`Mode`]s. Everybody who is connected is told of every seat; how much of a game they are told is the
-//! [`Sight`](crate::view::Sight) that they have of it.
+//! [`Sight`] that they have of it.
 
 mod config;
 mod contest;
