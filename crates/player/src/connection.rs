@@ -7,7 +7,6 @@ use std::{
 
 use anyhow::Context;
 use netshell::tune_stream;
-use socket2::SockRef;
 
 /// Connects to the first address of `host` where somebody listens.
 pub(crate) fn open(host: &str, port: u16) -> anyhow::Result<TcpStream> {
@@ -37,7 +36,7 @@ pub(crate) fn open_any(addresses: &[SocketAddr], host: &str, port: u16) -> anyho
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn acknowledge(stream: &TcpStream) {
     // Where that cannot be, the answer is late and no worse.
-    let _ = SockRef::from(stream).set_tcp_quickack(true);
+    let _ = socket2::SockRef::from(stream).set_tcp_quickack(true);
 }
 
 /// Nothing: this system does not let a program do that.
@@ -59,7 +58,7 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut stream = open("127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
         let (mut dealer, _) = listener.accept().unwrap();
-        let quick = |stream: &TcpStream| SockRef::from(stream).tcp_quickack().unwrap();
+        let quick = |stream: &TcpStream| socket2::SockRef::from(stream).tcp_quickack().unwrap();
         let end = Instant::now() + PATIENCE;
         // After quick answers the system switches to delayed acknowledgements, which it sends with the answers.
         while quick(&stream) {

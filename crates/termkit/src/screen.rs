@@ -177,6 +177,9 @@ fn release(discard_input: bool) {
         if discard_input && terminal::is_raw_mode_enabled().unwrap_or(false) {
             let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
         }
+        // Other systems have no call for it.
+        #[cfg(not(unix))]
+        let _ = discard_input;
         let _ = terminal::disable_raw_mode();
     }
 }
