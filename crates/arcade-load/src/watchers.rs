@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use futures_util::StreamExt as _;
 use serde_json::json;
 use tokio::{net::TcpStream, task::LocalSet};
@@ -98,12 +98,16 @@ async fn open(hub: &Hub, room: &Room) -> anyhow::Result<Browser> {
 async fn look_on(mut browser: Browser) -> anyhow::Result<Vec<(u16, Instant)>> {
     let mut turns = vec![];
     while let Some(message) = browser.next().await {
-        let Message::Binary(message) = message? else { continue };
+        let message = match message? {
+            Message::Binary(message) => message,
+            Message::Close(Some(close)) => bail!("the hub closed the socket with {}: {}", close.code, close.reason),
+            _ => continue,
+        };
         match message[..] {
             [TURN_TAG, high, low, ..] => turns.push((u16::from_be_bytes([high, low]), Instant::now())),
             [ENDED_TAG, ..] => return Ok(turns),
             _ => {}
         }
     }
-    anyhow::bail!("the hub closed the socket before the end of the match")
+    bail!("the hub closed the socket before the end of the match")
 }

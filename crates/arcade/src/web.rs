@@ -1,6 +1,12 @@
 //! The web server: the page, its sockets, and the interface for programs.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
 
 use axum::{
     Json, Router,
@@ -282,11 +288,24 @@ async fn socket(
     })
 }
 
-/// An address for a seat: that of the browser with a random port, since a seat outlives its socket and another socket may get the
-/// same port meanwhile.
+/// An address for a seat: that of the browser with a port of its own, since a seat outlives its socket and another socket may get the
+/// same port meanwhile. Ports are given in order from a random one, so that the seats of one host do not collide.
 fn other_port(address: SocketAddr) -> SocketAddr {
-    let port =
-        SysRng.try_next_u32().map_or(address.port(), |number| u16::try_from(number & 0xffff).unwrap_or_default());
+    static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(SysRng.try_next_u32().unwrap_or_default()));
+    let port = NEXT.fetch_add(1, Ordering::Relaxed) % u32::from(u16::MAX) + 1;
     // In the spelling in which the journal has it.
-    SocketAddr::new(address.ip().to_canonical(), port.max(1))
+    SocketAddr::new(address.ip().to_canonical(), u16::try_from(port).unwrap_or(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_seats_of_one_host_have_addresses_of_their_own() {
+        let browser = SocketAddr::from(([127, 0, 0, 1], 4_000));
+        let seats: BTreeSet<SocketAddr> = (0..2_000).map(|_| other_port(browser)).collect();
+        assert_eq!(seats.len(), 2_000);
+    }
 }
