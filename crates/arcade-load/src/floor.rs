@@ -1,4 +1,4 @@
-//! The floor of turns: a bare loop in a process of its own thread that writes to the same number of connections.
+//! The floor of turns: a bare loop on its own thread that writes to the same number of connections.
 
 use std::{
     io::{self, Write as _},

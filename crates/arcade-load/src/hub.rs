@@ -129,10 +129,8 @@ impl Hub {
     /// # Errors
     /// Where there is no `/proc`.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
-        let path = format!("/proc/{}/schedstat", self.child.id());
-        // Of the main thread only; the others have their own.
-        let tasks =
-            fs::read_dir(format!("/proc/{}/task", self.child.id())).with_context(|| format!("cannot read '{path}'"))?;
+        let path = format!("/proc/{}/task", self.child.id());
+        let tasks = fs::read_dir(&path).with_context(|| format!("cannot read '{path}'"))?;
         let mut nanos = 0_u64;
         for task in tasks {
             // A thread may have ended meanwhile.

@@ -72,7 +72,7 @@ async fn watch(hub: &Hub, room: &Room, args: &Watchers, report: &mut String) -> 
     if let Some((turn, (.., count))) = turns.iter().find(|(_, (.., count))| *count != args.watchers) {
         writeln!(
             report,
-            "Turn {turn} reached {count} of {} browsers; the others were told the newest state instead.",
+            "Turn {turn} reached {count} of {} browsers; the others received a snapshot of the newest state instead.",
             args.watchers
         )?;
     }
@@ -94,7 +94,7 @@ async fn open(hub: &Hub, room: &Room) -> anyhow::Result<Browser> {
     Ok(browser)
 }
 
-// Takes in what it is sent until the match is over, and notes when turns came.
+// Receives until the match is over, and records when turns arrived.
 async fn look_on(mut browser: Browser) -> anyhow::Result<Vec<(u16, Instant)>> {
     let mut turns = vec![];
     while let Some(message) = browser.next().await {

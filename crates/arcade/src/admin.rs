@@ -100,7 +100,7 @@ pub(crate) enum RoomCommand {
         #[arg(long, default_value = "the host of this hub has closed the room")]
         reason: String,
     },
-    /// Begin a room anew, with another journal
+    /// Restart a room with a new journal
     Restart {
         /// The room, as in nuggets-1
         room: String,
@@ -254,7 +254,7 @@ fn rooms_text(rooms: &Value) -> String {
         let players = room["players"].as_array().map_or(0, Vec::len);
         let _ = writeln!(
             text,
-            "{:<14} port {:<5} {:<8} {players} of {} seats, {} looking on: {}",
+            "{:<14} port {:<5} {:<8} {players} of {} seats, {} watching: {}",
             word(room, "id"),
             room["port"].as_u64().unwrap_or_default(),
             word(room, "phase"),

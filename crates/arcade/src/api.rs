@@ -54,7 +54,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/names", post(claim))
 }
 
-/// Why a request has no answer, in the words of whoever asked.
+/// An error response: its status, and a message for the user.
 #[derive(Debug)]
 pub(crate) struct Refusal(StatusCode, String);
 
@@ -89,7 +89,7 @@ impl From<JsonRejection> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         let error = format!("{:#}", anyhow::Error::from(error));
-        warn!(error, "a question about results has no answer");
+        warn!(error, "a query of results failed");
         let text = "the results cannot be read just now; the games go on, and nothing is lost";
         Self(StatusCode::SERVICE_UNAVAILABLE, text.into())
     }
@@ -129,31 +129,12 @@ fn game_of(name: &str) -> Answer<Game> {
     })
 }
 
-/// How far a name is to be trusted, as it is written in queries.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum KindQuery {
-    Proven,
-    Unproven,
-    Bot,
-}
-
-impl From<KindQuery> for Kind {
-    fn from(kind: KindQuery) -> Self {
-        match kind {
-            KindQuery::Proven => Self::Proven,
-            KindQuery::Unproven => Self::Unproven,
-            KindQuery::Bot => Self::Bot,
-        }
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MatchesQuery {
     game: Option<String>,
     player: Option<String>,
-    kind: Option<KindQuery>,
+    kind: Option<Kind>,
     before: Option<String>,
     limit: Option<u32>,
 }
@@ -171,7 +152,7 @@ async fn matches(State(hub): State<Arc<Hub>>, query: Result<Query<MatchesQuery>,
     let filter = MatchFilter {
         game,
         player: text("player", query.player)?,
-        kind: query.kind.map(Kind::from),
+        kind: query.kind,
         before: text("before", query.before)?,
         limit,
         ..MatchFilter::default()
@@ -239,14 +220,14 @@ async fn leaderboard(State(hub): State<Arc<Hub>>, Path(game): Path<String>) -> A
 #[serde(deny_unknown_fields)]
 struct PlayerQuery {
     /// Without it, the best known kind.
-    kind: Option<KindQuery>,
+    kind: Option<Kind>,
 }
 
 // The person of this name.
-async fn person(hub: &Hub, name: String, kind: Option<KindQuery>) -> Answer<(String, Kind)> {
+async fn person(hub: &Hub, name: String, kind: Option<Kind>) -> Answer<(String, Kind)> {
     let name = text("name", Some(name))?;
     let kinds = hub.results().store.kinds(&name).await?;
-    let wanted = match kind.map(Kind::from) {
+    let wanted = match kind {
         Some(kind) => kinds.contains(&kind).then_some(kind),
         None => kinds.first().copied(),
     };
@@ -277,8 +258,8 @@ async fn player(
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AgainstQuery {
-    kind: Option<KindQuery>,
-    other_kind: Option<KindQuery>,
+    kind: Option<Kind>,
+    other_kind: Option<Kind>,
 }
 
 async fn against(

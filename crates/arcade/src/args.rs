@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) database: Option<String>,
 
-    /// Open no room of each game at the start
+    /// Do not open the default rooms at startup
     #[arg(long)]
     pub(crate) no_default_rooms: bool,
 

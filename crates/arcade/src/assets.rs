@@ -51,7 +51,7 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     (cached, typed, file.data).into_response()
 }
 
-/// The one page, with `lobby` in it so that it can be shown at once. Null if the program was built without it.
+/// The one page, with `lobby` in it so that it can be shown at once. `None` if the program was built without it.
 pub(crate) fn page(lobby: &str, request: &HeaderMap) -> Option<Response> {
     let file = Assets::get("index.html")?;
     // In an element that is not run; `<` is escaped so that no name can end it.
@@ -69,7 +69,7 @@ pub(crate) fn page(lobby: &str, request: &HeaderMap) -> Option<Response> {
     })
 }
 
-/// Names all style sheets and modules at the top of the page, or a browser would find them one after the other.
+/// Links to all style sheets and modules, so that the browser fetches them in parallel instead of discovering them one by one.
 fn preload() -> String {
     let mut paths: Vec<_> = Assets::iter().collect();
     paths.sort();

@@ -1,7 +1,6 @@
 //! Backups: everything in the data directory that a hub needs to go on, in one file.
 //!
-//! Rooms go on meanwhile. A journal is only ever appended to, so what is copied of it is a match as it was at that moment, as after a
-//! power cut.
+//! Rooms keep running. Journals are append-only, so the copy of one is a snapshot of its match, as after a power cut.
 
 use std::{
     fs::{self, File},

@@ -64,7 +64,7 @@ pub(crate) fn begin(
         };
         match resumed {
             Ok(begun) => return Ok(begun),
-            Err(error) => warn!("'{}' does not go on, so its room begins anew: {error:#}", path.display()),
+            Err(error) => warn!("cannot resume '{}', so its room begins anew: {error:#}", path.display()),
         }
     }
     match options.engine()? {

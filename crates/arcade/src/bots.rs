@@ -141,7 +141,9 @@ impl Bots {
     pub(crate) fn start(&self, room: &Room) {
         let back = std::mem::take(&mut *self.back.lock().unwrap_or_else(PoisonError::into_inner));
         for (seating, wire) in back {
-            self.let_in(room, seating, wire);
+            let name = seating.name.clone();
+            let running = self.let_in(room, seating, wire);
+            self.here().insert(name, running);
         }
     }
 
@@ -150,10 +152,12 @@ impl Bots {
     /// # Errors
     /// When there is no seat for it, or the system refuses a socket.
     pub(crate) fn add(&self, room: &Room, level: Level) -> anyhow::Result<Seating> {
-        has_seat(&room.info.borrow(), self.count())?;
-        let taken: BTreeSet<String> = self.here().keys().cloned().collect();
+        let info = room.info.borrow().clone();
+        // Held until the bot is in it, so that two requests do not get the same name or seat.
+        let mut here = self.here();
+        has_seat(&info, here.len())?;
         let mut names = NAMES.iter().map(|name| called(room.game, name));
-        let name = names.find(|name| !taken.contains(name)).context("there are no more bots")?;
+        let name = names.find(|name| !here.contains_key(name)).context("there are no more bots")?;
         let wire = match room.game.wire() {
             cmdkit::Wire::Udp => Some(Wire::datagrams(SocketAddr::new(own_ip(room.address), 0), room.address)?),
             cmdkit::Wire::Tcp(_) => None,
@@ -161,7 +165,7 @@ impl Bots {
         let address = wire.as_ref().map(Wire::address).transpose()?;
         let seating = Seating { name, level, address };
         self.addresses.set().extend(address);
-        self.let_in(room, seating.clone(), wire);
+        here.insert(seating.name.clone(), self.let_in(room, seating.clone(), wire));
         Ok(seating)
     }
 
@@ -181,12 +185,11 @@ impl Bots {
         }
     }
 
-    fn let_in(&self, room: &Room, seating: Seating, wire: Option<Wire>) {
+    fn let_in(&self, room: &Room, seating: Seating, wire: Option<Wire>) -> Running {
         let (leave, left) = watch::channel(false);
-        let name = seating.name.clone();
         let bot = Bot { game: room.game, room: room.address, addresses: self.addresses(), seating };
         let task = tokio::spawn(bot.stay(wire, left)).abort_handle();
-        self.here().insert(name, Running { leave, task });
+        Running { leave, task }
     }
 
     fn here(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {

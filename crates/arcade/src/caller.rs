@@ -33,8 +33,10 @@ impl FromRequestParts<Arc<Hub>> for Caller {
 
 fn of(connection: Option<&ConnectInfo<SocketAddr>>, headers: &HeaderMap, hub: &Hub) -> Caller {
     let peer = connection.map_or_else(|| SocketAddr::from(([0; 4], 0)), |ConnectInfo(peer)| *peer);
-    let forwarded = headers.get("x-forwarded-for").and_then(|header| header.to_str().ok());
-    Caller(hub.limits().client(peer, forwarded))
+    // A proxy may append a line of its own, and a client may send bytes that are not ASCII; neither may hide the last entry.
+    let lines = headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+    let forwarded = lines.collect::<Vec<_>>().join(",");
+    Caller(hub.limits().client(peer, Some(&forwarded)))
 }
 
 /// Turns away hosts that are banned or ask too often.

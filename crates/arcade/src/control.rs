@@ -27,7 +27,7 @@ use tracing::{info, warn};
 use crate::{
     backup::back_up,
     games::Options,
-    hub::{Hub, Refusal},
+    hub::Hub,
     record::remove_if_there,
     room::{Fate, Room},
     warden::host_text,
@@ -129,9 +129,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Open { options, permanent } => {
             match tokio::task::block_in_place(|| hub.open(&options, None, permanent)) {
                 Ok(room) => serde_json::to_value(&*room.info.borrow())?,
-                Err(Refusal::Impossible(error)) => return Err(error),
-                Err(Refusal::TooMany(text)) => bail!(text),
-                Err(Refusal::Draining) => bail!("the hub is about to end"),
+                Err(refusal) => return Err(refusal.into_error()),
             }
         }
         Request::Close { room, reason } => {

@@ -11,9 +11,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use axum::serve::ListenerExt as _;
 use cmdkit::LogFormat;
 use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
-use netshell::{bind_tcp, raise_open_files, shutdown};
+use netshell::{bind_tcp, raise_open_files, shutdown, tune_stream};
 use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::{info, warn};
@@ -83,6 +84,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         results.start(queue);
         results.prepared().await;
+        hub.update_lobby();
         tokio::spawn(Arc::clone(&hub).publish());
         let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         hub.listens(Address::at(&listen));
@@ -93,7 +95,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         for listener in listeners {
             listener.set_nonblocking(true)?;
-            let listener = TcpListener::from_std(listener)?;
+            let listener = TcpListener::from_std(listener)?.tap_io(|stream| tune_stream(&*stream));
             let router = web::router(Arc::clone(&hub)).into_make_service_with_connect_info::<SocketAddr>();
             tokio::spawn(async move { axum::serve(listener, router).await });
         }

@@ -72,6 +72,16 @@ pub(crate) enum Refusal {
     Impossible(anyhow::Error),
 }
 
+impl Refusal {
+    pub(crate) fn into_error(self) -> anyhow::Error {
+        match self {
+            Self::Impossible(error) => error,
+            Self::TooMany(text) => anyhow::Error::msg(text),
+            Self::Draining => anyhow::Error::msg("the hub is about to end"),
+        }
+    }
+}
+
 impl From<anyhow::Error> for Refusal {
     fn from(error: anyhow::Error) -> Self {
         Self::Impossible(error)
@@ -88,6 +98,8 @@ pub(crate) struct Hub {
     records: Records,
     empty_rooms: Duration,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
+    // Held from the check of the limits until the new room counts.
+    opening: Mutex<()>,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
     address: OnceLock<Address>,
     draining: AtomicBool,
@@ -119,6 +131,7 @@ impl Hub {
             records,
             empty_rooms,
             rooms: Mutex::default(),
+            opening: Mutex::default(),
             tasks: Mutex::default(),
             address: OnceLock::new(),
             draining: AtomicBool::new(false),
@@ -206,6 +219,7 @@ impl Hub {
         if self.is_draining() {
             return Err(Refusal::Draining);
         }
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         let rooms = self.all();
         if rooms.len() >= MAX_ROOMS {
             let text = format!("there are {MAX_ROOMS} rooms already; wait until one is closed");
@@ -257,11 +271,7 @@ impl Hub {
             let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
             let there = self.all().iter().map(|room| room.record()).any(|room| room.permanent && same(&room.options));
             if !there {
-                self.open(&options, None, true).map_err(|refusal| match refusal {
-                    Refusal::Impossible(error) => error,
-                    Refusal::TooMany(text) => anyhow::Error::msg(text),
-                    Refusal::Draining => anyhow::Error::msg("the hub is about to end"),
-                })?;
+                self.open(&options, None, true).map_err(Refusal::into_error)?;
             }
         }
         Ok(())
@@ -292,7 +302,7 @@ impl Hub {
                 (Ok(_), Fate::Kept) => {}
                 (Ok(_), Fate::Closed) => hub.forget(&ended),
                 // The panic hook has printed the message, and the journal ends with what has led to it.
-                (Ok(_), Fate::Renewed) | (Err(_), _) => hub.renew(&ended),
+                (Ok(_), Fate::Renewed) | (Err(_), _) => tokio::task::block_in_place(|| hub.renew(&ended)),
             }
             end.ok()
         });
@@ -361,8 +371,7 @@ impl Hub {
         }
     }
 
-    /// A room of a game in which somebody can sit down now: the fullest one that waits for players, else one that goes on for
-    /// newcomers too, else a new one.
+    /// A room of a game with a free seat: of those in the lobby or open to newcomers the one with the most people, else a new one.
     ///
     /// # Errors
     /// When a new room is needed and cannot be opened.
@@ -379,7 +388,7 @@ impl Hub {
         best.map_or_else(|| self.open(&Options::usual(game), Some(host), false), Ok)
     }
 
-    /// What the lobby shows, as JSON that is told anew when it changes.
+    /// The lobby as JSON; receivers are notified when it changes.
     pub(crate) fn lobby(&self) -> watch::Receiver<Arc<str>> {
         self.lobby.subscribe()
     }
@@ -393,14 +402,19 @@ impl Hub {
     /// Keeps the lobby up to date, for ever.
     pub(crate) async fn publish(self: Arc<Self>) {
         loop {
-            let lobby: Arc<str> = serde_json::to_string(&self.snapshot()).unwrap_or_default().into();
-            self.lobby.send_if_modified(|shown| {
-                let changed = *shown != lobby;
-                *shown = lobby;
-                changed
-            });
             sleep(LOBBY_PAUSE).await;
+            self.update_lobby();
         }
+    }
+
+    /// Updates the lobby. To be called once before sockets are accepted, which are sent the lobby at once.
+    pub(crate) fn update_lobby(&self) {
+        let lobby: Arc<str> = serde_json::to_string(&self.snapshot()).unwrap_or_default().into();
+        self.lobby.send_if_modified(|shown| {
+            let changed = *shown != lobby;
+            *shown = lobby;
+            changed
+        });
     }
 
     /// Whether the hub is about to end, and opens no rooms any more.
@@ -457,7 +471,7 @@ impl Hub {
             ends.iter().all(|end| end.finish(deadline.saturating_duration_since(Instant::now())))
         });
         if !closed.await.unwrap_or_default() {
-            warn!("the disk does not take the ends of all journals in time; rooms come back all the same");
+            warn!("not all journals were closed on disk in time; their rooms are restored all the same");
         }
     }
 

@@ -1,4 +1,4 @@
-//! "Watch it learn": the blackjack learner trains while somebody looks on.
+//! "Watch it learn": the blackjack learner trains while a page watches.
 //!
 //! A page opens a socket and says how to learn. The hub plays rounds and tells a few times a second what the table is by then, with
 //! its exact value beside the optimum. Rounds are played in slices by a few threads in turn, so that the matches of the hub go on;
@@ -117,23 +117,14 @@ async fn run(mut socket: WebSocket) {
         tokio::select! {
             message = socket.recv() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    news = match serde_json::from_str::<Wish>(&text) {
-                        Ok(wish) => match session.wish(wish) {
-                            Ok(()) => true,
-                            Err(why) => {
-                                if !tell(&mut socket, &json!({ "error": why }).to_string()).await {
-                                    return;
-                                }
-                                false
-                            }
-                        },
-                        Err(error) => {
-                            if !tell(&mut socket, &json!({ "error": error.to_string() }).to_string()).await {
-                                return;
-                            }
-                            false
-                        }
-                    };
+                    let wish = serde_json::from_str::<Wish>(&text).map_err(|error| error.to_string());
+                    let done = wish.and_then(|wish| session.wish(wish).map_err(str::to_owned));
+                    news = done.is_ok();
+                    if let Err(error) = done
+                        && !tell(&mut socket, &json!({ "error": error }).to_string()).await
+                    {
+                        return;
+                    }
                 }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => news = false,

@@ -55,9 +55,6 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
             // The disk may take its time; rooms share these threads. A room that is not written down comes back without the result.
             let _ = spawn_blocking(move || hub.save(&room)).await;
         }
-        if room.take_fill_request() {
-            fill.get_or_insert(Instant::now() + FILL);
-        }
         let now = Instant::now();
         if fill.is_some_and(|at| at <= now) {
             fill = None;
@@ -95,7 +92,9 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
             changed = info.changed() => if changed.is_err() {
                 return;
             },
-            () = room.fill_requested() => {}
+            () = room.fill_requested() => {
+                fill.get_or_insert(Instant::now() + FILL);
+            }
             () = until(next.into_iter().chain(fill).min()) => {}
         }
     }

@@ -15,7 +15,7 @@ pub(crate) const REQUESTS: Rate = Rate { per_second: 50, burst: 1_000 };
 pub(crate) const MAX_SOCKETS: usize = 10_000;
 /// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
 pub(crate) const MAX_HOSTS: usize = 20_000;
-/// Addresses in an `X-Forwarded-For` header that are looked at.
+/// Entries of an `X-Forwarded-For` header that are read, counted from the end.
 const MAX_FORWARDED: usize = 16;
 
 /// The limits that the operator can change.
@@ -72,7 +72,7 @@ impl Limits {
         self.settings.rooms_per_host
     }
 
-    /// Takes in a request. If the host has made too many, gives how long it has to wait.
+    /// Counts a request. Returns how long to wait if the host exceeds its rate.
     pub(crate) fn request(&self, host: HostId) -> Option<Duration> {
         let now = Time::ZERO.plus(self.start.elapsed());
         let mut state = self.state();

@@ -50,7 +50,7 @@ struct State {
     incoming: VecDeque<BytesMut>,
     outgoing: VecDeque<Piece>,
     outgoing_bytes: usize,
-    // Whether messages were dropped, so that everything has to be told anew once the queue is empty.
+    // Whether messages were dropped, so that a snapshot has to be sent once the queue is empty.
     behind: bool,
     // Whether the browser's end is gone.
     gone: bool,
@@ -167,7 +167,7 @@ impl Line {
         self.seat.store(seat, Ordering::Release);
     }
 
-    /// The transport looks at it now: what happens from here on is to be noted again.
+    /// The transport polls the line now: later events queue its seat again.
     pub(crate) fn looked_at(&self) {
         self.noted.store(false, Ordering::Release);
     }

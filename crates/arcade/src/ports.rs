@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause between two attempts.
 const RETRY: Duration = Duration::from_millis(50);
 
+/// How many free ports to request before giving up.
+const ATTEMPTS: u32 = 100;
+
 /// Where rooms listen, and which ports they have.
 #[derive(Debug)]
 pub(crate) struct Ports {
@@ -62,9 +65,15 @@ impl Ports {
             }
         }
         let Some(range) = self.range.clone() else {
-            let sockets = Sockets::bind(wire, &self.bind, 0)?;
-            let port = sockets.addresses()?.first().map_or(0, std::net::SocketAddr::port);
-            return Ok((sockets, self.lease(port)));
+            // UDP and TCP ports do not collide for the system, but each number is of one room.
+            for _ in 0..ATTEMPTS {
+                let sockets = Sockets::bind(wire, &self.bind, 0)?;
+                let port = sockets.addresses()?.first().map_or(0, std::net::SocketAddr::port);
+                if let Some(lease) = self.take(port) {
+                    return Ok((sockets, lease));
+                }
+            }
+            bail!("the system gives only ports that other rooms have");
         };
         for port in range.clone() {
             // Taken before it is tried, so that two rooms do not try the same.
@@ -99,11 +108,6 @@ impl Ports {
 
     fn take(&self, port: u16) -> Option<Lease> {
         lock(&self.used).insert(port).then(|| Lease { port, used: Arc::clone(&self.used) })
-    }
-
-    fn lease(&self, port: u16) -> Lease {
-        lock(&self.used).insert(port);
-        Lease { port, used: Arc::clone(&self.used) }
     }
 }
 

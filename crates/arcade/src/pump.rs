@@ -98,8 +98,10 @@ async fn write(
     if !send(&mut sink, Message::Text(hello.into())).await {
         return;
     }
+    let mut open = true;
     loop {
         tokio::select! {
+            biased;
             next = line.next() => match next {
                 Next::Piece(Piece::Frame(frame)) => {
                     if !send(&mut sink, message(frame, frames)).await {
@@ -122,10 +124,12 @@ async fn write(
                     return;
                 }
             },
+            // Everything queued is written, and nothing follows. The page reconnects, unless the room has closed the line.
+            () = std::future::ready(()), if !open => return,
             changed = info.changed() => {
                 if changed.is_err() {
-                    // The room is over; the line says so too.
-                    std::future::pending::<()>().await;
+                    open = false;
+                    continue;
                 }
                 let text = serde_json::json!({ "room": *info.borrow_and_update() }).to_string();
                 if !send(&mut sink, Message::Text(text.into())).await {

@@ -18,7 +18,7 @@ use std::{
 use serde::Serialize;
 use store::Match;
 use tokio::{
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     task::{JoinError, spawn_blocking},
     time::sleep,
 };
@@ -95,7 +95,7 @@ struct Wanted {
 #[derive(Debug)]
 pub(crate) struct Replays {
     journals: PathBuf,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     callers: Semaphore,
     // The one that was asked for last comes last.
     kept: Mutex<VecDeque<(String, Arc<Track>)>>,
@@ -106,7 +106,7 @@ impl Replays {
     pub(crate) fn new(journals: PathBuf) -> Self {
         Self {
             journals,
-            permits: Semaphore::new(MAX_REPLAYS),
+            permits: Arc::new(Semaphore::new(MAX_REPLAYS)),
             callers: Semaphore::new(MAX_CALLERS),
             kept: Mutex::default(),
         }
@@ -161,19 +161,24 @@ impl Replays {
         work: impl FnOnce(&str, Arc<Track>) -> Result<T, ReplayError> + Send + 'static,
     ) -> Result<T, ReplayError> {
         let _caller = self.callers.try_acquire().map_err(|_| ReplayError::Busy)?;
-        let _permit = self.permits.acquire().await.map_err(|_| ReplayError::Busy)?;
+        // Shared with the blocking work, which runs to its end even if the caller closes its connection.
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| ReplayError::Busy)?;
+        let permit = Arc::new(permit);
         let path = self.path(found).filter(|path| path.is_file()).ok_or(ReplayError::Gone)?;
         let wanted =
             Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
         let track = if let Some(track) = self.kept(&found.id) {
             track
         } else {
-            let track = Arc::new(read(&wanted).await?);
+            let track = Arc::new(read(&wanted, &permit).await?);
             self.keep(&found.id, Arc::clone(&track));
             track
         };
         let game = wanted.game.clone();
-        let task = spawn_blocking(move || work(&game, track));
+        let task = spawn_blocking(move || {
+            let _permit = permit;
+            work(&game, track)
+        });
         task.await.map_err(|error| panicked(&wanted.path, &error))?
     }
 
@@ -197,11 +202,14 @@ impl Replays {
 }
 
 // Reads a match. The end of one that is just over reaches its file a moment later.
-async fn read(wanted: &Wanted) -> Result<Track, ReplayError> {
+async fn read(wanted: &Wanted, permit: &Arc<OwnedSemaphorePermit>) -> Result<Track, ReplayError> {
     let mut attempts = 0;
     loop {
-        let own = wanted.clone();
-        let task = spawn_blocking(move || with_engine!(&own.game, E => Track::read::<E>(&own), else Err(unknown())));
+        let (own, permit) = (wanted.clone(), Arc::clone(permit));
+        let task = spawn_blocking(move || {
+            let _permit = permit;
+            with_engine!(&own.game, E => Track::read::<E>(&own), else Err(unknown()))
+        });
         match task.await.map_err(|error| panicked(&wanted.path, &error))? {
             Err(ReplayError::Unfinished) if attempts < ATTEMPTS => attempts += 1,
             read => return read,

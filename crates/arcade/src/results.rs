@@ -1,8 +1,8 @@
 //! The results of all rooms, and the task that stores them.
 //!
-//! A room never waits for the database: what it tells goes into a bounded queue, and a task writes it. While the database is away
-//! the queue waits, and beyond its bound the journals do: a result that was dropped is found again in the journal of its room. The
-//! same way a hub that was killed finds, when it starts again, what it had not stored.
+//! A room never waits for the database: its results go into a bounded queue, and one task writes them. While the database is
+//! unavailable, results stay queued; when the queue is full, they are dropped and later recovered from the journal of the room. A
+//! hub that was killed recovers unstored results in the same way at its next start.
 
 pub(crate) mod examine;
 pub(crate) mod ledger;
@@ -41,8 +41,8 @@ const MAX_MISSED: usize = 4_096;
 /// How long the task waits before it asks the database again: at first, and at most.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// How often a journal is read again until the end of a match has reached the file.
-const READINGS: usize = 40;
+/// How often a journal is read until the end of a match has reached the file; the pause doubles each time, to 16 s in all.
+const READINGS: usize = 7;
 /// How long the hub waits for its database before it opens.
 const WELCOME: Duration = Duration::from_secs(2);
 /// How long results may take that wait when the hub ends.
@@ -76,7 +76,7 @@ enum Job {
     Match(Box<NewMatch>),
     /// A match is over whose beginning was in an earlier run: only its journal knows all of it.
     Examine { file: String, note: JournalNote, number: u32 },
-    /// A journal was begun, or is gone on with.
+    /// A journal was created or resumed.
     Journal { file: String, room: String, title: String },
     /// The player at a seat owns a name, or is a bot.
     Seat { room: String, address: String, name: String, kind: Kind },
@@ -182,7 +182,7 @@ impl Results {
         }
     }
 
-    /// The newest matches and the leaders, told anew when they change.
+    /// A snapshot of the newest matches and the leaders, updated after each batch of results.
     pub(crate) fn boards(&self) -> Arc<Boards> {
         Arc::clone(&self.boards.borrow())
     }
@@ -246,7 +246,11 @@ impl Results {
         let error = format!("{:#}", anyhow::Error::from(error));
         let before = self.state().error.replace(error.clone());
         if before.is_none() {
-            warn!(what, error, "results wait for the database; the rooms go on, and their journals keep them");
+            warn!(
+                what,
+                error,
+                "results wait for the database, which is retried; rooms continue, and their journals keep the results"
+            );
         }
     }
 
@@ -259,7 +263,7 @@ impl Results {
         is_new
     }
 
-    /// Stores what earlier runs have not, from all journals that have grown since they were looked through.
+    /// Stores the results that earlier runs did not, from all journals that have grown since they were last scanned.
     pub(crate) async fn catch_up(&self) {
         let directory = self.journals.clone();
         let files = spawn_blocking(move || journal::list(&directory)).await;
@@ -289,11 +293,15 @@ impl Results {
 
     // Looks for one match in a journal that is still written, until it is there.
     async fn find(&self, file: &str, note: &JournalNote, number: u32) -> bool {
-        for _ in 0..READINGS {
+        let mut pause = PAUSE;
+        for reading in 1..=READINGS {
             if self.examine(file, note).await.contains(&number) {
                 return true;
             }
-            sleep(PAUSE).await;
+            if reading < READINGS {
+                sleep(pause).await;
+                pause *= 2;
+            }
         }
         warn!(file, number, "the end of a match does not appear in its journal; the next start looks for it again");
         false
@@ -319,7 +327,7 @@ impl Results {
             Ok(Ok(length)) => insist!(self, "note a journal", self.store.note_examined(file, length)),
             Ok(Err(error)) => {
                 let error = format!("{error:#}");
-                warn!(file, error, "a journal cannot be looked through for results");
+                warn!(file, error, "a journal cannot be scanned for results");
             }
             Err(_) => warn!(file, "a journal makes its game panic; its results are missing from there on"),
         }
@@ -334,7 +342,7 @@ impl Results {
             }
             Err(error) => {
                 let error = format!("{:#}", anyhow::Error::from(error));
-                warn!(error, "the leaders cannot be read; the lobby shows those of before");
+                warn!(error, "the leaders cannot be read; the lobby keeps the previous snapshot");
             }
         }
     }

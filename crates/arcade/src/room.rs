@@ -4,10 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     path::PathBuf,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -112,7 +109,6 @@ pub(crate) struct Room {
     pub(crate) journal: JournalWatch,
     // Somebody wants company, if need be that of bots.
     fill: Notify,
-    fill_wanted: AtomicBool,
     // Changes what is shown of it; gone with the room.
     sender: std::sync::Weak<watch::Sender<Info>>,
     record: Mutex<Record>,
@@ -148,18 +144,12 @@ impl Room {
 
     /// Somebody in the room wants company: bots come if nobody else does.
     pub(crate) fn ask_for_company(&self) {
-        self.fill_wanted.store(true, Ordering::Release);
         self.fill.notify_one();
     }
 
-    /// Waits until somebody may want company. Cancellation safe.
+    /// Resolves once for each request for company that is pending. Cancellation safe.
     pub(crate) async fn fill_requested(&self) {
         self.fill.notified().await;
-    }
-
-    /// Whether somebody wants company; asking forgets it.
-    pub(crate) fn take_fill_request(&self) -> bool {
-        self.fill_wanted.swap(false, Ordering::AcqRel)
     }
 
     /// What is written down of the room.
@@ -265,7 +255,6 @@ pub(crate) fn open(
         known,
         journal: end.watch(),
         fill: Notify::new(),
-        fill_wanted: AtomicBool::new(false),
         sender: Arc::downgrade(&sender),
         record: Mutex::new(record),
         ending: Mutex::new(Ending { stop: Some(stop), fate: Fate::Closed }),

@@ -19,7 +19,7 @@ use crate::{
     options,
 };
 
-/// How long whoever has opened too many rooms is told to wait, in seconds.
+/// `Retry-After` for a host that has too many rooms open, in seconds.
 const LATER: &str = "60";
 
 pub(crate) async fn list(State(hub): State<Arc<Hub>>) -> Response {

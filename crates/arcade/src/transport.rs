@@ -1,7 +1,7 @@
 //! The transport for browsers: sockets that the web server has accepted.
 //!
-//! A seat outlives its socket. When the socket is gone, the seat of a player is kept for [`GRACE`]; whoever comes back with the
-//! address of the seat, which a token proves, has it again and is told everything anew. The room notices none of that.
+//! A seat outlives its socket. When the socket is gone, the seat of a player is kept for [`GRACE`]; a socket that
+//! returns with the address of the seat, which a token proves, resumes it and receives a snapshot. The room notices none of that.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -131,7 +131,7 @@ impl WebSockets {
         (gate, transport)
     }
 
-    // Has the task woken for whatever comes next, and takes what has come so far.
+    // Registers the waker, and moves the seats that are ready to `turns`.
     fn register(&mut self, context: &mut Context<'_>) {
         let mut state = self.ready.state();
         state.waker = Some(context.waker().clone());

@@ -24,6 +24,8 @@ const MAX_FILE: usize = 1 << 20;
 pub(crate) struct Bans {
     path: PathBuf,
     hosts: Mutex<BTreeSet<HostId>>,
+    // Held while the file is written; `hosts` is not, because rooms and requests read it.
+    writing: Mutex<()>,
 }
 
 impl Bans {
@@ -39,7 +41,7 @@ impl Bans {
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
             Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         };
-        Ok(Self { path, hosts: Mutex::new(hosts) })
+        Ok(Self { path, hosts: Mutex::new(hosts), writing: Mutex::default() })
     }
 
     /// Whether a host is banned.
@@ -57,8 +59,8 @@ impl Bans {
     /// # Errors
     /// When there are too many, or it cannot be written down.
     pub(crate) fn set(&self, host: HostId, banned: bool) -> anyhow::Result<bool> {
-        let mut hosts = self.hosts();
-        let mut after = hosts.clone();
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut after = self.hosts().clone();
         if !(if banned { after.insert(host) } else { after.remove(&host) }) {
             return Ok(false);
         }
@@ -67,7 +69,7 @@ impl Bans {
         }
         let text: String = after.iter().map(|&host| host_text(host) + "\n").collect();
         replace_file(&self.path, text.as_bytes()).with_context(|| format!("cannot write '{}'", self.path.display()))?;
-        *hosts = after;
+        *self.hosts() = after;
         Ok(true)
     }
 

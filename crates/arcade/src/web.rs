@@ -276,7 +276,7 @@ async fn socket(
     upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
         let seat = returns.unwrap_or_else(|| other_port(caller.0));
         if let (Some(key), Role::Player) = (key.flatten(), role) {
-            names::prove(hub.results(), &id, &room, seat, key).await;
+            names::prove(hub.results(), &room, seat, key).await;
         }
         let Some(line) = room.gate.enter(role, seat, returns.is_some()).await else { return };
         let mut info = room.info.clone();

@@ -6,7 +6,7 @@ use std::{path::Path, process::Command};
 #[ignore = "needs Node, Chromium, and `npm ci` in crates/arcade/web; .ci/run installs and runs them"]
 fn the_page_works_in_a_real_browser() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
-    // Each case has a bound of its own; `timeout` is for a browser that does not even let go of Node.
+    // Each case has a bound of its own; `timeout` ends a run in which Node does not exit.
     let status = Command::new("timeout")
         .args(["--kill-after=10", "1200", "npm", "run", "--silent", "browser"])
         .env("ARCADE_PROGRAM", env!("CARGO_BIN_EXE_arcade"))

@@ -4,7 +4,7 @@
 //! answer at once: some dealers wait no longer than 26 ms.
 //!
 //! BEGIN and QUIT are valid at any time. A message that is wrong but can be ignored or repaired, such as the same card twice,
-//! is an [`Anomaly`]. One after which the game cannot go on is a [`ClientError`].
+//! is an [`Anomaly`]. One after which the game cannot continue is a [`ClientError`].
 
 mod incoming;
 mod knowledge;
@@ -126,7 +126,7 @@ impl Client {
         self.knowledge.is_over()
     }
 
-    /// Whether part of a message has come.
+    /// Whether an incomplete message is buffered.
     pub fn is_within_message(&self) -> bool {
         self.incoming.is_within_message()
     }
@@ -141,7 +141,7 @@ impl Client {
         self.heard.pop_front()
     }
 
-    /// Takes in one decoded message.
+    /// Applies one decoded message.
     ///
     /// # Errors
     /// [`OutOfPlace`] if it is not valid in this phase; the player is unchanged then.

@@ -8,14 +8,14 @@ use tokio::time::{sleep_until, timeout};
 
 use crate::Wire;
 
-/// Datagrams or pieces of a stream that are taken in before the pilot decides.
+/// Datagrams or pieces of a stream that are received before the pilot decides.
 const BURST: usize = 64;
 /// How long a last message may wait until the system takes it.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// Decides for a client.
 pub trait Pilot<C> {
-    /// Acts, if there is anything to do. Called after anything has come and when [`Pilot::due`] has passed.
+    /// Acts, if there is anything to do. Called after each receive and when [`Pilot::due`] has passed.
     fn act(&mut self, client: &mut C, now: Time);
 
     /// When the pilot wants to act even if nothing comes.
@@ -55,15 +55,11 @@ where
                 return lost(client, clock.now(), &error);
             }
         }
-        if client.is_over() {
-            // A last word that the system did not take at once.
+        let deadline = client.deadline(clock.now());
+        if client.is_over() || (leaving && deadline.is_none()) {
+            // Sends the last message if the system did not take it at once.
             let _ = timeout(LAST_WORD, wire.flushed()).await;
             return if leaving { Ended::Stopped } else { Ended::Over };
-        }
-        let now = clock.now();
-        let deadline = client.deadline(now);
-        if leaving && deadline.is_none() {
-            return Ended::Stopped;
         }
         let due = pilot.due(client).filter(|_| !leaving);
         tokio::select! {
@@ -77,14 +73,14 @@ where
                 pilot.leave(client, clock.now());
             }
         }
-        if let Err(ended) = take_in(wire, client, &clock) {
+        if let Err(ended) = receive(wire, client, &clock) {
             return ended;
         }
     }
 }
 
-// Takes in what has come.
-fn take_in<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C, clock: &Clock) -> Result<(), Ended> {
+// Passes received bytes to the client.
+fn receive<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C, clock: &Clock) -> Result<(), Ended> {
     for _ in 0..BURST {
         let mut wrong = None;
         let now = clock.now();
@@ -100,7 +96,7 @@ fn take_in<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C,
             Some(Err(error)) => return Err(lost(client, now, &error)),
         }
         if let Some(wrong) = wrong {
-            return Err(Ended::Lost(format!("the server sent what is no message: {wrong}")));
+            return Err(Ended::Lost(format!("the server sent a malformed message: {wrong}")));
         }
     }
     wire.flush().map_err(|error| lost(client, clock.now(), &error))

@@ -3,8 +3,7 @@
 use core::time::Duration;
 
 use mastermind::{
-    Client, ClientMessage, Code, Feedback, Name, Rules,
-    code::MAX_COLOURS,
+    Client, ClientMessage, Code, Feedback, Name,
     view::{Board, Line, Shown},
 };
 use netcore::{Client as _, Link, Time};
@@ -36,8 +35,8 @@ struct Driver {
 
 impl Driver {
     // A code that fits the answers that the bot remembers.
-    fn guess(&mut self, board: &Board) -> Option<Code> {
-        let rules = Rules::new(board.rules.length(), MAX_COLOURS, board.rules.repeats()).ok()?;
+    fn guess(&mut self, board: &Board) -> Code {
+        let rules = board.rules;
         let answers: Vec<(Code, Feedback)> = board.lines.iter().filter_map(answer).collect();
         let remembered = match self.level {
             Level::Easy => 2,
@@ -52,7 +51,7 @@ impl Driver {
             }
             guess = rules.draw(&mut self.rng);
         }
-        Some(guess)
+        guess
     }
 }
 
@@ -76,16 +75,15 @@ impl Pilot<Client> for Driver {
         }
         self.due = None;
         let message = match seen.1 {
-            Some(_) => self.guess(board).map(ClientMessage::Guess),
-            None => Some(ClientMessage::New(None)),
+            Some(_) => ClientMessage::Guess(self.guess(board)),
+            None => ClientMessage::New(None),
         };
-        if let Some(message) = message {
-            client.act(now, message);
-        }
+        client.act(now, message);
     }
 
-    fn due(&self, _: &Client) -> Option<Time> {
-        self.due
+    fn due(&self, client: &Client) -> Option<Time> {
+        // Without a board there is nothing to do until a message arrives.
+        client.board().and(self.due)
     }
 
     fn leave(&mut self, client: &mut Client, now: Time) {

@@ -46,7 +46,7 @@ impl Wire {
         socket.bind(own)?;
         bound(socket.local_addr()?);
         let stream = socket.connect(server).await?;
-        stream.set_nodelay(true)?;
+        netshell::tune_stream(&stream);
         Ok(Self::Stream(stream, BytesMut::new()))
     }
 
@@ -81,7 +81,7 @@ impl Wire {
         }
     }
 
-    /// Hands what has come to `take`. `None` if there is nothing; `Ok(false)` at the end of a connection.
+    /// Passes received bytes to `take`. `None` if there are none; `Ok(false)` at the end of a connection.
     pub(crate) fn receive(&self, take: impl FnOnce(&[u8])) -> Option<io::Result<bool>> {
         SCRATCH.with_borrow_mut(|buffer| {
             let received = match self {
@@ -90,7 +90,7 @@ impl Wire {
             };
             match (received, self) {
                 (Err(error), _) if error.kind() == io::ErrorKind::WouldBlock => None,
-                // Nobody listens at the port just now; a match that is resumed goes on.
+                // Nobody listens at the port just now; a resumed match continues.
                 (Err(error), Self::Datagrams(..)) if error.kind() == io::ErrorKind::ConnectionRefused => None,
                 (Err(error), _) => Some(Err(error)),
                 (Ok(0), Self::Stream(..)) => Some(Ok(false)),

@@ -59,7 +59,7 @@ async fn a_bot_joins_answers_and_ends_with_the_game() {
 
 #[tokio::test]
 async fn a_server_that_leaves_or_talks_nonsense_is_lost() {
-    for (said, why) in [(&b""[..], "closed"), (b"WHAT\0", "no message")] {
+    for (said, why) in [(&b""[..], "closed"), (b"WHAT\0", "malformed message")] {
         let (mut wire, mut client, mut pilot, mut stream) = table().await;
         let server = async {
             heard(&mut stream, b"JOIN Bot\0").await;

@@ -36,7 +36,7 @@ impl Reach {
         let everywhere = addresses.iter().any(|address| address.ip().is_unspecified());
         let outward = everywhere.then(outward_address).flatten();
         let elsewhere = outward.map_or_else(String::new, |ip| {
-            format!("From another machine of your network, use {ip} in the place of {host}.\n")
+            format!("From another machine of your network, use {ip} instead of {host}.\n")
         });
         let port = addresses.first().map_or(0, SocketAddr::port);
         let addresses: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();

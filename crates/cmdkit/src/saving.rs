@@ -49,11 +49,15 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(&path)?;
-    // Makes the rename itself durable. Not every system can sync a directory.
-    if let Ok(directory) = File::open(&directory) {
+    sync_directory(&directory);
+    Ok(())
+}
+
+/// Makes a rename in a directory durable. Not every system can sync a directory.
+fn sync_directory(directory: &Path) {
+    if let Ok(directory) = File::open(directory) {
         let _ = directory.sync_all();
     }
-    Ok(())
 }
 
 /// A file that gets its name when it is complete, that only its owner can read, and that replaces nothing. Until then its content
@@ -85,6 +89,9 @@ impl NewFile {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
         file.persist_noclobber(&self.path)?;
+        if let Some(directory) = directory_of(&self.path) {
+            sync_directory(directory);
+        }
         Ok(())
     }
 }

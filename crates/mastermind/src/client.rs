@@ -11,9 +11,6 @@ use crate::{
     view::{Board, Line},
 };
 
-/// Seats that a client keeps track of: all that their numbers allow.
-const MAX_SEATS: usize = 255;
-
 /// Somebody at a seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -55,7 +52,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client over this link. With a name it asks for a seat at once; without, it only looks on.
+    /// A client over this link. With a name it asks for a seat at once; without one it only watches.
     pub fn new(link: Link, name: Option<Name>) -> Self {
         Self {
             framing: link.framing(),
@@ -124,7 +121,7 @@ impl Client {
 
     fn hear(&mut self, message: ServerMessage<'static>) {
         match message {
-            // Everything else is told anew after this.
+            // The complete state follows.
             ServerMessage::Room(room) => {
                 (self.room, self.seat, self.missing) = (Some(room), None, None);
                 self.places.clear();
@@ -132,9 +129,7 @@ impl Client {
             }
             ServerMessage::Ok(seat) => self.seat = Some(seat),
             ServerMessage::Seat(seat, name) => {
-                if self.places.len() < MAX_SEATS {
-                    self.places.insert(seat, Place { name, board: None });
-                }
+                self.places.insert(seat, Place { name, board: None });
             }
             ServerMessage::Left(seat) => {
                 self.places.remove(&seat);

@@ -199,7 +199,7 @@ fn frame(message: &impl ToString, framing: Framing) -> Bytes {
 
 /// The protocol of players, for rooms.
 ///
-/// A line that is no message is a request too: an [`Err`] that says what would be one. So whoever types by hand can go on after a
+/// A malformed line is a request too: an [`Err`] with the expected syntax. So a person who types by hand can continue after a
 /// mistake; only a line that is too long ends a stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Mastermind;

@@ -321,15 +321,14 @@ impl Server {
         }
         let Some(contest) = self.contests.remove(&number) else { return };
         contest.tell(number, out);
-        // Whoever is still there keeps its seat for the next game.
-        let stays = self.seats.iter().filter(|(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);
-        for seat in stays.collect::<alloc::vec::Vec<_>>() {
+        // Players keep their seats for the next game.
+        let players = || self.seats.iter().filter(move |(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);
+        for seat in players() {
             self.joined(seat, out);
         }
         if matches!(self.config.mode, Mode::Race(_)) {
-            // Nobody looks for the code any more, so all may see how the others looked for it.
-            let racers = self.seats.iter().filter(|(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);
-            for seat in racers.collect::<alloc::vec::Vec<_>>() {
+            // The code is no longer secret, so everybody is sent the boards without stars.
+            for seat in players() {
                 self.say_board(seat, out);
             }
         }

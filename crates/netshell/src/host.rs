@@ -381,8 +381,9 @@ impl Host {
             }
         };
         for peer in peers {
-            if let (Some(frame), Some(&Route { endpoint, connection, .. })) = (&farewell, self.peers.get(&peer)) {
-                self.endpoints[endpoint].transport.send(now, connection, frame.clone());
+            if let Some(frame) = &farewell {
+                // Through the outbox, so that it is sent after outputs that are held back.
+                self.out.send(peer, frame.clone());
             }
             self.disconnect(now, peer, Gone::Broken);
         }

@@ -142,7 +142,7 @@ struct LastWords {
 }
 
 impl LastWords {
-    /// Takes in what one bot heard.
+    /// Counts the last message that one bot received.
     fn hear(&mut self, text: String) -> io::Result<()> {
         let at = self.waiting.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
             self.waiting.push_back((text, 0));
@@ -211,7 +211,7 @@ pub(crate) async fn play(
             session.key(key);
         }
         match session.client().closed_for(session.now()) {
-            // A match that is resumed goes on by itself.
+            // A resumed match continues without a new PLAY.
             Some(closed) if closed >= GIVE_UP && session.client().is_joined() => session.leave(),
             Some(_) if !warned && session.client().is_joined() => {
                 warned = true;

@@ -114,15 +114,6 @@ impl Store {
         Ok(())
     }
 
-    /// Asks the database for a sign of life.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub async fn ping(&self) -> Result<(), StoreError> {
-        self.pool.execute("SELECT 1").await?;
-        Ok(())
-    }
-
     /// Copies the database into a new file, consistent while others write.
     ///
     /// # Errors

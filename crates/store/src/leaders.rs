@@ -2,7 +2,7 @@
 
 use sqlx::{Row as _, any::AnyRow};
 
-use crate::{Kind, MAX_PAGE, Store, StoreError, matches::Match};
+use crate::{Kind, MAX_PAGE, Store, StoreError};
 
 /// Points of a player's history of one game.
 const MAX_HISTORY: i64 = 200;
@@ -130,14 +130,6 @@ impl Store {
             Ok::<_, StoreError>((u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0), row.try_get(1)?))
         };
         rows.iter().rev().map(point).collect()
-    }
-}
-
-impl Match {
-    /// The best rank of a player, if it took part.
-    pub fn rank_of(&self, name: &str, kind: Kind) -> Option<u32> {
-        let own = self.players.iter().filter(|player| player.name == name && player.kind == kind);
-        own.map(|player| player.rank).min()
     }
 }
 

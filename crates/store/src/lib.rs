@@ -26,7 +26,8 @@ pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
 pub use record::{Entry, NewMatch};
 
 /// How far a name is to be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Anybody may have used the name.
     #[default]

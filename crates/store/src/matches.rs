@@ -8,12 +8,12 @@ use crate::{Kind, Store, StoreError};
 /// Matches of one answer.
 pub const MAX_PAGE: u32 = 100;
 
-/// A match as it is stored.
+/// A match that is over, by default as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Match {
-    /// Its permanent id.
+pub struct Match<P = MatchPlayer> {
+    /// Its permanent id, which follows from the journal.
     pub id: String,
-    /// The game.
+    /// The game, such as `nuggets`.
     pub game: String,
     /// What the room was called.
     pub title: String,
@@ -31,10 +31,10 @@ pub struct Match {
     pub started: u64,
     /// See [`started`](Self::started).
     pub ended: u64,
-    /// Whether it was played to its end.
+    /// Whether it was played to its end. Only such matches are rated.
     pub complete: bool,
-    /// The result, best first.
-    pub players: Vec<MatchPlayer>,
+    /// The result, best first. A match without players is not stored.
+    pub players: Vec<P>,
 }
 
 /// A player in a stored match.

@@ -10,7 +10,7 @@ pub const KEY_HASH_LENGTH: usize = 32;
 /// Names that one key can own.
 pub const MAX_NAMES: i64 = 16;
 
-/// What came of claiming a name.
+/// The result of claiming a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     /// It belongs to this key, from now on or already.

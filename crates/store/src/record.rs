@@ -6,38 +6,12 @@ use skillratings::weng_lin::WengLinRating;
 use sqlx::{Any, Row as _, Transaction};
 
 use crate::{
-    Kind, Store, StoreError,
+    Kind, Match, Store, StoreError,
     rating::{rate, shown},
 };
 
-/// A match that is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewMatch {
-    /// Its permanent id, which follows from the journal.
-    pub id: String,
-    /// The game, such as `nuggets`.
-    pub game: String,
-    /// What the room was called.
-    pub title: String,
-    /// The room.
-    pub room: String,
-    /// The name of the file of its journal.
-    pub journal: String,
-    /// Its number in the journal.
-    pub number: u32,
-    /// When it began and ended, in microseconds of the time of its room.
-    pub begins: u64,
-    /// See [`begins`](Self::begins).
-    pub ends: u64,
-    /// When it began and ended, in milliseconds since the Unix epoch.
-    pub started: u64,
-    /// See [`started`](Self::started).
-    pub ended: u64,
-    /// Whether it was played to its end. Only such matches are rated.
-    pub complete: bool,
-    /// The result, best first. A match without players is not stored.
-    pub players: Vec<Entry>,
-}
+/// A match that is to be stored.
+pub type NewMatch = Match<Entry>;
 
 /// A player in the result of a match.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,6 +18,16 @@ enum By {
     Messages,
 }
 
+impl By {
+    fn link(self) -> netcore::Link {
+        match self {
+            Self::Datagrams => netcore::Link::Datagram,
+            Self::Stream => netcore::Link::Stream,
+            Self::Messages => netcore::Link::Message,
+        }
+    }
+}
+
 /// The address of the client with this number.
 fn address(number: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, number], 5_000))

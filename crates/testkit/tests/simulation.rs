@@ -5,6 +5,7 @@ mod cuts;
 mod mastermind;
 mod nuggets;
 mod robots;
+mod seats;
 
 use std::{
     env,

@@ -12,6 +12,8 @@ pub(super) struct Best {
     solver: Solver,
     coarse: Policy,
     soft: Policy,
+    // The expected rewards of these two.
+    optima: [f64; 2],
     values: Limit,
 }
 
@@ -19,8 +21,9 @@ impl Best {
     pub(super) fn new() -> Self {
         let solver = Solver::new();
         let [coarse, soft] = [StateSpace::Coarse, StateSpace::Soft].map(|space| solver.best(space));
+        let optima = [&coarse, &soft].map(|policy| solver.value(policy));
         let values = solver.action_values(&soft);
-        Self { solver, coarse, soft, values }
+        Self { solver, coarse, soft, optima, values }
     }
 
     /// The best table of a space.
@@ -28,6 +31,14 @@ impl Best {
         match space {
             StateSpace::Coarse => &self.coarse,
             StateSpace::Soft => &self.soft,
+        }
+    }
+
+    /// The expected reward of a round played by the best table of a space.
+    pub(super) const fn optimum(&self, space: StateSpace) -> f64 {
+        match space {
+            StateSpace::Coarse => self.optima[0],
+            StateSpace::Soft => self.optima[1],
         }
     }
 
@@ -52,7 +63,7 @@ impl Best {
             })
         };
         let states: Vec<Value> = StateSpace::Soft.states().map(state).collect();
-        json!({ "value": self.value(&self.soft), "states": states })
+        json!({ "value": self.optimum(StateSpace::Soft), "states": states })
     }
 }
 

@@ -101,8 +101,11 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(best: &'static Best) -> Self {
-        let space = StateSpace::Soft;
-        let trainer = Trainer::seeded(QTable::new(space), Explore::UntilConfident, 0, 0);
+        Self::with(best, StateSpace::Soft, Explore::UntilConfident, 0)
+    }
+
+    fn with(best: &'static Best, space: StateSpace, explore: Explore, seed: u64) -> Self {
+        let trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);
         let value = best.value(&trainer.table().policy());
         Self {
             best,
@@ -134,13 +137,7 @@ impl Session {
                     Space::Coarse => StateSpace::Coarse,
                     Space::Soft => StateSpace::Soft,
                 };
-                let pace = self.pace;
-                *self = Self::new(self.best);
-                (self.space, self.pace) = (space, pace);
-                self.trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);
-                self.value = self.best.value(&self.trainer.table().policy());
-                self.curve = vec![(0, self.value)];
-                self.running = true;
+                *self = Self { pace: self.pace, running: true, ..Self::with(self.best, space, explore, seed) };
             }
             Wish::Resume => self.running = true,
             Wish::Pause => self.running = false,
@@ -238,7 +235,7 @@ impl Session {
             "speed": self.speed.round(),
             "pace": self.pace,
             "value": self.value,
-            "optimum": self.best.value(best),
+            "optimum": self.best.optimum(self.space),
             "differs": policy.differences(best).count(),
             "cells": cells,
             "best": ideal,

@@ -1,7 +1,5 @@
 //! The frames of a stretch of a match.
 
-use std::collections::BTreeSet;
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::{Bytes, BytesMut};
 use journal::{Arrival, ArrivalKind, Replay};
@@ -102,8 +100,7 @@ impl Collector {
     }
 }
 
-// A replay that stands after the last arrival up to a moment, and the number of the next arrival. `since` may ask for an earlier
-// state to begin from.
+// A replay after the last arrival up to a moment, and the index of the next arrival.
 fn at<E: Marked>(track: &Track, from: u64) -> Result<(Replay<E>, usize), ReplayError> {
     let next = track.arrivals.partition_point(|arrival| track.since_begin(arrival.time.as_nanos()) <= from);
     let (mut replay, first) = start::<E>(track, next)?;
@@ -127,8 +124,8 @@ fn apply<E: Marked>(replay: &mut Replay<E>, arrival: &Arrival, out: &mut Outbox)
     Ok(())
 }
 
-// What a watcher is sent who comes at the beginning of the stretch. It is one more peer in a copy of the room, which follows the
-// match beside the match itself.
+// The frames for a watcher who connects at the beginning of the stretch. The watcher is an additional peer in a copy of the room,
+// which receives the same arrivals as the match.
 fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
     let (mut replay, next) = at::<E>(track, stretch.from)?;
     let mut copy = replay.room().clone();
@@ -162,7 +159,7 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
     Ok(stretch.to)
 }
 
-// Passes an arrival to a copy of the room. What was said at the same time as before counts, so nothing is compared.
+// Passes an arrival to a copy of the room. The copy has one more peer, so its digests differ and are not compared.
 fn follow<E: Marked>(room: &mut Hosted<E>, arrival: &Arrival, out: &mut Outbox) {
     let now: Time = arrival.time;
     match &arrival.kind {
@@ -191,11 +188,10 @@ fn follow<E: Marked>(room: &mut Hosted<E>, arrival: &Arrival, out: &mut Outbox) 
 
 // What the player at a seat was sent.
 fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
-    let own: BTreeSet<usize> = (0..track.sittings.len()).filter(|&index| track.sittings[index].seat == seat).collect();
     // Who has the seat after so many arrivals.
     let sitter = |arrivals: usize| {
-        let sittings = own.iter().map(|&index| &track.sittings[index]);
-        sittings.rev().find(|sitting| sitting.since <= arrivals).map(|sitting| sitting.peer)
+        let last = track.sittings.iter().rfind(|sitting| sitting.seat == seat && sitting.since <= arrivals);
+        last.map(|sitting| sitting.peer)
     };
     let mut out = Outbox::new();
     let (mut replay, next) = if E::TELLS_ROUNDS {

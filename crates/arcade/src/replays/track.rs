@@ -155,7 +155,7 @@ impl Track {
 }
 
 impl<E: Marked> Draft<E> {
-    // Takes in an arrival; says whether the match is over.
+    // Applies an arrival; returns whether the match is over.
     fn take(&mut self, arrival: Arrival, out: &mut Outbox) -> Result<bool, String> {
         let before = self.begun.then(|| self.replay.room().engine().probe());
         self.replay.apply(&arrival, out).map_err(|error| error.to_string())?;

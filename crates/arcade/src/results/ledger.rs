@@ -3,7 +3,6 @@
 use std::{
     fs::File,
     io,
-    net::SocketAddr,
     path::Path,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
@@ -15,7 +14,7 @@ use store::{JournalNote, Kind};
 
 use super::{
     Job, Results,
-    seats::{Seats, address_text},
+    seats::Seats,
     tracker::{Moment, News, Source, Tracker},
 };
 
@@ -60,7 +59,7 @@ impl Ledger {
         self.seats.forget(address);
     }
 
-    /// Takes in an event. Gives the id of a match that has begun.
+    /// Processes an event. Returns the id of a match that has begun.
     pub(crate) fn event(
         &mut self,
         now: Time,
@@ -69,10 +68,10 @@ impl Ledger {
         is_bot: impl Fn(PeerId) -> bool,
     ) -> Option<String> {
         let bot = matches!(event, GameEvent::Joined { peer, .. } if is_bot(*peer));
-        if let (GameEvent::Joined { name, .. }, Some(address), true) = (event, address, bot) {
-            self.results.note_kind(&self.note.room, address, name, Kind::Bot);
-        }
         let kind = |name: &str| if bot { Kind::Bot } else { self.seats.kind(address, name) };
+        if let (GameEvent::Joined { name, .. }, Some(address)) = (event, address) {
+            self.results.note_kind(&self.note.room, address, name, kind(name));
+        }
         match self.tracker.event(Moment { time: now, unix: unix_now() }, event, kind)? {
             News::Begun(id) => return Some(id),
             News::Over(new) => self.results.tell(Job::Match(new), &self.file, &self.note),
@@ -86,16 +85,11 @@ impl Ledger {
 }
 
 impl Results {
-    /// Notes that whoever has the seat at this address in a room owns these names.
-    pub(crate) fn note_owner(&self, room: &str, seats: &Seats, address: SocketAddr, names: &[String]) {
-        seats.note(address, names);
-        for name in names {
-            self.note_kind(room, &address_text(address), name, Kind::Proven);
-        }
-    }
-
-    // Also for results that are put together after a restart. Without the note the name is unproven then.
+    // For results that are assembled from the journal after a restart. Without a note the name is unproven.
     fn note_kind(&self, room: &str, address: &str, name: &str, kind: Kind) {
+        if kind == Kind::Unproven {
+            return;
+        }
         let job = Job::Seat { room: room.to_owned(), address: address.to_owned(), name: name.to_owned(), kind };
         let _ = self.jobs.try_send(job);
     }

@@ -69,10 +69,10 @@ impl Tracker {
         Self { source, begun: BTreeMap::new(), seats: BTreeMap::new() }
     }
 
-    /// Takes in an event. `kind` says how far the name of somebody who joined is to be trusted.
+    /// Processes an event. `kind` returns how far the name of a player who joined is trusted.
     pub(crate) fn event(&mut self, now: Moment, event: &GameEvent, kind: impl FnOnce(&str) -> Kind) -> Option<News> {
         match event {
-            // Whoever only looks on has no name.
+            // Watchers have no name.
             GameEvent::Joined { name, seat, .. } if !name.is_empty() => {
                 if self.seats.len() >= MAX_SEATS {
                     self.seats.retain(|_, seated| !seated.left);
@@ -83,7 +83,7 @@ impl Tracker {
                 None
             }
             GameEvent::Left { seat, .. } => {
-                // In the result of a game that goes on there is a place for whoever has left.
+                // The result of a running game also lists players who have left.
                 if self.begun.is_empty() {
                     self.seats.remove(seat);
                 } else if let Some(seated) = self.seats.get_mut(seat) {
@@ -102,7 +102,7 @@ impl Tracker {
         }
     }
 
-    // Whether whoever has this score has lost, alone or not.
+    // Whether this score means a loss, even for a single player.
     fn is_lost(&self, score: i64) -> bool {
         self.source.game == Game::Mastermind.name() && score >= mastermind::server::NOT_FOUND
     }
@@ -119,7 +119,8 @@ impl Tracker {
             players.push(Entry {
                 rank,
                 won: rank == 1 && !self.is_lost(standing.score),
-                name: standing.name.clone(),
+                // PostgreSQL has no zero bytes in texts; a name of robots may have one.
+                name: standing.name.replace('\0', "\u{fffd}"),
                 kind,
                 seat: standing.seat.clone(),
                 score: standing.score,

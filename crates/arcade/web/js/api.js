@@ -43,3 +43,9 @@ function words(status, value) {
   if (status === 429) return 'That was too often. Wait a moment and try again.';
   return `The arcade answered with error ${status}. Try again.`;
 }
+
+/**
+ * The text of an error, for a person.
+ * @param {unknown} error
+ */
+export const errorText = (error) => (error instanceof Error ? error.message : String(error));

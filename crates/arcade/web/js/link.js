@@ -19,7 +19,7 @@ export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expir
 /** Keeps one socket open. */
 export class Link {
   /**
-   * @param {() => string} address Of the socket; asked for before each attempt, since a token may have come meanwhile.
+   * @param {() => string} address Of the socket; called before each attempt, since a token may have been received since the last one.
    * @param {Handlers} handlers
    */
   constructor(address, handlers) {
@@ -55,7 +55,7 @@ export class Link {
       this.handlers.state({ kind: 'open' });
     });
     socket.addEventListener('message', ({ data }) => {
-      // An attempt counts once something has come: a proxy may open sockets that lead nowhere.
+      // The backoff is reset by the first message, not by `open`: a proxy may accept sockets that it cannot forward.
       this.attempt = 0;
       this.handlers.message(data);
     });
@@ -75,7 +75,7 @@ export class Link {
     });
   }
 
-  /** @param {string | Uint8Array<ArrayBuffer>} data Dropped if the socket is not open: what is late is no longer meant. */
+  /** @param {string | Uint8Array<ArrayBuffer>} data Dropped if the socket is not open, since late input is stale. */
   send(data) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(data);
   }

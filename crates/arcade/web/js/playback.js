@@ -1,13 +1,13 @@
 // Plays a finished match from its frames: forwards at any speed, step by step, from any moment on.
 
 /**
- * Something that the page was told, and when, in milliseconds from the start of the match.
+ * A message to the page and when it was sent, in milliseconds from the start of the match.
  * @typedef {{ at: number, data: string | ArrayBuffer }} Frame
  *
  * @typedef {object} Source
  * @property {number} length Of the match, in milliseconds.
- * @property {(from: number, to: number) => Promise<{ frames: Frame[], to: number }>} load The frames that bring a new page up to date at
- *   `from`, all of them at that time, and then what was told until `to`, which may be earlier than asked for.
+ * @property {(from: number, to: number) => Promise<{ frames: Frame[], to: number }>} load A snapshot at `from`, as frames with that
+ *   time, then the frames until `to`, which may be earlier than requested.
  *
  * @typedef {object} Screen
  * @property {() => void} reset Forgets everything, as a new page.
@@ -23,7 +23,7 @@ const WINDOW = 60_000;
 const MAX_WINDOW = 300_000;
 /** What is loaded lasts at least so long on the screen, in milliseconds. */
 const AHEAD = 4_000;
-/** How far back a step goes if nothing was told shortly before. */
+/** How far back a step goes if no frame was shown shortly before, in milliseconds. */
 const BACK = 1_000;
 
 /** How long before its end a match is loaded to show the end, in milliseconds. */
@@ -62,7 +62,7 @@ export class Playback {
     this.at = Math.min(Math.max(0, at), this.length);
     this.turn += 1;
     this.queue = [];
-    // Whoever comes after the end is told nothing of the match, so the end is reached from a little before.
+    // A snapshot after the end is empty, so loading starts shortly before the end.
     this.loadedTo = this.at < this.length ? this.at : Math.max(0, this.length - BEFORE_END);
     this.screen.changed();
     const { turn } = this;
@@ -72,7 +72,7 @@ export class Playback {
     this.screen.changed();
   }
 
-  /** @param {boolean} fresh Whether the screen begins anew with what comes. */
+  /** @param {boolean} fresh Whether to reset the screen and replace the queue. */
   async load(fresh) {
     if ((this.loading && !fresh) || (!fresh && this.loadedTo >= this.length)) return;
     const { turn } = this;
@@ -100,7 +100,7 @@ export class Playback {
     }
   }
 
-  /** Shows what was told up to now. */
+  /** Shows the queued frames up to the current time. */
   show() {
     let count = 0;
     while (count < this.queue.length && this.queue[count].at <= this.at) {
@@ -113,8 +113,8 @@ export class Playback {
   }
 
   /**
-   * Time has passed.
-   * @param {number} elapsed In milliseconds of whoever looks on.
+   * Advances the playback.
+   * @param {number} elapsed Real time, in milliseconds.
    */
   tick(elapsed) {
     if (!this.playing) return;
@@ -130,7 +130,7 @@ export class Playback {
   /** @param {boolean} on */
   async play(on) {
     this.playing = on;
-    // From the end it begins anew.
+    // At the end, playback restarts from the beginning.
     if (on && this.at >= this.length) await this.seek(0);
     this.screen.changed();
   }
@@ -148,7 +148,7 @@ export class Playback {
   }
 
   /**
-   * Goes to the next thing that was told.
+   * Goes to the next frame.
    * @returns {Promise<void>}
    */
   async forward() {
@@ -167,7 +167,7 @@ export class Playback {
     return undefined;
   }
 
-  /** Goes to what was told before. */
+  /** Goes to the previous frame. */
   async back() {
     this.playing = false;
     const before = this.shown.filter((at) => at < this.at);

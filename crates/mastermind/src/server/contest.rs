@@ -102,15 +102,10 @@ impl Contest {
         let mut order: Vec<&Racer> = self.racers.iter().collect();
         order.sort_by_key(|racer| (racer.score(), racer.result.map(|finish| finish.after)));
         let mut standings: Vec<Standing> = Vec::with_capacity(order.len());
-        for (at, racer) in order.iter().enumerate() {
-            let same = at.checked_sub(1).filter(|&before| order[before].score() == racer.score());
-            let rank = same.and_then(|before| standings.get(before)).map(|before| before.rank);
-            standings.push(Standing {
-                rank: rank.unwrap_or_else(|| u32::try_from(at + 1).unwrap_or(u32::MAX)),
-                seat: racer.seat.to_string(),
-                name: racer.name.to_string(),
-                score: racer.score(),
-            });
+        for (place, racer) in (1..).zip(order) {
+            let score = racer.score();
+            let rank = standings.last().filter(|before| before.score == score).map_or(place, |before| before.rank);
+            standings.push(Standing { rank, seat: racer.seat.to_string(), name: racer.name.to_string(), score });
         }
         standings
     }

@@ -13,8 +13,8 @@ const SLOWER: u32 = 4;
 
 /// The pace of a bot.
 ///
-/// A key is due when the one before it is answered, or when waiting for that has been in vain. So a bot goes as fast as
-/// the server answers, and goes on when a datagram is lost.
+/// A key is due when the one before it is answered, or after a timeout. So a bot types as fast as
+/// the server answers, and continues when a datagram is lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     delay: Duration,
@@ -35,7 +35,7 @@ impl Pace {
         self.due
     }
 
-    /// Takes in that the last key is answered.
+    /// Records that the last key was answered.
     pub(super) fn answered(&mut self, now: Time) {
         if let (Some(typed), false) = (self.typed, self.answered) {
             self.answered = true;
@@ -45,8 +45,7 @@ impl Pace {
         }
     }
 
-    /// Takes in that the key that was due was typed, or that there was none to type. There are at least `delay` before the
-    /// next.
+    /// Records that the due key was typed, or that there was none to type. The next is due after `delay` at the earliest.
     pub(super) fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);

@@ -41,7 +41,7 @@ impl Typist {
         client.is_joined().then(|| self.pace.due())
     }
 
-    /// Takes in what came since the last call.
+    /// Checks whether the messages received since the last call answer the last key.
     ///
     /// Whatever others do is shown to the client as well, so only that it stands elsewhere answers its key.
     pub fn listen(&mut self, client: &Client, now: Time) {

@@ -7,7 +7,7 @@ use mastermind::{
     protocol::Mode,
     server::{Config, FirstDay},
 };
-use netcore::{Link, Outcome, Role, Time};
+use netcore::{Outcome, Role, Time};
 use testkit::{
     net::{Conditions, Net},
     seeds::for_each_seed,
@@ -24,13 +24,11 @@ fn config(mode: Mode, seed: u64) -> Config {
 }
 
 fn breaker(number: u8, by: By, at: Time) -> Breaker {
-    let link = if by == By::Stream { Link::Stream } else { Link::Message };
-    Breaker::new(link, Some(&format!("P{number}")), number.into(), at, PAUSE)
+    Breaker::new(by.link(), Some(&format!("P{number}")), number.into(), at, PAUSE)
 }
 
 fn watcher(by: By) -> Breaker {
-    let link = if by == By::Stream { Link::Stream } else { Link::Message };
-    Breaker::new(link, None, 0, START, PAUSE)
+    Breaker::new(by.link(), None, 0, START, PAUSE)
 }
 
 /// Plays until somebody was told of the end of so many games.

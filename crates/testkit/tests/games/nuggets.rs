@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use netcore::{Gone, Link, Outcome, Role, Time};
+use netcore::{Gone, Outcome, Role, Time};
 use nuggets::{
     End, Grid, Name, Part,
     game::Rules,
@@ -29,21 +29,13 @@ const GOLD: u32 = 250;
 /// Time between two keys.
 const PAUSE: Duration = Duration::from_millis(60);
 
-fn link(by: By) -> Link {
-    match by {
-        By::Datagrams => Link::Datagram,
-        By::Stream => Link::Stream,
-        By::Messages => Link::Message,
-    }
-}
-
 fn player(number: u8, by: By) -> Player {
     let name = Name::new(format!("P{number}").as_bytes()).unwrap();
-    Player::new(link(by), Part::Player(name), START, PAUSE)
+    Player::new(by.link(), Part::Player(name), START, PAUSE)
 }
 
 fn onlooker(by: By) -> Player {
-    Player::new(link(by), Part::Spectator, START, PAUSE)
+    Player::new(by.link(), Part::Spectator, START, PAUSE)
 }
 
 fn net(seed: u64) -> Net<Server, Player> {

@@ -11,7 +11,7 @@ use robots::{
 };
 use testkit::{net::Net, simulation::Game};
 
-use super::address;
+use super::{address, seats::Seats};
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
@@ -122,9 +122,7 @@ impl netcore::Client for Robot {
 
 /// The invariants of a robots server.
 pub(super) struct Robots {
-    // The client at each seat, and when it reconnects.
-    seats: Vec<(u8, Option<Time>)>,
-    next: u8,
+    seats: Seats,
     // When the client at the last seat tries to join next.
     eager_at: Option<Time>,
     // All games that were delivered, each as the longest version delivered.
@@ -150,36 +148,25 @@ impl Game<Server, Robot> for Robots {
             max_history: 1 << 20,
         };
         let eager_at = seed.is_multiple_of(3).then_some(Time::ZERO.plus(EAGER.0));
-        (Self { seats: vec![], next: 1, eager_at, games: vec![] }, Server::new(config).unwrap())
+        (Self { seats: Seats::new(SEATS, AWAY), eager_at, games: vec![] }, Server::new(config).unwrap())
     }
 
     fn enter(&mut self, net: &mut Net<Server, Robot>) {
-        for seat in 0..SEATS {
-            let number = self.come(net, seat);
-            self.seats.push((number, None));
+        for (number, seat) in self.seats.numbers().zip(0..) {
+            enter(net, seat, number);
         }
     }
 
     fn step(&mut self, net: &mut Net<Server, Robot>) {
         self.check(net);
         let now = net.now();
-        for seat in 0..SEATS {
-            let (number, back_at) = self.seats[usize::from(seat)];
-            if !net.client(address(number)).gone {
-                continue;
-            }
-            match back_at {
-                None => self.seats[usize::from(seat)].1 = Some(now.plus(AWAY)),
-                Some(at) if at <= now => {
-                    net.remove(address(number));
-                    self.seats[usize::from(seat)] = (self.come(net, seat), None);
-                }
-                Some(_) => {}
-            }
+        for back in self.seats.reconnecting(now, |number| net.client(address(number)).gone) {
+            net.remove(address(back.before));
+            enter(net, back.seat, back.number);
         }
         if self.eager_at.is_some_and(|at| at <= now) {
             self.eager_at = Some(now.plus(EAGER.0));
-            let (number, _) = self.seats[0];
+            let number = self.seats.number(0);
             // Not in a lobby, where it might be admitted.
             if net.engine().game().is_some() {
                 let mut joins = BytesMut::new();
@@ -191,36 +178,22 @@ impl Game<Server, Robot> for Robots {
     }
 
     fn wake(&self) -> Option<Time> {
-        self.seats.iter().filter_map(|&(_, back_at)| back_at).chain(self.eager_at).min()
+        self.seats.times().chain(self.eager_at).min()
     }
 
     fn resumed(&mut self, net: &mut Net<Server, Robot>, forked: bool) {
         if forked {
             self.games.clear();
         }
-        for &(number, _) in &self.seats {
+        for number in self.seats.numbers() {
             net.client_mut(address(number)).stale |= forked;
         }
     }
 }
 
 impl Robots {
-    fn come(&mut self, net: &mut Net<Server, Robot>, seat: u8) -> u8 {
-        let number = loop {
-            let number = self.next;
-            self.next = self.next.checked_add(1).unwrap_or(1);
-            if self.seats.iter().all(|&(taken, _)| taken != number) {
-                break number;
-            }
-        };
-        let plays = seat < PLAYERS;
-        let role = if plays { Role::Player } else { Role::Watcher };
-        net.add_stream(address(number), role, Robot::new(number, plays));
-        number
-    }
-
     fn check(&mut self, net: &mut Net<Server, Robot>) {
-        for (number, _) in self.seats.clone() {
+        for number in self.seats.numbers().collect::<Vec<_>>() {
             let robot = net.client_mut(address(number));
             if robot.stale || robot.news == robot.game.len() {
                 continue;
@@ -269,4 +242,10 @@ impl Robots {
     fn is_newest(&self, told: &[ServerMessage]) -> bool {
         self.games.last().is_some_and(|game| game[..2] == told[..2])
     }
+}
+
+fn enter(net: &mut Net<Server, Robot>, seat: u8, number: u8) {
+    let plays = seat < PLAYERS;
+    let role = if plays { Role::Player } else { Role::Watcher };
+    net.add_stream(address(number), role, Robot::new(number, plays));
 }

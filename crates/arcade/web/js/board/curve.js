@@ -34,11 +34,13 @@ export function curve(values, label) {
 }
 
 /**
+ * An SVG element.
  * @param {string} tag
- * @param {Record<string, string>} attributes
+ * @param {Record<string, string | number>} attributes
  */
-function make(tag, attributes) {
+export function make(tag, attributes, text = '') {
   const made = document.createElementNS(NAMESPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  made.textContent = text;
   return made;
 }

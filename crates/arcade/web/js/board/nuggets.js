@@ -93,7 +93,7 @@ export class Ground {
   }
 
   /**
-   * Sees to it that the picture covers the layout and is up to date.
+   * Enlarges the picture if it does not cover the layout, and repaints changed cells.
    * @param {NuggetsState} state
    * @param {Layout} layout
    * @param {number} ratio

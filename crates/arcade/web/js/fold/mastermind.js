@@ -39,7 +39,7 @@ export function begin() {
 export function fold(state, message) {
   switch (message.kind) {
     case 'room': {
-      // Everything else is told anew after this.
+      // A snapshot follows.
       const { mode, rules, players, date } = message;
       Object.assign(state, begin(), { room: { mode, rules, players, date } });
       break;

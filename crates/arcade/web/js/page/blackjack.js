@@ -1,9 +1,9 @@
 // A blackjack table on the page.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { curve } from '../board/curve.js';
 import { byBest, byLearned } from '../fold/advice.js';
-import { begin, fold, value } from '../fold/blackjack.js';
+import { begin, fold } from '../fold/blackjack.js';
 import { signed } from '../fold/learn.js';
 import { HIT, STAND, decode, join } from '../protocol/blackjack.js';
 import { parse } from '../protocol/blackjack-view.js';
@@ -11,6 +11,7 @@ import { recall } from '../settings.js';
 import { sound } from '../sound.js';
 import { handElement, total } from './cards.js';
 import { element, listenToKeys, toggle } from './dom.js';
+import { GAMES } from './games.js';
 
 /** The best table never changes. @type {Promise<import('../fold/advice.js').Adviser> | null} */
 let best = null;
@@ -70,7 +71,7 @@ export function playBlackjack({ board, below, controls, live, watching, playable
         if (advises && source.value === 'best') adviser = told;
       } catch (error) {
         best = null;
-        problem = error instanceof Error ? error.message : String(error);
+        problem = errorText(error);
       }
     }
     source.hidden = !advises || !learned;
@@ -208,8 +209,7 @@ export function playBlackjack({ board, below, controls, live, watching, playable
         sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
       }
       if (message.kind === 'decision') {
-        const { total: points, soft } = value(state.hand);
-        live.textContent = `You have ${soft ? 'soft ' : ''}${points}. Hit or stand?`;
+        live.textContent = `You have ${total(state.hand)}. Hit or stand?`;
       }
       show();
       if (message.kind === 'result') changed();
@@ -217,13 +217,13 @@ export function playBlackjack({ board, below, controls, live, watching, playable
     room: (now) => {
       room = now;
       const own = now.players.find((player) => player.name === name);
-      if (playable && own) seated(null, own.seat);
+      if (playable && own) seated(own.seat);
       if (!watching) show();
     },
     seat: (seat) => {
       const mine = playable && room?.players.find((player) => player.name === name)?.seat === seat;
       const bankroll = state.bankroll[state.bankroll.length - 1];
-      return { colour: null, value: mine ? `${bankroll > 0 ? '+' : ''}${bankroll}` : '' };
+      return { colour: null, value: mine ? GAMES.blackjack.score(bankroll) : '' };
     },
     stop: stopKeys,
   };

@@ -1,6 +1,6 @@
 // Who plays: the name, and the key by which this browser proves that it is its own.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { recall, remember } from '../settings.js';
 import { element } from './dom.js';
 
@@ -38,7 +38,7 @@ async function take(wanted) {
   remember('name', wanted);
 }
 
-/** Sees to it that a name from an earlier visit is proven. */
+/** Registers the name of an earlier visit, if it is not proven yet. */
 export async function proveName() {
   const known = name();
   if (known && provenKey() === null) await take(known).catch(() => {});
@@ -84,7 +84,7 @@ export function askName(again = false) {
             await take(wanted);
             done(wanted);
           } catch (problem) {
-            error.textContent = problem instanceof Error ? problem.message : String(problem);
+            error.textContent = errorText(problem);
             input.focus();
           }
         },

@@ -1,5 +1,6 @@
 // "Watch it learn": the chart of hit and stand that fills in, its worth beside the optimum, and what can be changed.
 
+import { make } from '../board/curve.js';
 import { cellInWords, scale, signed, states, upcardName } from '../fold/learn.js';
 import { Link, socketAddress } from '../link.js';
 import { remember } from '../settings.js';
@@ -8,7 +9,6 @@ import { announceLink, count, element, title } from './dom.js';
 /** @typedef {import('../fold/learn.js').Report} Report */
 /** @typedef {import('../fold/learn.js').Space} Space */
 
-const NAMESPACE = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT, LEFT, EDGE] = [640, 260, 92, 18];
 /** Rounds a second; none is as fast as can be. */
 const PACES = /** @type {[string, string][]} */ ([
@@ -40,14 +40,11 @@ export function showLearn(main) {
   main.dataset.game = 'blackjack';
   /** @type {Report | null} */
   let report = null;
-  /** Whether it went on when the page was hidden. */
+  /** Whether to resume when the page is visible again. */
   let resumes = false;
   const chart = new Chart();
   const facts = element('dl', { class: 'facts' });
-  const picture = document.createElementNS(NAMESPACE, 'svg');
-  picture.setAttribute('viewBox', `0 0 ${WIDTH} ${HEIGHT}`);
-  picture.setAttribute('role', 'img');
-  picture.classList.add('worth');
+  const picture = make('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', class: 'worth' });
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const problem = element('p', { class: 'error', role: 'alert' });
   const begin = element('button', { type: 'button', class: 'primary large', click: () => start() }, 'Start');
@@ -110,8 +107,8 @@ export function showLearn(main) {
 
   /** @param {Report} now @param {Report | null} before */
   const show = (now, before) => {
-    begin.textContent = now.rounds > 0 ? 'Start anew' : 'Start';
-    pause.textContent = now.running ? 'Pause' : 'Go on';
+    begin.textContent = now.rounds > 0 ? 'Restart' : 'Start';
+    pause.textContent = now.running ? 'Pause' : 'Resume';
     pause.disabled = now.rounds === 0 && !now.running;
     keep.disabled = now.rounds === 0;
     chart.show(now);
@@ -227,12 +224,6 @@ function drawWorth(picture, { curve, optimum, value, rounds }) {
   const { most, low, x, y } = scale(curve, optimum);
   const across = (/** @type {number} */ at) => LEFT + (WIDTH - LEFT - EDGE) * x(at);
   const up = (/** @type {number} */ worth) => HEIGHT - 34 - (HEIGHT - 34 - EDGE) * y(worth);
-  const make = (/** @type {string} */ tag, /** @type {Record<string, string | number>} */ attributes, text = '') => {
-    const made = document.createElementNS(NAMESPACE, tag);
-    for (const [name, given] of Object.entries(attributes)) made.setAttribute(name, String(given));
-    made.textContent = text;
-    return made;
-  };
   const marks = [];
   for (let ten = 1; ten <= most; ten *= 10) {
     marks.push(make('line', { x1: across(ten), x2: across(ten), y1: EDGE, y2: HEIGHT - 34, class: 'grid' }));

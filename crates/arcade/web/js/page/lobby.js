@@ -1,6 +1,6 @@
 // The lobby: play at once, rooms as they are now, recent matches and who leads.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { Link, socketAddress } from '../link.js';
 import { announceLink, ago, copyButton, count, element, title } from './dom.js';
 import { GAMES, command, isGame, phaseInWords, winners } from './games.js';
@@ -110,7 +110,7 @@ function tile(game, problem) {
       const room = await ask(`/api/play/${game}?fill=true`, {});
       go(`/rooms/${room.id}`);
     } catch (error) {
-      problem.textContent = error instanceof Error ? error.message : String(error);
+      problem.textContent = errorText(error);
       button.disabled = false;
     }
   });

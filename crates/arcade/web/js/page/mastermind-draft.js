@@ -29,8 +29,7 @@ export class Draft {
     if (length === this.length && game === this.game) return;
     this.length = length;
     this.game = game;
-    this.pegs = Array.from({ length }, () => null);
-    this.cursor = 0;
+    this.clear();
   }
 
   clear() {
@@ -49,7 +48,7 @@ export class Draft {
 
   /** @param {string} digit At the cursor, which moves on. */
   set(digit) {
-    this.put(digit, this.cursor);
+    this.pegs[this.cursor] = digit;
     this.cursor = Math.min(this.cursor + 1, this.length - 1);
     this.changed();
   }

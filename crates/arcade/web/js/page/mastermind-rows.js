@@ -43,7 +43,7 @@ export function lineInWords(line) {
 }
 
 /**
- * The rows of a game. The row that is being made is `now`, if the game goes on and belongs to the one who looks.
+ * The rows of a game. The row that is being made is `now`, if the game is running and is the viewer's own.
  * @param {Board} board
  * @param {HTMLElement | null} now
  */

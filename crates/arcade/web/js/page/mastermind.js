@@ -29,7 +29,7 @@ const ENDS = { won: 'found the code', lost: 'did not find it', resigned: 'gave u
  */
 export function playMastermind({ board, below, controls, live, playable, name, send, seated, changed }) {
   const state = begin();
-  /** The seat that is looked at where it is not one's own. @type {number | null} */
+  /** The seat whose board is shown instead of one's own. @type {number | null} */
   let watched = null;
   /** @type {import('./room.js').Room | null} */
   let room = null;
@@ -105,7 +105,8 @@ export function playMastermind({ board, below, controls, live, playable, name, s
     const { seat, shown, own } = looked();
     const playing = own && playable && state.turn !== null;
     showTabs(seat);
-    draft.resize(shown?.rules.length ?? state.room?.rules.length ?? 4, own ? (shown?.number ?? 0) : 0);
+    // Another player's board leaves the draft alone.
+    if (own && shown) draft.resize(shown.rules.length, shown.number);
     tray.hidden = !playing;
     if (shown) {
       const code = shown.over?.code.startsWith('*') === false ? shown.over.code : knownCode(shown);
@@ -256,7 +257,7 @@ export function playMastermind({ board, below, controls, live, playable, name, s
       if (!message) return;
       fold(state, message);
       note = '';
-      if (message.kind === 'ok') seated(null, String(message.seat));
+      if (message.kind === 'ok') seated(String(message.seat));
       if (message.kind === 'game' && message.seat === state.seat) {
         ready = false;
         watched = null;

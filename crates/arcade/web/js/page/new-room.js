@@ -1,6 +1,6 @@
 // The form for a new room, made from what the hub says of each game's options.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { element } from './dom.js';
 import { GAMES, isGame } from './games.js';
 import { askName } from './identity.js';
@@ -32,7 +32,7 @@ export function newRoom() {
           const { games } = /** @type {{ games: Form[] }} */ (await ask('/api/games'));
           fill(place, games.filter(({ game }) => isGame(game)));
         } catch (error) {
-          place.replaceChildren(element('p', { class: 'error', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+          place.replaceChildren(element('p', { class: 'error', role: 'alert' }, errorText(error)));
         }
       },
     },
@@ -63,11 +63,12 @@ function fill(place, forms) {
       submit: async (event) => {
         event.preventDefault();
         error.textContent = '';
+        if (!(await askName())) return;
         try {
           const room = await ask('/api/rooms', { game: choice.value, ...values(fields) });
-          if (await askName()) go(`/rooms/${room.id}`);
+          go(`/rooms/${room.id}`);
         } catch (problem) {
-          error.textContent = problem instanceof Error ? problem.message : String(problem);
+          error.textContent = errorText(problem);
         }
       },
     },

@@ -208,7 +208,7 @@ export function playNuggets({ board, below, controls, live, playable, name, send
       const before = message.kind === 'display' ? places(state) : null;
       fold(state, message);
       if (before) move(before);
-      if (message.kind === 'ok') seated(null, message.letter);
+      if (message.kind === 'ok') seated(message.letter);
       if (message.kind === 'gold' || message.kind === 'quit') changed();
       if (message.kind === 'quit') {
         stand();

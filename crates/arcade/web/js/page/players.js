@@ -1,6 +1,6 @@
 // Who plays how well: leaderboards, a player's matches and ratings, and two players against each other.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { curve } from '../board/curve.js';
 import { announceLink, count, element, title } from './dom.js';
 import { GAMES, isGame } from './games.js';
@@ -33,7 +33,7 @@ function page(main, heading, make) {
       if (!left) main.replaceChildren(element('h1', {}, heading), ...parts);
     },
     (error) => {
-      if (!left) main.append(element('p', { class: 'error', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+      if (!left) main.append(element('p', { class: 'error', role: 'alert' }, errorText(error)));
     },
   );
   return () => {

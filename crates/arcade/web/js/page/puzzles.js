@@ -1,6 +1,6 @@
 // Mastermind outside of a room: today's puzzle first, then free games and races.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { recall } from '../settings.js';
 import { copyButton, element, title } from './dom.js';
 import { person } from './person.js';
@@ -75,7 +75,7 @@ export function showPuzzles(main, first) {
       const room = await ask('/api/rooms', { game: 'mastermind', ...options });
       if (!left) go(`/rooms/${room.id}`);
     } catch (error) {
-      problem.textContent = error instanceof Error ? error.message : String(error);
+      problem.textContent = errorText(error);
     }
   };
   free.replaceChildren(element('h2', { id: 'free' }, 'A free game'), element('p', {}, 'As many as you like, with the length that you like.'), form('solo', [], (options) => make({ mode: 'solo', ...options })));

@@ -1,6 +1,6 @@
 // A finished match, to be played like a film: through the same folds and boards as when it was live.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { Playback, SPEEDS, clock, frame } from '../playback.js';
 import { announceLink, ago, copyButton, element, listenToKeys, title } from './dom.js';
 import { GAMES, isGame, winners } from './games.js';
@@ -39,7 +39,7 @@ export function showReplay(main, id, query) {
       if (left) return;
       main.replaceChildren(
         element('h1', {}, 'This match cannot be shown'),
-        element('p', {}, error instanceof Error ? error.message : String(error)),
+        element('p', {}, errorText(error)),
         element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
       );
     },
@@ -90,7 +90,7 @@ function play(main, match, timeline, seat, at) {
       board,
       below,
       controls,
-      // Only what whoever looks on does is spoken, not every nugget of a film.
+      // Only seeks are announced, not the events of the match.
       live: element('p', {}),
       watching: seat === null,
       playable: false,
@@ -120,7 +120,7 @@ function play(main, match, timeline, seat, at) {
       show: (data) => shown?.message(data),
       changed: () => update(),
       failed: (error) => {
-        problem.textContent = error instanceof Error ? error.message : String(error);
+        problem.textContent = errorText(error);
       },
     },
   );
@@ -129,7 +129,7 @@ function play(main, match, timeline, seat, at) {
     const parts = new URLSearchParams({ at: String(Math.round(playback.at)), ...(seat ? { seat } : {}) });
     return `/matches/${encodeURIComponent(match.id)}?${parts}`;
   };
-  /** Where to go once the seek before has come to its end: a bar that is drawn asks for many. @type {number | null} */
+  /** The target of the next seek; a drag of the bar replaces it until the running seek has finished. @type {number | null} */
   let wanted = null;
   let seeking = false;
   /** Goes to a moment, to which the address then points. @param {number} to */

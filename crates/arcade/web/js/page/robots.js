@@ -190,7 +190,7 @@ export function playRobots({ board, below, controls, live, watching, playable, f
         sit(message.id);
       }
       if (message.kind === 'hello') {
-        // Everything is told anew.
+        // A snapshot follows.
         before = own ?? before;
         own = null;
         glides.clear();
@@ -228,7 +228,7 @@ export function playRobots({ board, below, controls, live, watching, playable, f
         show();
       } else if (message.kind === 'accepted' && own === null && state.games > 0) {
         // The numbers of the last game mean others now.
-        seated(null, null);
+        seated(null);
       }
     },
     room: () => {},
@@ -256,7 +256,7 @@ export function playRobots({ board, below, controls, live, watching, playable, f
     own = id;
     before = null;
     joining = waits = false;
-    seated(null, String(id));
+    seated(String(id));
   }
 
   /**

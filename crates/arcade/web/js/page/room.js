@@ -19,7 +19,7 @@ import { Seats } from './seats.js';
  */
 
 /**
- * What the page of a game gets to work with.
+ * The elements and callbacks that the page of a game receives.
  * @typedef {object} Stage
  * @property {HTMLElement} board Where the board goes.
  * @property {HTMLElement} below What belongs below the board: lines of text, a bar.
@@ -31,7 +31,7 @@ import { Seats } from './seats.js';
  * @property {string} name The player's name.
  * @property {string | null} kept The seat that the page had before a reload, if the hub still keeps it.
  * @property {(data: string | Uint8Array<ArrayBuffer>) => void} send
- * @property {(room: null, own: string | null) => void} seated Says which seat is one's own, in the game's own words.
+ * @property {(own: string | null) => void} seated Says which seat is one's own, in the game's own words.
  * @property {() => void} changed Says that scores or the result have changed.
  */
 
@@ -152,7 +152,7 @@ function enter(main, id, game, start, watching) {
     name: ownName() ?? 'guest',
     kept: sessionStorage.getItem(key) === null ? null : sessionStorage.getItem(`own ${id}`),
     send: (data) => link.send(data),
-    seated: (_, seat) => {
+    seated: (seat) => {
       own = seat;
       if (seat === null) sessionStorage.removeItem(`own ${id}`);
       else sessionStorage.setItem(`own ${id}`, seat);
@@ -210,7 +210,7 @@ function enter(main, id, game, start, watching) {
     shown = room;
     what.textContent = room.title;
     phase.textContent = phaseInWords(room);
-    // Whoever waits for the next game is no watcher to themselves.
+    // A player who waits for the next game is not counted as a watcher on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
     const others = Math.max(0, (room.watchers ?? 0) - mine);
     watchers.hidden = others === 0;
@@ -237,7 +237,7 @@ function enter(main, id, game, start, watching) {
     ended.hidden = !result.panel.hidden;
   };
 
-  /** Asks what has become of the room: after a result, or when its socket is refused. */
+  /** Fetches the room again, after a result or when its socket is refused. Returns whether it still exists. */
   const inquire = async () => {
     const { rooms } = /** @type {{ rooms: Room[] }} */ (await ask('/api/rooms'));
     const room = rooms.find((one) => one.id === id);
@@ -280,6 +280,8 @@ function enter(main, id, game, start, watching) {
           case 'waiting':
             announceLink(watching ? 'The connection is lost. Trying again.' : 'The connection is lost. Your seat is kept; trying again.', 'lost');
             if (state.refused && !(await inquire().catch(() => true))) {
+              // The page may have been left during the request.
+              if (link.ended) return undefined;
               link.close();
               announceLink('');
               if (everOpen) end('This room is closed.');

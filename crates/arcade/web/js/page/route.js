@@ -1,4 +1,4 @@
-// Going from page to page without loading anew.
+// Client-side navigation between pages, without a reload.
 
 /** @type {() => void} */
 let show = () => {};

@@ -1,6 +1,6 @@
 // Who is who in a room: letter, colour, name and score, and the free seats.
 
-import { ask } from '../api.js';
+import { ask, errorText } from '../api.js';
 import { element } from './dom.js';
 import { person, shortSeat } from './person.js';
 
@@ -30,7 +30,7 @@ export class Seats {
       try {
         await ask(`/api/rooms/${id}/bots`, { level: level.value });
       } catch (error) {
-        this.problem.textContent = error instanceof Error ? error.message : String(error);
+        this.problem.textContent = errorText(error);
       }
       add.disabled = false;
     });

@@ -1,5 +1,5 @@
-// Live pictures of rooms. Only rooms in sight in which somebody is are watched, and only a few of them: to look on costs the hub a
-// little, and a room that is looked at does not close.
+// Live pictures of rooms. Only occupied rooms in the viewport are watched, at most MAX_WATCHED at a time: each watcher costs the hub
+// resources and keeps its room open.
 
 import { picture } from '../board/thumbnail.js';
 import { Surface } from '../board/canvas.js';
@@ -41,7 +41,10 @@ class Thumbnail {
         this.picture.message(data);
         this.surface.change();
       },
-      state: () => {},
+      state: ({ kind }) => {
+        // The room closes its sockets after each game; the next lobby update opens another.
+        if (kind === 'ended') this.unwatch();
+      },
     });
   }
 
@@ -78,8 +81,10 @@ export class Thumbnails {
   /** @param {Room} room */
   update({ id, taken }) {
     const one = this.all.get(id);
-    if (!one || one.isLive === taken > 0) return;
-    one.isLive = taken > 0;
+    if (!one) return;
+    const isLive = taken > 0;
+    if (one.isLive === isLive && (!isLive || !one.inSight || one.link)) return;
+    one.isLive = isLive;
     this.choose();
   }
 

@@ -3,27 +3,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { Person, launch } from './support/browser.js';
+import { Person } from './support/browser.js';
 import { answer } from './support/fixtures.js';
-import { Hub } from './support/hub.js';
+import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** @type {Hub} */
-let hub;
-/** @type {import('playwright-core').Browser} */
-let browser;
-before(async () => {
-  hub = await Hub.start();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await hub?.stop();
-});
 
 /**
  * What axe finds on the page as it is.
@@ -69,6 +56,8 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await check(`/rooms/${id('blackjack')}`, () => ann.reads(/Waiting|stand|others|win|draw|dealer|Bust/i));
     await check(`/rooms/${id('blackjack')}?watch`, () => page.locator('.felt').waitFor());
     await check(`/rooms/${id('mastermind')}`, () => page.locator('main .board').waitFor());
+    await check('/mastermind', () => page.getByRole('heading', { name: "Today's puzzle" }).waitFor());
+    await check('/learn', () => page.locator('.chart td').first().waitFor());
     await answer(page);
     await check('/players', () => page.locator('table').first().waitFor());
     await check('/players/Ann', () => page.locator('.match').first().waitFor());

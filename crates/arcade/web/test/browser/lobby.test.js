@@ -1,23 +1,11 @@
 // From the lobby into a game, and what remains of it.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { Person, launch } from './support/browser.js';
-import { Hub } from './support/hub.js';
+import { Person } from './support/browser.js';
+import { browser, hub } from './support/site.js';
 
-/** @type {Hub} */
-let hub;
-/** @type {import('playwright-core').Browser} */
-let browser;
-before(async () => {
-  hub = await Hub.start();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await hub?.stop();
-});
 const bound = { timeout: 120_000 };
 
 test('the lobby is in the page before anything else has come', bound, async () => {

@@ -1,26 +1,14 @@
 // Whole matches: two browsers and a native client of each game, in the same room.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
 import { begin, fold } from '../../js/fold/nuggets.js';
-import { Person, launch } from './support/browser.js';
+import { Person } from './support/browser.js';
 import { Explorer } from './support/explorer.js';
-import { Hub } from './support/hub.js';
+import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
-/** @type {Hub} */
-let hub;
-/** @type {import('playwright-core').Browser} */
-let browser;
-before(async () => {
-  hub = await Hub.start();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await hub?.stop();
-});
 const bound = { timeout: 180_000 };
 
 /**

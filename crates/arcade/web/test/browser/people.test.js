@@ -1,29 +1,15 @@
 // What happens to people in front of the page: reloads, a hub that is killed, small screens, a keyboard alone.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
 import { layout } from '../../js/board/nuggets.js';
 import { begin, fold } from '../../js/fold/nuggets.js';
-import { Person, launch } from './support/browser.js';
+import { Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
+import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
-/** Whether rooms come back when the hub is started again. */
-const RESTARTS = true;
-
-/** @type {Hub} */
-let hub;
-/** @type {import('playwright-core').Browser} */
-let browser;
-before(async () => {
-  hub = await Hub.start();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await hub?.stop();
-});
 const bound = { timeout: 120_000 };
 
 /**
@@ -62,7 +48,7 @@ function step({ place, terrain }) {
   throw new Error('there is nowhere to go');
 }
 
-test('a reload in mid-game: the same seat, and everything is told again', bound, async () => {
+test('a reload in mid-game: the same seat and a new snapshot', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go(`/rooms/${room.id}`);
@@ -92,7 +78,7 @@ test('robots: a reload in mid-game leaves the robot its own', bound, async () =>
   await ann.leave();
 });
 
-test('the hub is killed and started again: the page says so, comes back and has its seat', { ...bound, skip: !RESTARTS && 'rooms do not come back yet' }, async () => {
+test('the hub is killed and started again: the page says so, comes back and has its seat', bound, async () => {
   const own = await Hub.start();
   try {
     const room = await own.open({ game: 'nuggets', map: 'main' });
@@ -111,7 +97,7 @@ test('the hub is killed and started again: the page says so, comes back and has 
     await ann.page.keyboard.press(next.key);
     await stands(ann, next.to);
     await ann.reads('Player A');
-    // What the browser logs of sockets that were refused meanwhile is no fault of the page.
+    // The browser logs refused sockets as errors; they are expected here.
     ann.faults = ann.faults.filter((fault) => !/WebSocket|ERR_CONNECTION_REFUSED/.test(fault));
     await ann.leave();
   } finally {

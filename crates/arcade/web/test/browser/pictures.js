@@ -1,4 +1,4 @@
-// Draws every page at three widths, light and dark, for docs/pictures/page. `npm run pictures`; look at them afterwards.
+// Takes screenshots of the pages in SHOTS at three widths, light and dark, for docs/pictures/page. `npm run pictures`; look at them afterwards.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,24 +1,12 @@
-// Pages of what has been: replays, leaderboards, players. The hub's answers are made up; its own are tested with the hub.
+// Replays, leaderboards and players, with canned API responses; the real ones are tested in tests/hub.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { Person, launch } from './support/browser.js';
+import { Person } from './support/browser.js';
 import { answer } from './support/fixtures.js';
-import { Hub } from './support/hub.js';
+import { browser, hub } from './support/site.js';
 
-/** @type {Hub} */
-let hub;
-/** @type {import('playwright-core').Browser} */
-let browser;
-before(async () => {
-  hub = await Hub.start();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await hub?.stop();
-});
 const bound = { timeout: 120_000 };
 
 test('a replay is played, stepped and sought, and an address leads to its moments', bound, async () => {

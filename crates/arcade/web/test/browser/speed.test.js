@@ -2,26 +2,14 @@
 // since the tests also run where other programs do.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { Person, launch } from './support/browser.js';
-import { Hub } from './support/hub.js';
+import { Person } from './support/browser.js';
+import { browser, hub } from './support/site.js';
 
 /** Bytes on the network. */
 const FIRST_PAGE = 150_000;
 
-/** @type {Hub} */
-let hub;
-/** @type {import('playwright-core').Browser} */
-let browser;
-before(async () => {
-  hub = await Hub.start();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await hub?.stop();
-});
 const bound = { timeout: 120_000 };
 
 /**

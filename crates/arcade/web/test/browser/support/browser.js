@@ -92,7 +92,7 @@ export class Person {
     await this.status.filter({ hasText: text }).waitFor();
   }
 
-  /** Leaves; fails if anything was wrong meanwhile. */
+  /** Closes the browser context; fails if the page logged an error. */
   async leave() {
     await this.page.context().close();
     assert.deepEqual(this.faults, [], `${this.name}'s page`);

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { PATIENCE } from './browser.js';
+
 const PROGRAM = process.env.ARCADE_PROGRAM ?? fileURLToPath(new URL('../../../../../../target/debug/arcade', import.meta.url));
 
 /** Hubs that run, so that none outlives the tests. @type {Set<import('node:child_process').ChildProcess>} */
@@ -47,16 +49,19 @@ export class Hub {
     child.stderr.on('data', (data) => {
       this.log += data;
     });
-    let told = '';
-    this.port = await new Promise((resolve, reject) => {
+    let output = '';
+    const late = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+    /** @type {Promise<number>} */
+    const port = new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`the hub ended with ${code}: ${this.log}`)));
       child.stdout.on('data', (data) => {
-        told += data;
-        const found = /http:\/\/[^\s/]+:(\d+)\//.exec(told);
+        output += data;
+        const found = /http:\/\/[^\s/]+:(\d+)\//.exec(output);
         if (found) resolve(Number(found[1]));
       });
     });
+    this.port = await port.finally(() => clearTimeout(late));
   }
 
   /** @param {NodeJS.Signals} signal */

@@ -2,13 +2,14 @@
 
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
+import { setInterval } from 'node:timers';
 
 import { begin, fold } from '../../../js/fold/nuggets.js';
 import { decode } from '../../../js/protocol/nuggets.js';
 import { join, move } from '../../../js/protocol/robots.js';
 import { Explorer } from './explorer.js';
 
-/** How long a client that hears nothing waits before it says its piece again, in milliseconds. */
+/** Retry interval of a client that receives nothing, in milliseconds. */
 const AGAIN = 500;
 
 /**
@@ -27,7 +28,9 @@ export function nuggets(port, name) {
     const key = state.place && explorer.next(state);
     return key ? say(`KEY ${key}`) : undefined;
   };
-  const again = setInterval(act, AGAIN);
+  // A test that fails does not stop the client; neither may keep Node running.
+  const again = setInterval(act, AGAIN).unref();
+  socket.unref();
   const stop = () => {
     clearInterval(again);
     socket.close();
@@ -51,7 +54,7 @@ export function nuggets(port, name) {
 }
 
 /**
- * Plays robots over TCP: it joins, and walks to and fro whenever something is told.
+ * Plays robots over TCP: it joins, and moves left or right on every chunk that it receives.
  * @param {number} port
  * @param {string} name
  * @returns {{ stop: () => void }}
