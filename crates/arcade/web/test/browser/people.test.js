@@ -126,8 +126,16 @@ test('a phone by touch: a tap walks, a swipe steps, and nothing is wider than th
     const { x, y } = point(cell);
     return x > box.x && x < box.x + box.width && y > box.y && y < Math.min(box.y + box.height, size.height);
   };
-  const cells = state.terrain.flatMap((line, row) => line.flatMap((ground, column) => (ground === '.' ? [{ row, column }] : [])));
   const own = state.place;
+  // Floor that is connected with the player's own cell; what is seen through a gap may not be.
+  const cells = [own];
+  for (const { row, column } of cells) {
+    for (const [down, right] of [[0, 1], [0, -1], [1, 0], [-1, 0]]) {
+      const next = { row: row + down, column: column + right };
+      const isKnown = cells.some((cell) => cell.row === next.row && cell.column === next.column);
+      if (state.terrain[next.row]?.[next.column] === '.' && !isKnown) cells.push(next);
+    }
+  }
   const far = (/** @type {{ row: number, column: number }} */ { row, column }) => Math.max(Math.abs(row - own.row), Math.abs(column - own.column));
   const [goal] = cells.filter(inside).sort((one, other) => far(other) - far(one));
   const { x, y } = point(goal);
