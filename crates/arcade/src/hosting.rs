@@ -11,10 +11,9 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use axum::serve::ListenerExt as _;
 use cmdkit::LogFormat;
 use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
-use netshell::{bind_tcp, raise_open_files, shutdown, tune_stream};
+use netshell::{bind_tcp, raise_open_files, shutdown};
 use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::{info, warn};
@@ -24,6 +23,7 @@ use crate::control;
 use crate::{
     address::Address,
     args::Args,
+    connections::Server,
     hub::Hub,
     limits::{Limits, Settings},
     metrics::Metrics,
@@ -93,11 +93,10 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(listener) => drop(tokio::spawn(control::serve(Arc::clone(&hub), listener))),
             Err(error) => warn!("the commands of the host do not work: {error:#}"),
         }
+        let server = Server::new(Arc::clone(hub.limits()), web::router(Arc::clone(&hub)));
         for listener in listeners {
             listener.set_nonblocking(true)?;
-            let listener = TcpListener::from_std(listener)?.tap_io(|stream| tune_stream(&*stream));
-            let router = web::router(Arc::clone(&hub)).into_make_service_with_connect_info::<SocketAddr>();
-            tokio::spawn(async move { axum::serve(listener, router).await });
+            tokio::spawn(server.clone().accept(TcpListener::from_std(listener)?));
         }
         // Somebody waits for this line, and may make requests as soon as it is there.
         announce(args, &hub, &listen)?;
@@ -106,6 +105,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             patience = hub.asked_to_end() => patience,
         };
         hub.drain(Instant::now() + patience, stop).await;
+        server.finish().await;
         results.finish().await;
         anyhow::Ok(())
     });

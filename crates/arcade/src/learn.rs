@@ -26,7 +26,7 @@ use serde_json::json;
 use tokio::{
     sync::Semaphore,
     task::spawn_blocking,
-    time::{Instant, MissedTickBehavior, interval, timeout},
+    time::{Instant, MissedTickBehavior, interval},
 };
 
 use self::{
@@ -36,6 +36,7 @@ use self::{
 use crate::{
     caller::Caller,
     hub::Hub,
+    pump::send,
     web::{is_same_origin, place},
 };
 
@@ -43,8 +44,6 @@ use crate::{
 const MAX_LEARNERS: usize = 16;
 /// The longest message of a page.
 const MAX_MESSAGE: usize = 1024;
-/// How long a message may wait for a page that takes nothing.
-const STALL: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
@@ -152,5 +151,5 @@ async fn run(mut socket: WebSocket) {
 }
 
 async fn tell(socket: &mut WebSocket, text: &str) -> bool {
-    matches!(timeout(STALL, socket.send(Message::Text(text.into()))).await, Ok(Ok(())))
+    send(socket, Message::Text(text.into())).await
 }

@@ -1,4 +1,4 @@
-//! What one host may take of the hub: requests, sockets and rooms. A host is an IPv4 address or an IPv6 network of 64 bits.
+//! What one host may take of the hub: connections, requests, sockets and rooms. A host is an IPv4 address or an IPv6 network of 64 bits.
 
 use std::{
     collections::BTreeMap,
@@ -11,6 +11,11 @@ use netcore::{HostId, Rate, Time, TokenBucket};
 
 /// Requests of one host, including those for files of the page and for sockets.
 pub(crate) const REQUESTS: Rate = Rate { per_second: 50, burst: 1_000 };
+/// Connections of one host that carry requests. A browser opens six; several people may share an address. A connection that becomes a
+/// socket counts as that.
+pub(crate) const CONNECTIONS_PER_HOST: usize = 64;
+/// Such connections of all hosts.
+pub(crate) const MAX_CONNECTIONS: usize = 4_000;
 /// Sockets at the same time, of all hosts.
 pub(crate) const MAX_SOCKETS: usize = 10_000;
 /// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
@@ -38,26 +43,60 @@ pub(crate) struct Limits {
 #[derive(Debug, Default)]
 struct State {
     requests: BTreeMap<HostId, TokenBucket>,
-    sockets: BTreeMap<HostId, usize>,
-    all_sockets: usize,
+    connections: Shares,
+    sockets: Shares,
 }
 
-/// The place of one socket, given back when dropped.
+/// How many of something hosts have.
+#[derive(Debug, Default)]
+struct Shares {
+    hosts: BTreeMap<HostId, usize>,
+    all: usize,
+}
+
+impl Shares {
+    // Whether a host may have one more.
+    fn take(&mut self, host: HostId, of_host: usize, of_all: usize) -> bool {
+        let own = self.hosts.get(&host).copied().unwrap_or_default();
+        let free = self.all < of_all && own < of_host;
+        if free {
+            self.all += 1;
+            self.hosts.insert(host, own + 1);
+        }
+        free
+    }
+
+    fn give_back(&mut self, host: HostId) {
+        self.all = self.all.saturating_sub(1);
+        if let Some(own) = self.hosts.get_mut(&host) {
+            *own -= 1;
+            if *own == 0 {
+                self.hosts.remove(&host);
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Connection,
+    Socket,
+}
+
+/// The place of a connection or a socket, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     limits: Arc<Limits>,
     host: HostId,
+    kind: Kind,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut state = self.limits.state();
-        state.all_sockets = state.all_sockets.saturating_sub(1);
-        if let Some(sockets) = state.sockets.get_mut(&self.host) {
-            *sockets -= 1;
-            if *sockets == 0 {
-                state.sockets.remove(&self.host);
-            }
+        match self.kind {
+            Kind::Connection => state.connections.give_back(self.host),
+            Kind::Socket => state.sockets.give_back(self.host),
         }
     }
 }
@@ -91,16 +130,19 @@ impl Limits {
         }
     }
 
+    /// A place for one more connection, if this peer may have one. A reverse proxy that the operator trusts has no share, because
+    /// its connections carry the requests of others.
+    pub(crate) fn connection(self: &Arc<Self>, peer: SocketAddr) -> Option<Place> {
+        let of_host = if self.is_proxy(peer) { MAX_CONNECTIONS } else { CONNECTIONS_PER_HOST };
+        let host = peer.into();
+        let free = self.state().connections.take(host, of_host, MAX_CONNECTIONS);
+        free.then(|| Place { limits: Arc::clone(self), host, kind: Kind::Connection })
+    }
+
     /// A place for one more socket of a host, if it may have one.
     pub(crate) fn socket(self: &Arc<Self>, host: HostId) -> Option<Place> {
-        let mut state = self.state();
-        let own = state.sockets.get(&host).copied().unwrap_or_default();
-        if state.all_sockets >= MAX_SOCKETS || own >= self.settings.sockets_per_host {
-            return None;
-        }
-        state.all_sockets += 1;
-        state.sockets.insert(host, own + 1);
-        Some(Place { limits: Arc::clone(self), host })
+        let free = self.state().sockets.take(host, self.settings.sockets_per_host, MAX_SOCKETS);
+        free.then(|| Place { limits: Arc::clone(self), host, kind: Kind::Socket })
     }
 
     /// Whether this is a reverse proxy that the operator trusts.
@@ -110,7 +152,7 @@ impl Limits {
 
     /// Sockets at this time.
     pub(crate) fn sockets(&self) -> usize {
-        self.state().all_sockets
+        self.state().sockets.all
     }
 
     /// The address of a client: the other end of its connection, or what a reverse proxy that the operator trusts says of it.
@@ -155,6 +197,21 @@ mod tests {
         drop(first);
         assert!(limits.socket(ann).is_some());
         assert_eq!(limits.sockets(), 1);
+    }
+
+    #[test]
+    fn a_host_has_a_share_of_the_connections_and_a_proxy_has_all() {
+        let limits = limits(&["10.0.0.9"]);
+        let [ann, bob, proxy] = ["10.0.0.1:1", "10.0.0.2:1", "10.0.0.9:1"].map(|peer| peer.parse().unwrap());
+        let mut held: Vec<Place> = (0..CONNECTIONS_PER_HOST).map(|_| limits.connection(ann).unwrap()).collect();
+        assert!(limits.connection(ann).is_none());
+        held.push(limits.connection(bob).unwrap());
+        held.extend(std::iter::from_fn(|| limits.connection(proxy)));
+        assert_eq!(held.len(), MAX_CONNECTIONS);
+        assert!(limits.connection(bob).is_none());
+        held.truncate(CONNECTIONS_PER_HOST - 1);
+        assert!(limits.connection(ann).is_some() && limits.connection(bob).is_some());
+        assert_eq!(limits.sockets(), 0);
     }
 
     #[test]

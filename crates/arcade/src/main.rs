@@ -11,6 +11,7 @@ mod backup;
 mod begin;
 mod bots;
 mod caller;
+mod connections;
 #[cfg(unix)]
 mod control;
 #[cfg(unix)]
@@ -23,6 +24,7 @@ mod learn;
 mod life;
 mod limits;
 mod line;
+mod live;
 mod metrics;
 mod names;
 mod options;

@@ -1,20 +1,21 @@
 //! The task of one WebSocket: it moves messages between the socket and the line of its seat.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::{Bytes, BytesMut};
 use futures_util::{
-    SinkExt as _, StreamExt as _,
+    Sink, SinkExt as _, StreamExt as _,
     stream::{SplitSink, SplitStream},
 };
 use netcore::{Rate, Time, TokenBucket};
 use tokio::{
     sync::watch,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep_until, timeout},
 };
 
 use crate::{
+    connections::STALL,
     games::Frames,
     line::{Ending, Line, Next, Piece},
     metrics::GameMetrics,
@@ -23,8 +24,6 @@ use crate::{
 
 /// Messages that are read from one browser.
 const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
-/// How long a frame may wait for a browser that takes nothing.
-const STALL: Duration = Duration::from_secs(30);
 
 /// The close code of a page by which a player leaves for good. With any other the seat is kept for a while.
 const LEFT: u16 = 4000;
@@ -140,8 +139,9 @@ async fn write(
     }
 }
 
-async fn send(sink: &mut SplitSink<WebSocket, Message>, message: Message) -> bool {
-    matches!(tokio::time::timeout(STALL, sink.send(message)).await, Ok(Ok(())))
+/// Sends a message to a page, and gives whether it has taken it in time.
+pub(crate) async fn send(sink: &mut (impl Sink<Message> + Unpin), message: Message) -> bool {
+    matches!(timeout(STALL, sink.send(message)).await, Ok(Ok(())))
 }
 
 fn message(frame: Bytes, frames: Frames) -> Message {

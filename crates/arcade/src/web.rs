@@ -10,10 +10,7 @@ use std::{
 
 use axum::{
     Json, Router,
-    extract::{
-        ConnectInfo, Path, Query, State, WebSocketUpgrade,
-        ws::{Message, WebSocket},
-    },
+    extract::{ConnectInfo, Path, Query, State, WebSocketUpgrade},
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
@@ -27,10 +24,11 @@ use serde_json::json;
 use crate::{
     api, assets,
     caller::{self, Caller},
+    connections,
     hub::Hub,
     learn,
     limits::Place,
-    metrics,
+    live, metrics,
     names::{self, KeyHash},
     pump,
     rooms::{self, error},
@@ -62,7 +60,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/api/rooms/{id}/bots", post(rooms::add_bot).delete(rooms::remove_bots))
         .route("/icon.svg", get(asset))
         .route("/manifest.webmanifest", get(asset))
-        .route("/live", get(live))
+        .route("/live", get(live::live))
         .route("/rooms/{id}/socket", get(socket))
         .route("/api/address", get(address))
         .route("/qr.svg", get(picture))
@@ -72,6 +70,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(api::routes())
         .merge(learn::routes())
         .fallback(not_found)
+        .layer(middleware::from_fn(connections::in_time))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), metrics::observe))
         .layer(middleware::from_fn(headers))
@@ -197,43 +196,6 @@ pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
     origin.is_some() && origin == host
-}
-
-async fn live(State(hub): State<Arc<Hub>>, caller: Caller, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
-    if !is_same_origin(&headers) {
-        return (StatusCode::FORBIDDEN, "Pages of other sites may not do this.\n").into_response();
-    }
-    let place = match place(&hub, caller) {
-        Ok(place) => place,
-        Err(refusal) => return *refusal,
-    };
-    upgrade.max_message_size(1024).on_upgrade(async move |socket| {
-        tell_lobby(socket, &hub, caller).await;
-        drop(place);
-    })
-}
-
-async fn tell_lobby(mut socket: WebSocket, hub: &Hub, caller: Caller) {
-    let mut lobby = hub.lobby();
-    while !hub.bans().has(caller.host()) {
-        let text = lobby.borrow_and_update().to_string();
-        if socket.send(Message::Text(text.into())).await.is_err() {
-            return;
-        }
-        loop {
-            tokio::select! {
-                changed = lobby.changed() => match changed {
-                    Ok(()) => break,
-                    Err(_) => return,
-                },
-                // Only to notice that the page is gone.
-                message = socket.recv() => match message {
-                    Some(Ok(_)) => {}
-                    _ => return,
-                },
-            }
-        }
-    }
 }
 
 /// How a socket enters a room.

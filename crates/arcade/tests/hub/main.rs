@@ -4,6 +4,7 @@
 #[cfg(unix)]
 mod admin;
 mod bots;
+mod connections;
 mod hidden;
 mod mastermind;
 mod metrics;

@@ -1,0 +1,50 @@
+//! Connections that stay open and ask for nothing.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    time::Instant,
+};
+
+use testkit::PATIENCE;
+
+use crate::support::Hub;
+
+/// Connections of one host that carry requests.
+const PER_HOST: usize = 64;
+
+#[test]
+fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
+    let hub = Hub::start();
+    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
+    let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
+    browser.say("PLAY Ann");
+    browser.until("OK A");
+    browser.until("DISPLAY");
+    // The socket of the game is no connection of this kind any more.
+    let mut idle: Vec<TcpStream> = (0..PER_HOST).map(|_| TcpStream::connect(hub.address).unwrap()).collect();
+    for stream in &mut idle {
+        stream.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
+    }
+    let (head, body) = hub.get("/healthz");
+    assert!(head.starts_with("HTTP/1.1 429") && head.contains("retry-after:"), "{head}");
+    assert!(body.contains("too many connections"), "{body}");
+    for key in ["KEY h", "KEY j", "KEY k", "KEY l"] {
+        browser.say(key);
+    }
+    browser.say("nonsense");
+    browser.until("ERROR");
+    // A connection that ends makes room for another.
+    let mut last = idle.pop().unwrap();
+    last.write_all(b" h\r\nConnection: close\r\n\r\n").unwrap();
+    let mut page = String::new();
+    last.read_to_string(&mut page).unwrap();
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    // Its end is seen here a moment before its place is free.
+    let until = Instant::now() + PATIENCE;
+    while !hub.get("/healthz").0.starts_with("HTTP/1.1 200") {
+        assert!(Instant::now() < until, "no place is free");
+    }
+    let (finished, _) = hub.end();
+    assert_eq!(finished.code, Some(0));
+}
