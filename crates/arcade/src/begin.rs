@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tracing::warn;
 
 use crate::{
+    fuse::{Broken, Fuse},
     games::{Engine, Game, Options},
     room::{Info, Place, Published},
 };
@@ -29,6 +30,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(crate) struct Begun {
     /// Makes the host, once it is known whom to tell of its status.
     pub(crate) host: Box<dyn FnOnce(Arc<watch::Sender<Info>>) -> Host + Send>,
+    /// Whether its engine has panicked.
+    pub(crate) broken: Broken,
     pub(crate) journal: PathBuf,
     pub(crate) end: JournalEnd,
     pub(crate) status: Status,
@@ -68,7 +71,10 @@ pub(crate) fn begin(
         }
     }
     match options.engine()? {
+        #[cfg(not(test))]
         Engine::Nuggets(engine) => new(*engine, place, listen),
+        #[cfg(test)]
+        Engine::Nuggets(engine) => new(crate::hub::tests::Fragile(*engine), place, listen),
         Engine::Robots(engine) => new(*engine, place, listen),
         Engine::Blackjack(engine) => new(*engine, place, listen),
         Engine::Mastermind(engine) => new(*engine, place, listen),
@@ -82,8 +88,9 @@ fn new<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketA
     let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
     let metrics = place.metrics.game(E::GAME);
+    let (room, broken) = Fuse::new(room, E::GAME, metrics.clone());
     let host = Box::new(move |info| Host::new(Published::new(room, info, status, metrics)).with_hold(hold));
-    Ok(Begun { host, journal, end, status, before: None })
+    Ok(Begun { host, broken, journal, end, status, before: None })
 }
 
 fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::Result<Begun> {
@@ -108,8 +115,9 @@ fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::R
     let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
     let (room, hold, end) = resumable.resume_in(&place.writing, &path, file).context("it cannot be written")?;
     let metrics = place.metrics.game(E::GAME);
+    let (room, broken) = Fuse::new(room, E::GAME, metrics.clone());
     let host = Box::new(move |info| {
         Host::new(Published::new(room, info, status, metrics)).with_hold(hold).with_first_peer(next)
     });
-    Ok(Begun { host, journal: path, end, status, before: Some(before) })
+    Ok(Begun { host, broken, journal: path, end, status, before: Some(before) })
 }

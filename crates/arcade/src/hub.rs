@@ -98,7 +98,7 @@ pub(crate) struct Hub {
     records: Records,
     empty_rooms: Duration,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
-    // Held from the check of the limits until the new room counts.
+    // Held from the check of the limits until the new room counts, and while a room is closed or begins anew.
     opening: Mutex<()>,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
     address: OnceLock<Address>,
@@ -311,8 +311,13 @@ impl Hub {
 
     /// Closes a room for good, and tells everybody in it why. It does not come back, even if the hub is killed now.
     pub(crate) fn close(&self, room: &Room, why: &str) {
-        room.close(why);
-        self.records.remove(&room.record().id);
+        // It may just be beginning anew.
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = room.record().id.clone();
+        if let Some(now) = self.room(&id) {
+            now.close(why);
+        }
+        self.records.remove(&id);
     }
 
     fn forget(&self, room: &Room) {
@@ -324,6 +329,11 @@ impl Hub {
 
     // Opens a room again with another journal.
     fn renew(self: &Arc<Self>, room: &Room) {
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody has closed it since it was to begin anew.
+        if room.is_to_close() {
+            return self.forget(room);
+        }
         room.bots.dismiss();
         let mut record = room.record().clone();
         (record.journal, record.result) = (None, None);
@@ -532,3 +542,6 @@ fn secret(path: &Path) -> anyhow::Result<Secret> {
         Err(error) => Err(error).with_context(|| format!("cannot read '{}'", path.display())),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -38,7 +38,7 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
     let mut info = room.info.clone();
     let mut empty = Instant::now();
     let mut was_empty = true;
-    let mut fill = None;
+    let mut company = Company::default();
     loop {
         let (people, over, ends) = {
             let info = info.borrow_and_update();
@@ -56,11 +56,20 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
             let _ = spawn_blocking(move || hub.save(&room)).await;
         }
         let now = Instant::now();
-        if fill.is_some_and(|at| at <= now) {
-            fill = None;
+        if company.is_due(now) {
             let seats = missing(&room.info.borrow(), room.bots.count());
-            let (hub, room) = (Arc::clone(&hub), Arc::clone(&room));
-            let _ = spawn_blocking(move || (0..seats).try_for_each(|_| hub.seat_bot(&room, Level::Normal))).await;
+            let seated = {
+                let (hub, room) = (Arc::clone(&hub), Arc::clone(&room));
+                spawn_blocking(move || (0..seats).try_for_each(|_| hub.seat_bot(&room, Level::Normal))).await
+            };
+            let refused = match seated {
+                Ok(Ok(())) => None,
+                Ok(Err(error)) => Some(format!("{error:#}")),
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(why) = company.came(Instant::now(), refused, !was_empty) {
+                warn!(room = room.record().id, "bots cannot come, which is tried again while people wait: {why}");
+            }
         }
         let rules = Rules { permanent: room.record().permanent, empty_for: hub.empty_rooms() };
         let alone = was_empty.then(|| now - empty);
@@ -92,11 +101,35 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
             changed = info.changed() => if changed.is_err() {
                 return;
             },
-            () = room.fill_requested() => {
-                fill.get_or_insert(Instant::now() + FILL);
-            }
-            () = until(next.into_iter().chain(fill).min()) => {}
+            () = room.fill_requested() => company.ask(Instant::now()),
+            () = until(next.into_iter().chain(company.due).min()) => {}
         }
+    }
+}
+
+/// The company that people in a room have asked for.
+#[derive(Debug, Default)]
+struct Company {
+    // When bots come, if it was asked for.
+    due: Option<Instant>,
+    // Whether the log has said already why they cannot.
+    told: bool,
+}
+
+impl Company {
+    fn ask(&mut self, now: Instant) {
+        self.due.get_or_insert(now + FILL);
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|due| due <= now)
+    }
+
+    // Bots have come, or were refused: then they try again as long as somebody waits for them. Gives what is to be logged.
+    fn came(&mut self, now: Instant, refused: Option<String>, somebody_waits: bool) -> Option<String> {
+        self.due = refused.as_ref().filter(|_| somebody_waits).map(|_| now + FILL);
+        let told = std::mem::replace(&mut self.told, refused.is_some());
+        refused.filter(|_| !told)
     }
 }
 
@@ -160,6 +193,25 @@ fn missing(info: &Info, bots: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bots_that_are_refused_come_later_and_the_log_says_so_once() {
+        let mut company = Company::default();
+        let start = Instant::now();
+        assert!(!company.is_due(start + 10 * FILL));
+        company.ask(start);
+        company.ask(start + FILL / 2);
+        assert!(!company.is_due(start + FILL / 2) && company.is_due(start + FILL));
+        let refused = || Some("there are too many".to_owned());
+        assert_eq!(company.came(start + FILL, refused(), true), refused());
+        assert!(!company.is_due(start + FILL) && company.is_due(start + 2 * FILL));
+        assert_eq!(company.came(start + 2 * FILL, refused(), true), None);
+        assert_eq!(company.came(start + 3 * FILL, None, true), None);
+        assert!(!company.is_due(start + 9 * FILL));
+        company.ask(start);
+        assert_eq!(company.came(start, refused(), false), refused());
+        assert_eq!(company.due, None, "everybody has left");
+    }
 
     #[test]
     fn rooms_stay_by_stated_rules() {

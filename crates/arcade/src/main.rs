@@ -17,6 +17,7 @@ mod control;
 #[cfg(unix)]
 mod doctor;
 mod engines;
+mod fuse;
 mod games;
 mod hosting;
 mod hub;

@@ -77,6 +77,7 @@ pub(crate) struct Metrics {
     malformed: Family<OfGame, Counter>,
     sent: Family<OfGame, Counter>,
     lateness: Family<OfGame, Histogram, Bounds>,
+    broken: Family<OfGame, Counter>,
     journal_bytes: Gauge,
     journals_cut: Gauge,
     waiting: Gauge,
@@ -96,6 +97,7 @@ pub(crate) struct GameMetrics {
     malformed: Counter,
     sent: Counter,
     lateness: Histogram,
+    broken: Counter,
 }
 
 impl GameMetrics {
@@ -117,6 +119,11 @@ impl GameMetrics {
     pub(crate) fn late(&self, late: Duration) {
         self.lateness.observe(late.as_secs_f64());
     }
+
+    /// An engine panicked.
+    pub(crate) fn broken(&self) {
+        self.broken.inc();
+    }
 }
 
 impl Metrics {
@@ -132,6 +139,7 @@ impl Metrics {
             malformed: Family::default(),
             sent: Family::default(),
             lateness: Family::new_with_constructor(Bounds(&LATENESS)),
+            broken: Family::default(),
             journal_bytes: Gauge::default(),
             journals_cut: Gauge::default(),
             waiting: Gauge::default(),
@@ -161,6 +169,11 @@ impl Metrics {
             "How late rooms noticed a deadline, such as that of a turn",
             Unit::Seconds,
             metrics.lateness.clone(),
+        );
+        registry.register(
+            "arcade_rooms_broken",
+            "Rooms whose engine failed, and that began anew",
+            metrics.broken.clone(),
         );
         registry.register_with_unit(
             "arcade_journals",
@@ -206,6 +219,7 @@ impl Metrics {
             malformed: self.malformed.get_or_create_owned(&of),
             sent: self.sent.get_or_create_owned(&of),
             lateness: self.lateness.get_or_create_owned(&of),
+            broken: self.broken.get_or_create_owned(&of),
         }
     }
 

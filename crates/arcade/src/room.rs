@@ -14,12 +14,16 @@ use netcore::{
 };
 use netshell::{Clock, Observer, serve};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::{
+    sync::{Notify, oneshot, watch},
+    time::sleep,
+};
 use tracing::{info, warn};
 
 use crate::{
     begin::{Before, Begun, begin},
     bots::{Addresses, Bots, come_back},
+    fuse::Broken,
     games::{Game, Options},
     metrics::{GameMetrics, Metrics},
     ports::{Lease, Ports},
@@ -28,6 +32,10 @@ use crate::{
     transport::{Gate, WebSockets},
     warden::{Bans, Guard, Removals},
 };
+
+/// How long a room whose engine has panicked keeps its port before it begins anew, so that one that fails at once fills neither disk nor
+/// log.
+const BROKEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// What the lobby and the page of a room show of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -111,6 +119,7 @@ pub(crate) struct Room {
     fill: Notify,
     // Changes what is shown of it; gone with the room.
     sender: std::sync::Weak<watch::Sender<Info>>,
+    broken: Broken,
     record: Mutex<Record>,
     ending: Mutex<Ending>,
 }
@@ -123,13 +132,15 @@ struct Ending {
 }
 
 impl Room {
-    /// Asks the room to end.
+    /// Asks the room to end. A room that is to be closed is closed, also if it was to end in another way before.
     pub(crate) fn stop(&self, leave: Leave, fate: Fate) {
         let mut ending = self.ending();
         if let Some(stop) = ending.stop.take() {
             ending.fate = fate;
             // The room may have ended already.
             let _ = stop.send(leave);
+        } else if fate == Fate::Closed {
+            ending.fate = fate;
         }
     }
 
@@ -159,7 +170,15 @@ impl Room {
 
     /// What becomes of it when its task has ended.
     pub(crate) fn fate(&self) -> Fate {
-        self.ending().fate
+        let ending = self.ending();
+        let by_itself = ending.stop.is_some();
+        if by_itself && self.broken.is_set() { Fate::Renewed } else { ending.fate }
+    }
+
+    /// Whether somebody wants it to be closed for good.
+    pub(crate) fn is_to_close(&self) -> bool {
+        let ending = self.ending();
+        ending.stop.is_none() && ending.fate == Fate::Closed
     }
 
     fn ending(&self) -> MutexGuard<'_, Ending> {
@@ -194,7 +213,7 @@ pub(crate) fn open(
     // Before anything is sent to them.
     let back = come_back(&mut record.bots, options.game(), address);
     let journal = record.journal.as_ref().map(|name| place.journals.join(name));
-    let Begun { host, journal, end, status, before } = begin(&options, journal.as_deref(), place, &listen)?;
+    let Begun { host, broken, journal, end, status, before } = begin(&options, journal.as_deref(), place, &listen)?;
     if before.is_none() {
         record.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
@@ -256,10 +275,11 @@ pub(crate) fn open(
         journal: end.watch(),
         fill: Notify::new(),
         sender: Arc::downgrade(&sender),
+        broken: broken.clone(),
         record: Mutex::new(record),
         ending: Mutex::new(Ending { stop: Some(stop), fate: Fate::Closed }),
     });
-    let run = run(id, host, at, stopped, end, (sender, lease));
+    let run = run(id, host, at, stopped, end, (sender, lease, broken));
     Ok((room, run))
 }
 
@@ -269,7 +289,7 @@ async fn run(
     at: Time,
     stopped: oneshot::Receiver<Leave>,
     end: JournalEnd,
-    (sender, _lease): (Arc<watch::Sender<Info>>, Lease),
+    (sender, _lease, broken): (Arc<watch::Sender<Info>>, Lease, Broken),
 ) -> JournalEnd {
     let leave = async {
         match stopped.await {
@@ -286,6 +306,9 @@ async fn run(
     }
     end.close();
     sender.send_modify(|info| info.phase = "over");
+    if broken.is_set() {
+        sleep(BROKEN_PAUSE).await;
+    }
     end
 }
 

@@ -14,6 +14,8 @@ use crate::{Level, Pilot};
 
 /// How long a bot thinks about a guess, in milliseconds.
 const THINKS: core::ops::Range<u64> = 1_500..6_000;
+/// How long a bot waits before it asks again for a game that it was refused, as after the puzzle of the day.
+const ASKS_AGAIN: Duration = Duration::from_secs(60);
 /// Codes that are drawn in search of one that fits; the last is guessed anyway.
 const DRAWS: u32 = 20_000;
 
@@ -73,9 +75,12 @@ impl Pilot<Client> for Driver {
         if self.due.is_none_or(|due| now < due) {
             return;
         }
-        self.due = None;
+        // An answer to a guess is another turn, and a game that begins another game. Only a refusal changes nothing.
+        self.due = seen.1.is_none().then(|| now.plus(ASKS_AGAIN));
         let message = match seen.1 {
             Some(_) => ClientMessage::Guess(self.guess(board)),
+            // It takes part in a race that has not begun.
+            None if client.missing().is_some() => return,
             None => ClientMessage::New(None),
         };
         client.act(now, message);

@@ -8,7 +8,8 @@ use std::{
 };
 
 use blackjack::{Client, Name};
-use clientkit::{Ended, Level, Wire, blackjack_bot, nuggets_bot, run};
+use clientkit::{Ended, Level, Pilot as _, Wire, blackjack_bot, mastermind_bot, nuggets_bot, run};
+use netcore::{Client as _, Time};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream, UdpSocket},
@@ -89,4 +90,40 @@ async fn a_bot_that_is_to_stop_takes_leave_where_there_is_a_way_to() {
         String::from_utf8_lossy(&bytes[..length]).into_owned()
     };
     assert_eq!([next().await, next().await], ["PLAY Bot", "KEY Q"]);
+}
+
+#[test]
+fn a_bot_that_has_played_the_puzzle_of_the_day_asks_until_there_is_another() {
+    let (mut client, mut pilot) = mastermind_bot(mastermind::Name::new(b"Bot").unwrap(), Level::Easy, 1);
+    let mut now = Time::ZERO;
+    let mut said = |lines: &str, seconds: u64| {
+        client.receive(now, lines.as_bytes()).unwrap();
+        let until = now.plus(Duration::from_secs(seconds));
+        let mut said = vec![];
+        // As the driver does it.
+        loop {
+            pilot.act(&mut client, now);
+            while let Some(message) = client.take_outgoing() {
+                said.push(String::from_utf8(message.to_vec()).unwrap());
+            }
+            match pilot.due(&client).filter(|due| *due <= until) {
+                Some(due) => now = due.max(now),
+                None => break,
+            }
+        }
+        now = until;
+        said
+    };
+    let begun = "ROOM daily 4 8 yes 2026-11-22\nOK 1\nSEAT 1 Bot\nGAME 1 1 4 yes\nTURN 1 available available 0\n";
+    let guess = said(begun, 10);
+    assert!(guess[0] == "PLAY Bot\n" && guess[1].starts_with("GUESS ") && guess.len() == 2, "{guess:?}");
+    assert_eq!(said("OVER 1 won 1 0 1234\n", 10), ["NEW\n"]);
+    let refused = "NO there is one puzzle a day\n";
+    assert_eq!(said(refused, 55), ["NEW\n"]);
+    assert_eq!(said(refused, 3_600), vec!["NEW\n"; 60]);
+    // The next day.
+    let guess = said("GAME 1 2 4 yes\nTURN 1 available available 0\n", 3_600);
+    assert!(guess.len() == 1 && guess[0].starts_with("GUESS "), "{guess:?}");
+    // Whoever waits for others does not ask.
+    assert_eq!(said("OVER 1 won 1 0 1234\nWAIT 1\n", 3_600), Vec::<String>::new());
 }

@@ -1,0 +1,109 @@
+//! What keeps a defect in the rules of a game from anybody but the players of that room.
+
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use netcore::{Admission, Outbox, Outcome, PeerId, Phase, Progress, Room, RoomInput, Status, Time};
+
+use crate::{games::Game, metrics::GameMetrics};
+
+/// What players are told, in games that have a message for it.
+const WHY: &str = "A fault of the hub has ended this game; the room begins anew.";
+
+/// Whether the engine of a room has panicked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Broken(Arc<AtomicBool>);
+
+impl Broken {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A room that ends in order when its engine panics: everybody is told and disconnected. The journal has the input by then.
+#[derive(Debug)]
+pub(crate) struct Fuse<R> {
+    room: R,
+    game: &'static str,
+    seats: u32,
+    peers: BTreeSet<PeerId>,
+    broken: Broken,
+    metrics: GameMetrics,
+}
+
+impl<R: Room> Fuse<R> {
+    pub(crate) fn new(room: R, game: &'static str, metrics: GameMetrics) -> (Self, Broken) {
+        let broken = Broken::default();
+        let seats = room.status().seats;
+        (Self { room, game, seats, peers: BTreeSet::new(), broken: broken.clone(), metrics }, broken)
+    }
+
+    fn blow(&mut self, out: &mut Outbox) {
+        self.broken.0.store(true, Ordering::Release);
+        self.metrics.broken();
+        let game = Game::ALL.into_iter().find(|game| game.name() == self.game);
+        let farewell = game.and_then(|game| game.farewell(WHY));
+        for peer in std::mem::take(&mut self.peers) {
+            if let Some(frame) = &farewell {
+                out.send(peer, frame.clone());
+            }
+            out.close(peer);
+        }
+    }
+}
+
+impl<R: Room> Room for Fuse<R> {
+    fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+        if self.broken.is_set() {
+            return Progress::Ignored;
+        }
+        // Those that come back after a restart of the hub are refreshed.
+        if let RoomInput::Connected { peer, .. } | RoomInput::Refresh { peer } = input {
+            self.peers.insert(peer);
+        }
+        let gone = if let RoomInput::Disconnected { peer, .. } = input { Some(peer) } else { None };
+        let mark = out.mark();
+        // The engine is not used any more after a panic.
+        let done = catch_unwind(AssertUnwindSafe(|| self.room.input(now, input, out)));
+        for peer in out.closed_since(mark).chain(gone) {
+            self.peers.remove(&peer);
+        }
+        done.unwrap_or_else(|_| {
+            self.blow(out);
+            Progress::Ignored
+        })
+    }
+
+    fn admits(&self, datagram: &[u8]) -> Admission {
+        self.room.admits(datagram)
+    }
+
+    fn max_message(&self) -> usize {
+        self.room.max_message()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if self.broken.is_set() { None } else { self.room.deadline() }
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if self.broken.is_set() { Some(Outcome::Stopped) } else { self.room.outcome() }
+    }
+
+    fn digest(&self) -> u64 {
+        self.room.digest()
+    }
+
+    fn status(&self) -> Status {
+        if self.broken.is_set() {
+            return Status { phase: Phase::Over, taken: 0, seats: self.seats };
+        }
+        self.room.status()
+    }
+}
