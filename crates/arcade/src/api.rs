@@ -98,6 +98,7 @@ impl From<StoreError> for Refusal {
 impl From<ReplayError> for Refusal {
     fn from(error: ReplayError) -> Self {
         let status = match error {
+            ReplayError::Today => StatusCode::FORBIDDEN,
             ReplayError::Gone | ReplayError::NoSeat(_) => StatusCode::NOT_FOUND,
             ReplayError::Damaged(_) | ReplayError::Unfinished => StatusCode::UNPROCESSABLE_ENTITY,
             ReplayError::Busy => StatusCode::SERVICE_UNAVAILABLE,
@@ -179,9 +180,15 @@ async fn one_match(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Answe
     Ok(Json(view).into_response())
 }
 
+/// The day in Greenwich, in days since 1970.
+fn today() -> u32 {
+    const DAY: u64 = 86_400_000;
+    u32::try_from(unix_now() / DAY).unwrap_or(u32::MAX)
+}
+
 async fn timeline(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Answer {
     let found = find(&hub, id).await?;
-    Ok(Json(hub.replays().timeline(&found).await?).into_response())
+    Ok(Json(hub.replays().timeline(&found, today()).await?).into_response())
 }
 
 #[derive(Debug, Deserialize)]
@@ -206,7 +213,7 @@ async fn frames(
         None => None,
     };
     let found = find(&hub, id).await?;
-    Ok(Json(hub.replays().frames(&found, seat, (query.from, query.to)).await?).into_response())
+    Ok(Json(hub.replays().frames(&found, seat, (query.from, query.to), today()).await?).into_response())
 }
 
 async fn leaderboard(State(hub): State<Arc<Hub>>, Path(game): Path<String>) -> Answer {

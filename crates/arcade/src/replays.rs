@@ -51,6 +51,8 @@ pub(crate) enum ReplayError {
     Unfinished,
     #[error("nobody had the seat '{0}' in this match")]
     NoSeat(String),
+    #[error("this was today's puzzle, so what a player saw is shown when the day is over in Greenwich")]
+    Today,
     #[error("too many matches are being replayed just now; try again in a moment")]
     Busy,
 }
@@ -117,21 +119,19 @@ impl Replays {
         self.path(found).is_some_and(|path| path.is_file())
     }
 
-    /// What happened when in a match.
+    /// What happened when in a match. The seats are left out as long as they may not be seen; `today` is in days since 1970.
     ///
     /// # Errors
     /// [`ReplayError`]
-    pub(crate) async fn timeline(&self, found: &Match) -> Result<Timeline, ReplayError> {
+    pub(crate) async fn timeline(&self, found: &Match, today: u32) -> Result<Timeline, ReplayError> {
         let track = self.replay(found, |_, track| Ok(track)).await?;
         let seat = |(seat, name): &(String, String)| SeatView { seat: seat.clone(), name: name.clone() };
-        Ok(Timeline {
-            length: track.length(),
-            seats: track.seats().iter().map(seat).collect(),
-            marks: track.marks().to_vec(),
-        })
+        let seats = if is_sealed(&track, today) { &[] } else { track.seats() };
+        Ok(Timeline { length: track.length(), seats: seats.iter().map(seat).collect(), marks: track.marks().to_vec() })
     }
 
-    /// What a watcher, or the player at a seat, was sent from one moment to another, in milliseconds since the match began.
+    /// What a watcher, or the player at a seat, was sent from one moment to another, in milliseconds since the match began. Whoever
+    /// looked at the seat of a player of today's puzzle would know its code.
     ///
     /// # Errors
     /// [`ReplayError`]
@@ -140,9 +140,13 @@ impl Replays {
         found: &Match,
         seat: Option<String>,
         (from, to): (u64, u64),
+        today: u32,
     ) -> Result<Frames, ReplayError> {
         let to = to.min(from.saturating_add(MAX_STRETCH));
         self.replay(found, move |game, track| {
+            if seat.is_some() && is_sealed(&track, today) {
+                return Err(ReplayError::Today);
+            }
             with_engine!(game, E => frames::frames::<E>(&track, seat.as_deref(), from, to), else Err(unknown()))
         })
         .await
@@ -199,6 +203,11 @@ impl Replays {
             kept.pop_front();
         }
     }
+}
+
+// Whether the match was about a puzzle that others may still play: that of today, or of a later day if the clock of the hub went back.
+fn is_sealed(track: &Track, today: u32) -> bool {
+    track.day.is_some_and(|day| day >= today)
 }
 
 // Reads a match. The end of one that is just over reaches its file a moment later.

@@ -6,7 +6,11 @@ use journal::{Arrival, ArrivalKind, Replay};
 use netcore::{Hosted, Link, Outbox, Output, PeerId, Role, Room as _, RoomInput, Time, To};
 use serde::Serialize;
 
-use super::{ReplayError, marks::Marked, track::Track};
+use super::{
+    ReplayError,
+    marks::{Lasts, Marked},
+    track::{Lasting, Track},
+};
 use crate::games::Game;
 
 /// Bytes of the messages of one answer. It ends earlier then.
@@ -83,20 +87,23 @@ impl Collector {
     }
 
     fn take<E: Marked>(&mut self, at: u64, out: &mut Outbox, peer: PeerId) {
-        for output in out.drain() {
-            match output {
-                Output::Send { to: To::Everyone, frame } => self.add(at, &E::frame(&frame)),
-                Output::Send { to: To::Peer(to), frame } if to == peer => self.add(at, &E::frame(&frame)),
-                Output::Replay { to, log } if to == peer => {
-                    log.frames().for_each(|frame| self.add(at, &E::frame(&frame)));
-                }
-                _ => {}
-            }
-        }
+        sent_to::<E>(out, peer, |frame| self.add(at, &frame));
     }
 
     const fn is_full(&self) -> bool {
         self.bytes >= MAX_BYTES
+    }
+}
+
+// Takes what was sent to a peer out of the outputs, and drops the rest.
+fn sent_to<E: Marked>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes)) {
+    for output in out.drain() {
+        match output {
+            Output::Send { to: To::Everyone, frame } => take(E::frame(&frame)),
+            Output::Send { to: To::Peer(to), frame } if to == peer => take(E::frame(&frame)),
+            Output::Replay { to, log } if to == peer => log.frames().for_each(|frame| take(E::frame(&frame))),
+            _ => {}
+        }
     }
 }
 
@@ -194,21 +201,8 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
         last.map(|sitting| sitting.peer)
     };
     let mut out = Outbox::new();
-    let (mut replay, next) = if E::TELLS_ROUNDS {
-        let (mut replay, first) = start::<E>(track, 0)?;
-        let mut next = first;
-        for arrival in &track.arrivals[first..] {
-            if track.since_begin(arrival.time.as_nanos()) > stretch.from {
-                break;
-            }
-            apply(&mut replay, arrival, &mut out)?;
-            next += 1;
-            match sitter(next) {
-                Some(peer) => collector.take::<E>(stretch.from, &mut out, peer),
-                None => out.drain().for_each(drop),
-            }
-        }
-        (replay, next)
+    let (mut replay, next) = if E::HAS_ROUNDS {
+        rounds::<E>(track, stretch.from, sitter, collector)?
     } else {
         let (replay, next) = at::<E>(track, stretch.from)?;
         if let Some(peer) = sitter(next).filter(|peer| replay.peer(*peer).is_some()) {
@@ -235,4 +229,45 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
         }
     }
     Ok(stretch.to)
+}
+
+// Brings a page up to date in a game that has rounds: what lasts of earlier rounds, and all of the present one. Gives the replay at
+// that moment and the number of the next arrival.
+fn rounds<E: Marked>(
+    track: &Track,
+    from: u64,
+    sitter: impl Fn(usize) -> Option<PeerId>,
+    collector: &mut Collector,
+) -> Result<(Replay<E>, usize), ReplayError> {
+    let next = track.arrivals.partition_point(|arrival| track.since_begin(arrival.time.as_nanos()) <= from);
+    let is_own = |lasting: &&Lasting| lasting.arrivals <= next && sitter(lasting.arrivals) == Some(lasting.peer);
+    let lasting: Vec<&Lasting> = track.lasting.iter().filter(is_own).collect();
+    let first = lasting.iter().rposition(|lasting| lasting.lasts == Lasts::AsTheFirst);
+    let (before, since) = lasting.split_at(first.unwrap_or_default());
+    for lasting in before.iter().filter(|lasting| lasting.lasts == Lasts::ForEver) {
+        collector.add(from, &lasting.frame);
+    }
+    let begins = first.and_then(|first| lasting.get(first)).map_or(0, |lasting| lasting.arrivals);
+    // The states begin after the first arrival, whose messages are all there.
+    let opening = since.iter().filter(|lasting| begins == 0 && lasting.arrivals == 0);
+    let mut present: Vec<Bytes> = opening.map(|lasting| lasting.frame.clone()).collect();
+    let (mut replay, from_state) = start::<E>(track, begins.saturating_sub(1))?;
+    let mut out = Outbox::new();
+    for (arrival, index) in track.arrivals[from_state..next].iter().zip(from_state + 1..) {
+        apply(&mut replay, arrival, &mut out)?;
+        let Some(peer) = sitter(index).filter(|_| index >= begins) else {
+            out.drain().for_each(drop);
+            continue;
+        };
+        sent_to::<E>(&mut out, peer, |frame| {
+            if E::lasts(&frame) == Lasts::AsTheFirst {
+                present.clear();
+            }
+            present.push(frame);
+        });
+    }
+    for frame in &present {
+        collector.add(from, frame);
+    }
+    Ok((replay, next))
 }

@@ -1,25 +1,47 @@
 //! What is worth a mark on a timeline: what a game's state shows before and after an arrival.
 
+use std::time::Duration;
+
 use mastermind::{
     protocol::HowOver,
     view::{Board, Line},
 };
 use netcore::{Protocol, Recorded};
 
+/// How long a message counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lasts {
+    /// Until the next round.
+    ForItsRound,
+    /// Until the end of the match: the result of a round.
+    ForEver,
+    /// Until the next round, which it is the first message of.
+    AsTheFirst,
+}
+
 /// An engine whose matches can be shown again.
 pub(crate) trait Marked: Recorded<Protocol: Protocol<Decoder: Sync>> + Clone + Send + Sync + 'static {
     /// What is compared.
     type Probe;
 
-    /// Whether everything that was sent to a seat has to be told to bring a page up to date, since the engine tells only the
-    /// present round.
-    const TELLS_ROUNDS: bool = false;
+    /// Whether a match has rounds, of which the engine can tell only the present one to a page that begins anywhere.
+    const HAS_ROUNDS: bool = false;
 
     /// The present state.
     fn probe(&self) -> Self::Probe;
 
     /// What happened between two states, as kinds and words.
     fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)>;
+
+    /// What a message means for pages that begin after it, in a game that [has rounds](Self::HAS_ROUNDS).
+    fn lasts(_frame: &bytes::Bytes) -> Lasts {
+        Lasts::ForItsRound
+    }
+
+    /// The day of the puzzle of a match that begins at this time of its room, in days since 1970, if it has one.
+    fn day(_setup: &Self::Setup, _begins: Duration) -> Option<u32> {
+        None
+    }
 
     /// A message as it is sent over a WebSocket, in case it was sent in another form.
     fn frame(bytes: &bytes::Bytes) -> bytes::Bytes {
@@ -78,7 +100,7 @@ impl Marked for blackjack::Server {
     // The rounds of each table that are over.
     type Probe = Vec<(u32, u32)>;
 
-    const TELLS_ROUNDS: bool = true;
+    const HAS_ROUNDS: bool = true;
 
     fn probe(&self) -> Self::Probe {
         let rounds = |table: &blackjack::Table| (table.number(), table.game().map_or(0, blackjack::Game::played));
@@ -88,6 +110,16 @@ impl Marked for blackjack::Server {
     fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
         let is_over = |(table, rounds): &&(u32, u32)| before.iter().any(|(other, had)| other == table && had < rounds);
         after.iter().filter(is_over).map(|(_, rounds)| ("round", format!("round {rounds} is over"))).collect()
+    }
+
+    fn lasts(frame: &bytes::Bytes) -> Lasts {
+        if frame.starts_with(b"BEGIN") {
+            Lasts::AsTheFirst
+        } else if frame.starts_with(b"RESULT") {
+            Lasts::ForEver
+        } else {
+            Lasts::ForItsRound
+        }
     }
 
     fn frame(bytes: &bytes::Bytes) -> bytes::Bytes {
@@ -129,6 +161,13 @@ impl Marked for mastermind::Server {
             }
         }
         changes
+    }
+
+    fn day(setup: &Self::Setup, begins: Duration) -> Option<u32> {
+        const DAY: u64 = 86_400;
+        let first = setup.first_day?;
+        let later = begins.checked_sub(first.lasts).map_or(0, |since| since.as_secs() / DAY + 1);
+        Some(first.day.saturating_add(u32::try_from(later).unwrap_or(u32::MAX)))
     }
 
     fn frame(bytes: &bytes::Bytes) -> bytes::Bytes {

@@ -10,6 +10,8 @@ use testkit::{PATIENCE, TempDir};
 
 use super::{frames::Frame, *};
 
+mod rounds;
+
 const WATCHER: PeerId = PeerId(1);
 const ANN: PeerId = PeerId(2);
 const BOB: PeerId = PeerId(3);

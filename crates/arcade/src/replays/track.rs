@@ -1,11 +1,15 @@
 //! A match in memory: what arrived, and states to begin from.
 
-use std::{any::Any, mem::size_of};
+use std::{any::Any, mem::size_of, time::Duration};
 
+use bytes::Bytes;
 use journal::{Arrival, ArrivalKind, Entry, Note, Reader, Replay};
-use netcore::{GameEvent, Occupant, Outbox, Output, PeerId};
+use netcore::{GameEvent, Occupant, Outbox, Output, PeerId, To};
 
-use super::{Mark, ReplayError, Wanted, marks::Marked};
+use super::{
+    Mark, ReplayError, Wanted,
+    marks::{Lasts, Marked},
+};
 
 /// Arrivals between two states. Doubles when there are too many states.
 const SPACING: usize = 128;
@@ -30,6 +34,11 @@ pub(crate) struct Track {
     pub(super) states: Vec<State>,
     /// Who took which seat when, by the number of arrivals before.
     pub(super) sittings: Vec<Sitting>,
+    /// In a game that has rounds, the messages that count further than for their round, the first ones of rounds, and all with which
+    /// the match began.
+    pub(super) lasting: Vec<Lasting>,
+    /// The day of its puzzle, if it has one.
+    pub(super) day: Option<u32>,
     pub(super) begins: u64,
     ends: u64,
     seats: Vec<(String, String)>,
@@ -46,6 +55,16 @@ pub(super) struct State {
     pub(super) replay: Box<dyn Any + Send + Sync>,
     // What it takes, about.
     bytes: usize,
+}
+
+/// A message that was sent to a player.
+#[derive(Debug)]
+pub(super) struct Lasting {
+    /// The number of arrivals after which it was sent.
+    pub(super) arrivals: usize,
+    pub(super) peer: PeerId,
+    pub(super) frame: Bytes,
+    pub(super) lasts: Lasts,
 }
 
 /// Somebody took a seat.
@@ -101,6 +120,8 @@ impl Track {
             arrivals: vec![],
             states: vec![],
             sittings: vec![],
+            lasting: vec![],
+            day: head.setup::<E>().ok().and_then(|setup| E::day(&setup, Duration::from_micros(wanted.begins))),
             begins: wanted.begins,
             ends: wanted.ends,
             seats: vec![],
@@ -157,6 +178,10 @@ impl Track {
 impl<E: Marked> Draft<E> {
     // Applies an arrival; returns whether the match is over.
     fn take(&mut self, arrival: Arrival, out: &mut Outbox) -> Result<bool, String> {
+        if !self.begun {
+            // Only those of the arrival with which the match begins stay.
+            self.track.lasting.clear();
+        }
         let before = self.begun.then(|| self.replay.room().engine().probe());
         self.replay.apply(&arrival, out).map_err(|error| error.to_string())?;
         let index = self.track.arrivals.len() + usize::from(self.begun);
@@ -164,6 +189,9 @@ impl<E: Marked> Draft<E> {
         let mut begins = false;
         for output in out.drain() {
             match output {
+                Output::Send { to: To::Peer(peer), frame } if E::HAS_ROUNDS => {
+                    self.told(index, peer, &E::frame(&frame));
+                }
                 Output::Event(GameEvent::Joined { peer, name, seat }) if !name.is_empty() => {
                     self.sit(index, peer, seat, name);
                 }
@@ -221,6 +249,13 @@ impl<E: Marked> Draft<E> {
         self.track.sittings.push(Sitting { since, seat, peer });
     }
 
+    fn told(&mut self, arrivals: usize, peer: PeerId, frame: &Bytes) {
+        let lasts = E::lasts(frame);
+        if lasts != Lasts::ForItsRound || !self.begun {
+            self.track.lasting.push(Lasting { arrivals, peer, frame: frame.clone(), lasts });
+        }
+    }
+
     fn mark(&mut self, kind: &'static str, text: String) {
         if self.track.marks.len() < MAX_MARKS {
             let at = self.track.since_begin(self.replay.time().as_nanos());
@@ -248,7 +283,8 @@ impl<E: Marked> Draft<E> {
         if self.track.states.is_empty() {
             return Err(ReplayError::Damaged("its beginning is not in the journal".into()));
         }
-        self.track.bytes += self.state_bytes;
+        let lasting = self.track.lasting.iter().map(|lasting| size_of::<Lasting>() + lasting.frame.len());
+        self.track.bytes += self.state_bytes + lasting.sum::<usize>();
         Ok(self.track)
     }
 }

@@ -1,0 +1,150 @@
+//! Matches that are played in rounds, and those about the puzzle of a day.
+
+use journal::Journalled;
+use netcore::{GameEvent, Recorded};
+
+use super::*;
+
+/// What `ANN` says when she was sent this message.
+type Answer = fn(&str) -> Option<&'static str>;
+
+/// A match of `ANN`, who says these texts at first and then answers, and what she was sent, with milliseconds since it began.
+fn play<E: Recorded + Send + 'static>(
+    directory: &Path,
+    engine: E,
+    first: &[&str],
+    answer: Answer,
+) -> (Wanted, Vec<(u64, Bytes)>) {
+    let writing = Writing { scribe: Scribe::start().unwrap(), sync: SyncPolicy::Always, max: MAX_SIZE };
+    let (path, (mut room, _, end)) = writing.create(directory, Hosted::new(engine), "test", vec![]).unwrap();
+    let mut out = Outbox::new();
+    let mut now = Time::from_millis(5_000);
+    while let Some(due) = room.deadline().filter(|due| *due <= now) {
+        room.input(due, RoomInput::Elapsed, &mut out);
+    }
+    let connected = RoomInput::Connected { peer: ANN, role: Role::Player, link: Link::Message, address: "10.0.0.1:1" };
+    room.input(now, connected, &mut out);
+    let say = |room: &mut Journalled<E>, now, text: &str, out: &mut Outbox| {
+        room.input(now, RoomInput::Bytes { peer: ANN, bytes: &mut BytesMut::from(text) }, out);
+    };
+    for text in first {
+        say(&mut room, now, text, &mut out);
+    }
+    let (mut begins, mut sent) = (now, vec![]);
+    let ends = loop {
+        let mut says = None;
+        let mut over = false;
+        for output in out.drain() {
+            match output {
+                Output::Event(GameEvent::Started { .. }) => begins = now,
+                Output::Event(GameEvent::Ended { .. }) => over = true,
+                Output::Send { to: To::Peer(ANN), frame } => {
+                    says = answer(&String::from_utf8_lossy(&frame)).or(says);
+                    sent.push((now, frame));
+                }
+                _ => {}
+            }
+        }
+        if over {
+            break now;
+        }
+        if let Some(text) = says {
+            now = now.plus(Duration::from_millis(300));
+            say(&mut room, now, text, &mut out);
+        } else {
+            now = now.max(room.deadline().expect("the room waits for nobody"));
+            room.input(now, RoomInput::Elapsed, &mut out);
+        }
+    };
+    end.close();
+    assert!(end.finish(PATIENCE));
+    let micros = |time: Time| time.as_nanos() / 1_000;
+    let wanted = Wanted { game: E::GAME.into(), path, number: 1, begins: micros(begins), ends: micros(ends) };
+    let since = |at: Time| u64::try_from(at.since(begins).as_millis()).unwrap();
+    (wanted, sent.into_iter().map(|(at, frame)| (since(at), frame)).collect())
+}
+
+fn shown(frames: &Frames) -> Vec<&str> {
+    frames.frames.iter().map(|(_, frame)| text(frame)).collect()
+}
+
+#[test]
+fn a_seat_of_blackjack_is_told_the_results_of_earlier_rounds_and_all_of_the_present_one() {
+    let directory = TempDir::new();
+    let mut config = blackjack::server::Config::new(40, blackjack::Seed::new([7; 32]));
+    config.players = 1;
+    let engine = blackjack::Server::new(config).unwrap();
+    let (wanted, messages) =
+        play(directory.path(), engine, &["JOIN Ann\0"], |message| message.starts_with("DECISION").then_some("STAND\0"));
+    let track = Track::read::<blackjack::Server>(&wanted).unwrap();
+    let seat = track.seats()[0].0.clone();
+    let mut rounds = std::collections::BTreeSet::new();
+    for part in 0..100 {
+        let from = track.length() * part / 100;
+        let until: Vec<&str> = messages
+            .iter()
+            .filter(|(at, _)| *at <= from)
+            .map(|(_, frame)| std::str::from_utf8(frame).unwrap().trim_end_matches('\0'))
+            .collect();
+        let begin = until.iter().rposition(|text| *text == "BEGIN").unwrap();
+        let results = until[..begin].iter().filter(|text| text.starts_with("RESULT"));
+        let expected: Vec<&str> = results.chain(&until[begin..]).copied().collect();
+        let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, from).unwrap();
+        assert_eq!(shown(&told), expected, "at {from}");
+        rounds.insert(expected.iter().filter(|text| text.starts_with("RESULT")).count());
+        // And then what was sent.
+        let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, track.length()).unwrap();
+        assert_eq!(told.frames.len(), expected.len() + messages.len() - until.len());
+    }
+    assert!(rounds.len() > 20, "{rounds:?}");
+}
+
+#[tokio::test]
+async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_is_over() {
+    const DAY: u32 = 20_000;
+    let directory = TempDir::new();
+    // The match begins five seconds after the room, on the day after that with which the room begins.
+    let first_day = mastermind::server::FirstDay { day: DAY - 1, lasts: Duration::from_secs(2) };
+    let mut config = mastermind::server::Config::new(4, true, 1);
+    (config.mode, config.first_day) = (mastermind::protocol::Mode::Daily, Some(first_day));
+    let engine = mastermind::Server::new(config).unwrap();
+    let (wanted, sent) = play(directory.path(), engine, &["PLAY Ann", "GUESS 1234"], |message| {
+        message.starts_with("TURN 2").then_some("RESIGN")
+    });
+    let code = mastermind::Day(DAY).puzzle(mastermind::Rules::new(4, 8, true).unwrap()).to_string();
+    assert!(sent.iter().any(|(_, frame)| String::from_utf8_lossy(frame).trim_end().ends_with(&code)));
+
+    let replays = Replays::new(directory.path().to_owned());
+    let found = Match {
+        id: "one".into(),
+        game: "mastermind".into(),
+        journal: wanted.path.file_name().unwrap().to_str().unwrap().into(),
+        number: wanted.number,
+        begins: wanted.begins,
+        ends: wanted.ends,
+        title: String::new(),
+        room: String::new(),
+        started: 0,
+        ended: 0,
+        complete: true,
+        players: vec![],
+    };
+    let all = (0, MAX_STRETCH);
+    for today in [DAY - 1, DAY] {
+        let timeline = replays.timeline(&found, today).await.unwrap();
+        assert_eq!((timeline.seats, timeline.marks.len()), (vec![], 3));
+        let refused = replays.frames(&found, Some("1".into()), all, today).await;
+        assert!(matches!(refused, Err(ReplayError::Today)), "{refused:?}");
+        // Others see the answers only, as they did then.
+        let watched = replays.frames(&found, None, all, today).await.unwrap();
+        let texts = shown(&watched);
+        assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 **** ")), "{texts:?}");
+        assert!(!texts.iter().any(|text| text.contains(&code) || text.contains("1234")), "{texts:?}");
+    }
+    let timeline = replays.timeline(&found, DAY + 1).await.unwrap();
+    assert_eq!((&*timeline.seats[0].seat, &*timeline.seats[0].name), ("1", "Ann"));
+    let told = replays.frames(&found, Some("1".into()), all, DAY + 1).await.unwrap();
+    let texts = shown(&told);
+    assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 1234 ")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.starts_with("OVER 1 ") && text.ends_with(&code)), "{texts:?}");
+}
