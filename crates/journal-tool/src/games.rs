@@ -1,6 +1,7 @@
 //! The interface that each game implements for replays.
 
 mod blackjack;
+mod mastermind;
 mod nuggets;
 mod robots;
 
@@ -145,7 +146,7 @@ fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
 /// The error for a journal of a game that this program does not know.
 pub(crate) fn unknown(head: &Head) -> anyhow::Error {
     anyhow::anyhow!(
-        "it is a journal of '{}', and this program knows nuggets, robots and blackjack",
+        "it is a journal of '{}', and this program knows nuggets, robots, blackjack and mastermind",
         head.game.escape_debug()
     )
 }
@@ -162,6 +163,9 @@ macro_rules! for_game {
             $known
         } else if game == <::blackjack::Server as ::netcore::Recorded>::GAME {
             type $game = ::blackjack::Server;
+            $known
+        } else if game == <::mastermind::Server as ::netcore::Recorded>::GAME {
+            type $game = ::mastermind::Server;
             $known
         } else {
             $unknown

@@ -104,6 +104,35 @@ fn robots_are_seen_turn_by_turn_and_from_a_seat_one_is_kept_in_view() {
 }
 
 #[test]
+fn mastermind_is_seen_without_codes_and_from_a_seat_as_its_player_saw_it() {
+    let folder = TempDir::new();
+    let path = matches::mastermind(folder.path());
+    let mut spectator = opened::<mastermind::Server>(&path, None);
+    let mut ann = opened::<mastermind::Server>(&path, Some("1"));
+    let mut bob = opened::<mastermind::Server>(&path, Some("Bob"));
+    assert!(rows(&mut bob, 80, 24)[0].contains("Nobody has taken this seat yet."));
+    // In the middle of Bob's first game, after Ann's.
+    for screen in [&mut spectator, &mut ann, &mut bob] {
+        goes(screen, Goal::Time(Time::from_millis(6_600)));
+    }
+    for (width, height) in SIZES {
+        let shown = rows(&mut spectator, width, height).concat();
+        assert!(shown.contains("Ann, game 1: 4 pegs, 8 colours") && shown.contains("  1  ****  "), "{shown}");
+        let own = rows(&mut ann, width, height);
+        assert!(own[0].starts_with("Ann, game 1") && own[1].starts_with("  1  1122  "), "{own:#?}");
+        assert!(own[2].starts_with("  2  the code has a ") && own[3].starts_with("  3  3344  "), "{own:#?}");
+        assert!(own[4].starts_with("     resigned in 3 turns, code "), "{own:#?}");
+        let other = rows(&mut bob, width, height);
+        assert!(other[0].starts_with("Bob, game 2") && other[1].starts_with("  1  5566  "), "{other:#?}");
+    }
+    // Back again, and to the end: Bob has left.
+    goes(&mut ann, Goal::Time(Time::from_millis(1_600)));
+    assert!(rows(&mut ann, 80, 24)[2].is_empty());
+    goes(&mut spectator, Goal::Time(Time::from_millis(11_000)));
+    assert!(!rows(&mut spectator, 80, 24).concat().contains("Bob, game"));
+}
+
+#[test]
 fn blackjack_is_seen_as_text_and_from_a_seat_as_its_player_saw_it() {
     let folder = TempDir::new();
     let path = matches::blackjack(folder.path());

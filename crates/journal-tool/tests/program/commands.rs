@@ -33,6 +33,7 @@ fn a_list_continues_after_a_damaged_journal() {
     matches::nuggets(folder.path(), 30, false);
     matches::robots(folder.path());
     matches::blackjack(folder.path());
+    matches::mastermind(folder.path());
     folder.file("a.journal", "no journal at all");
     folder.file("b.journal", b"\x8AARC");
     let mut torn = fs::read(folder.path().join("nuggets.journal")).unwrap();
@@ -56,6 +57,7 @@ fn a_list_continues_after_a_damaged_journal() {
     assert!(nuggets.ends_with(", open; Ann, Bob_[2J"), "{list}");
     assert!(about("robots.journal").ends_with(", closed; Ann, Bob"), "{list}");
     assert!(about("blackjack.journal").ends_with(", closed; Ann, Bob"), "{list}");
+    assert!(about("mastermind.journal").ends_with(", closed; Ann, Bob"), "{list}");
     assert!(about("torn.journal").contains("open, torn; Ann"), "{list}");
     assert!(about("wrong.journal").contains("damaged: the record at offset"), "{list}");
     assert!(refused(&["list", path(&folder.path().join("none"))]).contains("cannot list '"));
@@ -85,6 +87,18 @@ fn show_prints_players_and_results_and_no_secrets() {
     assert!(blackjack.contains("Ann joined as table 1, seat 1 from 10.0.0.7:4000"));
     assert!(blackjack.contains("  1. ") && blackjack.contains("match is over: it was played to its end"));
     assert!(secrets.contains("seed      [77,0,0,") && !blackjack.contains("77,0"));
+    let file = matches::mastermind(folder.path());
+    let (mastermind, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
+    println!("{mastermind}");
+    for line in [
+        "played    each on their own",
+        "codes     4 pegs, with repeats",
+        "     0:00  Ann joined as 1 from 10.0.0.7:4000",
+    ] {
+        assert!(mastermind.lines().any(|shown| shown == line), "{line}");
+    }
+    assert!(mastermind.contains("Bob left: quit") && mastermind.contains("game 2 ended"));
+    assert!(secrets.contains("seed      77") && !mastermind.contains("77"));
     let nuggets = told(&["show", path(&matches::nuggets(folder.path(), 5, true))]);
     println!("{nuggets}");
     assert!(nuggets.contains("map       26 columns, 5 rows") && nuggets.contains("Bob_[2J joined as B"));
@@ -94,9 +108,12 @@ fn show_prints_players_and_results_and_no_secrets() {
 #[test]
 fn a_replay_that_does_not_diverge_reports_its_speed() {
     let folder = TempDir::new();
-    for file in
-        [matches::nuggets(folder.path(), 600, true), matches::robots(folder.path()), matches::blackjack(folder.path())]
-    {
+    for file in [
+        matches::nuggets(folder.path(), 600, true),
+        matches::robots(folder.path()),
+        matches::blackjack(folder.path()),
+        matches::mastermind(folder.path()),
+    ] {
         let verdict = told(&["verify", path(&file)]);
         println!("{verdict}");
         assert!(verdict.contains("the same state after every arrival"));
@@ -165,6 +182,10 @@ fn a_piped_replay_prints_lines() {
     let text = told(&["replay", "--text", path(&matches::blackjack(folder.path()))]);
     println!("{text}");
     assert!(text.contains(" Ann: HIT") && text.contains(" Bob: STAND"), "{text}");
+    let text = told(&["replay", "--text", path(&matches::mastermind(folder.path()))]);
+    println!("{text}");
+    assert!(text.contains(" Ann: GUESS 1122") && text.contains(" Bob: GUESS 7788"), "{text}");
+    assert!(text.contains(" Ann: LIFELINE 1") && text.contains(" Bob: NEW"), "{text}");
     let error = refused(&["replay", path(&folder.path().join("robots.journal")), "--seat", "Zoe"]);
     assert!(error.contains("nobody had the seat 'Zoe'; there were 0 (Ann), 1 (Bob)"), "{error}");
 }
@@ -192,6 +213,7 @@ fn a_recording_is_a_valid_asciicast() {
         (matches::nuggets(folder.path(), 20, true), "A"),
         (matches::robots(folder.path()), "Bob"),
         (matches::blackjack(folder.path()), "1:2"),
+        (matches::mastermind(folder.path()), "2"),
     ] {
         for seat in [&[][..], &["--seat", seat]] {
             let out = folder.path().join(format!("{}.cast", seat.len()));
@@ -251,7 +273,12 @@ fn a_cut_shows_the_same_from_the_beginning_or_from_its_game() {
 #[test]
 fn every_arrival_of_every_game_can_be_cut_at() {
     let folder = TempDir::new();
-    for file in [matches::nuggets(folder.path(), 12, true), matches::blackjack(folder.path())] {
+    let played = [
+        matches::nuggets(folder.path(), 12, true),
+        matches::blackjack(folder.path()),
+        matches::mastermind(folder.path()),
+    ];
+    for file in played {
         for at in ["1", "2", "3", "5", "9", "14"] {
             let out = folder.path().join("cut.journal");
             told(&["cut", path(&file), "--at", at, "--game", "-o", path(&out)]);

@@ -176,3 +176,23 @@ pub(crate) fn blackjack(folder: &Path) -> PathBuf {
     }
     game.finish(true)
 }
+
+/// Two players, each on their own: Ann takes a lifeline, makes a mistake and gives up; Bob gives up, plays again and leaves.
+pub(crate) fn mastermind(folder: &Path) -> PathBuf {
+    let config = mastermind::server::Config::new(4, true, 77);
+    let mut game = Match::begin(folder, mastermind::Server::new(config).unwrap());
+    let (ann, bob) = (game.come(Link::Stream), game.come(Link::Message));
+    game.say(ann, b"PLAY Ann\n");
+    game.pass(500);
+    game.say(bob, b"PLAY Bob");
+    for text in ["GUESS 1122", "LIFELINE 1", "GUES 1", "GUESS 3344", "RESIGN"] {
+        game.pass(1_000);
+        game.say(ann, format!("{text}\n").as_bytes());
+    }
+    for text in ["GUESS 5566", "RESIGN", "NEW", "guess 7788", "QUIT"] {
+        game.pass(1_000);
+        game.say(bob, text.as_bytes());
+    }
+    game.pass(500);
+    game.finish(true)
+}
