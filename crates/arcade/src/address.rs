@@ -54,7 +54,7 @@ impl Address {
         let friends = self.friends.as_ref().map_or_else(String::new, |friends| format!("Friends:   {friends}\n"));
         let makers = if page { " Whoever opens the page can make rooms and play." } else { "" };
         format!(
-            "{friends}Open to everybody who can reach this machine: {open}.{makers} The host's commands work on this machine only.\n"
+            "{friends}Open to everybody who can reach this machine: {open}.{makers} The host's commands and /metrics work on this machine only.\n"
         )
     }
 

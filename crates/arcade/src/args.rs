@@ -1,7 +1,7 @@
 //! The command line.
 
 use std::{
-    net::{IpAddr, Ipv4Addr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
     path::PathBuf,
 };
@@ -68,6 +68,11 @@ pub(crate) struct Args {
     /// Address of a reverse proxy whose X-Forwarded-For tells who its clients are, may be repeated
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) proxy: Vec<IpAddr>,
+
+    /// Address and port that serve /metrics to everybody who can reach them, as in 10.0.0.5:9100; the page's own port serves it to
+    /// programs on this machine only
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,

@@ -52,6 +52,11 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     // Held until the process ends, however it does.
     let _lock = lock(&args.data)?;
     let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
+    // One for each address, of which there is one at most.
+    let for_numbers = match args.metrics {
+        Some(address) => bind_tcp(&[address.ip()], address.port()).map_err(|error| error.naming("--metrics"))?,
+        None => vec![],
+    };
     let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -97,6 +102,13 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         for listener in listeners {
             listener.set_nonblocking(true)?;
             tokio::spawn(server.clone().accept(TcpListener::from_std(listener)?));
+        }
+        for listener in for_numbers {
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            info!("the numbers for Prometheus are at http://{address}/metrics, for everybody who can reach that");
+            let server = Server::new(Arc::clone(hub.limits()), web::numbers_router(Arc::clone(&hub)));
+            tokio::spawn(server.accept(TcpListener::from_std(listener)?));
         }
         // Somebody waits for this line, and may make requests as soon as it is there.
         announce(args, &hub, &listen)?;

@@ -139,8 +139,34 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         .into_response()
 }
 
-/// The numbers for Prometheus.
-async fn numbers(State(hub): State<Arc<Hub>>) -> Response {
+/// The numbers for Prometheus, for programs on this machine. A proxy in between says so in a header.
+async fn numbers(
+    State(hub): State<Arc<Hub>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+) -> Response {
+    if !is_local(peer, &headers) {
+        let text = "the numbers are for programs on the machine of the hub; --metrics serves them to others";
+        return error(StatusCode::FORBIDDEN, text);
+    }
+    all_numbers(State(hub)).await
+}
+
+fn is_local(peer: SocketAddr, headers: &HeaderMap) -> bool {
+    let is_forwarded = ["forwarded", "x-forwarded-for", "x-real-ip"].iter().any(|name| headers.contains_key(*name));
+    peer.ip().to_canonical().is_loopback() && !is_forwarded
+}
+
+/// The routes of the address for the numbers only.
+pub(crate) fn numbers_router(hub: Arc<Hub>) -> Router {
+    Router::new()
+        .route("/metrics", get(all_numbers))
+        .fallback(async || missing())
+        .layer(middleware::from_fn(connections::in_time))
+        .with_state(hub)
+}
+
+async fn all_numbers(State(hub): State<Arc<Hub>>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], hub.metrics().scrape(&hub)).into_response()
 }
@@ -263,6 +289,22 @@ fn other_port(address: SocketAddr) -> SocketAddr {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn numbers_are_for_this_machine_only() {
+        let asks = |peer: &str, header: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(name) = header {
+                headers.insert(name, HeaderValue::from_static("127.0.0.1"));
+            }
+            is_local(peer.parse().unwrap(), &headers)
+        };
+        assert!(asks("127.0.0.1:5", None) && asks("[::1]:5", None) && asks("[::ffff:127.0.0.1]:5", None));
+        assert!(!asks("10.0.0.1:5", None) && !asks("[2001:db8::1]:5", None));
+        for header in ["x-forwarded-for", "forwarded", "x-real-ip"] {
+            assert!(!asks("127.0.0.1:5", Some(header)), "{header}");
+        }
+    }
 
     #[test]
     fn the_seats_of_one_host_have_addresses_of_their_own() {

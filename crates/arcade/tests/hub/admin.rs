@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener},
+    net::TcpListener,
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
     path::Path,
     process::Command,
@@ -17,7 +17,7 @@ use testkit::{
     process::{Finished, Process},
 };
 
-use crate::support::Hub;
+use crate::support::{Hub, native};
 
 fn arcade(data: &Path, words: &[&str]) -> Finished {
     let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
@@ -60,7 +60,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     assert_eq!(arcade(hub.data.path(), &["room", "new", "chess"]).code, Some(2));
     // A room begins anew at its port, with another journal.
     let room = hub.room("nuggets");
-    let port = SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()));
+    let port = native(&room);
     let player = Peer::new(port);
     player.play("Ann");
     done(&hub, &["room", "restart", "nuggets-1"]);
@@ -85,7 +85,7 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
 fn whoever_is_removed_or_banned_is_told_and_out() {
     let hub = Hub::start();
     let room = hub.room("nuggets");
-    let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()));
+    let address = native(&room);
     let player = Peer::new(address);
     player.play("Ann");
     let mut browser = hub.socket("/rooms/nuggets-1/socket", None).unwrap();
@@ -121,7 +121,7 @@ fn a_drained_hub_ends_and_its_backup_goes_on_elsewhere() {
     let hub = Hub::start();
     let usual = hub.rooms().len();
     let room = hub.room("nuggets");
-    let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()));
+    let address = native(&room);
     let player = Peer::new(address);
     player.play("Ann");
     hub.wait("Ann", |rooms| {

@@ -18,8 +18,7 @@ fn bots_take_seats_play_on_after_a_restart_and_leave_with_the_last_person() {
     let hub = Hub::start();
     let room = hub.room("nuggets");
     let path = format!("/api/rooms/{}/bots", room["id"].as_str().unwrap());
-    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
-    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+    let (mut browser, token) = hub.enter(&room);
     browser.say("PLAY Ann");
     browser.until("OK A");
     for level in ["easy", "hard"] {
@@ -40,7 +39,6 @@ fn bots_take_seats_play_on_after_a_restart_and_leave_with_the_last_person() {
     }
     let hub = Hub::again(hub.kill(), &[]);
     hub.wait("Ann and two bots", seated);
-    let token = hello["seat"].as_str().unwrap();
     let mut browser =
         hub.socket(&format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap()), None).unwrap();
     browser.until("OK A");
@@ -59,8 +57,7 @@ fn one_click_is_enough_to_play_robots_alone() {
     let answer = hub.request("POST", "/api/play/robots?fill=true", "");
     let room: Value = serde_json::from_str(&answer.1).unwrap();
     assert!(answer.0.starts_with("HTTP/1.1 200") && room["id"] == hub.room("robots")["id"], "{answer:?}");
-    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
-    browser.until("{");
+    let (mut browser, _) = hub.enter(&room);
     browser.0.send(tungstenite::Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
     let playing =
         hub.wait("a game", |rooms| find(rooms, &room["id"]).filter(|room| room["phase"] == "playing").cloned());

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use testkit::PATIENCE;
 use tungstenite::{Message, WebSocket, protocol::Role as Side};
 
-use crate::support::{Browser, Hub};
+use crate::support::{Browser, Hub, native};
 
 /// A connection: how to speak over it, and what it has heard.
 struct Connection {
@@ -91,7 +91,7 @@ impl Party {
     }
 
     fn stream(&mut self, room: &Value) -> usize {
-        let stream = TcpStream::connect(port(room)).unwrap();
+        let stream = TcpStream::connect(native(room)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let (address, mouth) = (stream.local_addr().unwrap(), Mouth::Stream(stream.try_clone().unwrap()));
         self.listen(address, mouth, |tell| {
@@ -104,7 +104,7 @@ impl Party {
 
     fn datagrams(&mut self, room: &Value) -> usize {
         let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
-        socket.connect(port(room)).unwrap();
+        socket.connect(native(room)).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let (address, mouth) = (socket.local_addr().unwrap(), Mouth::Datagrams(socket.try_clone().unwrap()));
         let over = Arc::clone(&self.over);
@@ -189,16 +189,6 @@ impl Party {
     }
 }
 
-fn port(room: &Value) -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
-}
-
-fn open(hub: &Hub, options: &Value) -> Value {
-    let (head, body) = hub.request("POST", "/api/rooms", &options.to_string());
-    assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
-    serde_json::from_str(&body).unwrap()
-}
-
 /// Replays a journal, and has `judge` look at what the engine gives out for each peer at each arrival. Compares what the peers got over
 /// their links with that.
 fn judge<E: Recorded>(
@@ -249,7 +239,7 @@ fn judge<E: Recorded>(
 #[test]
 fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
     let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
-    let room = open(&hub, &json!({ "game": "nuggets", "map": "donuts" }));
+    let room = hub.make(&json!({ "game": "nuggets", "map": "donuts" }));
     let mut party = Party::new();
     let players = [party.browser(&hub, &room, false), party.datagrams(&room), party.browser(&hub, &room, false)];
     party.browser(&hub, &room, true);
@@ -336,7 +326,7 @@ fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
 fn nobody_learns_what_others_chose_for_a_turn_of_robots() {
     let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
     let options = json!({ "game": "robots", "players": 2, "columns": 8, "rows": 8, "turns": 60, "turn_duration": 30 });
-    let room = open(&hub, &options);
+    let room = hub.make(&options);
     let mut party = Party::new();
     let players = [party.browser(&hub, &room, false), party.stream(&room)];
     party.browser(&hub, &room, true);
@@ -394,7 +384,7 @@ fn card_of(frame: &[u8]) -> Option<Card> {
 #[test]
 fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
     let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
-    let room = open(&hub, &json!({ "game": "blackjack", "players": 2, "rounds": 8 }));
+    let room = hub.make(&json!({ "game": "blackjack", "players": 2, "rounds": 8 }));
     let mut party = Party::new();
     party.browser(&hub, &room, true);
     let players = [party.browser(&hub, &room, false), party.stream(&room)];
@@ -466,7 +456,7 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
 #[test]
 fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
     let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
-    let room = open(&hub, &json!({ "game": "mastermind", "mode": "race", "players": 2 }));
+    let room = hub.make(&json!({ "game": "mastermind", "mode": "race", "players": 2 }));
     let mut party = Party::new();
     party.browser(&hub, &room, true);
     let players = [party.browser(&hub, &room, false), party.stream(&room)];

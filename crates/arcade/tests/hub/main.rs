@@ -13,10 +13,8 @@ mod restart;
 mod results;
 mod support;
 
-use std::net::SocketAddr;
-
 use serde_json::Value;
-use support::Hub;
+use support::{Hub, native};
 use testkit::peer::Peer;
 use tungstenite::Error;
 
@@ -30,8 +28,7 @@ fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
     browser.say("PLAY <script>");
     assert_eq!(browser.until("OK"), "OK A");
     browser.until("DISPLAY");
-    let port = u16::try_from(room["port"].as_u64().unwrap()).unwrap();
-    let native = Peer::new(SocketAddr::from(([127, 0, 0, 1], port)));
+    let native = Peer::new(native(&room));
     assert_eq!(native.play("Bob").letter, 'B');
     // A new player is a new display for everybody.
     browser.until("DISPLAY");

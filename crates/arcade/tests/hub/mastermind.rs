@@ -2,22 +2,21 @@
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
 };
 
 use mastermind::{Code, Feedback, Rules};
 use serde_json::{Value, json};
 use testkit::PATIENCE;
 
-use crate::support::{Browser, Hub};
+use crate::support::{Hub, native};
 
 /// A player at a terminal: lines over TCP.
 struct Terminal(BufReader<TcpStream>);
 
 impl Terminal {
     fn new(room: &Value) -> Self {
-        let port = u16::try_from(room["port"].as_u64().unwrap()).unwrap();
-        let stream = TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], port))).unwrap();
+        let stream = TcpStream::connect(native(room)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Self(BufReader::new(stream))
     }
@@ -37,12 +36,6 @@ impl Terminal {
     }
 }
 
-fn enter(hub: &Hub, room: &Value) -> (Browser, String) {
-    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
-    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
-    (browser, hello["seat"].as_str().unwrap().to_owned())
-}
-
 /// Finds the code, and gives the last message of the game.
 fn solve(seat: u8, mut say: impl FnMut(&str), mut until: impl FnMut(&str) -> String) -> String {
     let mut possible = Rules::new(4, 8, true).unwrap().all();
@@ -59,18 +52,12 @@ fn solve(seat: u8, mut say: impl FnMut(&str), mut until: impl FnMut(&str) -> Str
     }
 }
 
-fn make(hub: &Hub, options: &Value) -> Value {
-    let (head, body) = hub.request("POST", "/api/rooms", &options.to_string());
-    assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
-    serde_json::from_str(&body).unwrap()
-}
-
 #[test]
 fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
     let hub = Hub::start();
     let room = hub.room("mastermind");
     assert_eq!((&room["title"], &room["permanent"]), (&json!("codes of 4 pegs, with repeats"), &json!(true)));
-    let (mut browser, token) = enter(&hub, &room);
+    let (mut browser, token) = hub.enter(&room);
     browser.say("PLAY <b>");
     assert_eq!(browser.until("OK"), "OK 1");
     let mut terminal = Terminal::new(&room);
@@ -106,10 +93,10 @@ fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
 #[test]
 fn a_race_with_a_bot_ends_with_a_result_and_nobody_is_told_the_code_before() {
     let hub = Hub::start();
-    let room = make(&hub, &json!({ "game": "mastermind", "mode": "race", "minutes": 1 }));
+    let room = hub.make(&json!({ "game": "mastermind", "mode": "race", "minutes": 1 }));
     assert_eq!(room["seats"], 2);
     let id = room["id"].as_str().unwrap();
-    let (mut browser, _) = enter(&hub, &room);
+    let (mut browser, _) = hub.enter(&room);
     browser.say("PLAY Ann");
     browser.until("WAIT 1");
     assert!(
@@ -131,7 +118,7 @@ fn a_race_with_a_bot_ends_with_a_result_and_nobody_is_told_the_code_before() {
 fn the_puzzle_of_the_day_is_that_of_the_terminal_and_others_see_answers_only() {
     let hub = Hub::start();
     let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();
-    let (mut browser, _) = enter(&hub, &room);
+    let (mut browser, _) = hub.enter(&room);
     let greeting = browser.until("ROOM daily 4 8 yes ");
     browser.say("PLAY Ann");
     browser.until("TURN 1");

@@ -3,8 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
     path::Path,
 };
+
+use testkit::PATIENCE;
 
 use crate::support::Hub;
 
@@ -61,6 +65,37 @@ fn every_metric_has_help_and_nobody_is_named() {
     assert!(value("arcade_http_requests_total{method=\"GET\",route=\"other\",status=\"404\"}") >= 1.0);
     assert!(value("arcade_journals_bytes") > 1_000.0);
     assert!(value("process_resident_memory_bytes") > 1e6 && value("process_cpu_seconds_total") > 0.0);
+}
+
+#[test]
+fn the_numbers_are_not_for_everybody_unless_the_host_wants_it() {
+    let hub = Hub::with(&["--no-default-rooms", "--proxy", "127.0.0.1", "--metrics", "127.0.0.1:0"]);
+    let ask = |path: &str, headers: &str| {
+        hub.raw(&format!("GET {path} HTTP/1.1\r\nHost: here\r\n{headers}Connection: close\r\n\r\n"))
+    };
+    assert!(ask("/metrics", "").starts_with("HTTP/1.1 200"));
+    for header in ["X-Forwarded-For: 203.0.113.9\r\n", "X-Forwarded-For: 127.0.0.1\r\n", "Forwarded: for=192.0.2.1\r\n"]
+    {
+        let answer = ask("/metrics", header);
+        assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("--metrics"), "{answer}");
+    }
+    // The address for the numbers serves nothing else.
+    let port: u16 = hub.process.wait_stderr("the address of the numbers", |log| {
+        let (_, rest) = log.split_once("http://127.0.0.1:")?;
+        rest.split_once("/metrics")?.0.parse().ok()
+    });
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let head =
+            format!("GET {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(ask("/metrics").starts_with("HTTP/1.1 200"));
+    assert!(ask("/").starts_with("HTTP/1.1 404") && ask("/api/rooms").starts_with("HTTP/1.1 404"));
 }
 
 #[test]

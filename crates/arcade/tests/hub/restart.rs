@@ -3,24 +3,14 @@
 use std::{
     fs,
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
 };
 
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 use tungstenite::Message;
 
-use crate::support::{Browser, Hub};
-
-fn native(room: &Value) -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
-}
-
-fn enter(hub: &Hub, room: &Value) -> (Browser, String) {
-    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
-    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
-    (browser, hello["seat"].as_str().unwrap().to_owned())
-}
+use crate::support::{Hub, native};
 
 /// Two players of nuggets, one native and one in a browser, are in their match before and after `restart`.
 fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
@@ -31,12 +21,12 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let room = hub.room("nuggets");
     let player = Peer::new(native(&room));
     assert_eq!(player.play("Ann").letter, 'A');
-    let (mut browser, token) = enter(&hub, &room);
+    let (mut browser, token) = hub.enter(&room);
     browser.say("PLAY Bob");
     assert_eq!(browser.until("OK"), "OK B");
     // At a table for two, the second has to come from elsewhere.
     let table = hub.room("blackjack");
-    let (mut gambler, seat) = enter(&hub, &table);
+    let (mut gambler, seat) = hub.enter(&table);
     gambler.say("JOIN Cid");
     let names = |rooms: &[Value]| {
         let of = |id: &Value| rooms.iter().find(|room| room["id"] == *id).map(|room| room["players"].clone());
@@ -103,7 +93,7 @@ fn a_match_of_robots_goes_on_where_it_was() {
     let hub = Hub::start();
     let options = json!({"game": "robots", "players": 1, "turns": 10_000, "turn_duration": 50});
     let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", &options.to_string()).1).unwrap();
-    let (mut browser, token) = enter(&hub, &made);
+    let (mut browser, token) = hub.enter(&made);
     browser.0.send(Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
     // Some turns.
     for _ in 0..10 {

@@ -22,11 +22,7 @@ const ACCEPTED: u8 = 1;
 
 /// A room of robots whose matches are over in a moment.
 fn small_room(hub: &Hub, players: usize) -> Value {
-    let options =
-        json!({ "game": "robots", "players": players, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 });
-    let (head, body) = hub.request("POST", "/api/rooms", &options.to_string());
-    assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
-    serde_json::from_str(&body).unwrap()
+    hub.make(&json!({ "game": "robots", "players": players, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }))
 }
 
 fn sit(hub: &Hub, room: &Value, key: Option<&str>) -> Browser {

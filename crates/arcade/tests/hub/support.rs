@@ -113,6 +113,20 @@ impl Hub {
         self.rooms().into_iter().find(|room| room["game"] == game).unwrap()
     }
 
+    /// Opens a room with these options.
+    pub(crate) fn make(&self, options: &Value) -> Value {
+        let (head, body) = self.request("POST", "/api/rooms", &options.to_string());
+        assert!(head.starts_with("HTTP/1.1 201"), "{head} {body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    /// Opens a browser's socket to a room, and gives the token of its seat.
+    pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
+        let mut browser = self.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+        let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+        (browser, hello["seat"].as_str().unwrap().to_owned())
+    }
+
     pub(crate) fn socket(&self, path: &str, origin: Option<&str>) -> Result<Browser, Error> {
         let mut request = ClientRequestBuilder::new(format!("ws://{}{path}", self.address).parse().unwrap());
         if let Some(origin) = origin {
@@ -126,6 +140,12 @@ impl Hub {
     }
 }
 
+/// Where native clients reach a room.
+pub(crate) fn native(room: &Value) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
+}
+
+/// A socket of a browser.
 pub(crate) struct Browser(pub(crate) WebSocket<TcpStream>);
 
 impl Browser {
