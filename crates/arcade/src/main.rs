@@ -26,6 +26,7 @@ mod life;
 mod limits;
 mod line;
 mod live;
+mod lobby;
 mod metrics;
 mod names;
 mod options;
@@ -40,6 +41,7 @@ mod seats;
 mod transport;
 mod warden;
 mod web;
+mod workers;
 
 use std::process::ExitCode;
 

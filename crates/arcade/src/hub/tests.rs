@@ -7,7 +7,7 @@ use netcore::{Engine, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, Sta
 use nuggets::{ClientMessage, server::Server};
 use store::Store;
 use testkit::{PATIENCE, TempDir, peer::Peer};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::*;
 use crate::{limits::Settings, ports::Ports};
