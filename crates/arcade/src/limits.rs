@@ -11,11 +11,11 @@ use netcore::{HostId, Rate, Time, TokenBucket};
 
 /// Requests of one host, including those for files of the page and for sockets.
 pub(crate) const REQUESTS: Rate = Rate { per_second: 50, burst: 1_000 };
-/// Connections of one host that carry requests. A browser opens six; several people may share an address. A connection that becomes a
-/// socket counts as that.
-pub(crate) const CONNECTIONS_PER_HOST: usize = 64;
+/// Connections of one host that carry requests. A browser opens six, and a class of forty may share an address. A connection that becomes
+/// a socket counts as that.
+pub(crate) const CONNECTIONS_PER_HOST: usize = 256;
 /// Such connections of all hosts.
-pub(crate) const MAX_CONNECTIONS: usize = 4_000;
+pub(crate) const MAX_CONNECTIONS: usize = 8_000;
 /// Sockets at the same time, of all hosts.
 pub(crate) const MAX_SOCKETS: usize = 10_000;
 /// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.

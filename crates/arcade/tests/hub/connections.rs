@@ -11,7 +11,7 @@ use testkit::PATIENCE;
 use crate::support::Hub;
 
 /// Connections of one host that carry requests.
-const PER_HOST: usize = 64;
+const PER_HOST: usize = 256;
 
 #[test]
 fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
