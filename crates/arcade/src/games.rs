@@ -270,7 +270,8 @@ impl Options {
         match self {
             Self::Nuggets(NuggetsOptions { map, .. }) => format!("map {map}"),
             Self::Robots(RobotsOptions { players, columns, rows, turns, .. }) => {
-                format!("{players} robots on {columns} x {rows}, {turns} turns")
+                let robots = if *players == 1 { "1 robot".into() } else { format!("{players} robots") };
+                format!("{robots} on {columns} x {rows}, {turns} turns")
             }
             Self::Blackjack(BlackjackOptions { players: 1, rounds }) => format!("a table for one, {rounds} rounds"),
             Self::Blackjack(BlackjackOptions { players, rounds }) => format!("a table for {players}, {rounds} rounds"),

@@ -81,7 +81,6 @@ export function showRoom(main, id, watching) {
     left = true;
     leave();
     delete main.dataset.game;
-    announceLink('');
   };
 }
 
@@ -119,10 +118,15 @@ function enter(main, id, game, start, watching) {
   /** @type {string | null} */
   let own = null;
   let over = false;
+  /** Whether the result is put away until the next one, since one has joined the next game. */
+  let joined = false;
   const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' });
 
   const again = () => {
-    if (!over && play.again?.()) return result.hide();
+    if (!over && play.again?.()) {
+      joined = true;
+      return result.hide();
+    }
     sessionStorage.removeItem(key);
     return go(`/rooms/${id}`);
   };
@@ -131,7 +135,8 @@ function enter(main, id, game, start, watching) {
     seats.show(shown, own);
     const last = over || shown.phase !== 'playing' ? shown.result : null;
     const rows = play.ownResult ? null : (play.result?.() ?? last);
-    if (!rows) return result.hide();
+    if (!rows) joined = false;
+    if (!rows || joined) return result.hide();
     // The hub may know which of the players are bots, or proven.
     const known = rows.map((row) => ({ ...shown?.result?.find(({ seat, name }) => seat === row.seat && name === row.name), ...row }));
     result.show(known, {
