@@ -262,7 +262,7 @@ export function playMastermind({ board, below, controls, live, playable, name, s
       if (playable) send(playMessage(name));
     },
     message: (data) => {
-      const message = typeof data === 'string' ? decode(data.replace(/\n$/, '')) : null;
+      const message = typeof data === 'string' ? decode(data) : null;
       if (!message) return;
       fold(state, message);
       note = '';
