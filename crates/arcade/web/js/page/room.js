@@ -6,7 +6,7 @@ import { isOn, switchSound } from '../sound.js';
 import { announceLink, copyButton, count, element, title, toggle } from './dom.js';
 import { GAMES, command, isGame, phaseInWords } from './games.js';
 import { helpPanel } from './help.js';
-import { askName, name as ownName, proveName, provenKey } from './identity.js';
+import { askName, hasName, name as ownName, proveName, provenKey } from './identity.js';
 import { PLAYS } from './plays.js';
 import { Result } from './result.js';
 import { go } from './route.js';
@@ -69,7 +69,7 @@ export function showRoom(main, id, watching) {
   /** @type {() => void} */
   let leave = () => {};
   const begin = async () => {
-    if (!watching && !ownName()) {
+    if (!watching && !hasName()) {
       main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Choose a name to play.'));
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
     }
