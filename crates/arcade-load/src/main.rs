@@ -4,6 +4,7 @@
 //! the figures are those of a host whose players come from the same machine; with players elsewhere it holds more.
 
 mod args;
+mod explorers;
 mod floor;
 mod hub;
 mod lateness;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     raise_open_files();
-    // One thread: the hub shall have the other processors.
+    // One thread, and one more for players of nuggets: the hub shall have the other processors.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(async {
         match &args.measure {

@@ -1,6 +1,7 @@
 //! Clients of nuggets that press keys at random.
 
 use std::{
+    io,
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
@@ -54,27 +55,33 @@ impl Player {
     /// # Errors
     /// When the system refuses.
     pub(crate) async fn key(&mut self) -> anyhow::Result<()> {
-        let key = char::from(KEYS[self.chance.random_range(0..KEYS.len())]);
-        self.socket.send(format!("KEY {key}").as_bytes()).await?;
+        self.socket.send(&key(&mut self.chance)).await?;
         Ok(())
     }
 
-    /// Presses a key each `pause`, and counts the displays that arrive meanwhile. Never ends by itself.
-    pub(crate) async fn play(mut self, pause: Duration, displays: &std::cell::Cell<u64>) -> anyhow::Result<()> {
-        let mut buffer = vec![0; BUFFER];
+    /// Presses a key each `pause`, and counts the displays that arrived meanwhile. Never ends by itself.
+    ///
+    /// The displays are read when the next key is due, and not when they arrive: thousands of players share a processor with
+    /// the hub, and each would wake it for every display.
+    pub(crate) async fn play(self, pause: Duration, displays: &std::cell::Cell<u64>) -> anyhow::Result<()> {
+        let Self { socket, mut chance } = self;
+        // Non-blocking, and no longer watched by the runtime.
+        let socket = socket.into_std()?;
+        let mut buffer = [0; BUFFER];
         // Not all at the same moment.
-        let first = pause.mul_f64(self.chance.random_range(0.0..1.0));
+        let first = pause.mul_f64(chance.random_range(0.0..1.0));
         let mut keys = interval_at(Instant::now() + first, pause);
         loop {
-            tokio::select! {
-                _ = keys.tick() => self.key().await?,
-                received = self.socket.recv(&mut buffer) => {
-                    let count = received?;
-                    if buffer[..count].starts_with(b"DISPLAY") {
-                        displays.set(displays.get() + 1);
-                    }
+            keys.tick().await;
+            loop {
+                match socket.recv(&mut buffer) {
+                    Ok(count) if buffer[..count].starts_with(b"DISPLAY") => displays.set(displays.get() + 1),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) => return Err(error.into()),
                 }
             }
+            socket.send(&key(&mut chance))?;
         }
     }
 
@@ -104,4 +111,8 @@ impl Player {
         }
         bail!("the server does not answer any more")
     }
+}
+
+fn key(chance: &mut Pcg64) -> [u8; 5] {
+    [b'K', b'E', b'Y', b' ', KEYS[chance.random_range(0..KEYS.len())]]
 }

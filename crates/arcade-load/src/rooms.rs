@@ -1,26 +1,25 @@
 //! Many live rooms: half robots, half nuggets.
 
-use std::{cell::Cell, fmt::Write as _, path::Path, rc::Rc, time::Duration};
+use std::{fmt::Write as _, path::Path, time::Duration};
 
 use anyhow::Context as _;
 use serde_json::json;
-use tokio::task::LocalSet;
+use tokio::{task::LocalSet, time::sleep};
 
 use crate::{
     args::Rooms,
+    explorers::{Explorers, PLAYERS},
     floor,
     hub::{Hub, Load, Room},
     lateness::{Arrivals, Distribution},
-    nuggets::Player,
     robots,
 };
 
 /// Robots of a match.
 pub(crate) const ROBOTS: u32 = 4;
-/// Players of a room of nuggets.
-const PLAYERS: u64 = 8;
-/// Between two keys of a player of nuggets.
-const KEY_PAUSE: Duration = Duration::from_millis(500);
+
+/// Between the starts of two matches of robots: the turns of all matches are spread over the time between two turns.
+const START_PAUSE: Duration = Duration::from_micros(7_300);
 
 /// Opens the rooms, plays a match of robots in half of them and nuggets in the others, and reports how late turns were and what a room
 /// takes.
@@ -49,7 +48,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
         }),
     )?;
     let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
-    let (late, displays, processors) = LocalSet::new().run_until(play(&hub, &robots, &nuggets)).await?;
+    let (late, displays, processors) = LocalSet::new().run_until(play(&hub, &robots, nuggets)).await?;
     writeln!(report, "| the hub: {} turns late by | {} |", late.len(), late.cells())?;
     writeln!(report)?;
     // While all clients are still there.
@@ -67,31 +66,19 @@ fn open(hub: &Hub, count: u32, options: &serde_json::Value) -> anyhow::Result<Ve
     (0..count).map(|_| hub.open(options)).collect()
 }
 
-async fn play(hub: &Hub, robots: &[Room], nuggets: &[Room]) -> anyhow::Result<(Distribution, u64, f64)> {
-    let displays = Rc::new(Cell::new(0));
-    let mut explorers = vec![];
-    for (room, seed) in nuggets.iter().flat_map(|room| (0..PLAYERS).map(move |seed| (room, seed))) {
-        let player =
-            Player::join(room.address, &format!("Load {seed}"), seed).await.with_context(|| room.id.clone())?;
-        let displays = Rc::clone(&displays);
-        explorers.push(tokio::task::spawn_local(async move { player.play(KEY_PAUSE, &displays).await }));
-    }
+async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>) -> anyhow::Result<(Distribution, u64, f64)> {
+    let explorers = Explorers::start(nuggets).await?;
     let load = Load::start(hub)?;
     let mut matches = vec![];
-    for (room, seed) in robots.iter().flat_map(|room| (0..ROBOTS).map(move |seed| (room, seed))) {
-        matches.push(tokio::task::spawn_local(robots::play(room.address, format!("Load {seed}"), seed.into())));
+    for room in robots {
+        for seed in 0..ROBOTS {
+            matches.push(tokio::task::spawn_local(robots::play(room.address, format!("Load {seed}"), seed.into())));
+        }
+        sleep(START_PAUSE).await;
     }
     let late = lateness(matches).await?;
-    for explorer in &explorers {
-        explorer.abort();
-    }
-    for explorer in explorers {
-        // Those that have ended by themselves have failed.
-        if let Ok(ended) = explorer.await {
-            ended.context("a player of nuggets failed")?;
-        }
-    }
-    Ok((late, displays.get(), load.processors(hub)?))
+    let processors = load.processors(hub)?;
+    Ok((late, explorers.stop()?, processors))
 }
 
 /// Waits for the end of all matches, and gives how late their turns were.

@@ -17,7 +17,7 @@ use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown, tune_stream};
 use store::Store;
 use tokio::{net::TcpListener, time::Instant};
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 #[cfg(unix)]
 use crate::control;
@@ -26,6 +26,7 @@ use crate::{
     args::Args,
     hub::Hub,
     limits::{Limits, Settings},
+    lobby::Publisher,
     metrics::Metrics,
     ports::Ports,
     record::make_private,
@@ -84,8 +85,12 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         }
         results.start(queue);
         results.prepared().await;
-        hub.update_lobby();
-        tokio::spawn(Arc::clone(&hub).publish());
+        let publisher = Publisher::new(Arc::clone(&hub))?;
+        tokio::spawn(async move {
+            if let Err(error) = publisher.run().await {
+                error!("the lobby is not kept up to date any more: {error}");
+            }
+        });
         let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         hub.listens(Address::at(&listen));
         #[cfg(unix)]

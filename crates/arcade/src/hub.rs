@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, HashMap},
     io::Write as _,
-    panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -14,52 +13,40 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use clientkit::Level;
-use futures_util::FutureExt as _;
 use journal::JournalEnd;
 use netcore::{HostId, Leave};
 use rand::{TryRng as _, rngs::SysRng};
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::{
     sync::watch,
     task::JoinSet,
-    time::{Instant, sleep, timeout_at},
+    time::{Instant, timeout_at},
 };
 use tracing::{error, info, warn};
 
 use crate::{
     address::Address,
-    api::views::Boards,
     bots::MAX_BOTS,
     games::{Game, Options},
     life,
     limits::Limits,
+    lobby::Lobby,
     metrics::Metrics,
     record::{Record, Records},
     replays::Replays,
     results::Results,
-    room::{Fate, Info, Place, Room, open},
+    room::{Fate, Place, Room, open},
     seats::Secret,
     warden::Bans,
+    workers::Workers,
 };
 
 /// Rooms that are open at the same time.
 pub(crate) const MAX_ROOMS: usize = 1_000;
-/// The maximum rate at which the lobby is told of changes.
-const LOBBY_PAUSE: Duration = Duration::from_millis(250);
 /// The file of the key for tokens, in the directory of the hub.
 const SECRET: &str = "secret";
 /// The most time that journals get to reach the disk at the end; what a room needs to go on is safe before that.
 const CLOSING: Duration = Duration::from_secs(3);
-
-/// What the page of the lobby shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Lobby {
-    pub(crate) rooms: Vec<Info>,
-    /// The newest matches and the leaders.
-    #[serde(flatten)]
-    pub(crate) boards: Boards,
-}
 
 /// Why a room cannot be opened.
 #[derive(Debug)]
@@ -93,6 +80,7 @@ impl From<anyhow::Error> for Refusal {
 pub(crate) struct Hub {
     data: PathBuf,
     place: Place,
+    workers: Workers,
     secret: Secret,
     limits: Arc<Limits>,
     records: Records,
@@ -113,7 +101,7 @@ impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
     ///
     /// # Errors
-    /// When the secret can be neither read nor made, or the rooms cannot be read.
+    /// When the secret can be neither read nor made, the rooms cannot be read, or no threads can be started.
     pub(crate) fn new(
         directory: &Path,
         place: Place,
@@ -126,6 +114,7 @@ impl Hub {
             replays: Replays::new(place.journals.clone()),
             data: directory.to_owned(),
             place,
+            workers: Workers::start()?,
             secret,
             limits,
             records,
@@ -194,6 +183,11 @@ impl Hub {
 
     fn rooms(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Room>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All rooms with their names.
+    pub(crate) fn by_name(&self) -> BTreeMap<String, Arc<Room>> {
+        self.rooms().clone()
     }
 
     /// All rooms, by name.
@@ -280,7 +274,12 @@ impl Hub {
     // Opens a room, writes it down, and runs it until it ends.
     fn run(self: &Arc<Self>, record: Record) -> anyhow::Result<Arc<Room>> {
         let before = record.clone();
-        let (room, run) = open(record, &self.place)?;
+        let berth = self.workers.berth();
+        let (room, run) = {
+            // Its sockets belong to the thread on which it is going to run.
+            let _context = berth.runtime.enter();
+            open(record, &self.place)?
+        };
         let record = room.record().clone();
         // A thousand rooms that come back as they were need no disk.
         if record != before {
@@ -295,8 +294,10 @@ impl Hub {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // The results of those that have ended.
         while tasks.try_join_next().is_some() {}
+        let running = berth.runtime.spawn(run);
         tasks.spawn(async move {
-            let end = AssertUnwindSafe(run).catch_unwind().await;
+            let end = running.await;
+            drop(berth);
             let Some(hub) = hub.upgrade() else { return end.ok() };
             match (&end, ended.fate()) {
                 (Ok(_), Fate::Kept) => {}
@@ -396,25 +397,12 @@ impl Hub {
     /// The lobby as it is now.
     pub(crate) fn snapshot(&self) -> Lobby {
         let rooms = self.rooms().values().map(|room| room.info.borrow().clone()).collect();
-        Lobby { rooms, boards: Boards::clone(&self.results().boards()) }
+        Lobby { rooms, boards: self.results().boards().as_ref().clone() }
     }
 
-    /// Keeps the lobby up to date, for ever.
-    pub(crate) async fn publish(self: Arc<Self>) {
-        loop {
-            sleep(LOBBY_PAUSE).await;
-            self.update_lobby();
-        }
-    }
-
-    /// Updates the lobby. To be called once before sockets are accepted, which are sent the lobby at once.
-    pub(crate) fn update_lobby(&self) {
-        let lobby: Arc<str> = serde_json::to_string(&self.snapshot()).unwrap_or_default().into();
-        self.lobby.send_if_modified(|shown| {
-            let changed = *shown != lobby;
-            *shown = lobby;
-            changed
-        });
+    /// Shows pages this lobby, as JSON.
+    pub(crate) fn show_lobby(&self, lobby: Arc<str>) {
+        self.lobby.send_replace(lobby);
     }
 
     /// Whether the hub is about to end, and opens no rooms any more.

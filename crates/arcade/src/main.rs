@@ -23,6 +23,7 @@ mod learn;
 mod life;
 mod limits;
 mod line;
+mod lobby;
 mod metrics;
 mod names;
 mod options;
@@ -37,6 +38,7 @@ mod seats;
 mod transport;
 mod warden;
 mod web;
+mod workers;
 
 use std::process::ExitCode;
 

@@ -12,7 +12,7 @@ use journal::{JournalEnd, JournalWatch, Writing};
 use netcore::{
     GameEvent, Gone, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress, Role, RoomInput, Status, Time,
 };
-use netshell::{Clock, Observer, serve};
+use netshell::{Clock, Observer, Precision, serve};
 use serde::{Deserialize, Serialize};
 use store::Kind;
 use tokio::sync::{Notify, oneshot, watch};
@@ -304,7 +304,9 @@ async fn run(
             Err(_) => Leave::Over,
         }
     };
-    match serve(host, Clock::start_at(at), leave).await {
+    // A millisecond is nothing beside the network, and hundreds of timers of their own would cost more than the rooms.
+    let clock = Clock::start_at(at).with_precision(Precision::Millisecond);
+    match serve(host, clock, leave).await {
         Ok(outcome) => info!(room = id, ?outcome, "the room has ended"),
         Err(error) => warn!(room = id, %error, "the room has failed"),
     }

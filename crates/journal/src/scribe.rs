@@ -10,8 +10,16 @@ use std::{
 
 use crate::{SYNC_INTERVAL, sink::Sink};
 
-/// How long records may stay in the spool before they are written, so that many are written at once.
-const MAX_DELAY: Duration = Duration::from_millis(100);
+/// How long records stay in the spool before they are written, so that many are written at once.
+const DELAY: Duration = Duration::from_millis(100);
+/// The delay for each journal that waits to be written, where that is longer: a process writes at most a thousand journals a
+/// second, however many it has.
+const DELAY_EACH: Duration = Duration::from_millis(1);
+/// The interval of syncs for each journal that waits for one, where that is longer than [`SYNC_INTERVAL`]: a sync costs the
+/// same however little there is to sync, so a process makes at most a hundred a second.
+const SYNC_INTERVAL_EACH: Duration = Duration::from_millis(10);
+/// What is due so soon is done at once, so that a thread wakes once for many journals.
+const SLACK: Duration = Duration::from_millis(20);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -34,10 +42,10 @@ struct Shared {
 #[derive(Default)]
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
-    // Journals whose records are in a spool and may wait, in the order of their due times.
+    // Journals whose records are in a spool and may wait. The first is written when it is due, and no other before it.
     delayed: VecDeque<(Instant, Arc<Sink>)>,
     jobs: VecDeque<Job>,
-    // In the order of their due times.
+    // The first is synced when it is due, and no other before it.
     syncs: VecDeque<(Instant, Arc<Sink>)>,
 }
 
@@ -107,7 +115,8 @@ impl Shared {
             let mut queues = self.queues();
             let idle = queues.dirty.is_empty() && queues.delayed.is_empty();
             if sink.may_be_delayed() {
-                queues.delayed.push_back((Instant::now() + MAX_DELAY, Arc::clone(sink)));
+                let delay = pace(DELAY, DELAY_EACH, queues.delayed.len());
+                queues.delayed.push_back((Instant::now() + delay, Arc::clone(sink)));
                 // If there are others, the thread is going to wake in time.
                 if !idle {
                     return;
@@ -122,7 +131,11 @@ impl Shared {
 
     fn write(&self, sink: &Arc<Sink>) {
         if sink.write() {
-            self.queues().syncs.push_back((Instant::now() + SYNC_INTERVAL.saturating_sub(MAX_DELAY), Arc::clone(sink)));
+            let mut queues = self.queues();
+            let interval = pace(SYNC_INTERVAL, SYNC_INTERVAL_EACH, queues.syncs.len());
+            // The records have waited for the write already.
+            queues.syncs.push_back((Instant::now() + interval.saturating_sub(DELAY), Arc::clone(sink)));
+            drop(queues);
             self.to_keep.notify_one();
         }
     }
@@ -139,7 +152,7 @@ impl Shared {
             let now = Instant::now();
             let next = queues.delayed.front().map(|&(due, _)| due);
             let sink = match next {
-                Some(due) if due <= now => queues.delayed.pop_front().map(|(_, sink)| sink),
+                Some(due) if due <= now + SLACK => queues.delayed.pop_front().map(|(_, sink)| sink),
                 _ => queues.dirty.pop_front(),
             };
             if let Some(sink) = sink {
@@ -163,7 +176,7 @@ impl Shared {
                 drop(queues);
                 job();
                 queues = self.queues();
-            } else if let Some((_, sink)) = queues.syncs.front().filter(|(due, _)| *due <= now).cloned() {
+            } else if let Some((_, sink)) = queues.syncs.front().filter(|(due, _)| *due <= now + SLACK).cloned() {
                 queues.syncs.pop_front();
                 drop(queues);
                 self.sync(&sink);
@@ -180,4 +193,9 @@ impl Shared {
     fn queues(&self) -> MutexGuard<'_, Queues> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+// How long one waits behind `waiting` others.
+fn pace(least: Duration, each: Duration, waiting: usize) -> Duration {
+    least.max(each.saturating_mul(waiting.try_into().unwrap_or(u32::MAX)))
 }

@@ -1,19 +1,69 @@
-//! A timer with the resolution of the system.
+//! The timer of a room.
 //!
-//! Timers of the tokio runtime have a resolution of a millisecond, a tenth of a short turn. On Linux a timerfd is used,
-//! which is polled like a socket; other systems use the timer of the runtime.
+//! Timers of the tokio runtime have a resolution of a millisecond, a tenth of a short turn. So a room can have a timer of
+//! its own on Linux, a timerfd, which is polled like a socket. Setting it programs the hardware; with hundreds of rooms in
+//! a process that costs more than the rooms' turns, and then they share the timers of the runtime.
 
 use std::io;
 
 use tokio::time::Instant;
 
-#[cfg(target_os = "linux")]
-pub(crate) use self::exact::Alarm;
-#[cfg(not(target_os = "linux"))]
-pub(crate) use self::usual::Alarm;
+use crate::Precision;
+
+/// A timer for one moment at a time.
+#[derive(Debug)]
+pub(crate) enum Alarm {
+    #[cfg(target_os = "linux")]
+    Own(own::Alarm),
+    Shared(shared::Alarm),
+}
+
+impl Alarm {
+    /// A timer that is not set. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the system has no timers left.
+    pub(crate) fn new(precision: Precision) -> io::Result<Self> {
+        match precision {
+            #[cfg(target_os = "linux")]
+            Precision::System => Ok(Self::Own(own::Alarm::new()?)),
+            _ => Ok(Self::Shared(shared::Alarm::new())),
+        }
+    }
+
+    /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
+    ///
+    /// # Errors
+    /// When the system call fails.
+    pub(crate) fn set(&mut self, at: Option<Instant>) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Own(alarm) => alarm.set(at),
+            Self::Shared(alarm) => {
+                alarm.set(at);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until the timer expires.
+    ///
+    /// # Errors
+    /// When the timer cannot be read.
+    pub(crate) async fn rung(&mut self) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Own(alarm) => alarm.rung().await,
+            Self::Shared(alarm) => {
+                alarm.rung().await;
+                Ok(())
+            }
+        }
+    }
+}
 
 #[cfg(target_os = "linux")]
-mod exact {
+mod own {
     use std::os::fd::OwnedFd;
 
     use rustix::{
@@ -26,17 +76,13 @@ mod exact {
 
     use super::{Instant, io};
 
-    /// A timer for one moment at a time.
+    /// A timerfd.
     #[derive(Debug)]
     pub(crate) struct Alarm {
         timer: AsyncFd<OwnedFd>,
     }
 
     impl Alarm {
-        /// A timer that is not set. Must be called within a tokio runtime.
-        ///
-        /// # Errors
-        /// When the system has no timers left.
         pub(crate) fn new() -> io::Result<Self> {
             let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
             #[expect(deprecated, reason = "unsound for borrowed descriptors alone, and its replacement is unsafe")]
@@ -44,10 +90,6 @@ mod exact {
             Ok(Self { timer })
         }
 
-        /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
-        ///
-        /// # Errors
-        /// When the system call fails.
         pub(crate) fn set(&mut self, at: Option<Instant>) -> io::Result<()> {
             const ZERO: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
             let left = at.map(|at| at.saturating_duration_since(Instant::now()));
@@ -61,10 +103,6 @@ mod exact {
             Ok(())
         }
 
-        /// Waits until the timer expires.
-        ///
-        /// # Errors
-        /// When the timer cannot be read.
         pub(crate) async fn rung(&mut self) -> io::Result<()> {
             loop {
                 let mut guard = self.timer.readable().await?;
@@ -79,43 +117,39 @@ mod exact {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod usual {
+mod shared {
     use std::pin::Pin;
 
-    use tokio::time::{Sleep, sleep_until};
+    use tokio::time::{Instant, Sleep, sleep_until};
 
-    use super::{Instant, io};
-
-    /// A timer for one moment at a time.
+    /// A timer of the runtime.
     #[derive(Debug)]
     pub(crate) struct Alarm {
-        timer: Pin<Box<Sleep>>,
+        // None until it is set for the first time.
+        timer: Option<Pin<Box<Sleep>>>,
         set: bool,
     }
 
     impl Alarm {
-        #[expect(clippy::unnecessary_wraps, reason = "same signature as on Linux")]
-        pub(crate) fn new() -> io::Result<Self> {
-            Ok(Self { timer: Box::pin(sleep_until(Instant::now())), set: false })
+        pub(crate) const fn new() -> Self {
+            Self { timer: None, set: false }
         }
 
-        #[expect(clippy::unnecessary_wraps, reason = "same signature as on Linux")]
-        pub(crate) fn set(&mut self, at: Option<Instant>) -> io::Result<()> {
+        pub(crate) fn set(&mut self, at: Option<Instant>) {
             self.set = at.is_some();
-            if let Some(at) = at {
-                self.timer.as_mut().reset(at);
+            let Some(at) = at else { return };
+            match &mut self.timer {
+                Some(timer) => timer.as_mut().reset(at),
+                none => *none = Some(Box::pin(sleep_until(at))),
             }
-            Ok(())
         }
 
-        pub(crate) async fn rung(&mut self) -> io::Result<()> {
-            if !self.set {
-                std::future::pending::<()>().await;
+        pub(crate) async fn rung(&mut self) {
+            match &mut self.timer {
+                Some(timer) if self.set => timer.as_mut().await,
+                _ => std::future::pending().await,
             }
-            self.timer.as_mut().await;
             self.set = false;
-            Ok(())
         }
     }
 }
@@ -125,14 +159,18 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn run(test: impl Future<Output = ()>) {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+    const EACH: [Precision; 2] = [Precision::System, Precision::Millisecond];
+
+    fn run(test: impl AsyncFn(Alarm)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for precision in EACH {
+            runtime.block_on(async { test(Alarm::new(precision).unwrap()).await });
+        }
     }
 
     #[test]
     fn it_expires_once_and_never_early() {
-        run(async {
-            let mut alarm = Alarm::new().unwrap();
+        run(async |mut alarm| {
             for micros in [0, 1, 300, 2_500] {
                 let at = Instant::now() + Duration::from_micros(micros);
                 alarm.set(Some(at)).unwrap();
@@ -146,8 +184,7 @@ mod tests {
 
     #[test]
     fn a_previous_setting_is_discarded() {
-        run(async {
-            let mut alarm = Alarm::new().unwrap();
+        run(async |mut alarm| {
             let start = Instant::now();
             alarm.set(Some(start)).unwrap();
             // This setting has expired without being awaited.

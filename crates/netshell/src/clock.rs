@@ -5,11 +5,22 @@ use std::time::Duration;
 use netcore::Time;
 use tokio::time::Instant;
 
+/// How exactly a server loop keeps the deadlines of its room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// As exactly as the system can, with a timer of its own where the system has such timers (Linux).
+    #[default]
+    System,
+    /// At most a millisecond late, with the timers of the runtime. Cheaper where a process has many rooms.
+    Millisecond,
+}
+
 /// Supplies the [`Time`] of a room: its start time plus the time elapsed since.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Instant,
     first: Time,
+    precision: Precision,
 }
 
 impl Clock {
@@ -20,7 +31,18 @@ impl Clock {
 
     /// A clock that shows `first` now, for a room that is resumed.
     pub fn start_at(first: Time) -> Self {
-        Self { start: Instant::now(), first }
+        Self { start: Instant::now(), first, precision: Precision::default() }
+    }
+
+    /// Sets how exactly deadlines are kept.
+    #[must_use]
+    pub const fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// How exactly deadlines are kept.
+    pub(crate) const fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The current time.

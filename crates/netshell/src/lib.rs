@@ -40,7 +40,7 @@ mod udp;
 mod warden;
 
 pub use bind::{BindError, bind_tcp, bind_udp};
-pub use clock::Clock;
+pub use clock::{Clock, Precision};
 pub use datagrams::{Arrival, Datagrams, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, PIECE, is_answerable};
 pub use hold::{Hold, MAX_HOLD};
 pub use host::{Host, MAX_HELD};

@@ -40,7 +40,7 @@ pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = 
     let mut shutdown = pin!(shutdown);
     let mut stopping = false;
     // One timer for the whole run. It is set only when the next wake-up changes, which is rare.
-    let mut alarm = Alarm::new()?;
+    let mut alarm = Alarm::new(clock.precision())?;
     let mut set_for = None;
     // When the loop last worked, and until when it catches up after a stall.
     let mut seen = clock.now();
