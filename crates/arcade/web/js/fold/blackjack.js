@@ -34,6 +34,23 @@ export function begin() {
 }
 
 /**
+ * What of the rounds before is not told again to a page that is reloaded.
+ * @param {BlackjackState} state
+ */
+export const past = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
+
+/**
+ * A table with the rounds that were played before a reload.
+ * @param {string | null} text Of {@link past}.
+ * @returns {BlackjackState}
+ */
+export function goOn(text) {
+  const state = begin();
+  if (text !== null) Object.assign(state, JSON.parse(text));
+  return state;
+}
+
+/**
  * Changes `state` by a message.
  * @param {BlackjackState} state
  * @param {BlackjackMessage} message

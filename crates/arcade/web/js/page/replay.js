@@ -96,6 +96,8 @@ function play(main, match, timeline, seat, at) {
       film: true,
       name: viewer?.name ?? '',
       kept: seat,
+      past: null,
+      keep: () => {},
       send: () => {},
       seated: () => {},
       changed: () => {},

@@ -30,6 +30,8 @@ import { Seats } from './seats.js';
  * @property {boolean} film Whether it is a replay, after whose end nothing comes.
  * @property {string} name The player's name.
  * @property {string | null} kept The seat that the page had before a reload, if the hub still keeps it.
+ * @property {string | null} past What was last given to `keep` at that seat.
+ * @property {(past: string) => void} keep Keeps what happened at the seat and is not told again after a reload.
  * @property {(data: string | Uint8Array<ArrayBuffer>) => void} send
  * @property {(own: string | null) => void} seated Says which seat is one's own, in the game's own words.
  * @property {() => void} changed Says that scores or the result have changed.
@@ -146,6 +148,8 @@ function enter(main, id, game, start, watching) {
       again: watching ? null : again,
     });
   };
+  // Of an earlier seat.
+  if (sessionStorage.getItem(key) === null) sessionStorage.removeItem(`past ${id}`);
   const play = start({
     board,
     below,
@@ -156,6 +160,8 @@ function enter(main, id, game, start, watching) {
     film: false,
     name: ownName() ?? 'guest',
     kept: sessionStorage.getItem(key) === null ? null : sessionStorage.getItem(`own ${id}`),
+    past: sessionStorage.getItem(`past ${id}`),
+    keep: (past) => sessionStorage.setItem(`past ${id}`, past),
     send: (data) => link.send(data),
     seated: (seat) => {
       own = seat;
