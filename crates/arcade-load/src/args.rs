@@ -40,7 +40,7 @@ pub(crate) struct Rooms {
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(10..=10_000_u16, 1_000))]
     pub(crate) turns: u16,
 
-    /// Measure the same turns sent by a bare loop too
+    /// Measure bare loops too that receive and send the same messages, without a hub
     #[arg(long)]
     pub(crate) floor: bool,
 }

@@ -14,7 +14,7 @@ use tokio::{
 use crate::{hub::Room, nuggets::Player};
 
 /// Players of a room.
-pub(crate) const PLAYERS: u64 = 8;
+pub(crate) const PLAYERS: u32 = 8;
 /// Between two keys of a player.
 const KEY_PAUSE: Duration = Duration::from_millis(500);
 
@@ -61,7 +61,7 @@ async fn play(rooms: &[Room], joined: oneshot::Sender<()>, stopped: oneshot::Rec
     let mut players = JoinSet::new();
     for (room, seed) in rooms.iter().flat_map(|room| (0..PLAYERS).map(move |seed| (room, seed))) {
         let player =
-            Player::join(room.address, &format!("Load {seed}"), seed).await.with_context(|| room.id.clone())?;
+            Player::join(room.address, &format!("Load {seed}"), seed.into()).await.with_context(|| room.id.clone())?;
         let displays = std::rc::Rc::clone(&displays);
         players.spawn_local(async move { player.play(KEY_PAUSE, &displays).await });
     }

@@ -1,15 +1,25 @@
-//! The floor of turns: a bare loop on its own thread that writes to the same number of connections.
+//! The floor: two bare loops on threads of their own that receive and send what a hub does, and nothing else. One writes the turns of
+//! robots, the other answers keys of nuggets with displays.
 
 use std::{
-    io::{self, Write as _},
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    collections::HashMap,
+    fs,
+    io::{self, ErrorKind, Read as _, Write as _},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use tokio::io::AsyncReadExt as _;
+use anyhow::Context as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::{
+    explorers::{Explorers, PLAYERS},
+    hub::Room,
     lateness::{Arrivals, Distribution},
     robots::TURN,
     rooms::{ROBOTS, lateness},
@@ -17,51 +27,139 @@ use crate::{
 
 /// Bytes of a turn of the usual size: its number and four moves.
 const MESSAGE: usize = 32;
+/// Bytes of an action of the usual size.
+const ACTION: usize = 2;
+/// Bytes of a display of the map that rooms have by default.
+const DISPLAY: usize = 8 + 21 * 80;
+/// One key of so many leads into a wall, so that nobody is sent anything; as seen with players who press keys at random.
+const WALLS: u64 = 4;
+/// How often the loop of nuggets looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(100);
 
-/// How late the turns of so many matches arrive when a thread does nothing but write them when they are due.
+/// What was measured.
+#[derive(Debug)]
+pub(crate) struct Floor {
+    /// How late turns were.
+    pub(crate) late: Distribution,
+    /// Processors that the two loops kept busy.
+    pub(crate) processors: f64,
+}
+
+/// Plays so many matches of robots with as many turns, beside so many rooms of nuggets.
 ///
 /// # Errors
 /// When a connection fails.
-pub(crate) async fn measure(matches: u32, turns: u16) -> anyhow::Result<Distribution> {
+pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::Result<Floor> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let rooms = vec![Room { id: "floor".into(), address: socket.local_addr()? }; explored as usize];
+    let stop = Arc::new(AtomicBool::new(false));
+    let displays = {
+        let stop = Arc::clone(&stop);
+        thread::spawn(move || answer(&socket, &stop))
+    };
+    let explorers = Explorers::start(rooms).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
+    let start = Instant::now();
     let count = matches * ROBOTS;
     let server = thread::spawn(move || serve(&listener, count, turns));
-    let clients = (0..count).map(|_| {
-        tokio::task::spawn_local(async move {
-            let mut stream = tokio::net::TcpStream::connect(address).await?;
-            let (mut arrivals, mut message) = (Arrivals::default(), [0; MESSAGE]);
-            for turn in 0..turns {
-                stream.read_exact(&mut message).await?;
-                arrivals.push(turn, Instant::now());
-            }
-            anyhow::Ok(arrivals)
-        })
-    });
+    let clients = (0..count).map(|_| tokio::task::spawn_local(play(address, turns)));
     let late = lateness(clients.collect()).await?;
-    server.join().map_err(|_| io::Error::other("the bare loop panicked"))??;
-    Ok(late)
+    let took = start.elapsed();
+    stop.store(true, Ordering::Release);
+    let panicked = || io::Error::other("a bare loop panicked");
+    let busy = server.join().map_err(|_| panicked())?? + displays.join().map_err(|_| panicked())??;
+    explorers.stop()?;
+    Ok(Floor { late, processors: busy.as_secs_f64() / took.as_secs_f64() })
 }
 
-// Matches begin evenly spread over the duration of a turn, as those of a hub do.
-fn serve(listener: &TcpListener, count: u32, turns: u16) -> io::Result<()> {
+// A client of the loop of robots: answers each turn with an action.
+async fn play(server: SocketAddr, turns: u16) -> anyhow::Result<Arrivals> {
+    let mut stream = tokio::net::TcpStream::connect(server).await?;
+    netshell::tune_stream(&stream);
+    let (mut arrivals, mut message) = (Arrivals::default(), [0; MESSAGE]);
+    for turn in 0..turns {
+        stream.read_exact(&mut message).await?;
+        arrivals.push(turn, Instant::now());
+        stream.write_all(&[0; ACTION]).await.or_else(unless_over)?;
+    }
+    Ok(arrivals)
+}
+
+// After the last turn nobody reads the answer.
+fn unless_over(error: io::Error) -> io::Result<()> {
+    if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) { Ok(()) } else { Err(error) }
+}
+
+// The loop of robots. Matches begin evenly spread over the duration of a turn, as those of a hub do. Returns its processor time.
+fn serve(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<Duration> {
     let streams = (0..count).map(|_| {
         let (stream, _) = listener.accept()?;
         stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
         Ok(stream)
     });
     let mut streams = streams.collect::<io::Result<Vec<TcpStream>>>()?;
     let matches = count / ROBOTS;
     let start = Instant::now();
+    let mut actions = [0; 256];
     for turn in 0..turns {
-        for (players, place) in streams.chunks_mut(4).zip(0..) {
+        for (players, place) in streams.chunks_mut(ROBOTS as usize).zip(0..) {
             let phase = Duration::from_millis(TURN).mul_f64(f64::from(place) / f64::from(matches.max(1)));
             let due = start + Duration::from_millis(TURN) * u32::from(turn) + phase;
             thread::sleep(due.saturating_duration_since(Instant::now()));
             for player in players {
-                player.write_all(&[0; MESSAGE])?;
+                match player.read(&mut actions) {
+                    Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
+                    _ => player.write_all(&[0; MESSAGE])?,
+                }
             }
         }
     }
-    Ok(())
+    busy()
+}
+
+// The loop of nuggets. Players who arrive one after another share a room. Returns its processor time.
+fn answer(socket: &UdpSocket, stop: &AtomicBool) -> anyhow::Result<Duration> {
+    socket.set_read_timeout(Some(LOOK))?;
+    let mut display = vec![b'.'; DISPLAY];
+    display[..8].copy_from_slice(b"DISPLAY\n");
+    let mut rooms: Vec<Vec<SocketAddr>> = vec![];
+    let mut places = HashMap::new();
+    let mut datagram = [0; 256];
+    let mut keys = 0_u64;
+    while !stop.load(Ordering::Acquire) {
+        let (length, from) = match socket.recv_from(&mut datagram) {
+            Ok(received) => received,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if datagram[..length].starts_with(b"PLAY") {
+            places.entry(from).or_insert_with(|| {
+                match rooms.last_mut().filter(|room| room.len() < PLAYERS as usize) {
+                    Some(room) => room.push(from),
+                    None => rooms.push(vec![from]),
+                }
+                rooms.len() - 1
+            });
+            socket.send_to(b"OK A", from)?;
+            continue;
+        }
+        keys += 1;
+        if let Some(&place) = places.get(&from)
+            && !keys.is_multiple_of(WALLS)
+        {
+            for player in &rooms[place] {
+                socket.send_to(&display, player)?;
+            }
+        }
+    }
+    busy()
+}
+
+// The processor time of this thread.
+fn busy() -> anyhow::Result<Duration> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").context("cannot read the processor time")?;
+    let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok()).context("no processor time")?;
+    Ok(Duration::from_nanos(nanos))
 }

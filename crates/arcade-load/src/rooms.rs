@@ -9,7 +9,7 @@ use tokio::{task::LocalSet, time::sleep};
 use crate::{
     args::Rooms,
     explorers::{Explorers, PLAYERS},
-    floor,
+    floor::{self, Floor},
     hub::{Hub, Load, Room},
     lateness::{Arrivals, Distribution},
     robots,
@@ -33,9 +33,12 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
     writeln!(report)?;
     writeln!(report, "| turns of robots | p50 | p99 | longest |")?;
     writeln!(report, "| --- | --- | --- | --- |")?;
+    let mut bare = String::new();
     if args.floor {
-        let late = LocalSet::new().run_until(floor::measure(half, args.turns)).await?;
-        writeln!(report, "| a bare loop, without nuggets: {} turns late by | {} |", late.len(), late.cells())?;
+        let Floor { late, processors } =
+            LocalSet::new().run_until(floor::measure(half, args.count - half, args.turns)).await?;
+        writeln!(report, "| bare loops: {} turns late by | {} |", late.len(), late.cells())?;
+        bare = format!(" Bare loops for the same messages kept {processors:.2} busy.");
     }
     let data = tempfile::tempdir()?;
     let hub = Hub::start(program, data.path())?;
@@ -55,7 +58,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
     let kilobytes = hub.memory()?.saturating_sub(empty) / 1_000 / u64::from(args.count);
     writeln!(
         report,
-        "The hub took {kilobytes} kB a room after matches of {} turns, and kept {processors:.2} processors busy.",
+        "The hub took {kilobytes} kB a room after matches of {} turns, and kept {processors:.2} processors busy.{bare}",
         args.turns
     )?;
     writeln!(report, "{displays} displays of nuggets arrived.")?;

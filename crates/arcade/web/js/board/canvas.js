@@ -1,11 +1,11 @@
-// A canvas that is sharp on any pixel density and drawn at most once a frame, only when something has changed.
+// A canvas that is sharp on any pixel density, and drawn only when something has changed.
 
 /**
  * Draws in CSS pixels. `now` is the time of the frame in milliseconds. Returns whether it moves, so that it is drawn again.
  * @typedef {(context: CanvasRenderingContext2D, width: number, height: number, now: number) => boolean | void} Draw
  */
 
-/** Draws when asked to, at the next frame. */
+/** Draws when asked to. */
 export class Surface {
   /**
    * @param {HTMLElement} parent
@@ -19,6 +19,8 @@ export class Surface {
     parent.append(this.canvas);
     this.draw = draw;
     this.due = false;
+    /** Whether it was drawn since the last frame without waiting for the next one. */
+    this.shown = false;
     this.height = 100;
     this.resized = new ResizeObserver(() => this.change());
     this.resized.observe(parent);
@@ -33,16 +35,31 @@ export class Surface {
     this.canvas.style.height = `${height}px`;
   }
 
+  /** Draws at the next frame. */
   change() {
     if (this.due) return;
     this.due = true;
     requestAnimationFrame((now) => {
       this.due = false;
-      const width = this.canvas.parentElement?.clientWidth ?? 0;
-      if (width === 0) return;
-      const before = this.height;
-      if (this.paint(width, now) || this.height !== before) this.change();
+      this.shown = false;
+      this.refresh(now);
     });
+  }
+
+  /** Draws at once and again at the next frame; at once only the first time between two frames. For what answers a key. */
+  show() {
+    this.change();
+    if (this.shown || document.hidden) return;
+    this.shown = true;
+    this.refresh(performance.now());
+  }
+
+  /** @param {number} now */
+  refresh(now) {
+    const width = this.canvas.parentElement?.clientWidth ?? 0;
+    if (width === 0) return;
+    const before = this.height;
+    if (this.paint(width, now) || this.height !== before) this.change();
   }
 
   /**

@@ -10,6 +10,10 @@ export const SMALLEST = 16;
 export const LARGEST = 40;
 /** Cells are this much higher than wide. */
 const ASPECT = 1.25;
+/** Where the view follows the player, cells are a multiple of so many pixels wide: then their height is a whole number too. */
+const GRAIN = 4;
+/** Cells that are painted around the view, so that following the player seldom needs another picture. */
+const MARGIN = 8;
 const DARK = '#0b0a08';
 
 /**
@@ -21,15 +25,16 @@ const DARK = '#0b0a08';
  * @param {NuggetsState} state
  * @param {number} width
  * @param {number} most The largest height.
- * @param {{ whole: boolean, zoom: number, focus: { row: number, column: number } | null }} view `whole` shows the whole map,
- *   however small. `zoom` enlarges cells. `focus` is what the view follows.
+ * @param {{ whole: boolean, zoom: number, focus: { row: number, column: number } | null, ratio: number }} view `whole` shows the
+ *   whole map, however small. `zoom` enlarges cells. `focus` is what the view follows. `ratio` is pixels for each CSS pixel.
  * @returns {Layout}
  */
-export function layout(state, width, most, { whole, zoom, focus }) {
+export function layout(state, width, most, { whole, zoom, focus, ratio }) {
   const { rows, columns } = state;
   if (rows === 0) return { cell: SMALLEST, left: 0, top: 0, width, height: Math.min(most, 240) };
   const fitting = Math.min(width / columns, most / (rows * ASPECT));
-  const cell = whole ? fitting : Math.min(Math.max(Math.min(fitting, 28), SMALLEST) * zoom, LARGEST);
+  const wanted = Math.min(Math.max(Math.min(fitting, 28), SMALLEST) * zoom, LARGEST);
+  const cell = whole ? fitting : (Math.round((wanted * ratio) / GRAIN) * GRAIN) / ratio;
   const [full, high] = [columns * cell, rows * cell * ASPECT];
   const height = Math.min(high, most);
   /**
@@ -61,11 +66,19 @@ export function cellAt({ cell, left, top }, x, y) {
 /** @param {string} letter */
 export const colourOf = (letter) => COLOURS[(letter.charCodeAt(0) - 65) % COLOURS.length];
 
+/** @param {HTMLCanvasElement} canvas */
+const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
+
+/** @param {number} pixels */
+const isWhole = (pixels) => Math.abs(pixels - Math.round(pixels)) < 1e-6;
+
 /** The ground of a map, kept as a picture so that a frame costs one copy: only cells that have changed are painted again. */
 export class Ground {
   constructor() {
     this.canvas = document.createElement('canvas');
-    this.context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { alpha: false }));
+    /** Another canvas, for the next picture. */
+    this.spare = document.createElement('canvas');
+    this.context = contextOf(this.canvas);
     /** What is painted in each cell. */
     this.painted = new Uint8Array(0);
     this.cell = 0;
@@ -111,30 +124,51 @@ export class Ground {
       first.row >= window.row && first.column >= window.column &&
       last.row <= window.row + window.rows && last.column <= window.column + window.columns;
     if (!covers) {
-      // A margin of half a view on each side, so that following the player seldom needs another picture.
-      const [aside, above] = [Math.ceil((last.column - first.column) / 2), Math.ceil((last.row - first.row) / 2)];
-      const row = Math.max(0, first.row - above);
-      const column = Math.max(0, first.column - aside);
-      this.window = {
+      const row = Math.max(0, first.row - MARGIN);
+      const column = Math.max(0, first.column - MARGIN);
+      this.move(state, layout.cell, ratio, {
         row,
         column,
-        rows: Math.min(state.rows, last.row + above) - row,
-        columns: Math.min(state.columns, last.column + aside) - column,
-      };
-      this.cell = layout.cell;
-      this.ratio = ratio;
-      this.columns = state.columns;
-      this.canvas.width = Math.max(1, Math.ceil(this.window.columns * wide * ratio));
-      this.canvas.height = Math.max(1, Math.ceil(this.window.rows * high * ratio));
-      this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      this.context.fillStyle = DARK;
-      this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
-      this.painted = new Uint8Array(this.window.rows * this.window.columns);
-      this.serial = -1;
+        rows: Math.min(state.rows, last.row + MARGIN) - row,
+        columns: Math.min(state.columns, last.column + MARGIN) - column,
+      });
     }
     if (this.serial === state.displays) return;
     this.serial = state.displays;
     this.update(state);
+  }
+
+  /**
+   * Begins another picture, with what the last one shows of the same cells.
+   * @param {NuggetsState} state
+   * @param {number} cell
+   * @param {number} ratio
+   * @param {{ row: number, column: number, rows: number, columns: number }} window The cells that it shows.
+   */
+  move(state, cell, ratio, window) {
+    const before = { canvas: this.canvas, painted: this.painted, window: this.window };
+    const [wide, high] = [cell * ratio, cell * ASPECT * ratio];
+    const isKept = this.cell === cell && this.ratio === ratio && this.columns === state.columns && isWhole(wide) && isWhole(high);
+    [this.canvas, this.spare] = [this.spare, this.canvas];
+    this.context = contextOf(this.canvas);
+    this.canvas.width = Math.max(1, Math.ceil(window.columns * wide));
+    this.canvas.height = Math.max(1, Math.ceil(window.rows * high));
+    this.context.fillStyle = DARK;
+    this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    this.painted = new Uint8Array(window.rows * window.columns);
+    if (isKept) {
+      const [down, right] = [before.window.row - window.row, before.window.column - window.column];
+      this.context.drawImage(before.canvas, Math.round(right * wide), Math.round(down * high));
+      const first = Math.max(0, right);
+      const end = Math.min(window.columns, right + before.window.columns);
+      for (let row = Math.max(0, down); row < Math.min(window.rows, down + before.window.rows) && first < end; row += 1) {
+        const from = (row - down) * before.window.columns - right;
+        this.painted.set(before.painted.subarray(from + first, from + end), row * window.columns + first);
+      }
+    }
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    [this.window, this.cell, this.ratio, this.columns] = [window, cell, ratio, state.columns];
+    this.serial = -1;
   }
 
   /** @param {NuggetsState} state */
@@ -156,10 +190,13 @@ export class Ground {
         const code = kind <= 0 ? 0 : kind * 4 + (lit ? 1 : 0) + (shown === '*' ? 2 : 0);
         const at = row * window.columns + column;
         if (painted[at] === code) continue;
-        painted[at] = code;
         const [x, y] = [column * cell, row * high];
-        this.context.fillStyle = DARK;
-        this.context.fillRect(x, y, cell, high);
+        // What is unknown is dark already.
+        if (painted[at] !== 0) {
+          this.context.fillStyle = DARK;
+          this.context.fillRect(x, y, cell, high);
+        }
+        painted[at] = code;
         if (code === 0) continue;
         paintGround(this.context, ground, lit, x, y, cell, high);
         if (shown === '*') paintGold(this.context, x + cell / 2, y + high / 2, cell);

@@ -66,7 +66,7 @@ const PICTURES = {
           nuggetsFold.fold(state, { kind: 'display', rows: CAVE });
         }
         const { columns } = state;
-        const place = layout(state, width, height, { whole: true, zoom: 1, focus: null });
+        const place = layout(state, width, height, { whole: true, zoom: 1, focus: null, ratio: 1 });
         context.fillStyle = '#0b0a08';
         context.fillRect(0, 0, width, height);
         context.save();

@@ -52,6 +52,8 @@ export function playNuggets({ board, below, controls, live, playable, name, send
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
   let spoken = { gold: 0, note: 0 };
+  /** The display that is there as text. @type {string[] | null} */
+  let written = null;
   /** @type {{ goal: { row: number, column: number }, from: string, since: number, timer: ReturnType<typeof setInterval> } | null} */
   let walk = null;
   /** @type {Map<string, import('../board/canvas.js').Glide>} */
@@ -60,11 +62,12 @@ export function playNuggets({ board, below, controls, live, playable, name, send
   const line = element('p', { class: 'status', role: 'status' });
   const purse = element('p', { class: 'purse', 'aria-hidden': 'true' });
   const text = element('pre', { class: 'hidden', 'aria-label': 'The map as text', role: 'group' });
-  let place = layout(state, 0, 0, { whole, zoom: 1, focus: null });
+  let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
   const surface = new Surface(board, 'The map, drawn', (context, width, _, now) => {
     const own = glides.get('@');
     const focus = state.place && own ? glided(own, now) : state.place;
-    place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus });
+    const ratio = context.getTransform().a;
+    place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus, ratio });
     surface.setHeight(place.height);
     return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null });
   });
@@ -184,8 +187,10 @@ export function playNuggets({ board, below, controls, live, playable, name, send
 
   const show = () => {
     line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : status(state);
-    if (text.textContent !== state.display.join('\n')) text.textContent = state.display.join('\n');
-    surface.change();
+    // First the picture: it answers a key.
+    surface.show();
+    if (written !== state.display) text.textContent = state.display.join('\n');
+    written = state.display;
   };
   show();
 

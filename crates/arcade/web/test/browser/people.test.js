@@ -133,7 +133,9 @@ test('a phone by touch: a tap walks, a swipe steps, and nothing is wider than th
   // The farthest cell of the room that is on the screen.
   const box = await page.getByLabel('The map, drawn').boundingBox();
   assert.ok(box && state.place);
-  const place = layout(state, box.width, Math.max(220, size.height * 0.68), { whole: false, zoom: 1, focus: state.place });
+  const ratio = await page.evaluate(() => devicePixelRatio);
+  const most = Math.max(220, size.height * 0.68);
+  const place = layout(state, box.width, most, { whole: false, zoom: 1, focus: state.place, ratio });
   const point = (/** @type {{ row: number, column: number }} */ { row, column }) => ({
     x: box.x + (column + 0.5) * place.cell - place.left,
     y: box.y + (row + 0.5) * place.cell * 1.25 - place.top,

@@ -54,8 +54,9 @@ test('a key of nuggets is answered at once', bound, async (t) => {
       const [type, listener] = all;
       if (type !== 'message') return listen.apply(this, /** @type {any} */ (all));
       return listen.call(this, type, (/** @type {any} */ event) => {
-        listener(event);
+        // The listener may draw what it is told at once.
         told ||= typeof event.data === 'string' && event.data.startsWith('DISPLAY');
+        listener(event);
       });
     };
     const paint = CanvasRenderingContext2D.prototype.drawImage;
@@ -86,8 +87,10 @@ test('a key of nuggets is answered at once', bound, async (t) => {
 test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go('/nowhere');
-  for (const whole of [false, true]) {
-    const { draws, frames } = await ann.page.evaluate(async (whole) => {
+  // First what this machine makes of a canvas of one colour: no map can be drawn more often.
+  for (const view of ['one colour', 'following', 'the whole map']) {
+    const { draws, frames } = await ann.page.evaluate(async (view) => {
+      const whole = view === 'the whole map';
       // @ts-expect-error A module of the page.
       const { Ground, draw, layout } = await import('/js/board/nuggets.js');
       // @ts-expect-error A module of the page.
@@ -101,7 +104,7 @@ test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
       const canvas = document.createElement('canvas');
       [canvas.width, canvas.height] = [1200, 600];
       document.body.append(canvas);
-      const context = canvas.getContext('2d', { alpha: false });
+      const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
       const ground = new Ground();
       /** @type {number[]} */
       const draws = [];
@@ -113,21 +116,29 @@ test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
         if (last > 0) frames.push(now - last);
         last = now;
         const start = performance.now();
+        if (view === 'one colour') {
+          context.fillStyle = `rgb(${frame} 0 0)`;
+          context.fillRect(0, 0, 1200, 600);
+          continue;
+        }
         // In every frame somebody has moved.
         const [row, column] = [80, 40 + frame];
         const display = [...map];
         display[row] = `${map[row].slice(0, column)}@${map[row].slice(column + 1)}`;
         fold(state, { kind: 'display', rows: display });
-        const place = layout(state, 1200, 600, { whole, zoom: 1, focus: state.place });
+        const place = layout(state, 1200, 600, { whole, zoom: 1, focus: state.place, ratio: 1 });
         draw(context, state, place, { ground, glides: new Map(), now });
         draws.push(performance.now() - start);
       }
       canvas.remove();
       return { draws, frames };
-    }, whole);
-    const rate = 1000 / (frames.reduce((sum, one) => sum + one, 0) / frames.length);
-    t.diagnostic(`${whole ? 'the whole map' : 'following'}: ${rate.toFixed(0)} frames/s; a display folded and drawn, in ms: ${summary(draws)}`);
-    assert.ok(quantile(draws, 0.5) < 200);
+    }, view);
+    // Without the first picture, in which all cells are painted.
+    const later = frames.slice(1);
+    const rate = 1000 / (later.reduce((sum, one) => sum + one, 0) / later.length);
+    const drawn = draws.length > 0 ? `; a display folded and drawn, in ms: ${summary(draws)}, at first ${draws[0].toFixed(1)}` : '';
+    t.diagnostic(`${view}: ${rate.toFixed(1)} frames/s${drawn}`);
+    assert.ok(draws.length === 0 || quantile(draws, 0.5) < 200);
   }
   await ann.page.context().close();
 });
