@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fmt::Write as _,
     io::Write as _,
-    sync::{Mutex, PoisonError},
+    sync::{LazyLock, Mutex, PoisonError},
 };
 
 use axum::{
@@ -56,7 +56,7 @@ pub(crate) fn page(lobby: &str, request: &HeaderMap) -> Option<Response> {
     let file = Assets::get("index.html")?;
     // In an element that is not run; `<` is escaped so that no name can end it.
     let lobby = lobby.replace('<', "\\u003c");
-    let text = String::from_utf8_lossy(&file.data).replace("{{preload}}", &preload()).replace("{{lobby}}", &lobby);
+    let text = String::from_utf8_lossy(&file.data).replace("{{preload}}", &PRELOAD).replace("{{lobby}}", &lobby);
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store"),
@@ -68,6 +68,9 @@ pub(crate) fn page(lobby: &str, request: &HeaderMap) -> Option<Response> {
         (headers, text).into_response()
     })
 }
+
+/// Made once: a development build would search the directories of the page for each request, also those of its tools.
+static PRELOAD: LazyLock<String> = LazyLock::new(preload);
 
 /// Links to all style sheets and modules, so that the browser fetches them in parallel instead of discovering them one by one.
 fn preload() -> String {

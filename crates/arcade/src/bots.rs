@@ -69,7 +69,7 @@ pub(crate) struct Seating {
     pub(crate) address: Option<SocketAddr>,
 }
 
-/// The addresses of the bots of a room, by which they are told from people.
+/// Addresses in a room, by which bots, or the pictures of a lobby, are told from people.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses(Mutex<BTreeSet<SocketAddr>>);
 
@@ -77,6 +77,16 @@ impl Addresses {
     /// Whether a bot has this address.
     pub(crate) fn has(&self, address: SocketAddr) -> bool {
         self.set().contains(&address)
+    }
+
+    /// Whoever has this address is no person.
+    pub(crate) fn insert(&self, address: SocketAddr) {
+        self.set().insert(address);
+    }
+
+    /// Nobody has this address any more.
+    pub(crate) fn remove(&self, address: SocketAddr) {
+        self.set().remove(&address);
     }
 
     fn set(&self) -> MutexGuard<'_, BTreeSet<SocketAddr>> {

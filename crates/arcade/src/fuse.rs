@@ -1,7 +1,7 @@
 //! What keeps a defect in the rules of a game from anybody but the players of that room.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use netcore::{Admission, Outbox, Outcome, PeerId, Phase, Progress, Room, RoomInput, Status, Time};
+use netcore::{Admission, Link, Outbox, Outcome, PeerId, Phase, Progress, Room, RoomInput, Status, Time};
 
 use crate::{games::Game, metrics::GameMetrics};
 
@@ -32,7 +32,8 @@ pub(crate) struct Fuse<R> {
     room: R,
     game: &'static str,
     seats: u32,
-    peers: BTreeSet<PeerId>,
+    // Everybody who is connected, and how.
+    peers: BTreeMap<PeerId, Link>,
     broken: Broken,
     metrics: GameMetrics,
 }
@@ -41,7 +42,7 @@ impl<R: Room> Fuse<R> {
     pub(crate) fn new(room: R, game: &'static str, metrics: GameMetrics) -> (Self, Broken) {
         let broken = Broken::default();
         let seats = room.status().seats;
-        (Self { room, game, seats, peers: BTreeSet::new(), broken: broken.clone(), metrics }, broken)
+        (Self { room, game, seats, peers: BTreeMap::new(), broken: broken.clone(), metrics }, broken)
     }
 
     fn blow(&mut self, out: &mut Outbox) {
@@ -49,9 +50,9 @@ impl<R: Room> Fuse<R> {
         self.metrics.broken();
         let game = Game::ALL.into_iter().find(|game| game.name() == self.game);
         let farewell = game.and_then(|game| game.farewell(WHY));
-        for peer in std::mem::take(&mut self.peers) {
-            if let Some(frame) = &farewell {
-                out.send(peer, frame.clone());
+        for (peer, link) in std::mem::take(&mut self.peers) {
+            if let Some(farewell) = &farewell {
+                out.send(peer, farewell.on(link.framing()).clone());
             }
             out.close(peer);
         }
@@ -63,9 +64,15 @@ impl<R: Room> Room for Fuse<R> {
         if self.broken.is_set() {
             return Progress::Ignored;
         }
-        // Those that come back after a restart of the hub are refreshed.
-        if let RoomInput::Connected { peer, .. } | RoomInput::Refresh { peer } = input {
-            self.peers.insert(peer);
+        match input {
+            RoomInput::Connected { peer, link, .. } => {
+                self.peers.insert(peer, link);
+            }
+            // Those that come back after a restart of the hub, and streams do not.
+            RoomInput::Refresh { peer } => {
+                self.peers.entry(peer).or_insert(Link::Message);
+            }
+            _ => {}
         }
         let gone = if let RoomInput::Disconnected { peer, .. } = input { Some(peer) } else { None };
         let mark = out.mark();

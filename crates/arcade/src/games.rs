@@ -6,10 +6,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use bytes::Bytes;
 use cmdkit::Wire;
 use mastermind::{protocol::Mode, server::FirstDay};
 use netcore::{Framing, Rate, wire::ShortText};
+use netshell::Farewell;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use store::Order;
@@ -71,12 +71,13 @@ impl Game {
     }
 
     /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
-    pub(crate) fn farewell(self, why: &str) -> Option<Bytes> {
-        match self {
-            Self::Nuggets => Some(nuggets::ServerMessage::Quit(why.as_bytes()).to_frame(Framing::Whole)),
-            Self::Mastermind => Some(mastermind::ServerMessage::Bye(why.into()).to_frame(Framing::Stream)),
+    pub(crate) fn farewell(self, why: &str) -> Option<Farewell> {
+        let frame = |framing| match self {
+            Self::Nuggets => Some(nuggets::ServerMessage::Quit(why.as_bytes()).to_frame(framing)),
+            Self::Mastermind => Some(mastermind::ServerMessage::Bye(why.into()).to_frame(framing)),
             Self::Robots | Self::Blackjack => None,
-        }
+        };
+        Some(Farewell { stream: frame(Framing::Stream)?, whole: frame(Framing::Whole)? })
     }
 
     /// How native clients reach it.
@@ -270,7 +271,8 @@ impl Options {
         match self {
             Self::Nuggets(NuggetsOptions { map, .. }) => format!("map {map}"),
             Self::Robots(RobotsOptions { players, columns, rows, turns, .. }) => {
-                format!("{players} robots on {columns} x {rows}, {turns} turns")
+                let robots = if *players == 1 { "1 robot".into() } else { format!("{players} robots") };
+                format!("{robots} on {columns} x {rows}, {turns} turns")
             }
             Self::Blackjack(BlackjackOptions { players: 1, rounds }) => format!("a table for one, {rounds} rounds"),
             Self::Blackjack(BlackjackOptions { players, rounds }) => format!("a table for {players}, {rounds} rounds"),

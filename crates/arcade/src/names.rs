@@ -46,7 +46,10 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 /// Notes which names the browser at this address may use in a room: those that its key owns.
 pub(crate) async fn prove(results: &Results, room: &Room, address: SocketAddr, key: KeyHash) {
     match timeout(PATIENCE, results.store.names_of(&key.0)).await {
-        Ok(Ok(names)) if !names.is_empty() => room.known.note(address, &names),
+        Ok(Ok(names)) if !names.is_empty() => {
+            room.known.note(address, &names);
+            room.recognize();
+        }
         Ok(Ok(_)) => {}
         Ok(Err(error)) => debug!(%error, "names cannot be looked up; they are unproven"),
         Err(_) => debug!("names cannot be looked up in time; they are unproven"),

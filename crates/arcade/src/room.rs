@@ -14,6 +14,7 @@ use netcore::{
 };
 use netshell::{Clock, Observer, Precision, serve};
 use serde::{Deserialize, Serialize};
+use store::Kind;
 use tokio::{
     sync::{Notify, oneshot, watch},
     time::sleep,
@@ -28,7 +29,11 @@ use crate::{
     metrics::{GameMetrics, Metrics},
     ports::{Lease, Ports},
     record::Record,
-    results::{Results, ledger::Ledger, seats::Seats},
+    results::{
+        Results,
+        ledger::Ledger,
+        seats::{Seats, address_text},
+    },
     transport::{Gate, WebSockets},
     warden::{Bans, Guard, Removals},
 };
@@ -51,7 +56,7 @@ pub(crate) struct Info {
     pub(crate) port: u16,
     /// Who is in the game, in the order of joining.
     pub(crate) players: Vec<Player>,
-    /// How many look on: they are connected and have no seat.
+    /// How many look on: they are connected and have no seat. Pictures of the lobby do not count.
     pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
@@ -62,7 +67,7 @@ pub(crate) struct Info {
     pub(crate) options: Options,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
-    /// How many are connected, without bots.
+    /// How many are connected, without bots and pictures of the lobby.
     #[serde(skip)]
     pub(crate) people: usize,
 }
@@ -72,6 +77,8 @@ pub(crate) struct Info {
 pub(crate) struct Player {
     #[serde(skip)]
     pub(crate) peer: PeerId,
+    #[serde(skip)]
+    address: Option<String>,
     pub(crate) name: String,
     /// The seat in the game's own terms; empty for somebody who waits for one.
     pub(crate) seat: String,
@@ -110,6 +117,8 @@ pub(crate) struct Room {
     /// The address at which a program on this machine reaches it.
     pub(crate) address: SocketAddr,
     pub(crate) bots: Bots,
+    /// Where pages watch that only show a picture of it.
+    pub(crate) previews: Arc<Addresses>,
     pub(crate) removals: Arc<Removals>,
     /// What is known of its seats besides what they say.
     pub(crate) known: Arc<Seats>,
@@ -161,6 +170,19 @@ impl Room {
     /// Resolves once for each request for company that is pending. Cancellation safe.
     pub(crate) async fn fill_requested(&self) {
         self.fill.notified().await;
+    }
+
+    /// Looks again whose names are proven: a browser has come back with its key.
+    pub(crate) fn recognize(&self) {
+        let Some(sender) = self.sender.upgrade() else { return };
+        sender.send_if_modified(|info| {
+            let mut changed = false;
+            for player in info.players.iter_mut().filter(|player| !player.bot && !player.proven) {
+                player.proven = self.known.kind(player.address.as_deref(), &player.name) == Kind::Proven;
+                changed |= player.proven;
+            }
+            changed
+        });
     }
 
     /// What is written down of the room.
@@ -239,7 +261,8 @@ pub(crate) fn open(
     };
     let ledger = Ledger::open(&place.results, &journal, &info.id, &info.title)?;
     let known = ledger.seats();
-    let present = Present::of(before.as_ref(), bots.addresses(), &mut info);
+    let previews = Arc::<Addresses>::default();
+    let present = Present::of(before.as_ref(), bots.addresses(), Arc::clone(&previews), &mut info);
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
     let (gate, web) = WebSockets::new();
@@ -270,6 +293,7 @@ pub(crate) fn open(
         info: receiver,
         address,
         bots,
+        previews,
         removals,
         known,
         journal: end.watch(),
@@ -393,23 +417,32 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
     }
 }
 
+/// Who is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Person,
+    Bot,
+    /// A page that only shows a picture of the room.
+    Preview,
+}
+
 /// Who is connected, whether with a seat or not.
 struct Present {
-    // Whether each is a bot.
-    peers: BTreeMap<PeerId, bool>,
+    peers: BTreeMap<PeerId, Who>,
     // Those that look on over UDP: nobody notices when they go, so they keep no room open.
     silent: BTreeSet<PeerId>,
     bots: Arc<Addresses>,
+    previews: Arc<Addresses>,
 }
 
 impl Present {
     // Those who were there when the hub ended, as far as they do not have to come anew.
-    fn of(before: Option<&Before>, bots: Arc<Addresses>, info: &mut Info) -> Self {
-        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots };
+    fn of(before: Option<&Before>, bots: Arc<Addresses>, previews: Arc<Addresses>, info: &mut Info) -> Self {
+        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots, previews };
         let Some(Before { peers, roster, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
-                present.peers.insert(peer, present.bots.has(address));
+                present.peers.insert(peer, present.who(address));
             }
             if link == Link::Datagram && !roster.iter().any(|occupant| occupant.peer == peer) {
                 present.silent.insert(peer);
@@ -418,9 +451,11 @@ impl Present {
         let seated = |occupant: &&Occupant| present.peers.contains_key(&occupant.peer) && !occupant.name.is_empty();
         let player = |Occupant { peer, name, seat }: &Occupant| Player {
             peer: *peer,
+            address: peers.iter().find(|(other, ..)| other == peer).map(|&(.., address)| address_text(address)),
             name: name.clone(),
             seat: seat.clone(),
             bot: present.is_bot(*peer),
+            // Until the browser is back with its key.
             proven: false,
         };
         info.players = roster.iter().filter(seated).map(player).collect();
@@ -428,12 +463,22 @@ impl Present {
         present
     }
 
+    fn who(&self, address: SocketAddr) -> Who {
+        if self.bots.has(address) {
+            Who::Bot
+        } else if self.previews.has(address) {
+            Who::Preview
+        } else {
+            Who::Person
+        }
+    }
+
     fn is_bot(&self, peer: PeerId) -> bool {
-        self.peers.get(&peer).copied().unwrap_or_default()
+        self.peers.get(&peer) == Some(&Who::Bot)
     }
 
     fn count(&self, info: &mut Info) {
-        let people = || self.peers.iter().filter(|(_, bot)| !**bot).map(|(&peer, _)| peer);
+        let people = || self.peers.iter().filter(|(_, who)| **who == Who::Person).map(|(&peer, _)| peer);
         info.people = people().filter(|peer| !self.silent.contains(peer)).count();
         info.watchers = people().filter(|peer| !info.players.iter().any(|player| player.peer == *peer)).count();
     }
@@ -458,8 +503,8 @@ impl Chronicle {
 
 impl Observer for Chronicle {
     fn connected(&mut self, _: Time, peer: PeerId, _: Role, address: &str) {
-        let bot = address.parse().is_ok_and(|address| self.present.bots.has(address));
-        self.present.peers.insert(peer, bot);
+        let who = address.parse().map_or(Who::Person, |address| self.present.who(address));
+        self.present.peers.insert(peer, who);
         self.change(|_| {});
     }
 
@@ -483,7 +528,8 @@ impl Observer for Chronicle {
             GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
                 let bot = self.present.is_bot(*peer);
                 let proven = self.ledger.is_proven(address, name);
-                let player = Player { peer: *peer, name: name.clone(), seat: seat.clone(), bot, proven };
+                let address = address.map(str::to_owned);
+                let player = Player { peer: *peer, address, name: name.clone(), seat: seat.clone(), bot, proven };
                 self.change(|info| {
                     // It may have waited for the seat.
                     info.players.retain(|before| before.peer != player.peer);
@@ -497,7 +543,8 @@ impl Observer for Chronicle {
             GameEvent::Waiting { peer, name, .. } => {
                 let bot = self.present.is_bot(*peer);
                 let proven = self.ledger.is_proven(address, name);
-                let player = Player { peer: *peer, name: name.clone(), seat: String::new(), bot, proven };
+                let address = address.map(str::to_owned);
+                let player = Player { peer: *peer, address, name: name.clone(), seat: String::new(), bot, proven };
                 self.change(|info| info.players.push(player));
             }
             GameEvent::Left { peer, .. } => {

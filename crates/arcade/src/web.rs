@@ -31,6 +31,7 @@ use crate::{
     live, metrics,
     names::{self, KeyHash},
     pump,
+    room::Room,
     rooms::{self, error},
 };
 
@@ -230,6 +231,9 @@ struct Entry {
     /// Whether it only looks on.
     #[serde(default)]
     watch: bool,
+    /// Whether it looks on for a picture of the room, which nobody follows.
+    #[serde(default)]
+    preview: bool,
     /// The token of its seat.
     seat: Option<String>,
     /// The key of the owner of its names.
@@ -266,6 +270,9 @@ async fn socket(
         if let (Some(key), Role::Player) = (key.flatten(), role) {
             names::prove(hub.results(), &room, seat, key).await;
         }
+        let preview = entry.preview && role == Role::Watcher && returns.is_none();
+        // Before the room learns of it.
+        let _preview = preview.then(|| Preview::new(&room, seat));
         let Some(line) = room.gate.enter(role, seat, returns.is_some()).await else { return };
         let mut info = room.info.clone();
         let token = hub.secret().token(&id, seat);
@@ -274,6 +281,25 @@ async fn socket(
         pump::run(socket, line, room.game.frames(), hello, info, &metrics).await;
         drop(place);
     })
+}
+
+/// A page that shows a picture of a room, until it is dropped.
+struct Preview {
+    room: Arc<Room>,
+    seat: SocketAddr,
+}
+
+impl Preview {
+    fn new(room: &Arc<Room>, seat: SocketAddr) -> Self {
+        room.previews.insert(seat);
+        Self { room: Arc::clone(room), seat }
+    }
+}
+
+impl Drop for Preview {
+    fn drop(&mut self) {
+        self.room.previews.remove(self.seat);
+    }
 }
 
 /// An address for a seat: that of the browser with a port of its own, since a seat outlives its socket and another socket may get the

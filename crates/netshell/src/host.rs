@@ -53,6 +53,7 @@ struct Endpoint {
 struct Route {
     endpoint: usize,
     connection: ConnectionId,
+    link: Link,
     address: String,
 }
 
@@ -240,7 +241,8 @@ impl Host {
             match self.adopt(now, link, address) {
                 Some((endpoint, connection)) => {
                     self.endpoints[endpoint].peers.insert(connection, peer);
-                    self.peers.insert(peer, Route { endpoint, connection, address: canonical(address).to_string() });
+                    let address = canonical(address).to_string();
+                    self.peers.insert(peer, Route { endpoint, connection, link, address });
                     inputs.push(RoomInput::Refresh { peer });
                 }
                 None => inputs.push(RoomInput::Disconnected { peer, why: Gone::Interrupted }),
@@ -352,7 +354,7 @@ impl Host {
         let address = canonical(address).to_string();
         self.observer.connected(now, peer, role, &address);
         self.room.input(now, RoomInput::Connected { peer, role, link, address: &address }, &mut self.out);
-        self.peers.insert(peer, Route { endpoint, connection, address });
+        self.peers.insert(peer, Route { endpoint, connection, link, address });
         self.deliver(now);
     }
 
@@ -381,9 +383,9 @@ impl Host {
             }
         };
         for peer in peers {
-            if let Some(frame) = &farewell {
+            if let (Some(farewell), Some(route)) = (&farewell, self.peers.get(&peer)) {
                 // Through the outbox, so that it is sent after outputs that are held back.
-                self.out.send(peer, frame.clone());
+                self.out.send(peer, farewell.on(route.link.framing()).clone());
             }
             self.disconnect(now, peer, Gone::Broken);
         }

@@ -57,4 +57,4 @@ pub use streams::{
 pub use transport::{ConnectionEvent, ConnectionId, Transport};
 pub use tune::tune_stream;
 pub use udp::{DatagramPort, Port, Ports, Udp};
-pub use warden::{Removal, Warden};
+pub use warden::{Farewell, Removal, Warden};

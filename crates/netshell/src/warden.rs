@@ -6,15 +6,34 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{HostId, PeerId};
+use netcore::{Framing, HostId, PeerId};
 
 /// Whom to remove from a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
     /// One peer, which is sent this message first.
-    Peer(PeerId, Option<Bytes>),
+    Peer(PeerId, Option<Farewell>),
     /// All peers of a host, which are sent this message first.
-    Host(HostId, Option<Bytes>),
+    Host(HostId, Option<Farewell>),
+}
+
+/// The last message to a peer that is removed, in both forms, since the peers of a host may have different links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Farewell {
+    /// With the end that marks off messages on a stream.
+    pub stream: Bytes,
+    /// As a message of its own.
+    pub whole: Bytes,
+}
+
+impl Farewell {
+    /// The message for links with this framing.
+    pub const fn on(&self, framing: Framing) -> &Bytes {
+        match framing {
+            Framing::Stream => &self.stream,
+            Framing::Whole => &self.whole,
+        }
+    }
 }
 
 /// Decides which addresses are let in, and removes peers at the request of the operator.

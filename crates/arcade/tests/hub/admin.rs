@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
-    net::TcpListener,
+    io::{BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
     path::Path,
     process::Command,
@@ -99,6 +99,24 @@ fn whoever_is_removed_or_banned_is_told_and_out() {
     hub.wait("an empty room", |rooms| {
         (rooms.iter().find(|now| now["id"] == room["id"])?["players"] == json!([])).then_some(())
     });
+
+    // In mastermind a message is a line to a terminal, and a frame to a browser.
+    let room = hub.room("mastermind");
+    let port = u16::try_from(room["port"].as_u64().unwrap()).unwrap();
+    let mut browser = hub.socket(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), None).unwrap();
+    browser.say("PLAY Ann");
+    browser.until("OK 1");
+    let mut terminal = BufReader::new(TcpStream::connect(("127.0.0.1", port)).unwrap());
+    terminal.get_ref().set_read_timeout(Some(PATIENCE)).unwrap();
+    terminal.get_mut().write_all(b"PLAY Bob\n").unwrap();
+    browser.until("SEAT 2 Bob");
+    for seat in ["1", "2"] {
+        done(&hub, &["kick", room["id"].as_str().unwrap(), seat]);
+    }
+    assert_eq!(browser.until("BYE"), "BYE The host of this hub has removed you.");
+    let mut said = String::new();
+    terminal.read_to_string(&mut said).unwrap();
+    assert!(said.ends_with("\nBYE The host of this hub has removed you.\n"), "{said}");
 
     let other = Peer::new(address);
     other.play("Cid");

@@ -79,6 +79,41 @@ fn matches(hub: &Hub, count: usize) -> Vec<Value> {
     }
 }
 
+#[test]
+fn after_a_restart_a_name_is_proven_again_by_the_browser_that_comes_back() {
+    let hub = Hub::start();
+    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
+    let path = format!("/rooms/{}/socket?key={}", hub.room("mastermind")["id"].as_str().unwrap(), key(1));
+    let mut browser = hub.socket(&path, None).unwrap();
+    let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+    browser.say("PLAY Ann");
+    browser.until("TURN 1");
+    let proven = |rooms: &[Value]| {
+        let room = rooms.iter().find(|room| room["game"] == "mastermind")?;
+        (room["players"][0]["proven"] == true).then_some(())
+    };
+    hub.wait("Ann herself", proven);
+    let hub = Hub::again(hub.kill(), &[]);
+    assert_eq!(hub.room("mastermind")["players"][0]["name"], "Ann");
+    let mut browser = hub.socket(&format!("{path}&seat={}", hello["seat"].as_str().unwrap()), None).unwrap();
+    browser.until("TURN 1");
+    hub.wait("Ann herself", proven);
+    // Another game of the same seat, which was taken before the restart.
+    browser.say("RESIGN");
+    browser.until("OVER 1");
+    matches(&hub, 1);
+    browser.say("NEW");
+    browser.until("TURN 1");
+    browser.say("RESIGN");
+    for told in matches(&hub, 2) {
+        assert_eq!(
+            (&told["players"][0]["name"], &told["players"][0]["proven"]),
+            (&json!("Ann"), &json!(true)),
+            "{told}"
+        );
+    }
+}
+
 fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     let hub = Hub::with(options);
     assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);

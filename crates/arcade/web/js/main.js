@@ -1,5 +1,6 @@
 // Chooses the page by the address.
 
+import { announceLink } from './page/dom.js';
 import { nameButton } from './page/identity.js';
 import { showLearn } from './page/learn.js';
 import { showLobby } from './page/lobby.js';
@@ -33,6 +34,7 @@ let leave = () => {};
 
 route(() => {
   leave();
+  announceLink('');
   for (const anchor of document.querySelectorAll('header nav a')) {
     const here = anchor.getAttribute('href') === `/${location.pathname.split('/')[1]}`;
     if (here) anchor.setAttribute('aria-current', 'page');

@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use netcore::{HostId, PeerId, Time};
-use netshell::{Host, Observer, Removal, Warden};
+use netshell::{Farewell, Host, Observer, Removal, Warden};
 
 use super::{Parrot, Script, Told, work};
 
@@ -87,7 +87,8 @@ fn a_peer_that_is_removed_is_told_so_and_has_left_for_the_room() {
     }
     work(&mut host);
     script.told();
-    porter.remove(Removal::Peer(PeerId(1), Some(Bytes::from_static(b"out"))));
+    let farewell = Farewell { stream: Bytes::from_static(b"out\n"), whole: Bytes::from_static(b"out") };
+    porter.remove(Removal::Peer(PeerId(1), Some(farewell)));
     porter.remove(Removal::Peer(PeerId(9), None));
     look(&mut host);
     let told = script.told();

@@ -10,6 +10,7 @@
  * @property {Card | null} upcard The dealer's card that is shown. The hole card is never told.
  * @property {boolean} asked Whether the dealer waits for a decision.
  * @property {Verdict | null} verdict Of the round that has just ended.
+ * @property {string} counted The round that was counted last: its cards and its verdict.
  * @property {Record<Verdict, number>} counts
  * @property {number[]} bankroll Wins less losses after each round, for the curve.
  * @property {boolean} over
@@ -25,10 +26,28 @@ export function begin() {
     upcard: null,
     asked: false,
     verdict: null,
+    counted: '',
     counts: { win: 0, push: 0, loss: 0, bust: 0 },
     bankroll: [0],
     over: false,
   };
+}
+
+/**
+ * What of the rounds before is not told again to a page that is reloaded.
+ * @param {BlackjackState} state
+ */
+export const past = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
+
+/**
+ * A table with the rounds that were played before a reload.
+ * @param {string | null} text Of {@link past}.
+ * @returns {BlackjackState}
+ */
+export function goOn(text) {
+  const state = begin();
+  if (text !== null) Object.assign(state, JSON.parse(text));
+  return state;
 }
 
 /**
@@ -55,6 +74,11 @@ export function fold(state, message) {
       const reward = verdict === 'win' ? 1 : verdict === 'push' ? 0 : -1;
       state.asked = false;
       state.verdict = verdict;
+      // After a lost connection the dealer tells the round again, with its result. A new round with the same cards in the same order
+      // follows once in 132,600 rounds.
+      const round = JSON.stringify([state.hand, state.upcard, verdict]);
+      if (round === state.counted) break;
+      state.counted = round;
       state.counts[verdict] += 1;
       state.bankroll.push(state.bankroll[state.bankroll.length - 1] + reward);
       if (state.bankroll.length > MAX_CURVE) state.bankroll = state.bankroll.filter((_, index) => index % 2 === 0);

@@ -3,7 +3,7 @@
 import { ask, errorText } from '../api.js';
 import { curve } from '../board/curve.js';
 import { byBest, byLearned } from '../fold/advice.js';
-import { begin, fold } from '../fold/blackjack.js';
+import { fold, goOn, past } from '../fold/blackjack.js';
 import { signed } from '../fold/learn.js';
 import { HIT, STAND, decode, join } from '../protocol/blackjack.js';
 import { parse } from '../protocol/blackjack-view.js';
@@ -30,8 +30,8 @@ const HELP = [
  * @param {import('./room.js').Stage} stage
  * @returns {import('./room.js').Play}
  */
-export function playBlackjack({ board, below, controls, live, watching, playable, name, send, seated, changed }) {
-  const state = begin();
+export function playBlackjack({ board, below, controls, live, watching, playable, name, past: before, keep, send, seated, changed }) {
+  const state = goOn(before);
   /** @type {import('../fold/advice.js').Adviser | null} */
   let adviser = null;
   let problem = '';
@@ -106,7 +106,8 @@ export function playBlackjack({ board, below, controls, live, watching, playable
     line.textContent = said;
     showAdvice();
     if (state.bankroll.length > 2) bankroll.replaceChildren(curve(state.bankroll, 'Bankroll'));
-    tally.textContent = `Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`;
+    const [played, rounds] = [win + push + loss + bust, room?.options?.['rounds']];
+    tally.textContent = `${typeof rounds === 'number' ? `${played} of ${rounds} rounds. ` : ''}Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`;
     // The dealer tells nobody of the hands of others.
     const neighbours = others().map((other) =>
       element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
@@ -205,6 +206,7 @@ export function playBlackjack({ board, below, controls, live, watching, playable
       fold(state, message);
       if (message.kind === 'card') sound('card');
       if (message.kind === 'result') {
+        keep(past(state));
         live.textContent = `${VERDICTS[message.verdict]}.`;
         sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
       }

@@ -39,6 +39,15 @@ export function announceLink(text, state = '') {
 }
 
 /**
+ * Says how the connection of a page is that only looks on.
+ * @param {import('../link.js').LinkState} state
+ */
+export function announceLive({ kind }) {
+  if (kind === 'waiting') announceLink('The connection is lost. Trying again.', 'lost');
+  else if (kind === 'open') announceLink('Connected', 'open');
+}
+
+/**
  * A button that is on or off.
  * @param {string} text
  * @param {(on: boolean) => void} changed

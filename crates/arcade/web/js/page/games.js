@@ -37,10 +37,16 @@ export const GAMES = {
 /** @param {string} game */
 export const isGame = (game) => Object.hasOwn(GAMES, game);
 
+/**
+ * Whether each in the room plays a game of their own, so that there are always seats.
+ * @param {Room} room
+ */
+export const isAlone = ({ options }) => options?.['mode'] === 'solo' || options?.['mode'] === 'daily';
+
 /** @param {Room} room */
-export function phaseInWords({ phase, taken, seats, options }) {
-  const mode = options?.['mode'];
-  if (mode === 'solo' || mode === 'daily') return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
+export function phaseInWords(room) {
+  const { phase, taken, seats } = room;
+  if (isAlone(room)) return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
   switch (phase) {
     case 'lobby':
       return taken === 0 ? 'Waiting for players' : `Waiting for players, ${taken} of ${seats} are there`;

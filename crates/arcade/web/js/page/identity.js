@@ -1,6 +1,7 @@
 // Who plays: the name, and the key by which this browser proves that it is its own.
 
 import { ask, errorText } from '../api.js';
+import { MAX_NAME, isPlain, plain } from '../names.js';
 import { recall, remember } from '../settings.js';
 import { element } from './dom.js';
 
@@ -8,6 +9,8 @@ import { element } from './dom.js';
 const KEY = 32;
 
 export const name = () => recall('name');
+/** Whether there is a name that every game can show. */
+export const hasName = () => isPlain(name() ?? '');
 /** The key, if the hub knows that it goes with the name. */
 export const provenKey = () => (recall('proven') === name() ? recall('key') : null);
 
@@ -48,23 +51,46 @@ export async function proveName() {
 const listeners = new Set();
 
 /**
- * Asks for a name unless there is one.
+ * Asks for a name unless there is one that every game can show.
  * @param {boolean} [again] Also if there is one.
  * @returns {Promise<string | null>} Null if the person would rather not.
  */
 export function askName(again = false) {
   const known = name();
-  if (known && !again) return Promise.resolve(known);
+  if (hasName() && !again) return Promise.resolve(known);
   return new Promise((resolve) => {
     const error = element('p', { class: 'error', role: 'alert' });
     const input = element('input', {
       id: 'name',
-      maxlength: '20',
+      maxlength: String(MAX_NAME),
+      spellcheck: 'false',
       autocomplete: 'nickname',
       required: true,
       'aria-describedby': 'name-note',
     });
     input.value = known ?? '';
+    const suggestion = element('p', { class: 'row', 'aria-live': 'polite', hidden: true });
+    /** Offers another name if not every game can show this one. Returns whether it can. */
+    const check = () => {
+      // A blank at the end may be followed by another word.
+      const wanted = input.value.trim();
+      const good = isPlain(wanted.replace(/\s+/g, '_'));
+      const other = plain(wanted);
+      error.textContent = '';
+      suggestion.hidden = good || wanted === '';
+      suggestion.replaceChildren(
+        other ? 'Not every game can show this name. How about ' : 'Not every game can show this name. Write it with Latin letters.',
+        ...(other ? [element('button', { type: 'button', class: 'small', click: () => use(other) }, other)] : []),
+      );
+      return good;
+    };
+    /** @param {string} other */
+    const use = (other) => {
+      input.value = other;
+      check();
+      input.focus();
+    };
+    input.addEventListener('input', check);
     const done = (/** @type {string | null} */ result) => {
       dialog.close();
       dialog.remove();
@@ -78,8 +104,7 @@ export function askName(again = false) {
           event.preventDefault();
           // One word, since blackjack has no room for more.
           const wanted = input.value.trim().replace(/\s+/g, '_');
-          if (!wanted) return;
-          error.textContent = '';
+          if (!wanted || !check()) return input.focus();
           try {
             await take(wanted);
             done(wanted);
@@ -87,6 +112,7 @@ export function askName(again = false) {
             error.textContent = errorText(problem);
             input.focus();
           }
+          return undefined;
         },
       },
       element('label', { for: 'name' }, 'Your name'),
@@ -94,8 +120,9 @@ export function askName(again = false) {
       element(
         'p',
         { class: 'note', id: 'name-note' },
-        'Others see it. It belongs to this browser once nobody else has it: no account, no password.',
+        'Up to 20 plain letters, digits and signs. Others see it, and it belongs to this browser if nobody else has it: no account, no password.',
       ),
+      suggestion,
       error,
       element(
         'div',
@@ -108,6 +135,7 @@ export function askName(again = false) {
     dialog.addEventListener('cancel', () => done(null));
     document.body.append(dialog);
     dialog.showModal();
+    check();
     input.select();
   });
 }

@@ -9,14 +9,15 @@ import { announceLink, count, element, title } from './dom.js';
 /** @typedef {import('../fold/learn.js').Report} Report */
 /** @typedef {import('../fold/learn.js').Space} Space */
 
-const [WIDTH, HEIGHT, LEFT, EDGE] = [640, 260, 92, 18];
+/** The space for numbers on the left of the curve and below it, and that around it, in CSS pixels. */
+const [LEFT, BELOW, EDGE] = [64, 28, 16];
 /** Rounds a second; none is as fast as can be. */
 const PACES = /** @type {[string, string][]} */ ([
-  ['1', 'one round a second'],
-  ['5', '5 rounds a second'],
-  ['25', '25 rounds a second'],
-  ['200', '200 rounds a second'],
-  ['5000', '5,000 rounds a second'],
+  ['1', 'one a second'],
+  ['5', '5 a second'],
+  ['25', '25 a second'],
+  ['200', '200 a second'],
+  ['5000', '5,000 a second'],
   ['', 'full speed'],
 ]);
 const EXPLORATIONS = /** @type {[string, string][]} */ ([
@@ -44,14 +45,16 @@ export function showLearn(main) {
   let resumes = false;
   const chart = new Chart();
   const facts = element('dl', { class: 'facts' });
-  const picture = make('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', class: 'worth' });
+  const picture = make('svg', { role: 'img', class: 'worth' });
+  const resized = new ResizeObserver(() => report && drawWorth(picture, report));
+  resized.observe(picture);
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const problem = element('p', { class: 'error', role: 'alert' });
   const begin = element('button', { type: 'button', class: 'primary large', click: () => start() }, 'Start');
   const pause = element('button', { type: 'button', disabled: true, click: () => say({ do: report?.running ? 'pause' : 'resume' }) }, 'Pause');
   const keep = element('button', { type: 'button', disabled: true }, 'Use at the blackjack table');
   const pace = select('pace', 'Speed', PACES, '5');
-  const explore = select('explore', 'Tries things out', EXPLORATIONS, 'confident');
+  const explore = select('explore', 'Explores', EXPLORATIONS, 'confident');
   const chance = select('chance', 'How often', CHANCES, '0.1');
   const space = select('space', 'Looks at', [['soft', 'total, soft, upcard'], ['coarse', 'total, upcard']], 'soft');
   const seed = element('input', { id: 'seed', type: 'number', min: '0', max: '4294967295', step: '1', value: String(Math.floor(Math.random() * 1000)), inputmode: 'numeric' });
@@ -142,9 +145,9 @@ export function showLearn(main) {
   document.addEventListener('visibilitychange', seen);
   return () => {
     document.removeEventListener('visibilitychange', seen);
+    resized.disconnect();
     link.close();
-    announceLink('');
-    delete main.dataset.game;
+      delete main.dataset.game;
   };
 }
 
@@ -216,30 +219,32 @@ class Chart {
 }
 
 /**
- * Draws the worth over the rounds, beside the optimum.
+ * Draws the worth over the rounds, beside the optimum. One unit is one CSS pixel, so that the text is as large on a phone.
  * @param {SVGElement} picture
  * @param {Report} report
  */
 function drawWorth(picture, { curve, optimum, value, rounds }) {
   const { most, low, x, y } = scale(curve, optimum);
-  const across = (/** @type {number} */ at) => LEFT + (WIDTH - LEFT - EDGE) * x(at);
-  const up = (/** @type {number} */ worth) => HEIGHT - 34 - (HEIGHT - 34 - EDGE) * y(worth);
+  const [width, height] = [Math.max(200, picture.clientWidth), Math.max(150, picture.clientHeight)];
+  picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  const across = (/** @type {number} */ at) => LEFT + (width - LEFT - EDGE) * x(at);
+  const up = (/** @type {number} */ worth) => height - BELOW - (height - BELOW - EDGE) * y(worth);
   const marks = [];
   for (let ten = 1; ten <= most; ten *= 10) {
-    marks.push(make('line', { x1: across(ten), x2: across(ten), y1: EDGE, y2: HEIGHT - 34, class: 'grid' }));
+    marks.push(make('line', { x1: across(ten), x2: across(ten), y1: EDGE, y2: height - BELOW, class: 'grid' }));
     const text = ten < 1000 ? String(ten) : ten < 1e6 ? `${ten / 1000}k` : `${ten / 1e6}M`;
-    marks.push(make('text', { x: across(ten), y: HEIGHT - 16, 'text-anchor': 'middle' }, text));
+    marks.push(make('text', { x: across(ten), y: height - 8, 'text-anchor': 'middle' }, text));
   }
   const worths = [low, (low + optimum) / 2];
   for (const worth of worths) marks.push(make('text', { x: LEFT - 8, y: up(worth) + 5, 'text-anchor': 'end' }, signed(worth, 2)));
   const points = [...curve, /** @type {[number, number]} */ ([rounds, value])].map(([at, worth]) => `${across(at).toFixed(1)},${up(worth).toFixed(1)}`);
   picture.replaceChildren(
     ...marks,
-    make('line', { x1: LEFT, x2: WIDTH - EDGE, y1: up(optimum), y2: up(optimum), class: 'optimum' }),
+    make('line', { x1: LEFT, x2: width - EDGE, y1: up(optimum), y2: up(optimum), class: 'optimum' }),
     make('text', { x: LEFT - 8, y: up(optimum) + 5, 'text-anchor': 'end', class: 'best' }, signed(optimum, 3)),
     make('polyline', { points: points.join(' '), class: 'value' }),
     make('circle', { cx: across(rounds), cy: up(value), r: 5, class: 'now' }),
-    make('text', { x: WIDTH - EDGE, y: HEIGHT - 1, 'text-anchor': 'end' }, 'rounds'),
+    make('text', { x: LEFT - 12, y: height - 8, 'text-anchor': 'end' }, 'rounds'),
   );
   picture.setAttribute('aria-label', `After ${rounds} rounds a round is worth ${signed(value, 4)}; the best is ${signed(optimum, 4)}`);
 }

@@ -2,8 +2,8 @@
 
 import { ask, errorText } from '../api.js';
 import { Link, socketAddress } from '../link.js';
-import { announceLink, ago, copyButton, count, element, title } from './dom.js';
-import { GAMES, command, isGame, phaseInWords, winners } from './games.js';
+import { announceLive, ago, copyButton, count, element, title } from './dom.js';
+import { GAMES, command, isAlone, isGame, phaseInWords, winners } from './games.js';
 import { askName } from './identity.js';
 import { newRoom } from './new-room.js';
 import { person } from './person.js';
@@ -64,12 +64,15 @@ export function showLobby(main, first) {
       card.item.remove();
       cards.delete(id);
     }
-    for (const room of lobby.rooms) {
+    // In the order of the games above; a card that is there already stays where it is.
+    const order = Object.keys(PLAYS);
+    const sorted = lobby.rooms.toSorted((one, other) => order.indexOf(one.game) - order.indexOf(other.game));
+    for (const [index, room] of sorted.entries()) {
       let card = cards.get(room.id);
       if (!card) {
         card = new Card(room);
         cards.set(room.id, card);
-        rooms.append(card.item);
+        rooms.insertBefore(card.item, rooms.children[index] ?? null);
         thumbnails.add(room, card.picture);
       }
       card.update(room);
@@ -83,10 +86,7 @@ export function showLobby(main, first) {
     message: (data) => {
       if (typeof data === 'string') show(JSON.parse(data));
     },
-    state: (state) =>
-      state.kind === 'waiting'
-        ? announceLink('The connection is lost. Trying again.', 'lost')
-        : announceLink(state.kind === 'open' ? 'Connected' : '', state.kind === 'open' ? 'open' : ''),
+    state: announceLive,
   });
   return () => {
     link.close();
@@ -154,15 +154,13 @@ class Card {
     const facts = JSON.stringify([room.phase, room.taken, room.players]);
     if (facts === this.shown) return;
     this.shown = facts;
-    const names = element('p', { class: 'soft' });
-    room.players.slice(0, 8).forEach((player, index) => names.append(index ? ', ' : '', person(player)));
-    if (room.players.length > 8) names.append(` and ${room.players.length - 8} more`);
-    if (room.players.length === 0) names.textContent = 'Nobody is in it yet.';
+    const names = element('p', { class: 'soft names' }, ...room.players.slice(0, 8).map((player) => person(player)));
+    if (room.players.length > 8) names.append(`and ${room.players.length - 8} more`);
     this.item.dataset.phase = room.phase;
     this.text.replaceChildren(
       element('p', { class: 'state' }, phaseInWords(room)),
-      element('p', { class: 'soft' }, `${room.taken} of ${count(room.seats, 'seat')} taken`),
-      names,
+      ...(isAlone(room) ? [] : [element('p', { class: 'soft' }, `${room.taken} of ${count(room.seats, 'seat')} taken`)]),
+      ...(room.players.length > 0 ? [names] : []),
     );
   }
 }

@@ -210,15 +210,24 @@ export function playMastermind({ board, below, controls, live, playable, name, s
         ? [element('a', { class: 'button primary', href: '/mastermind' }, 'A free game')]
         : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, 'New game'), length, repeats];
     const shared = element('pre', { class: 'share', tabindex: '0', 'aria-label': 'Result to paste' }, text);
-    const key = text + next.map((one) => one.textContent).join() + code;
+    const replay = replayOf(own);
+    const key = [text, ...next.map((one) => one.textContent), code, replay].join();
     if (end.dataset.shown === key) return undefined;
     end.dataset.shown = key;
     return end.replaceChildren(
       element('h2', {}, head),
       ...(code.startsWith('*') ? [element('p', {}, 'The code is shown when the race is over.')] : []),
       shared,
-      element('div', { class: 'row' }, ...next, copyButton(() => text, 'Copy the result'), element('a', { class: 'button', href: '/' }, 'Lobby')),
+      element('div', { class: 'row' }, ...next, ...(replay ? [element('a', { class: 'button', href: replay }, 'Replay')] : []), copyButton(() => text, 'Copy the result'), element('a', { class: 'button', href: '/' }, 'Lobby')),
     );
+  };
+  /**
+   * The address of the replay of a game: its match has the number of the game. That of the puzzle of the day would show it to others.
+   * @param {Board} own
+   */
+  const replayOf = ({ number }) => {
+    const journal = state.room?.mode === 'daily' ? null : room?.match?.replace(/-\d+$/, '');
+    return journal ? `/matches/${encodeURIComponent(`${journal}-${number}`)}` : null;
   };
   /** Whether the player wants to race again. */
   let ready = false;
@@ -253,7 +262,7 @@ export function playMastermind({ board, below, controls, live, playable, name, s
       if (playable) send(playMessage(name));
     },
     message: (data) => {
-      const message = typeof data === 'string' ? decode(data.replace(/\n$/, '')) : null;
+      const message = typeof data === 'string' ? decode(data) : null;
       if (!message) return;
       fold(state, message);
       note = '';
@@ -282,6 +291,7 @@ export function playMastermind({ board, below, controls, live, playable, name, s
     },
     room: (now) => {
       room = now;
+      showEnd();
     },
     seat: (seat) => ({ colour: null, value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
     leave: () => send(QUIT),

@@ -2,7 +2,7 @@
 
 import { ask, errorText } from '../api.js';
 import { curve } from '../board/curve.js';
-import { announceLink, count, element, title } from './dom.js';
+import { count, element, title } from './dom.js';
 import { GAMES, isGame } from './games.js';
 import { matchLine } from './lobby.js';
 import { person } from './person.js';
@@ -26,7 +26,6 @@ function page(main, heading, make) {
   let left = false;
   title(heading);
   main.dataset.page = 'players';
-  announceLink('');
   main.replaceChildren(element('h1', {}, heading));
   make().then(
     (parts) => {

@@ -1,8 +1,9 @@
 // Mastermind outside of a room: today's puzzle first, then free games and races.
 
 import { ask, errorText } from '../api.js';
+import { Link, socketAddress } from '../link.js';
 import { recall } from '../settings.js';
-import { copyButton, element, title } from './dom.js';
+import { announceLive, copyButton, element, title } from './dom.js';
 import { person } from './person.js';
 import { go } from './route.js';
 
@@ -39,7 +40,7 @@ export function showPuzzles(main, first) {
     const result = recall(`mastermind result ${date}`);
     today.replaceChildren(
       element('h2', { id: 'today' }, "Today's puzzle"),
-      element('p', {}, `The same code for everybody on ${date}.`),
+      element('p', {}, `The same code for everybody on ${day(date)}, until midnight in Greenwich.`),
       ...(result ? [element('pre', { class: 'share', tabindex: '0', 'aria-label': 'Your result' }, result)] : []),
       element(
         'div',
@@ -49,9 +50,9 @@ export function showPuzzles(main, first) {
       ),
     );
     const others = all.filter((room) => room.players.length > 0 && mode(room) !== 'daily');
+    open.hidden = others.length === 0;
     open.replaceChildren(
       element('h2', { id: 'open' }, 'Being played'),
-      ...(others.length === 0 ? [element('p', { class: 'soft' }, 'Nobody plays just now.')] : []),
       element(
         'ul',
         {},
@@ -86,16 +87,21 @@ export function showPuzzles(main, first) {
     form('race', [players], (options) => make({ mode: 'race', players: Number(players.value), ...options })),
   );
   show(first.rooms);
-  ask('/api/rooms')
-    .then(({ rooms }) => {
-      if (!left) show(rooms);
-    })
-    .catch(() => {});
+  const link = new Link(() => socketAddress('/live'), {
+    message: (data) => {
+      if (typeof data === 'string') show(JSON.parse(data).rooms);
+    },
+    state: announceLive,
+  });
   return () => {
     left = true;
+    link.close();
     delete main.dataset.game;
   };
 }
+
+/** @param {string} date As in 2026-11-22. */
+const day = (date) => new Date(date).toLocaleDateString('en', { day: 'numeric', month: 'long', timeZone: 'UTC' });
 
 /**
  * @param {string} label

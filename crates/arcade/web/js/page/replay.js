@@ -2,7 +2,7 @@
 
 import { ask, errorText } from '../api.js';
 import { Playback, SPEEDS, clock, frame } from '../playback.js';
-import { announceLink, ago, copyButton, element, listenToKeys, title } from './dom.js';
+import { ago, copyButton, element, listenToKeys, title } from './dom.js';
 import { GAMES, isGame, winners } from './games.js';
 import { person, shortSeat } from './person.js';
 import { PLAYS } from './plays.js';
@@ -24,7 +24,6 @@ const LEAP = 5_000;
 export function showReplay(main, id, query) {
   title('Replay');
   main.dataset.page = 'replay';
-  announceLink('');
   let left = false;
   /** @type {() => void} */
   let stop = () => {};
@@ -97,6 +96,8 @@ function play(main, match, timeline, seat, at) {
       film: true,
       name: viewer?.name ?? '',
       kept: seat,
+      past: null,
+      keep: () => {},
       send: () => {},
       seated: () => {},
       changed: () => {},

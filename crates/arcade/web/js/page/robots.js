@@ -64,6 +64,7 @@ export function playRobots({ board, below, controls, live, watching, playable, f
     const settings = state.settings ?? { name: '', players: 0, width: 16, height: 12, length: 0, radius: 0, timer: 1 };
     const field = fieldSize(settings, width, Math.max(220, innerHeight * HEIGHT));
     surface.setHeight(Math.round(field * settings.height));
+    board.closest('main')?.style.setProperty('--aspect', String(settings.width / settings.height));
     const threatened = threatens ? danger() : null;
     return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen });
   });
@@ -158,7 +159,8 @@ export function playRobots({ board, below, controls, live, watching, playable, f
       line.textContent = 'Waiting for the server.';
       return;
     }
-    joinButton.hidden = game !== null || own !== null || joining;
+    // Beside a result there is a button for a rematch.
+    joinButton.hidden = game !== null || own !== null || joining || state.last !== null;
     bar.hidden = game === null;
     if (game) {
       bar.max = settings.length;

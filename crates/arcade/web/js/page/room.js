@@ -6,7 +6,7 @@ import { isOn, switchSound } from '../sound.js';
 import { announceLink, copyButton, count, element, title, toggle } from './dom.js';
 import { GAMES, command, isGame, phaseInWords } from './games.js';
 import { helpPanel } from './help.js';
-import { askName, name as ownName, proveName, provenKey } from './identity.js';
+import { askName, hasName, name as ownName, proveName, provenKey } from './identity.js';
 import { PLAYS } from './plays.js';
 import { Result } from './result.js';
 import { go } from './route.js';
@@ -30,6 +30,8 @@ import { Seats } from './seats.js';
  * @property {boolean} film Whether it is a replay, after whose end nothing comes.
  * @property {string} name The player's name.
  * @property {string | null} kept The seat that the page had before a reload, if the hub still keeps it.
+ * @property {string | null} past What was last given to `keep` at that seat.
+ * @property {(past: string) => void} keep Keeps what happened at the seat and is not told again after a reload.
  * @property {(data: string | Uint8Array<ArrayBuffer>) => void} send
  * @property {(own: string | null) => void} seated Says which seat is one's own, in the game's own words.
  * @property {() => void} changed Says that scores or the result have changed.
@@ -69,7 +71,7 @@ export function showRoom(main, id, watching) {
   /** @type {() => void} */
   let leave = () => {};
   const begin = async () => {
-    if (!watching && !ownName()) {
+    if (!watching && !hasName()) {
       main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', {}, 'Choose a name to play.'));
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
     }
@@ -81,7 +83,6 @@ export function showRoom(main, id, watching) {
     left = true;
     leave();
     delete main.dataset.game;
-    announceLink('');
   };
 }
 
@@ -119,10 +120,15 @@ function enter(main, id, game, start, watching) {
   /** @type {string | null} */
   let own = null;
   let over = false;
+  /** Whether the result is put away until the next one, since one has joined the next game. */
+  let joined = false;
   const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' });
 
   const again = () => {
-    if (!over && play.again?.()) return result.hide();
+    if (!over && play.again?.()) {
+      joined = true;
+      return result.hide();
+    }
     sessionStorage.removeItem(key);
     return go(`/rooms/${id}`);
   };
@@ -131,7 +137,8 @@ function enter(main, id, game, start, watching) {
     seats.show(shown, own);
     const last = over || shown.phase !== 'playing' ? shown.result : null;
     const rows = play.ownResult ? null : (play.result?.() ?? last);
-    if (!rows) return result.hide();
+    if (!rows) joined = false;
+    if (!rows || joined) return result.hide();
     // The hub may know which of the players are bots, or proven.
     const known = rows.map((row) => ({ ...shown?.result?.find(({ seat, name }) => seat === row.seat && name === row.name), ...row }));
     result.show(known, {
@@ -141,6 +148,8 @@ function enter(main, id, game, start, watching) {
       again: watching ? null : again,
     });
   };
+  // Of an earlier seat.
+  if (sessionStorage.getItem(key) === null) sessionStorage.removeItem(`past ${id}`);
   const play = start({
     board,
     below,
@@ -151,6 +160,8 @@ function enter(main, id, game, start, watching) {
     film: false,
     name: ownName() ?? 'guest',
     kept: sessionStorage.getItem(key) === null ? null : sessionStorage.getItem(`own ${id}`),
+    past: sessionStorage.getItem(`past ${id}`),
+    keep: (past) => sessionStorage.setItem(`past ${id}`, past),
     send: (data) => link.send(data),
     seated: (seat) => {
       own = seat;

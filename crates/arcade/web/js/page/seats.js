@@ -2,6 +2,7 @@
 
 import { ask, errorText } from '../api.js';
 import { element } from './dom.js';
+import { isAlone } from './games.js';
 import { person, shortSeat } from './person.js';
 
 /** @typedef {import('./games.js').Room} Room */
@@ -53,6 +54,7 @@ export class Seats {
       }),
     );
     const free = Math.max(0, room.seats - room.taken);
+    this.free.hidden = isAlone(room);
     this.free.textContent = free === 0 ? 'All seats are taken.' : free === 1 ? 'One seat is free.' : `${free} seats are free.`;
     this.bots.hidden = free === 0 || room.game === 'mastermind';
   }

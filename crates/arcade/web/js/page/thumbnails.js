@@ -1,5 +1,5 @@
-// Live pictures of rooms. Only occupied rooms in the viewport are watched, at most MAX_WATCHED at a time: each watcher costs the hub
-// resources and keeps its room open.
+// Live pictures of rooms. Only occupied rooms in the viewport are watched, at most MAX_WATCHED at a time, since each costs the hub
+// resources. The hub counts none of them as a watcher.
 
 import { picture } from '../board/thumbnail.js';
 import { Surface } from '../board/canvas.js';
@@ -35,7 +35,7 @@ class Thumbnail {
 
   watch() {
     if (this.link) return;
-    this.link = new Link(() => socketAddress(`/rooms/${this.id}/socket`, { watch: 'true' }), {
+    this.link = new Link(() => socketAddress(`/rooms/${this.id}/socket`, { watch: 'true', preview: 'true' }), {
       message: (data) => {
         if (typeof data === 'string' && data.startsWith('{')) return;
         this.picture.message(data);

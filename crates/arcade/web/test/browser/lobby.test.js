@@ -66,6 +66,30 @@ test('a room of one’s own: made by the form, played, and to be seen again', bo
   await ann.leave();
 });
 
+test('a name that games would change is not taken, and another one is offered', bound, async () => {
+  const chloe = await Person.come(browser, hub.address, '');
+  const { page } = chloe;
+  await chloe.go('/');
+  await page.getByRole('button', { name: 'Choose a name' }).click();
+  await page.getByLabel('Your name').fill('Chloé the brave');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Chloe_the_brave' }).click();
+  assert.equal(await page.getByLabel('Your name').inputValue(), 'Chloe_the_brave');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'You play as Chloe_the_brave' }).waitFor();
+  // A name of an earlier visit is asked for again before somebody joins with it.
+  await page.evaluate(() => localStorage.setItem('name', 'Chloé'));
+  const room = await hub.open({ game: 'nuggets', map: 'gold' });
+  await chloe.go(`/rooms/${room.id}`);
+  await page.getByRole('button', { name: 'Chloe', exact: true }).click();
+  await page.keyboard.press('Enter');
+  await chloe.reads('Player');
+  const players = page.getByRole('region', { name: 'Players' });
+  await players.getByText('Chloe', { exact: true }).waitFor();
+  assert.equal(await players.getByText('unproven').count(), 0);
+  await chloe.leave();
+});
+
 test('a name belongs to the browser that took it first', bound, async () => {
   const first = await Person.come(browser, hub.address, '');
   await first.go('/');

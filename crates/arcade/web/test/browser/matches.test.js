@@ -1,9 +1,10 @@
-// Whole matches: two browsers and a native client of each game, in the same room.
+// Whole matches: two browsers and a native client of each game, in the same room; and mastermind in one browser.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { begin, fold } from '../../js/fold/nuggets.js';
+import { Codebreaker } from './support/codebreaker.js';
 import { Person } from './support/browser.js';
 import { Explorer } from './support/explorer.js';
 import { browser, hub } from './support/site.js';
@@ -100,4 +101,73 @@ test('blackjack: two browsers and a native client play all rounds', bound, async
   const [said] = await Promise.all([bob.over, decide(ann, 'Stand', 's'), decide(eve, 'Hit', '')]);
   assert.equal(said.filter((message) => message.startsWith('RESULT')).length, 3);
   await Promise.all([ann.leave(), eve.leave()]);
+});
+
+test('mastermind: one browser finds the code, sees the result, its replay, and plays again', bound, async () => {
+  // The seed makes the codes, so that the game takes several rows.
+  const room = await hub.open({ game: 'mastermind', seed: 7 });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Row 1 of 10');
+  const rows = page.getByRole('list', { name: 'Rows' });
+  const breaker = new Codebreaker();
+  /** The last guess and its answer, as they are told to those who do not see them. @param {number} row */
+  const answer = async (row) => {
+    const text = (await rows.getByText(`row ${row}: `).textContent()) ?? '';
+    const [, guess, red, white] = /: ([\d ]+), (\d) red, (\d) white$/.exec(text) ?? assert.fail(text);
+    return { guess: guess.replaceAll(' ', ''), red: Number(red), white: Number(white) };
+  };
+  /** Waits for the next row or the end, and learns from the row. @param {number} row */
+  const learn = async (row) => {
+    const told = await answer(row);
+    breaker.learn(told);
+    return told;
+  };
+
+  // The first row by keys alone, with a peg that is taken back.
+  for (const key of ['1', '1', '3', 'Backspace', '2', '2', 'Enter']) await page.keyboard.press(key);
+  let last = await learn(1);
+  assert.equal(last.guess, '1122');
+  // The second by taps.
+  const taps = breaker.next();
+  for (const digit of taps) await page.getByRole('group', { name: 'Pegs' }).getByRole('button', { name: digit }).click();
+  await page.getByRole('button', { name: 'Guess' }).click();
+  last = await learn(2);
+  assert.equal(last.guess, taps);
+  // The rest as the codebreaker advises.
+  let row = 2;
+  for (; last.red < 4; ) {
+    row += 1;
+    await ann.reads(`Row ${row} of 10`);
+    await page.keyboard.press('h');
+    await page.getByText('The codebreaker would guess').waitFor();
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByRole('button', { name: 'Guess' }).click();
+    last = await learn(row);
+  }
+  assert.ok(row > 2, 'the code of this seed takes more than two rows');
+
+  const result = page.getByRole('region', { name: 'Your game' });
+  await result.getByRole('heading', { name: `Found in ${row} turns` }).waitFor();
+  const share = ((await result.getByLabel('Result to paste').textContent()) ?? '').split('\n');
+  assert.match(share[0], new RegExp(`^Mastermind, 4 pegs, 8 colours, with repeats: ${row}/10, with `));
+  assert.deepEqual([share.length, share[row]], [row + 1, '●●●●']);
+  await page.getByRole('img', { name: `The code is ${[...last.guess].join(' ')}` }).waitFor();
+  assert.deepEqual((await hub.room(room.id)).result?.map(({ name, score }) => [name, score]), [['Ann', row]]);
+
+  // The replay ends as the game did, and Back leads to the seat.
+  await result.getByRole('link', { name: 'Replay' }).click();
+  await page.getByRole('heading', { name: /^Replay: Mastermind/ }).waitFor();
+  await ann.reads('Ann plays.');
+  await page.getByRole('slider', { name: 'Moment of the match' }).press('End');
+  await ann.reads(`Ann found the code in ${row} turns.`);
+  await rows.getByText(`row ${row}: ${[...last.guess].join(' ')}, 4 red, 0 white`).waitFor();
+  assert.equal(await rows.getByText(/^row \d+: /).count(), row);
+  await page.goBack();
+  await result.getByRole('heading', { name: `Found in ${row} turns` }).waitFor();
+  await result.getByRole('button', { name: 'New game' }).click();
+  await ann.reads('Row 1 of 10');
+  assert.equal(await rows.getByText(/^row \d+: /).count(), 0);
+  await ann.leave();
 });

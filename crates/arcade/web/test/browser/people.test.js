@@ -78,6 +78,22 @@ test('robots: a reload in mid-game leaves the robot its own', bound, async () =>
   await ann.leave();
 });
 
+test('blackjack: a reload keeps the rounds that were played', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 1, rounds: 50 });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  const tally = page.getByText(/^\d+ of 50 rounds/);
+  for (let round = 0; round < 3; round += 1) await page.getByRole('button', { name: 'Stand' }).click();
+  await ann.reads('Hit or stand?');
+  const before = (await tally.textContent()) ?? '';
+  assert.ok(parseInt(before, 10) >= 3, before);
+  await page.reload();
+  await ann.reads('Hit or stand?');
+  assert.equal(await tally.textContent(), before);
+  await ann.leave();
+});
+
 test('the hub is killed and started again: the page says so, comes back and has its seat', bound, async () => {
   const own = await Hub.start();
   try {

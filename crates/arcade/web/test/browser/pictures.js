@@ -1,6 +1,7 @@
 // Takes screenshots of the pages in SHOTS at three widths, light and dark, for docs/pictures/page. `npm run pictures`; look at them afterwards.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Person, launch } from './support/browser.js';
@@ -8,7 +9,7 @@ import { answer } from './support/fixtures.js';
 import { Hub } from './support/hub.js';
 import * as native from './support/native.js';
 
-const PLACE = fileURLToPath(new URL('../../../../../docs/pictures/page/', import.meta.url));
+const PLACE = process.env.PICTURES ?? fileURLToPath(new URL('../../../../../docs/pictures/page/', import.meta.url));
 /** Sizes of the window, and how wide each is on the sheet. */
 const SIZES = [
   { width: 360, height: 740, shown: 270 },
@@ -25,9 +26,30 @@ const hub = await Hub.start();
 const browser = await launch();
 mkdirSync(PLACE, { recursive: true });
 
-const nuggets = await hub.open({ game: 'nuggets', map: 'donuts' });
 /** @type {{ stop: () => void }[]} */
 const guests = [];
+
+/**
+ * Asks the hub for something.
+ * @param {string} path
+ * @param {object} body
+ */
+const ask = (path, body) =>
+  fetch(hub.address + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+// Ann's name is her own; see Person. Others play and have played.
+await ask('/api/names', { name: 'Ann', key: 'A'.repeat(43) });
+for (const level of ['easy', 'normal', 'hard']) await ask('/api/rooms/nuggets-1/bots', { level });
+for (const turns of [20, 3000]) {
+  const { id, port } = await hub.open({ game: 'robots', players: 2, turns, turn_duration: 150 });
+  guests.push(native.robots(port, 'Bob'), native.robots(port, 'Eve'));
+  if (turns === 20) while ((await hub.room(id)).result === null) await new Promise((resolve) => setTimeout(resolve, 100));
+}
+for (let match = 0; match < 2; match += 1) {
+  const { port } = await hub.open({ game: 'blackjack', players: 2, rounds: 5 });
+  await Promise.all([native.blackjack(port, 'Bob').over, native.blackjack(port, 'Cleo').over]);
+}
+const nuggets = await hub.open({ game: 'nuggets', map: 'donuts' });
 
 /** @typedef {{ name: string, path: string, ready: (person: Person) => Promise<unknown>, wait?: number }} Shot */
 
@@ -81,6 +103,38 @@ const SHOTS = [
     wait: 1500,
   },
   {
+    name: 'mastermind',
+    path: '',
+    ready: async (person) => {
+      const { page } = person;
+      const room = await hub.open({ game: 'mastermind', seed: 7 });
+      await person.go(`/rooms/${room.id}`);
+      await person.reads('Row 1 of');
+      const close = page.getByRole('button', { name: 'Got it' });
+      if (await close.isVisible()) await close.click();
+      for (const guess of ['1122', '1344', '5516']) {
+        await page.keyboard.type(guess);
+        await page.keyboard.press('Enter');
+        await page.locator('[data-place="0"]:empty').waitFor();
+      }
+      await page.keyboard.press('h');
+      await page.getByText('The codebreaker would guess').waitFor();
+      await page.keyboard.type('57');
+    },
+    wait: 300,
+  },
+  { name: 'puzzles', path: '/mastermind', ready: ({ page }) => page.getByRole('heading', { name: "Today's puzzle" }).waitFor() },
+  {
+    name: 'learn',
+    path: '/learn',
+    ready: async ({ page }) => {
+      await page.getByLabel('Speed').selectOption({ label: '5,000 a second' });
+      await page.getByLabel('Seed').fill('7');
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.waitForFunction(() => Number(/Rounds\D*([\d,]+)/.exec(document.querySelector('.facts')?.textContent ?? '')?.[1].replaceAll(',', '')) > 20_000);
+    },
+  },
+  {
     name: 'result',
     path: '',
     ready: async (person) => {
@@ -115,7 +169,7 @@ for (const { name, path, ready, wait } of SHOTS) {
       await person.page.getByRole('button', { name: 'Leave' }).click({ timeout: 200 }).catch(() => {});
       await person.page.context().close();
     }
-    const file = `${PLACE}${name}-${colorScheme}.webp`;
+    const file = join(PLACE, `${name}-${colorScheme}.webp`);
     const bytes = await sheet(pictures);
     writeFileSync(file, bytes);
     process.stdout.write(`${file}: ${bytes.length} bytes\n`);
