@@ -36,7 +36,7 @@ use self::{
 use crate::{
     caller::Caller,
     hub::Hub,
-    pump::send,
+    pump::{beat, beats, send},
     web::{is_same_origin, place},
 };
 
@@ -107,6 +107,7 @@ async fn run(mut socket: WebSocket) {
     let Ok(mut session) = spawn_blocking(|| Session::new(best())).await else { return };
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut beats = beats();
     let mut last = Instant::now();
     let mut news = true;
     loop {
@@ -128,6 +129,12 @@ async fn run(mut socket: WebSocket) {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => news = false,
             },
+            _ = beats.tick() => {
+                news = false;
+                if !beat(&mut socket).await {
+                    return;
+                }
+            }
             _ = tick.tick() => {
                 let passed = last.elapsed();
                 last = Instant::now();

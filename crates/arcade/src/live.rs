@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use crate::{
     caller::Caller,
     hub::Hub,
-    pump::send,
+    pump::{beat, beats, send},
     web::{is_same_origin, place},
 };
 
@@ -50,6 +50,7 @@ async fn tell<E>(
     mut lobby: watch::Receiver<Arc<str>>,
     is_welcome: impl Fn() -> bool,
 ) {
+    let mut beats = beats();
     while is_welcome() {
         let text = lobby.borrow_and_update().to_string();
         if !send(&mut sink, Message::Text(text.into())).await {
@@ -61,6 +62,11 @@ async fn tell<E>(
                     Ok(()) => break,
                     Err(_) => return,
                 },
+                _ = beats.tick() => {
+                    if !beat(&mut sink).await {
+                        return;
+                    }
+                }
                 // To notice that the page is gone; the library answers pings.
                 message = stream.next() => match message {
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
@@ -87,6 +93,19 @@ mod tests {
         let silent = stream::pending::<Result<Message, Infallible>>();
         let told = tell(deaf, silent, lobby, || true);
         timeout(Duration::from_hours(1), told).await.expect("the page keeps its socket");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_is_told_that_it_is_connected() {
+        let (_sender, lobby) = watch::channel(Arc::from("lobby"));
+        let mut texts = vec![];
+        let page = Box::pin(sink::unfold(&mut texts, async |texts: &mut Vec<String>, message: Message| {
+            texts.push(message.into_text().unwrap().to_string());
+            Ok::<_, Infallible>(texts)
+        }));
+        let silent = stream::pending::<Result<Message, Infallible>>();
+        timeout(Duration::from_secs(25), tell(page, silent, lobby, || true)).await.expect_err("the page is there");
+        assert_eq!(texts, ["lobby", "{}", "{}"]);
     }
 
     #[tokio::test]

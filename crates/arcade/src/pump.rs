@@ -1,6 +1,6 @@
 //! The task of one WebSocket: it moves messages between the socket and the line of its seat.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::{Bytes, BytesMut};
@@ -11,7 +11,7 @@ use futures_util::{
 use netcore::{Rate, Time, TokenBucket};
 use tokio::{
     sync::watch,
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout},
 };
 
 use crate::{
@@ -22,6 +22,10 @@ use crate::{
     room::Info,
 };
 
+/// How often a page is sent [`BEAT`], so that it notices a network that is dead without a word; see link.js.
+const BEATS: Duration = Duration::from_secs(10);
+/// A message of the hub that says nothing.
+const BEAT: &str = "{}";
 /// Messages that are read from one browser.
 const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
 
@@ -98,9 +102,15 @@ async fn write(
         return;
     }
     let mut open = true;
+    let mut beats = beats();
     loop {
         tokio::select! {
             biased;
+            _ = beats.tick() => {
+                if !beat(&mut sink).await {
+                    return;
+                }
+            }
             next = line.next() => match next {
                 Next::Piece(Piece::Frame(frame)) => {
                     if !send(&mut sink, message(frame, frames)).await {
@@ -137,6 +147,18 @@ async fn write(
             }
         }
     }
+}
+
+/// When beats are due.
+pub(crate) fn beats() -> Interval {
+    let mut beats = interval_at(Instant::now() + BEATS, BEATS);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beats
+}
+
+/// Tells a page that it is connected, and gives whether it has taken that in time.
+pub(crate) async fn beat(sink: &mut (impl Sink<Message> + Unpin)) -> bool {
+    send(sink, Message::Text(Utf8Bytes::from_static(BEAT))).await
 }
 
 /// Sends a message to a page, and gives whether it has taken it in time.

@@ -520,8 +520,8 @@ impl Observer for Chronicle {
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
         let is_bot = |peer: PeerId| self.present.is_bot(peer);
-        if let Some(begun) = self.ledger.event(now, event, address, is_bot) {
-            self.info.send_modify(|info| info.r#match = Some(begun));
+        if let Some(id) = self.ledger.event(now, event, address, is_bot) {
+            self.info.send_modify(|info| info.r#match = Some(id));
         }
         match event {
             // Whoever only looks on has no name.

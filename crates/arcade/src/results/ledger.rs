@@ -59,7 +59,7 @@ impl Ledger {
         self.seats.forget(address);
     }
 
-    /// Processes an event. Returns the id of a match that has begun.
+    /// Processes an event. Returns the id of a match that has begun, or that is over and had begun before a restart.
     pub(crate) fn event(
         &mut self,
         now: Time,
@@ -73,14 +73,17 @@ impl Ledger {
             self.results.note_kind(&self.note.room, address, name, kind(name));
         }
         match self.tracker.event(Moment { time: now, unix: unix_now() }, event, kind)? {
-            News::Begun(id) => return Some(id),
-            News::Over(new) => self.results.tell(Job::Match(new), &self.file, &self.note),
+            News::Begun(id) => Some(id),
+            News::Over(new) => {
+                self.results.tell(Job::Match(new), &self.file, &self.note);
+                None
+            }
             News::OverWithoutBeginning(number) => {
                 let job = Job::Examine { file: self.file.clone(), note: self.note.clone(), number };
                 self.results.tell(job, &self.file, &self.note);
+                Some(self.tracker.match_id(number))
             }
         }
-        None
     }
 }
 

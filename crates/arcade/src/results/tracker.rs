@@ -102,6 +102,11 @@ impl Tracker {
         }
     }
 
+    /// The id of the match with this number.
+    pub(crate) fn match_id(&self, number: u32) -> String {
+        self.source.match_id(number)
+    }
+
     // Whether this score means a loss, even for a single player.
     fn is_lost(&self, score: i64) -> bool {
         self.source.game == Game::Mastermind.name() && score >= mastermind::server::NOT_FOUND

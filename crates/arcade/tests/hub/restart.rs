@@ -91,7 +91,7 @@ fn after_sigterm_all_rooms_are_back_and_players_go_on() {
 #[test]
 fn a_match_of_robots_goes_on_where_it_was() {
     let hub = Hub::start();
-    let options = json!({"game": "robots", "players": 1, "turns": 10_000, "turn_duration": 50});
+    let options = json!({"game": "robots", "players": 1, "turns": 200, "turn_duration": 50});
     let made: Value = serde_json::from_str(&hub.request("POST", "/api/rooms", &options.to_string()).1).unwrap();
     let (mut browser, token) = hub.enter(&made);
     browser.0.send(Message::binary(b"\x00\x03Ann".to_vec())).unwrap();
@@ -113,6 +113,13 @@ fn a_match_of_robots_goes_on_where_it_was() {
     }
     let room = hub.rooms().into_iter().find(|room| room["id"] == made["id"]).unwrap();
     assert_eq!((&room["phase"], &room["players"][0]["name"]), (&json!("playing"), &json!("Ann")));
+    // At its end the page knows where it can be seen again.
+    let ended = hub.wait("the end of the match", |rooms| {
+        let room = rooms.iter().find(|room| room["id"] == made["id"])?;
+        room["match"].as_str().map(str::to_owned)
+    });
+    let mut live = hub.socket("/live", None).unwrap();
+    while !live.until("{").contains(&format!(r#""id":"{ended}""#)) {}
 }
 
 #[test]

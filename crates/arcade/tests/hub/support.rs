@@ -159,6 +159,8 @@ impl Browser {
             let message = self.0.read().unwrap();
             if let Message::Text(text) = message
                 && text.starts_with(front)
+                // The hub has nothing to say.
+                && text != "{}"
             {
                 return text.to_string();
             }

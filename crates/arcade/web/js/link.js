@@ -3,6 +3,12 @@
 /** Pauses before another attempt, in milliseconds; the last one is repeated. */
 const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
 
+/** Milliseconds without a message after which the network is taken for dead. The hub sends something every ten seconds. */
+const SILENCE = 25000;
+
+/** What the hub sends when it has nothing to say; see pump.rs. */
+const BEAT = '{}';
+
 /** The close code by which a player leaves for good, so that the seat is free at once; see pump.rs. */
 export const LEFT = 4000;
 
@@ -31,8 +37,12 @@ export class Link {
     this.socket = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.silence = undefined;
     this.online = () => this.hurry();
+    this.offline = () => this.lose();
     addEventListener('online', this.online);
+    addEventListener('offline', this.offline);
     this.connect();
   }
 
@@ -52,27 +62,52 @@ export class Link {
     socket.binaryType = 'arraybuffer';
     socket.addEventListener('open', () => {
       opened = true;
+      this.hear();
       this.handlers.state({ kind: 'open' });
     });
     socket.addEventListener('message', ({ data }) => {
+      if (this.socket !== socket) return;
       // The backoff is reset by the first message, not by `open`: a proxy may accept sockets that it cannot forward.
       this.attempt = 0;
-      this.handlers.message(data);
+      this.hear();
+      if (data !== BEAT) this.handlers.message(data);
     });
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.ended || this.socket !== socket) return;
       if (Object.values(CODES).some((known) => known === code)) {
         this.ended = true;
+        clearTimeout(this.silence);
         this.handlers.state({ kind: 'ended', code, reason });
         return;
       }
-      const milliseconds = PAUSES[Math.min(this.attempt, PAUSES.length - 1)];
-      this.attempt += 1;
-      this.handlers.state({ kind: 'waiting', milliseconds, attempt: this.attempt, refused: !opened });
-      // The answer may have been to give up.
-      if (this.ended) return;
-      this.timer = setTimeout(() => this.connect(), milliseconds);
+      this.retry(!opened);
     });
+  }
+
+  /** Something was heard of the hub: the network is not dead. */
+  hear() {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.lose(), SILENCE);
+  }
+
+  /** The network is dead. The socket may notice that much later. */
+  lose() {
+    const { socket } = this;
+    if (this.ended || socket?.readyState !== WebSocket.OPEN) return;
+    this.socket = null;
+    socket.close();
+    this.retry(false);
+  }
+
+  /** @param {boolean} refused Whether the last attempt did not even begin. */
+  retry(refused) {
+    clearTimeout(this.silence);
+    const milliseconds = PAUSES[Math.min(this.attempt, PAUSES.length - 1)];
+    this.attempt += 1;
+    this.handlers.state({ kind: 'waiting', milliseconds, attempt: this.attempt, refused });
+    // The answer may have been to give up.
+    if (this.ended) return;
+    this.timer = setTimeout(() => this.connect(), milliseconds);
   }
 
   /** @param {string | Uint8Array<ArrayBuffer>} data Dropped if the socket is not open, since late input is stale. */
@@ -87,7 +122,9 @@ export class Link {
   close(code = 1000) {
     this.ended = true;
     clearTimeout(this.timer);
+    clearTimeout(this.silence);
     removeEventListener('online', this.online);
+    removeEventListener('offline', this.offline);
     this.socket?.close(code);
   }
 }

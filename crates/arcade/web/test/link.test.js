@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+
+/** A socket that does what the test says. */
+class Socket extends EventTarget {
+  static OPEN = 1;
+  /** @type {Socket[]} */
+  static all = [];
+  readyState = 0;
+  closed = false;
+  /** @param {string} address */
+  constructor(address) {
+    super();
+    this.address = address;
+    Socket.all.push(this);
+  }
+  open() {
+    this.readyState = 1;
+    this.dispatchEvent(new Event('open'));
+  }
+  /** @param {string} data */
+  receive(data) {
+    this.dispatchEvent(Object.assign(new Event('message'), { data }));
+  }
+  close() {
+    this.closed = true;
+  }
+}
+
+test('a network that is dead without a word is noticed, and the page comes back', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const network = new EventTarget();
+  Object.assign(globalThis, {
+    WebSocket: Socket,
+    addEventListener: network.addEventListener.bind(network),
+    removeEventListener: network.removeEventListener.bind(network),
+  });
+  const { Link } = await import('../js/link.js');
+  /** @type {string[]} */
+  const told = [];
+  const link = new Link(() => '/socket', {
+    message: (data) => told.push(String(data)),
+    state: ({ kind }) => told.push(kind),
+  });
+  const [first] = Socket.all;
+  first.open();
+  first.receive('{"room":1}');
+  for (let beat = 0; beat < 5; beat += 1) {
+    mock.timers.tick(20_000);
+    first.receive('{}');
+  }
+  assert.deepEqual(told, ['connecting', 'open', '{"room":1}'], 'it is connected, and a beat is no message');
+  mock.timers.tick(25_000);
+  assert.ok(first.closed);
+  assert.equal(told.at(-1), 'waiting');
+  first.receive('late');
+  first.dispatchEvent(Object.assign(new Event('close'), { code: 1006, reason: '' }));
+  assert.equal(told.at(-1), 'waiting', 'what was given up is over');
+  mock.timers.tick(250);
+  const second = Socket.all[1];
+  second.open();
+  assert.equal(told.at(-1), 'open');
+  network.dispatchEvent(new Event('offline'));
+  assert.equal(told.at(-1), 'waiting', 'the system may know it at once');
+  link.close();
+  mock.timers.tick(60_000);
+  assert.equal(Socket.all.length, 2);
+  mock.timers.reset();
+});
