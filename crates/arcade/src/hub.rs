@@ -38,7 +38,6 @@ use crate::{
     room::{Fate, Place, Room, open},
     seats::Secret,
     warden::Bans,
-    workers::Workers,
 };
 
 /// Rooms that are open at the same time.
@@ -80,7 +79,6 @@ impl From<anyhow::Error> for Refusal {
 pub(crate) struct Hub {
     data: PathBuf,
     place: Place,
-    workers: Workers,
     secret: Secret,
     limits: Arc<Limits>,
     records: Records,
@@ -101,7 +99,7 @@ impl Hub {
     /// A hub without rooms in `directory`, and the rooms that were open there before.
     ///
     /// # Errors
-    /// When the secret can be neither read nor made, the rooms cannot be read, or no threads can be started.
+    /// When the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(
         directory: &Path,
         place: Place,
@@ -114,7 +112,6 @@ impl Hub {
             replays: Replays::new(place.journals.clone()),
             data: directory.to_owned(),
             place,
-            workers: Workers::start()?,
             secret,
             limits,
             records,
@@ -274,12 +271,7 @@ impl Hub {
     // Opens a room, writes it down, and runs it until it ends.
     fn run(self: &Arc<Self>, record: Record) -> anyhow::Result<Arc<Room>> {
         let before = record.clone();
-        let berth = self.workers.berth();
-        let (room, run) = {
-            // Its sockets belong to the thread on which it is going to run.
-            let _context = berth.runtime.enter();
-            open(record, &self.place)?
-        };
+        let (room, run) = open(record, &self.place)?;
         let record = room.record().clone();
         // A thousand rooms that come back as they were need no disk.
         if record != before {
@@ -294,10 +286,9 @@ impl Hub {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // The results of those that have ended.
         while tasks.try_join_next().is_some() {}
-        let running = berth.runtime.spawn(run);
+        let running = tokio::spawn(run);
         tasks.spawn(async move {
             let end = running.await;
-            drop(berth);
             let Some(hub) = hub.upgrade() else { return end.ok() };
             match (&end, ended.fate()) {
                 (Ok(_), Fate::Kept) => {}

@@ -41,7 +41,6 @@ mod seats;
 mod transport;
 mod warden;
 mod web;
-mod workers;
 
 use std::process::ExitCode;
 
