@@ -1,6 +1,8 @@
 //! All players of nuggets, on a thread of their own: what they read must not delay the clock of the turns of robots.
 
 use std::{
+    cell::Cell,
+    rc::Rc,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -57,12 +59,12 @@ impl Explorers {
 }
 
 async fn play(rooms: &[Room], joined: oneshot::Sender<()>, stopped: oneshot::Receiver<()>) -> anyhow::Result<u64> {
-    let displays = std::rc::Rc::new(std::cell::Cell::new(0));
+    let displays = Rc::new(Cell::new(0));
     let mut players = JoinSet::new();
     for (room, seed) in rooms.iter().flat_map(|room| (0..PLAYERS).map(move |seed| (room, seed))) {
         let player =
             Player::join(room.address, &format!("Load {seed}"), seed.into()).await.with_context(|| room.id.clone())?;
-        let displays = std::rc::Rc::clone(&displays);
+        let displays = Rc::clone(&displays);
         players.spawn_local(async move { player.play(KEY_PAUSE, &displays).await });
     }
     // Whoever waits for that may have given up.

@@ -19,7 +19,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::{
     explorers::{Explorers, PLAYERS},
-    hub::Room,
+    hub::{Room, processor_time},
     lateness::{Arrivals, Distribution},
     robots::TURN,
     rooms::{ROBOTS, lateness},
@@ -160,6 +160,5 @@ fn answer(socket: &UdpSocket, stop: &AtomicBool) -> anyhow::Result<Duration> {
 // The processor time of this thread.
 fn busy() -> anyhow::Result<Duration> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").context("cannot read the processor time")?;
-    let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok()).context("no processor time")?;
-    Ok(Duration::from_nanos(nanos))
+    processor_time(&text).context("no processor time")
 }

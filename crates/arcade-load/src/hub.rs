@@ -131,14 +131,19 @@ impl Hub {
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         let path = format!("/proc/{}/task", self.child.id());
         let tasks = fs::read_dir(&path).with_context(|| format!("cannot read '{path}'"))?;
-        let mut nanos = 0_u64;
+        let mut used = Duration::ZERO;
         for task in tasks {
             // A thread may have ended meanwhile.
             let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
-            nanos += text.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0);
+            used += processor_time(&text).unwrap_or_default();
         }
-        Ok(Duration::from_nanos(nanos))
+        Ok(used)
     }
+}
+
+/// The processor time of a thread, from its file `schedstat` under `/proc`.
+pub(crate) fn processor_time(schedstat: &str) -> Option<Duration> {
+    schedstat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// The processor time of a hub since it was asked last.

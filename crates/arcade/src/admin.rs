@@ -109,7 +109,7 @@ pub(crate) enum RoomCommand {
 
 fn game(typed: &str) -> Result<Game, String> {
     let names = || Game::ALL.map(Game::name).join(", ");
-    Game::ALL.into_iter().find(|game| game.name() == typed).ok_or_else(|| format!("choose one of {}", names()))
+    Game::named(typed).ok_or_else(|| format!("choose one of {}", names()))
 }
 
 /// Runs a command other than `doctor`, and prints what it does.

@@ -124,7 +124,7 @@ fn text(what: &str, text: Option<String>) -> Answer<String> {
 }
 
 fn game_of(name: &str) -> Answer<Game> {
-    Game::ALL.into_iter().find(|game| game.name() == name).ok_or_else(|| {
+    Game::named(name).ok_or_else(|| {
         let known = Game::ALL.map(Game::name).join(", ");
         Refusal::missing(&format!("there is no such game; there are {known}"))
     })

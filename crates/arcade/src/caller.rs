@@ -10,7 +10,7 @@ use axum::{
 };
 use netcore::HostId;
 
-use crate::{hub::Hub, rooms::error, web::is_same_origin};
+use crate::{hub::Hub, limits::Place, rooms::error, web::is_same_origin};
 
 /// The client that makes a request.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,29 @@ impl FromRequestParts<Arc<Hub>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
         Ok(of(parts.extensions.get::<ConnectInfo<SocketAddr>>(), &parts.headers, hub))
+    }
+}
+
+/// Leave to open a socket: the request comes from a page of this hub, and its host may have one more socket.
+#[derive(Debug)]
+pub(crate) struct SocketPermit {
+    pub(crate) caller: Caller,
+    /// Held as long as the socket is open.
+    pub(crate) place: Place,
+}
+
+impl FromRequestParts<Arc<Hub>> for SocketPermit {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Response> {
+        if !is_same_origin(&parts.headers) {
+            return Err((StatusCode::FORBIDDEN, "Pages of other sites may not do this.\n").into_response());
+        }
+        let caller = of(parts.extensions.get::<ConnectInfo<SocketAddr>>(), &parts.headers, hub);
+        let place = hub.limits().socket(caller.host()).ok_or_else(|| {
+            error(StatusCode::TOO_MANY_REQUESTS, "too many sockets from your address are open; close some pages")
+        })?;
+        Ok(Self { caller, place })
     }
 }
 

@@ -48,8 +48,7 @@ impl<R: Room> Fuse<R> {
     fn blow(&mut self, out: &mut Outbox) {
         self.broken.0.store(true, Ordering::Release);
         self.metrics.broken();
-        let game = Game::ALL.into_iter().find(|game| game.name() == self.game);
-        let farewell = game.and_then(|game| game.farewell(WHY));
+        let farewell = Game::named(self.game).and_then(|game| game.farewell(WHY));
         for (peer, link) in std::mem::take(&mut self.peers) {
             if let Some(farewell) = &farewell {
                 out.send(peer, farewell.on(link.framing()).clone());

@@ -51,6 +51,11 @@ impl Game {
         }
     }
 
+    /// The game with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|game| game.name() == name)
+    }
+
     /// Its name in addresses, on the page and in journals.
     pub(crate) const fn name(self) -> &'static str {
         match self {

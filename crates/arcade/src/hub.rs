@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     io::Write as _,
+    panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -13,6 +14,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use clientkit::Level;
+use futures_util::FutureExt as _;
 use journal::JournalEnd;
 use netcore::{HostId, Leave};
 use rand::{TryRng as _, rngs::SysRng};
@@ -286,9 +288,8 @@ impl Hub {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // The results of those that have ended.
         while tasks.try_join_next().is_some() {}
-        let running = tokio::spawn(run);
         tasks.spawn(async move {
-            let end = running.await;
+            let end = AssertUnwindSafe(run).catch_unwind().await;
             let Some(hub) = hub.upgrade() else { return end.ok() };
             match (&end, ended.fate()) {
                 (Ok(_), Fate::Kept) => {}

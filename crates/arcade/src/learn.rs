@@ -18,7 +18,7 @@ use axum::{
         WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
-    http::{HeaderMap, StatusCode, header},
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -34,10 +34,9 @@ use self::{
     session::{Session, TICK, Wish},
 };
 use crate::{
-    caller::Caller,
+    caller::SocketPermit,
     hub::Hub,
     pump::{beat, beats, send},
-    web::{is_same_origin, place},
 };
 
 /// Learners at the same time.
@@ -80,19 +79,7 @@ fn pool() -> &'static Pool {
     })
 }
 
-async fn learn(
-    axum::extract::State(hub): axum::extract::State<Arc<Hub>>,
-    caller: Caller,
-    headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
-) -> Response {
-    if !is_same_origin(&headers) {
-        return (StatusCode::FORBIDDEN, "Pages of other sites may not do this.\n").into_response();
-    }
-    let place = match place(&hub, caller) {
-        Ok(place) => place,
-        Err(refusal) => return *refusal,
-    };
+async fn learn(SocketPermit { place, .. }: SocketPermit, upgrade: WebSocketUpgrade) -> Response {
     let Ok(learner) = Arc::clone(&pool().learners).try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "Others watch it learn just now. Try again later.\n").into_response();
     };

@@ -7,17 +7,15 @@ use axum::{
         State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
-    http::{HeaderMap, StatusCode},
-    response::{IntoResponse as _, Response},
+    response::Response,
 };
 use futures_util::{Sink, Stream, StreamExt as _};
 use tokio::sync::watch;
 
 use crate::{
-    caller::Caller,
+    caller::SocketPermit,
     hub::Hub,
     pump::{beat, beats, send},
-    web::{is_same_origin, place},
 };
 
 /// The longest message of a page, which has nothing to say here.
@@ -25,17 +23,9 @@ const MAX_MESSAGE: usize = 1024;
 
 pub(crate) async fn live(
     State(hub): State<Arc<Hub>>,
-    caller: Caller,
-    headers: HeaderMap,
+    SocketPermit { caller, place }: SocketPermit,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    if !is_same_origin(&headers) {
-        return (StatusCode::FORBIDDEN, "Pages of other sites may not do this.\n").into_response();
-    }
-    let place = match place(&hub, caller) {
-        Ok(place) => place,
-        Err(refusal) => return *refusal,
-    };
     upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket: WebSocket| {
         let (sink, stream) = socket.split();
         tell(sink, stream, hub.lobby(), || !hub.bans().has(caller.host())).await;

@@ -60,7 +60,7 @@ pub(crate) async fn play(
     Path(game): Path<String>,
     Query(wish): Query<Wish>,
 ) -> Response {
-    let Some(game) = Game::ALL.into_iter().find(|known| known.name() == game) else {
+    let Some(game) = Game::named(&game) else {
         return error(StatusCode::NOT_FOUND, "there is no such game");
     };
     match tokio::task::block_in_place(|| hub.play(game, caller.host())) {

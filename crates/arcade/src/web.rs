@@ -23,12 +23,10 @@ use serde_json::json;
 
 use crate::{
     api, assets,
-    caller::{self, Caller},
+    caller::{self, SocketPermit},
     connections,
     hub::Hub,
-    learn,
-    limits::Place,
-    live, metrics,
+    learn, live, metrics,
     names::{self, KeyHash},
     pump,
     room::Room,
@@ -172,13 +170,6 @@ async fn all_numbers(State(hub): State<Arc<Hub>>) -> Response {
     ([(header::CONTENT_TYPE, kind)], hub.metrics().scrape(&hub)).into_response()
 }
 
-/// A place for a socket of this host, or the answer that there is none.
-pub(crate) fn place(hub: &Hub, caller: Caller) -> Result<Place, Box<Response>> {
-    hub.limits().socket(caller.host()).ok_or_else(|| {
-        Box::new(error(StatusCode::TOO_MANY_REQUESTS, "too many sockets from your address are open; close some pages"))
-    })
-}
-
 /// A page of the hub whose address is asked for.
 #[derive(Debug, Deserialize)]
 struct Shown {
@@ -244,13 +235,9 @@ async fn socket(
     State(hub): State<Arc<Hub>>,
     Path(id): Path<String>,
     Query(entry): Query<Entry>,
-    caller: Caller,
-    headers: HeaderMap,
+    SocketPermit { caller, place }: SocketPermit,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    if !is_same_origin(&headers) {
-        return (StatusCode::FORBIDDEN, "Pages of other sites may not do this.\n").into_response();
-    }
     let Some(room) = hub.room(&id) else { return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response() };
     let returns = entry.seat.as_deref().and_then(|token| hub.secret().verify(&id, token));
     if entry.seat.is_some() && returns.is_none() {
@@ -260,10 +247,6 @@ async fn socket(
     if key == Some(None) {
         return (StatusCode::BAD_REQUEST, "The key of the name is not valid.\n").into_response();
     }
-    let place = match place(&hub, caller) {
-        Ok(place) => place,
-        Err(refusal) => return *refusal,
-    };
     let role = if entry.watch { Role::Watcher } else { Role::Player };
     upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
         let seat = returns.unwrap_or_else(|| other_port(caller.0));
