@@ -2,7 +2,7 @@
 //! robots, the other answers keys of nuggets with displays.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs,
     io::{self, ErrorKind, Read as _, Write as _},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
@@ -15,20 +15,17 @@ use std::{
 };
 
 use anyhow::Context as _;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use bytes::BytesMut;
+use robots::{Event, PlayerId, Position, ServerMessage, protocol::encode};
 
 use crate::{
     explorers::{Explorers, PLAYERS},
     hub::{Room, processor_time},
-    lateness::{Arrivals, Distribution},
-    robots::TURN,
-    rooms::{ROBOTS, lateness},
+    lateness::Distribution,
+    robots::{Players, ROBOTS, TURN},
+    rooms::lateness,
 };
 
-/// Bytes of a turn of the usual size: its number and four moves.
-const MESSAGE: usize = 32;
-/// Bytes of an action of the usual size.
-const ACTION: usize = 2;
 /// Bytes of a display of the map that rooms have by default.
 const DISPLAY: usize = 8 + 21 * 80;
 /// One key of so many leads into a wall, so that nobody is sent anything; as seen with players who press keys at random.
@@ -63,32 +60,13 @@ pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::
     let start = Instant::now();
     let count = matches * ROBOTS;
     let server = thread::spawn(move || serve(&listener, count, turns));
-    let clients = (0..count).map(|_| tokio::task::spawn_local(play(address, turns)));
-    let late = lateness(clients.collect()).await?;
+    let late = lateness(Players::start(vec![address; matches as usize], Duration::ZERO)?)?;
     let took = start.elapsed();
     stop.store(true, Ordering::Release);
     let panicked = || io::Error::other("a bare loop panicked");
     let busy = server.join().map_err(|_| panicked())?? + displays.join().map_err(|_| panicked())??;
     explorers.stop()?;
     Ok(Floor { late, processors: busy.as_secs_f64() / took.as_secs_f64() })
-}
-
-// A client of the loop of robots: answers each turn with an action.
-async fn play(server: SocketAddr, turns: u16) -> anyhow::Result<Arrivals> {
-    let mut stream = tokio::net::TcpStream::connect(server).await?;
-    netshell::tune_stream(&stream);
-    let (mut arrivals, mut message) = (Arrivals::default(), [0; MESSAGE]);
-    for turn in 0..turns {
-        stream.read_exact(&mut message).await?;
-        arrivals.push(turn, Instant::now());
-        stream.write_all(&[0; ACTION]).await.or_else(unless_over)?;
-    }
-    Ok(arrivals)
-}
-
-// After the last turn nobody reads the answer.
-fn unless_over(error: io::Error) -> io::Result<()> {
-    if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) { Ok(()) } else { Err(error) }
 }
 
 // The loop of robots. Matches begin evenly spread over the duration of a turn, as those of a hub do. Returns its processor time.
@@ -101,9 +79,15 @@ fn serve(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<Durat
     });
     let mut streams = streams.collect::<io::Result<Vec<TcpStream>>>()?;
     let matches = count / ROBOTS;
+    // A turn of the usual size, in which everybody moves.
+    let moved = |id| Event::PlayerMoved { id: PlayerId(id), position: Position { x: 1, y: 1 } };
+    let mut message = BytesMut::new();
+    encode(&ServerMessage::Turn { turn: 0, events: (0..4).map(moved).collect() }, &mut message);
     let start = Instant::now();
     let mut actions = [0; 256];
     for turn in 0..turns {
+        // After the tag.
+        message[1..3].copy_from_slice(&turn.to_be_bytes());
         for (players, place) in streams.chunks_mut(ROBOTS as usize).zip(0..) {
             let phase = Duration::from_millis(TURN).mul_f64(f64::from(place) / f64::from(matches.max(1)));
             let due = start + Duration::from_millis(TURN) * u32::from(turn) + phase;
@@ -111,11 +95,14 @@ fn serve(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<Durat
             for player in players {
                 match player.read(&mut actions) {
                     Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
-                    _ => player.write_all(&[0; MESSAGE])?,
+                    _ => player.write_all(&message)?,
                 }
             }
         }
     }
+    message.clear();
+    encode(&ServerMessage::GameEnded { scores: BTreeMap::new() }, &mut message);
+    streams.iter_mut().try_for_each(|player| player.write_all(&message))?;
     busy()
 }
 

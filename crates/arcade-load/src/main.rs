@@ -12,6 +12,7 @@ mod nuggets;
 mod restart;
 mod robots;
 mod rooms;
+mod stamp;
 mod watchers;
 
 use std::{
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
 fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     raise_open_files();
-    // One thread, and one more for players of nuggets: the hub shall have the other processors.
+    // Few threads: the hub shall have the processors.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(async {
         match &args.measure {

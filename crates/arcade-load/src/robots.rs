@@ -1,50 +1,161 @@
 //! Clients of robots that act at random. They decide without looking at the board, so that they cost next to nothing.
 
-use std::{io, net::SocketAddr, time::Instant};
+use std::{
+    io::{self, ErrorKind, Write as _},
+    net::SocketAddr,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
 
+use anyhow::{Context as _, anyhow, bail};
 use bytes::BytesMut;
+use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use netcore::wire::ShortText;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use robots::{Action, ClientMessage, Direction, Incoming, ServerMessage, protocol::encode};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
 
-use crate::lateness::Arrivals;
+use crate::{lateness::Arrivals, stamp::Receiver};
 
 /// Milliseconds of a turn: ten a second.
 pub(crate) const TURN: u64 = 100;
+/// Robots of a match.
+pub(crate) const ROBOTS: u32 = 4;
 
-/// Plays one match as one player. Returns when its turns arrived.
-///
-/// # Errors
-/// When the connection breaks, or the server sends what is no message.
-pub(crate) async fn play(server: SocketAddr, name: String, seed: u64) -> anyhow::Result<Arrivals> {
-    let mut chance = Pcg64::seed_from_u64(seed);
-    let mut stream = TcpStream::connect(server).await?;
-    netshell::tune_stream(&stream);
-    let (mut incoming, mut arrivals, mut answers) = (Incoming::default(), Arrivals::default(), BytesMut::new());
+/// How often the clients look at what has arrived. Thousands of them share the processors with the hub; if each woke up for its turn, the
+/// hub would be interrupted for every one. The times of arrival come from the system.
+const LOOK: Duration = Duration::from_millis(10);
+/// The share of turns in which a client does nothing, in percent: that of the hub's bots.
+const IDLE: u32 = 15;
+/// How many clients are served at a time.
+const BATCH: usize = 1024;
+/// How much is read at a time.
+const BUFFER: usize = 4096;
+
+/// The clients of matches, on a thread of their own.
+#[derive(Debug)]
+pub(crate) struct Players(JoinHandle<anyhow::Result<Vec<Arrivals>>>);
+
+impl Players {
+    /// Lets [`ROBOTS`] clients play one match at each of these servers, which begin one after another with a `pause` in between.
+    ///
+    /// # Errors
+    /// When the system has no thread.
+    pub(crate) fn start(servers: Vec<SocketAddr>, pause: Duration) -> io::Result<Self> {
+        Ok(Self(thread::Builder::new().name("robots".into()).spawn(move || play(&servers, pause))?))
+    }
+
+    /// Waits for the end of all matches. Returns when the turns arrived, for each client.
+    ///
+    /// # Errors
+    /// When a connection breaks, or a server sends what is no message.
+    pub(crate) fn finish(self) -> anyhow::Result<Vec<Arrivals>> {
+        self.0.join().map_err(|_| anyhow!("the players of robots panicked"))?
+    }
+}
+
+fn play(servers: &[SocketAddr], pause: Duration) -> anyhow::Result<Vec<Arrivals>> {
+    let mut poll = Poll::new()?;
+    let mut events = Events::with_capacity(BATCH);
+    let mut receiver = Receiver::new();
+    let mut players: Vec<Player> = vec![];
+    let mut coming = servers.iter().zip(0..).peekable();
+    let begun = Instant::now();
     loop {
-        if stream.read_buf(incoming.buffer()).await? == 0 {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        while let Some((&server, _)) = coming.next_if(|&(_, place)| pause * place <= begun.elapsed()) {
+            for seed in 0..ROBOTS {
+                let mut player = Player::connect(server, seed).with_context(|| format!("cannot join at {server}"))?;
+                poll.registry().register(&mut player.stream, Token(players.len()), Interest::READABLE)?;
+                players.push(player);
+            }
         }
-        let now = Instant::now();
-        while let Some(message) = incoming.next_message()? {
-            let answer = match message {
-                ServerMessage::Hello(_) => ClientMessage::Join { name: ShortText::try_from(&*name)? },
-                ServerMessage::Turn { turn, .. } => {
-                    arrivals.push(turn, now);
-                    ClientMessage::Action(action(&mut chance))
-                }
-                ServerMessage::GameEnded { .. } => return Ok(arrivals),
-                ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => continue,
+        loop {
+            match poll.poll(&mut events, Some(Duration::ZERO)) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                polled => polled?,
+            }
+            if events.is_empty() {
+                break;
+            }
+            for event in &events {
+                players[event.token().0].look(&mut receiver).context("a player of robots failed")?;
+            }
+        }
+        if coming.peek().is_none() && players.iter().all(|player| player.over) {
+            return Ok(players.into_iter().map(|player| player.arrivals).collect());
+        }
+        // Matches begin when they are to, and not together.
+        let next = coming.peek().map(|&(_, place)| (pause * place).saturating_sub(begun.elapsed()));
+        thread::sleep(next.map_or(LOOK, |next| next.min(LOOK)));
+    }
+}
+
+/// One client.
+#[derive(Debug)]
+struct Player {
+    stream: TcpStream,
+    name: String,
+    chance: Pcg64,
+    incoming: Incoming,
+    arrivals: Arrivals,
+    over: bool,
+}
+
+impl Player {
+    fn connect(server: SocketAddr, seed: u32) -> io::Result<Self> {
+        let stream = std::net::TcpStream::connect(server)?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        Receiver::prepare(&stream)?;
+        Ok(Self {
+            stream: TcpStream::from_std(stream),
+            name: format!("Load {seed}"),
+            chance: Pcg64::seed_from_u64(seed.into()),
+            incoming: Incoming::default(),
+            arrivals: Arrivals::default(),
+            over: false,
+        })
+    }
+
+    // Reads what has arrived, and answers turns.
+    fn look(&mut self, receiver: &mut Receiver) -> anyhow::Result<()> {
+        let mut buffer = [0; BUFFER];
+        while !self.over {
+            let (count, at) = match receiver.receive(&self.stream, &mut buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                read => read?,
             };
-            answers.clear();
-            encode(&answer, &mut answers);
-            stream.write_all(&answers).await?;
+            if count == 0 {
+                bail!("the server closed the connection");
+            }
+            self.incoming.buffer().extend_from_slice(&buffer[..count]);
+            let mut answers = BytesMut::new();
+            while let Some(message) = self.incoming.next_message()? {
+                let answer = match message {
+                    ServerMessage::Hello(_) => ClientMessage::Join { name: ShortText::try_from(&*self.name)? },
+                    ServerMessage::Turn { turn, .. } => {
+                        self.arrivals.push(turn, at);
+                        if self.chance.random_range(0..100) < IDLE {
+                            continue;
+                        }
+                        ClientMessage::Action(action(&mut self.chance))
+                    }
+                    ServerMessage::GameEnded { .. } => {
+                        self.over = true;
+                        break;
+                    }
+                    ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => continue,
+                };
+                encode(&answer, &mut answers);
+            }
+            if !answers.is_empty() && !self.over {
+                self.stream.write_all(&answers)?;
+            }
+            if count < buffer.len() {
+                return Ok(());
+            }
         }
+        Ok(())
     }
 }
 

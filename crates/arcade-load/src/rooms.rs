@@ -2,21 +2,16 @@
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
-use anyhow::Context as _;
 use serde_json::json;
-use tokio::{task::LocalSet, time::sleep};
 
 use crate::{
     args::Rooms,
     explorers::{Explorers, PLAYERS},
     floor::{self, Floor},
     hub::{Hub, Load, Room},
-    lateness::{Arrivals, Distribution},
-    robots,
+    lateness::Distribution,
+    robots::{self, Players, ROBOTS},
 };
-
-/// Robots of a match.
-pub(crate) const ROBOTS: u32 = 4;
 
 /// Between the starts of two matches of robots: the turns of all matches are spread over the time between two turns.
 const START_PAUSE: Duration = Duration::from_micros(7_300);
@@ -35,8 +30,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
     writeln!(report, "| --- | --- | --- | --- |")?;
     let mut bare = String::new();
     if args.floor {
-        let Floor { late, processors } =
-            LocalSet::new().run_until(floor::measure(half, args.count - half, args.turns)).await?;
+        let Floor { late, processors } = floor::measure(half, args.count - half, args.turns).await?;
         writeln!(report, "| bare loops: {} turns late by | {} |", late.len(), late.cells())?;
         bare = format!(" Bare loops for the same messages kept {processors:.2} busy.");
     }
@@ -51,7 +45,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
         }),
     )?;
     let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
-    let (late, displays, processors) = LocalSet::new().run_until(play(&hub, &robots, nuggets)).await?;
+    let (late, displays, processors) = play(&hub, &robots, nuggets).await?;
     writeln!(report, "| the hub: {} turns late by | {} |", late.len(), late.cells())?;
     writeln!(report)?;
     // While all clients are still there.
@@ -72,26 +66,14 @@ fn open(hub: &Hub, count: u32, options: &serde_json::Value) -> anyhow::Result<Ve
 async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>) -> anyhow::Result<(Distribution, u64, f64)> {
     let explorers = Explorers::start(nuggets).await?;
     let load = Load::start(hub)?;
-    let mut matches = vec![];
-    for room in robots {
-        for seed in 0..ROBOTS {
-            matches.push(tokio::task::spawn_local(robots::play(room.address, format!("Load {seed}"), seed.into())));
-        }
-        sleep(START_PAUSE).await;
-    }
-    let late = lateness(matches).await?;
+    let late = lateness(Players::start(robots.iter().map(|room| room.address).collect(), START_PAUSE)?)?;
     let processors = load.processors(hub)?;
     Ok((late, explorers.stop()?, processors))
 }
 
 /// Waits for the end of all matches, and gives how late their turns were.
-pub(crate) async fn lateness(
-    matches: Vec<tokio::task::JoinHandle<anyhow::Result<Arrivals>>>,
-) -> anyhow::Result<Distribution> {
-    let mut late = vec![];
-    for played in matches {
-        let arrivals = played.await?.context("a player of robots failed")?;
-        late.extend(arrivals.lateness(Duration::from_millis(robots::TURN)));
-    }
-    Ok(Distribution::new(late))
+pub(crate) fn lateness(players: Players) -> anyhow::Result<Distribution> {
+    let arrivals = players.finish()?;
+    let turn = Duration::from_millis(robots::TURN);
+    Ok(Distribution::new(arrivals.iter().flat_map(|arrivals| arrivals.lateness(turn)).collect()))
 }

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     path::Path,
-    time::{Duration, Instant},
+    time::{Duration, SystemTime},
 };
 
 use anyhow::{Context as _, bail};
@@ -17,8 +17,8 @@ use crate::{
     args::Watchers,
     hub::{Hub, Load, Room},
     lateness::{Arrivals, Distribution, Schedule},
-    robots,
-    rooms::ROBOTS,
+    robots::{self, Players, ROBOTS},
+    stamp::Stamped,
 };
 
 /// The first byte of a turn, and of the end of a game.
@@ -54,15 +54,11 @@ async fn watch(hub: &Hub, room: &Room, args: &Watchers, report: &mut String) -> 
         browsers.push(tokio::task::spawn_local(look_on(browser)));
     }
     let load = Load::start(hub)?;
-    let players = (0..u64::from(ROBOTS))
-        .map(|seed| tokio::task::spawn_local(robots::play(room.address, format!("Load {seed}"), seed)))
-        .collect::<Vec<_>>();
-    for player in players {
-        player.await?.context("a player of robots failed")?;
-    }
+    let players = Players::start(vec![room.address], Duration::ZERO)?;
+    tokio::task::spawn_blocking(|| players.finish()).await??;
     let processors = load.processors(hub)?;
     // By turn: when it came to the first and to the last of them, and to how many.
-    let mut turns = BTreeMap::<u16, (Instant, Instant, u32)>::new();
+    let mut turns = BTreeMap::<u16, (SystemTime, SystemTime, u32)>::new();
     for browser in browsers {
         for (turn, at) in browser.await?.context("a browser lost the match")? {
             let (first, last, count) = turns.entry(turn).or_insert((at, at, 0));
@@ -85,17 +81,17 @@ async fn watch(hub: &Hub, room: &Room, args: &Watchers, report: &mut String) -> 
     Ok((Distribution::new(last.lateness_by(&schedule)), processors))
 }
 
-type Browser = WebSocketStream<TcpStream>;
+type Browser = WebSocketStream<Stamped>;
 
 async fn open(hub: &Hub, room: &Room) -> anyhow::Result<Browser> {
-    let stream = TcpStream::connect(hub.address()).await?;
+    let stream = Stamped::new(TcpStream::connect(hub.address()).await?)?;
     let url = format!("ws://{}/rooms/{}/socket?watch=true", hub.address(), room.id);
     let (browser, _) = client_async(url, stream).await?;
     Ok(browser)
 }
 
 // Receives until the match is over, and records when turns arrived.
-async fn look_on(mut browser: Browser) -> anyhow::Result<Vec<(u16, Instant)>> {
+async fn look_on(mut browser: Browser) -> anyhow::Result<Vec<(u16, SystemTime)>> {
     let mut turns = vec![];
     while let Some(message) = browser.next().await {
         let message = match message? {
@@ -104,7 +100,7 @@ async fn look_on(mut browser: Browser) -> anyhow::Result<Vec<(u16, Instant)>> {
             _ => continue,
         };
         match message[..] {
-            [TURN_TAG, high, low, ..] => turns.push((u16::from_be_bytes([high, low]), Instant::now())),
+            [TURN_TAG, high, low, ..] => turns.push((u16::from_be_bytes([high, low]), browser.get_ref().last())),
             [ENDED_TAG, ..] => return Ok(turns),
             _ => {}
         }

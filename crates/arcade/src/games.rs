@@ -66,6 +66,11 @@ impl Game {
         }
     }
 
+    /// Whether its turns come by the clock, whoever acts.
+    pub(crate) const fn is_timed(self) -> bool {
+        matches!(self, Self::Robots)
+    }
+
     /// How its messages look in WebSocket frames.
     pub(crate) const fn frames(self) -> Frames {
         match self {

@@ -32,6 +32,7 @@ use crate::{
     record::make_private,
     results::Results,
     room::Place,
+    threads::Threads,
     warden::Bans,
     web,
 };
@@ -60,9 +61,9 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let threads = Threads::start()?;
     let store = {
-        let _context = runtime.enter();
+        let _context = threads.rest().enter();
         match &args.database {
             Some(address) => Store::server(address)?,
             None => Store::file(&args.data.join(RESULTS))?,
@@ -77,8 +78,8 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         rooms_per_host: args.rooms_per_host,
         proxies: args.proxy.clone(),
     });
-    let (hub, before) = Hub::new(&args.data, place, limits, Duration::from_secs(args.empty_rooms))?;
-    let ended = runtime.block_on(async {
+    let (hub, before) = Hub::new(&args.data, place, limits, Duration::from_secs(args.empty_rooms), threads.handles())?;
+    let ended = threads.rest().block_on(async {
         let mut stop = Box::pin(shutdown().context("cannot listen for signals")?);
         if !before.is_empty() {
             let rooms = before.len();
@@ -126,8 +127,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         results.finish().await;
         anyhow::Ok(())
     });
-    // Blocking work that is under way must not delay the end.
-    runtime.shutdown_background();
+    threads.shut_down();
     ended?;
     Ok(ExitCode::SUCCESS)
 }

@@ -39,6 +39,7 @@ use crate::{
     results::Results,
     room::{Fate, Place, Room, open},
     seats::Secret,
+    threads::Handles,
     warden::Bans,
 };
 
@@ -85,6 +86,7 @@ pub(crate) struct Hub {
     limits: Arc<Limits>,
     records: Records,
     empty_rooms: Duration,
+    handles: Handles,
     rooms: Mutex<BTreeMap<String, Arc<Room>>>,
     // Held from the check of the limits until the new room counts, and while a room is closed or begins anew.
     opening: Mutex<()>,
@@ -107,6 +109,7 @@ impl Hub {
         place: Place,
         limits: Arc<Limits>,
         empty_rooms: Duration,
+        handles: Handles,
     ) -> anyhow::Result<(Arc<Self>, Vec<Record>)> {
         let secret = secret(&directory.join(SECRET))?;
         let (records, before) = Records::open(directory.join("rooms"))?;
@@ -118,6 +121,7 @@ impl Hub {
             limits,
             records,
             empty_rooms,
+            handles,
             rooms: Mutex::default(),
             opening: Mutex::default(),
             tasks: Mutex::default(),
@@ -273,7 +277,12 @@ impl Hub {
     // Opens a room, writes it down, and runs it until it ends.
     fn run(self: &Arc<Self>, record: Record) -> anyhow::Result<Arc<Room>> {
         let before = record.clone();
-        let (room, run) = open(record, &self.place)?;
+        let handle = self.handles.of(record.options.game()).clone();
+        let (room, run) = {
+            // Its sockets and timers are those of the runtime that runs it.
+            let _context = handle.enter();
+            open(record, &self.place)?
+        };
         let record = room.record().clone();
         // A thousand rooms that come back as they were need no disk.
         if record != before {
@@ -281,6 +290,7 @@ impl Hub {
         }
         info!(room = record.id, port = record.port, "a room is open");
         self.rooms().insert(record.id.clone(), Arc::clone(&room));
+        let _context = self.handles.rest().enter();
         room.bots.start(&room);
         tokio::spawn(life::attend(Arc::downgrade(self), Arc::clone(&room)));
         let hub = Arc::downgrade(self);
@@ -288,7 +298,7 @@ impl Hub {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // The results of those that have ended.
         while tasks.try_join_next().is_some() {}
-        tasks.spawn(async move {
+        let attended = async move {
             let end = AssertUnwindSafe(run).catch_unwind().await;
             let Some(hub) = hub.upgrade() else { return end.ok() };
             match (&end, ended.fate()) {
@@ -298,7 +308,8 @@ impl Hub {
                 (Ok(_), Fate::Renewed) | (Err(_), _) => tokio::task::block_in_place(|| hub.renew(&ended)),
             }
             end.ok()
-        });
+        };
+        tasks.spawn_on(attended, &handle);
         Ok(room)
     }
 

@@ -38,6 +38,7 @@ mod results;
 mod room;
 mod rooms;
 mod seats;
+mod threads;
 mod transport;
 mod warden;
 mod web;

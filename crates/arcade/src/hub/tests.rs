@@ -10,7 +10,7 @@ use testkit::{PATIENCE, TempDir, peer::Peer};
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::{limits::Settings, ports::Ports};
+use crate::{limits::Settings, ports::Ports, threads::Handles};
 
 /// Whoever has this name makes the engine panic.
 const CULPRIT: &str = "Culprit";
@@ -89,7 +89,7 @@ fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         metrics: Metrics::new(),
     };
     let limits = Limits::new(Settings { sockets_per_host: 9, rooms_per_host: 9, proxies: vec![] });
-    let (hub, none) = Hub::new(data.path(), place, limits, Duration::from_mins(5)).unwrap();
+    let (hub, none) = Hub::new(data.path(), place, limits, Duration::from_mins(5), Handles::current()).unwrap();
     assert_eq!(none, []);
     let rooms = [(); 2].map(|()| hub.open(&Options::usual(Game::Nuggets), None, true).unwrap());
     (hub, rooms)
