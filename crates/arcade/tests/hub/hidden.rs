@@ -416,6 +416,9 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
         for table in engine.tables() {
             let Some((game, round)) = table.game().and_then(|game| Some((game, game.round()?))) else { continue };
             let order = deck(engine.config().seed, table.number(), game.played() + 1);
+            // A card to each seat, the hole card, another to each seat, the upcard.
+            let dealt = (0..6).filter(|&seat| round.shown(seat).is_some()).count();
+            assert_eq!(round.upcard(), order[2 * dealt + 1]);
             let shown: Vec<Card> =
                 (0..6).filter_map(|seat| round.shown(seat)).flat_map(|(hand, _)| hand.cards().to_vec()).collect();
             let unseen: Vec<Card> =
@@ -477,8 +480,11 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
         }
     }
     let (path, heard) = party.end(hub, "mastermind");
-    let mut sent: Vec<(PeerId, Vec<String>)> = vec![];
+    // In the order of sending, with the number of the arrival.
+    let mut sent: Vec<(usize, PeerId, Vec<String>)> = vec![];
+    let mut arrival = 0;
     judge::<mastermind::Server>(path, heard, |replay, _, outputs| {
+        arrival += 1;
         let everyone: Vec<PeerId> = replay.peers().map(|peer| peer.peer).collect();
         for output in outputs {
             let (to, frame) = match output {
@@ -487,18 +493,31 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
                 _ => continue,
             };
             let words: Vec<String> = String::from_utf8_lossy(frame).split_whitespace().map(str::to_owned).collect();
-            sent.extend(to.into_iter().map(|peer| (peer, words.clone())));
+            sent.extend(to.into_iter().map(|peer| (arrival, peer, words.clone())));
         }
     });
     let is_code = |word: &&String| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let code = sent.iter().filter(|(_, words)| words[0] == "OVER").find_map(|(_, words)| words.iter().find(is_code));
+    let overs = sent.iter().filter(|(_, _, words)| words[0] == "OVER");
+    let code = overs.clone().find_map(|(_, _, words)| words.iter().find(is_code));
     let code = code.expect("the code is shown at the end").clone();
-    let peers: BTreeSet<PeerId> = sent.iter().map(|(peer, _)| *peer).collect();
+    let peers: BTreeSet<PeerId> = sent.iter().map(|(_, peer, _)| *peer).collect();
+    let mut hidden = 0;
     for peer in peers {
-        let own = sent.iter().filter(|(to, _)| *to == peer).map(|(_, words)| words);
+        let own = || sent.iter().filter(move |(_, to, _)| *to == peer);
         // Up to where it is over for this peer; the code that it found itself is no news.
-        let before: Vec<_> = own.take_while(|words| words[0] != "OVER" || !words.contains(&code)).collect();
+        let before: Vec<_> =
+            own().map(|(.., words)| words).take_while(|words| words[0] != "OVER" || !words.contains(&code)).collect();
         assert!(before.len() > 10, "{before:?}");
         assert!(before.iter().all(|words| words[0] == "ROW" || !words.contains(&code)), "{peer}: {code} in {before:?}");
+        // Whoever races sees the answers of the others and not their guesses, until all is shown.
+        let seat = before.iter().find(|words| words[0] == "OK").map(|words| words[1].clone());
+        let end = own().find(|(.., words)| words[0] == "OVER" && words.contains(&code)).expect("it is shown to all").0;
+        for (.., words) in
+            own().filter(|(at, _, words)| *at < end && words[0] == "ROW" && seat.as_ref() != words.get(1))
+        {
+            assert!(words[3].bytes().all(|byte| !byte.is_ascii_digit()), "{peer}: {words:?}");
+            hidden += 1;
+        }
     }
+    assert!(hidden > 10, "{hidden} rows of others");
 }
