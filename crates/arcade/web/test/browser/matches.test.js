@@ -171,3 +171,47 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
   assert.equal(await rows.getByText(/^row \d+: /).count(), 0);
   await ann.leave();
 });
+
+test('mastermind: pegs are dragged into their places, and lifelines tell the truth', bound, async () => {
+  const room = await hub.open({ game: 'mastermind', seed: 7 });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Row 1 of 10');
+  const rows = page.getByRole('list', { name: 'Rows' });
+  // From the last place to the first, which taps would fill in the other order.
+  for (const [place, digit] of [[4, '5'], [3, '6'], [2, '7'], [1, '8']])
+    await page
+      .getByRole('group', { name: 'Pegs' })
+      .getByRole('button', { name: String(digit) })
+      .dragTo(page.getByRole('button', { name: `Place ${place}: empty` }));
+  await page.getByRole('button', { name: 'Guess' }).click();
+  await rows.getByText('row 1: 8 7 6 5, ').waitFor();
+
+  // One lifeline a game.
+  const games = /** @type {const} */ ([
+    { button: 'A digit: 1 row', next: 3, words: /^row 2: a lifeline says that the code has a (?<peg>\d)$/ },
+    { button: 'A digit and its place: 2 rows', next: 3, words: /^row 1: a lifeline says that place (?<place>\d) is (?<peg>\d)$/ },
+  ]);
+  for (const { button, next, words } of games) {
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await ann.reads(`Row ${next} of 10`);
+    const said = words.exec((await rows.getByText(words).textContent()) ?? '')?.groups ?? assert.fail(button);
+    for (const name of ['A digit: used up', 'A digit and its place: used up'])
+      assert.ok(await page.getByRole('button', { name, exact: true }).isDisabled(), name);
+    const place = said.place ? Number(said.place) - 1 : null;
+    if (place !== null) {
+      const known = '*'.repeat(place) + said.peg + '*'.repeat(3 - place);
+      await page.getByRole('img', { name: `The code is like ${known}` }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Give up' }).click();
+    const code = page.getByRole('img', { name: /^The code is \d/ });
+    await code.waitFor();
+    const pegs = ((await code.getAttribute('aria-label')) ?? '').replace('The code is ', '').split(' ');
+    assert.equal(pegs.length, 4);
+    assert.ok(place === null ? pegs.includes(said.peg) : pegs[place] === said.peg, `${words} and ${pegs.join('')}`);
+    await page.getByRole('button', { name: 'New game' }).click();
+    await ann.reads('Row 1 of 10');
+  }
+  await ann.leave();
+});
