@@ -64,13 +64,15 @@ pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::
     let took = start.elapsed();
     stop.store(true, Ordering::Release);
     let panicked = || io::Error::other("a bare loop panicked");
-    let busy = server.join().map_err(|_| panicked())?? + displays.join().map_err(|_| panicked())??;
+    let (_connections, serving) = server.join().map_err(|_| panicked())??;
+    let busy = serving + displays.join().map_err(|_| panicked())??;
     explorers.stop()?;
     Ok(Floor { late, processors: busy.as_secs_f64() / took.as_secs_f64() })
 }
 
-// The loop of robots. Matches begin evenly spread over the duration of a turn, as those of a hub do. Returns its processor time.
-fn serve(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<Duration> {
+// The loop of robots. Matches begin evenly spread over the duration of a turn, as those of a hub do. Returns its processor time, and the
+// connections: closed at once, they could break while a player still answers the last turn.
+fn serve(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<(Vec<TcpStream>, Duration)> {
     let streams = (0..count).map(|_| {
         let (stream, _) = listener.accept()?;
         stream.set_nodelay(true)?;
@@ -103,7 +105,8 @@ fn serve(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<Durat
     message.clear();
     encode(&ServerMessage::GameEnded { scores: BTreeMap::new() }, &mut message);
     streams.iter_mut().try_for_each(|player| player.write_all(&message))?;
-    busy()
+    let busy = busy()?;
+    Ok((streams, busy))
 }
 
 // The loop of nuggets. Players who arrive one after another share a room. Returns its processor time.

@@ -290,6 +290,7 @@ impl Hub {
         }
         info!(room = record.id, port = record.port, "a room is open");
         self.rooms().insert(record.id.clone(), Arc::clone(&room));
+        // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
         let _context = self.handles.rest().enter();
         room.bots.start(&room);
         tokio::spawn(life::attend(Arc::downgrade(self), Arc::clone(&room)));
