@@ -481,7 +481,7 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
     }
     let (path, heard) = party.end(hub, "mastermind");
     // In the order of sending, with the number of the arrival.
-    let mut sent: Vec<(usize, PeerId, Vec<String>)> = vec![];
+    let mut told: Vec<(usize, PeerId, Vec<String>)> = vec![];
     let mut arrival = 0;
     judge::<mastermind::Server>(path, heard, |replay, _, outputs| {
         arrival += 1;
@@ -493,17 +493,17 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
                 _ => continue,
             };
             let words: Vec<String> = String::from_utf8_lossy(frame).split_whitespace().map(str::to_owned).collect();
-            sent.extend(to.into_iter().map(|peer| (arrival, peer, words.clone())));
+            told.extend(to.into_iter().map(|peer| (arrival, peer, words.clone())));
         }
     });
     let is_code = |word: &&String| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let overs = sent.iter().filter(|(_, _, words)| words[0] == "OVER");
+    let overs = told.iter().filter(|(_, _, words)| words[0] == "OVER");
     let code = overs.clone().find_map(|(_, _, words)| words.iter().find(is_code));
     let code = code.expect("the code is shown at the end").clone();
-    let peers: BTreeSet<PeerId> = sent.iter().map(|(_, peer, _)| *peer).collect();
+    let peers: BTreeSet<PeerId> = told.iter().map(|(_, peer, _)| *peer).collect();
     let mut hidden = 0;
     for peer in peers {
-        let own = || sent.iter().filter(move |(_, to, _)| *to == peer);
+        let own = || told.iter().filter(move |(_, to, _)| *to == peer);
         // Up to where it is over for this peer; the code that it found itself is no news.
         let before: Vec<_> =
             own().map(|(.., words)| words).take_while(|words| words[0] != "OVER" || !words.contains(&code)).collect();
