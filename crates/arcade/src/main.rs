@@ -49,6 +49,11 @@ use cmdkit::{EXIT_USAGE, Usage};
 
 use crate::args::Args;
 
+// The released hub is a static one.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "" }, |args: Args| {
         #[cfg(unix)]
