@@ -85,7 +85,7 @@ impl Receiver {
     {
         use io::Read as _;
 
-        Ok((SockRef::from(socket).read(buffer)?, SystemTime::now()))
+        Ok(((&*SockRef::from(socket)).read(buffer)?, SystemTime::now()))
     }
 }
 
