@@ -98,6 +98,8 @@ pub(crate) struct Stamped {
 }
 
 impl Stamped {
+    /// A connection over `stream`.
+    ///
     /// # Errors
     /// When the system refuses.
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {

@@ -497,8 +497,7 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
         }
     });
     let is_code = |word: &&String| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let overs = told.iter().filter(|(_, _, words)| words[0] == "OVER");
-    let code = overs.clone().find_map(|(_, _, words)| words.iter().find(is_code));
+    let code = told.iter().filter(|(.., words)| words[0] == "OVER").find_map(|(.., words)| words.iter().find(is_code));
     let code = code.expect("the code is shown at the end").clone();
     let peers: BTreeSet<PeerId> = told.iter().map(|(_, peer, _)| *peer).collect();
     let mut hidden = 0;

@@ -103,14 +103,17 @@ test('blackjack: two browsers and a native client play all rounds', bound, async
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-test('mastermind: one browser finds the code, sees the result, its replay, and plays again', bound, async () => {
-  // The seed makes the codes, so that the game takes several rows.
+/** Ann before the first row of a game whose code takes several rows: the seed makes it. */
+async function breakCodes() {
   const room = await hub.open({ game: 'mastermind', seed: 7 });
   const ann = await Person.come(browser, hub.address, 'Ann');
-  const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
   await ann.reads('Row 1 of 10');
-  const rows = page.getByRole('list', { name: 'Rows' });
+  return { room, ann, page: ann.page, rows: ann.page.getByRole('list', { name: 'Rows' }) };
+}
+
+test('mastermind: one browser finds the code, sees the result, its replay, and plays again', bound, async () => {
+  const { room, ann, page, rows } = await breakCodes();
   const breaker = new Codebreaker();
   /** The last guess and its answer, as they are told to those who do not see them. @param {number} row */
   const answer = async (row) => {
@@ -173,12 +176,7 @@ test('mastermind: one browser finds the code, sees the result, its replay, and p
 });
 
 test('mastermind: pegs are dragged into their places, and lifelines tell the truth', bound, async () => {
-  const room = await hub.open({ game: 'mastermind', seed: 7 });
-  const ann = await Person.come(browser, hub.address, 'Ann');
-  const { page } = ann;
-  await ann.go(`/rooms/${room.id}`);
-  await ann.reads('Row 1 of 10');
-  const rows = page.getByRole('list', { name: 'Rows' });
+  const { ann, page, rows } = await breakCodes();
   // From the last place to the first, which taps would fill in the other order.
   for (const [place, digit] of [[4, '5'], [3, '6'], [2, '7'], [1, '8']])
     await page
@@ -190,12 +188,13 @@ test('mastermind: pegs are dragged into their places, and lifelines tell the tru
 
   // One lifeline a game.
   const games = /** @type {const} */ ([
-    { button: 'A digit: 1 row', next: 3, words: /^row 2: a lifeline says that the code has a (?<peg>\d)$/ },
-    { button: 'A digit and its place: 2 rows', next: 3, words: /^row 1: a lifeline says that place (?<place>\d) is (?<peg>\d)$/ },
+    { button: 'A digit: 1 row', words: /^row 2: a lifeline says that the code has a (?<peg>\d)$/ },
+    { button: 'A digit and its place: 2 rows', words: /^row 1: a lifeline says that place (?<place>\d) is (?<peg>\d)$/ },
   ]);
-  for (const { button, next, words } of games) {
+  for (const { button, words } of games) {
     await page.getByRole('button', { name: button, exact: true }).click();
-    await ann.reads(`Row ${next} of 10`);
+    // The first is asked in row 2, the second in row 1.
+    await ann.reads('Row 3 of 10');
     const said = words.exec((await rows.getByText(words).textContent()) ?? '')?.groups ?? assert.fail(button);
     for (const name of ['A digit: used up', 'A digit and its place: used up'])
       assert.ok(await page.getByRole('button', { name, exact: true }).isDisabled(), name);
