@@ -35,6 +35,7 @@ use self::{
 };
 use crate::{
     caller::SocketPermit,
+    connections::bounded,
     hub::Hub,
     pump::{beat, beats, send},
 };
@@ -83,7 +84,7 @@ async fn learn(SocketPermit { place, .. }: SocketPermit, upgrade: WebSocketUpgra
     let Ok(learner) = Arc::clone(&pool().learners).try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "Others watch it learn just now. Try again later.\n").into_response();
     };
-    upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket| {
         run(socket).await;
         drop((place, learner));
     })

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::{
     caller::SocketPermit,
+    connections::bounded,
     hub::Hub,
     pump::{beat, beats, send},
 };
@@ -26,7 +27,7 @@ pub(crate) async fn live(
     SocketPermit { caller, place }: SocketPermit,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket: WebSocket| {
+    bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket: WebSocket| {
         let (sink, stream) = socket.split();
         tell(sink, stream, hub.lobby(), || !hub.bans().has(caller.host())).await;
         drop(place);

@@ -248,7 +248,7 @@ async fn socket(
         return (StatusCode::BAD_REQUEST, "The key of the name is not valid.\n").into_response();
     }
     let role = if entry.watch { Role::Watcher } else { Role::Player };
-    upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket| {
         let seat = returns.unwrap_or_else(|| other_port(caller.0));
         if let (Some(key), Role::Player) = (key.flatten(), role) {
             names::prove(hub.results(), &room, seat, key).await;

@@ -10,7 +10,8 @@
 //! - Whoever sends what was not asked for, does not answer in time, or leaves in the middle of a hand, loses that hand and
 //!   is sent away. Nobody waits for it longer than the time limit of an answer.
 //! - Whoever looks on is sent a [`TableView`] when something has changed, at most ten a second.
-//! - A seat that has lost track hears its round again from BEGIN.
+//! - A seat that has lost track hears the last round again, and the one that is played from BEGIN: the last result may have been
+//!   sent to a connection that was gone. There is never more than one such result, since a seat has to answer before the next.
 //! - When the server was killed and goes on, the round is called off and seats are held for those who had them, see
 //!   `interruption.rs`.
 //!
@@ -232,13 +233,16 @@ impl Table {
         }
     }
 
-    /// Sends a player its round again from the beginning.
+    /// Sends a player the last round again, and the one that is played from its beginning.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let (Some(number), pace) = (self.find(peer), self.pace()) else { return };
-        if let (Some(seat), Some(view)) =
-            (&mut self.seats[number], self.game.as_ref().and_then(|game| game.view(number)))
-        {
-            seat.tell_again(now, view, pace);
+        if let Some(seat) = &mut self.seats[number] {
+            for message in seat.tell_last_again(out) {
+                if self.config.trace {
+                    trace(seat, message, out);
+                }
+            }
+            seat.tell_again(now, self.game.as_ref().and_then(|game| game.view(number)), pace);
             self.flush(now, number, out);
         }
     }
@@ -334,7 +338,7 @@ impl Table {
         let Some(seat) = &mut self.seats[number] else { return };
         while let Some(message) = seat.flush(now, pace, out) {
             if self.config.trace {
-                note(out, Severity::Requested, Some(seat.peer), format!("{} < {message}", seat.name));
+                trace(seat, message, out);
             }
             if message == DealerMessage::Quit {
                 return self.close(number, out);
@@ -397,6 +401,11 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
             game.leave(number);
         }
     }
+}
+
+// A line for the log about a message that a seat was sent.
+fn trace(seat: &Seat, message: DealerMessage, out: &mut Outbox) {
+    note(out, Severity::Requested, Some(seat.peer), format!("{} < {message}", seat.name));
 }
 
 /// A line for the log.

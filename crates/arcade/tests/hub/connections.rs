@@ -1,12 +1,13 @@
 //! Connections that stay open and ask for nothing.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{self, Read as _, Write as _},
     net::TcpStream,
     time::Instant,
 };
 
 use testkit::PATIENCE;
+use tungstenite::Error;
 
 use crate::support::Hub;
 
@@ -47,4 +48,27 @@ fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     }
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));
+}
+
+#[test]
+fn a_frame_longer_than_any_message_is_refused_by_its_header() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
+    for (path, limit) in [("/live".to_owned(), 1024), (format!("/rooms/{room}/socket"), 65_507)] {
+        for length in [limit + 1_u64, 16 << 20, u64::MAX >> 1] {
+            let mut browser = hub.socket(&path, None).unwrap();
+            let header = [&[0x82, 0xff][..], &length.to_be_bytes(), &[1, 2, 3, 4]].concat();
+            browser.0.get_mut().write_all(&header).unwrap();
+            let until = Instant::now() + PATIENCE;
+            let end = loop {
+                assert!(Instant::now() < until, "{path} waits for {length} bytes");
+                match browser.0.read() {
+                    Ok(_) => {}
+                    Err(error) => break error,
+                }
+            };
+            let waits = |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+            assert!(!matches!(&end, Error::Io(error) if waits(error)), "{path} waits for {length} bytes");
+        }
+    }
 }

@@ -13,7 +13,7 @@ mod restart;
 mod results;
 mod support;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{Hub, native};
 use testkit::peer::Peer;
 use tungstenite::Error;
@@ -47,6 +47,31 @@ fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
     again.until("DISPLAY");
     let stolen = hub.socket(&format!("/rooms/{id}/socket?seat={token}x"), None);
     assert!(matches!(&stolen, Err(Error::Http(answer)) if answer.status() == 403));
+}
+
+// The result of a round may be sent while the connection of its player is down.
+#[test]
+fn a_page_that_returns_to_the_blackjack_table_hears_the_last_result_again() {
+    let hub = Hub::start();
+    let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
+    let (mut browser, token) = hub.enter(&room);
+    browser.say("JOIN Ann");
+    browser.until("BEGIN");
+    let card = browser.until("CARD");
+    browser.until("DECISION");
+    browser.say("STAND");
+    let result = browser.until("RESULT");
+    browser.until("DECISION");
+    drop(browser);
+    let mut again = hub.socket(&format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap()), None).unwrap();
+    for expected in ["BEGIN", &card] {
+        assert_eq!(again.next_text(), expected);
+    }
+    assert_eq!(again.until("RESULT"), result);
+    assert_eq!(again.next_text(), "BEGIN");
+    again.until("DECISION");
+    again.say("STAND");
+    again.until("RESULT");
 }
 
 #[test]

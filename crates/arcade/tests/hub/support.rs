@@ -155,12 +155,20 @@ impl Browser {
 
     /// The next text that begins with `front`.
     pub(crate) fn until(&mut self, front: &str) -> String {
+        self.find(|text| text.starts_with(front))
+    }
+
+    /// The next text of the room itself, not of the hub.
+    pub(crate) fn next_text(&mut self) -> String {
+        self.find(|text| !text.starts_with('{'))
+    }
+
+    fn find(&mut self, wanted: impl Fn(&str) -> bool) -> String {
         loop {
-            let message = self.0.read().unwrap();
-            if let Message::Text(text) = message
-                && text.starts_with(front)
-                // The hub has nothing to say.
+            // With "{}" the hub has nothing to say.
+            if let Message::Text(text) = self.0.read().unwrap()
                 && text != "{}"
+                && wanted(&text)
             {
                 return text.to_string();
             }

@@ -50,7 +50,8 @@ pub enum Anomaly {
     /// A result though no round is on.
     #[error("a result came though no round was on; it is not counted")]
     StrayResult,
-    /// A result though no decision was made, or before the hand was played.
+    /// A result though no decision was made, or before the hand was played. After a lost connection a dealer may tell the last round
+    /// again without its questions, which looks like this.
     #[error("a result came before the hand was played")]
     EarlyResult,
     /// A result that the hand cannot have.

@@ -116,9 +116,12 @@ impl Engine for Server {
             (None, 0) => Phase::Lobby,
             (None, _) => Phase::Playing,
         };
-        let players = u32::try_from(self.config.players).unwrap_or(u32::MAX);
-        let taken = self.tables().map(|table| table.status().taken).sum();
-        Status { phase, taken, seats: self.config.tables.saturating_mul(players) }
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        let seats = self.config.tables.saturating_mul(count(self.config.players));
+        let taken: u32 = self.tables().map(|table| table.status().taken).sum();
+        // A table is opened only for a full number of players; before the first, those who wait have its seats.
+        let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
+        Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
     }
 
     fn roster(&self) -> Vec<Occupant> {

@@ -60,7 +60,7 @@ struct HeldState {
 
 impl Recorded for Server {
     const GAME: &'static str = "blackjack";
-    const RULES: u32 = 1;
+    const RULES: u32 = 2;
     type Setup = Config;
     type State = State;
 

@@ -1,12 +1,14 @@
 //! One seat of a table: its player, what it was sent, and what is queued for it.
 
-use alloc::{collections::VecDeque, format, string::String};
+use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
 use core::{mem, time::Duration};
 use netcore::{Outbox, PeerId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    cards::Card,
     fingerprint::Fingerprint,
+    hand::Hand,
     protocol::{DealerMessage, Dialect, Name},
     round::{Verdict, View},
 };
@@ -25,6 +27,16 @@ struct Told {
     verdict: bool,
 }
 
+// The last round whose result was queued for a seat.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    hand: Hand,
+    upcard: Card,
+    verdict: Verdict,
+    // Its result has left.
+    told: bool,
+}
+
 /// A seat that somebody has.
 #[derive(Debug, Clone)]
 pub(super) struct Seat {
@@ -32,6 +44,8 @@ pub(super) struct Seat {
     pub(super) name: Name,
     dialect: Dialect,
     told: Told,
+    // It is told again to a player who has lost track: its result may have been sent to a connection that was gone.
+    last: Option<Last>,
     // At most the messages from a result to the next question, and QUIT: more is not known before an answer came.
     queue: VecDeque<DealerMessage>,
     // The question has left and is not answered.
@@ -62,6 +76,7 @@ impl Seat {
             name,
             dialect,
             told: Told::default(),
+            last: None,
             queue: VecDeque::new(),
             asked: false,
             mute: false,
@@ -94,6 +109,7 @@ impl Seat {
             && !mem::replace(&mut self.told.verdict, true)
         {
             self.queue.push_back(DealerMessage::Result(verdict));
+            self.last = Hand::of(view.cards).map(|hand| Last { hand, upcard: view.upcard, verdict, told: false });
         }
     }
 
@@ -102,20 +118,40 @@ impl Seat {
         self.told = Told::default();
     }
 
+    /// Tells the last round again, without pauses: only on links that mark messages off can a player lose track. Returns the messages.
+    pub(super) fn tell_last_again(&mut self, out: &mut Outbox) -> Vec<DealerMessage> {
+        let Some(Last { hand, upcard, verdict, told }) = self.last.as_mut().filter(|_| !self.leaving) else {
+            return vec![];
+        };
+        *told = true;
+        let (first, others) = hand.cards().split_at(hand.cards().len().min(2));
+        let mut messages = vec![DealerMessage::Begin];
+        messages.extend(first.iter().copied().map(DealerMessage::Card));
+        messages.push(DealerMessage::Upcard(*upcard));
+        messages.extend(others.iter().copied().map(DealerMessage::Card));
+        messages.push(DealerMessage::Result(*verdict));
+        for message in &messages {
+            out.send(self.peer, message.to_bytes(self.dialect));
+        }
+        messages
+    }
+
     /// Tells the round again from its beginning. A question is asked again with it, but the time to answer it is what is left
     /// of the first: otherwise whoever loses track over and over would never have to answer.
-    pub(super) fn tell_again(&mut self, now: Time, view: View<'_>, pace: Pace) {
+    pub(super) fn tell_again(&mut self, now: Time, view: Option<View<'_>>, pace: Pace) {
         if self.leaving {
             return;
         }
         self.queue.clear();
         self.told = Told::default();
         self.asked = false;
-        if view.asked {
+        if view.is_some_and(|view| view.asked) {
             self.due.get_or_insert(now.plus(pace.timeout));
         }
         self.free_at = self.free_at.max(now);
-        self.tell(view);
+        if let Some(view) = view {
+            self.tell(view);
+        }
     }
 
     /// The player has answered: the next message leaves at once.
@@ -137,16 +173,14 @@ impl Seat {
 
     /// The result that it was not told yet; never more than one, since it has to answer before the next.
     pub(super) fn untold(&self) -> Option<Verdict> {
-        self.queue.iter().find_map(|message| match message {
-            DealerMessage::Result(verdict) => Some(*verdict),
-            _ => None,
-        })
+        self.last.filter(|last| !last.told).map(|last| last.verdict)
     }
 
     /// Takes leave once what is queued is out.
     pub(super) fn leave(&mut self) {
         self.leaving = true;
         self.told = Told::default();
+        self.last = None;
         self.asked = false;
         self.due = None;
         self.queue.push_back(DealerMessage::Quit);
@@ -177,6 +211,9 @@ impl Seat {
             self.asked = true;
             self.due.get_or_insert(now.plus(pace.timeout));
         }
+        if let (DealerMessage::Result(_), Some(last)) = (message, &mut self.last) {
+            last.told = true;
+        }
         out.send(self.peer, message.to_bytes(self.dialect));
         Some(message)
     }
@@ -197,13 +234,18 @@ impl Seat {
         let mut fingerprint = Fingerprint::new();
         fingerprint.add(self.peer.0);
         let Told { begun, cards, asked, verdict } = self.told;
-        let flags =
-            [begun, verdict, self.asked, self.mute, self.leaving, self.dialect == Dialect::Text, self.due.is_some()];
+        let text = self.dialect == Dialect::Text;
+        let (due, last) = (self.due.is_some(), self.last.is_some());
+        let flags = [begun, verdict, self.asked, self.mute, self.leaving, text, due, last];
         let flags = flags.into_iter().fold(1, |bits: u64, flag| bits << 1 | u64::from(flag));
         let [cards, asked] = [cards, asked].map(|count| u64::try_from(count).unwrap_or(u64::MAX));
         fingerprint.add(flags << 32 | cards << 16 | asked);
         fingerprint.add(self.free_at.as_nanos());
         fingerprint.add(self.due.map_or(0, Time::as_nanos));
+        if let Some(Last { hand, upcard, verdict, told }) = &self.last {
+            fingerprint.add(hand.packed());
+            fingerprint.add(u64::from(upcard.number()) << 8 | (*verdict as u64) << 1 | u64::from(*told));
+        }
         fingerprint.add_count(self.queue.len());
         for message in &self.queue {
             fingerprint.add(match *message {
@@ -240,10 +282,13 @@ mod tests {
         let game = Game::new(alloc::vec![name.clone()], 1, Seed::from_number(1).generator(1)).unwrap();
         let mut seat = Seat::new(Time::ZERO, PeerId(1), name, Dialect::Text);
         seat.tell(game.view(0).unwrap());
-        let before = seat.fingerprint();
         let later = Time::from_millis(1);
-        let card = DealerMessage::Card(Card::new(1).unwrap());
-        let changes: [(&str, Change); 13] = [
+        let card_of = |number| Card::new(number).unwrap();
+        let card = DealerMessage::Card(card_of(1));
+        let last = Last { hand: Hand::new(), upcard: card_of(1), verdict: Verdict::Win, told: false };
+        seat.last = Some(last);
+        let before = seat.fingerprint();
+        let changes: [(&str, Change); 18] = [
             ("peer", |seat| seat.peer = PeerId(2)),
             ("dialect", |seat| seat.dialect = Dialect::Binary),
             ("begun", |seat| seat.told.begun = false),
@@ -257,6 +302,13 @@ mod tests {
             ("leaving", |seat| seat.leaving = true),
             ("free", |seat| seat.free_at = Time::from_millis(1)),
             ("due", |seat| seat.due = Some(Time::ZERO)),
+            ("no last round", |seat| seat.last = None),
+            ("the hand of the last round", |seat| {
+                assert!(seat.last.as_mut().unwrap().hand.push(Card::new(3).unwrap()));
+            }),
+            ("its upcard", |seat| seat.last.as_mut().unwrap().upcard = Card::new(2).unwrap()),
+            ("its result", |seat| seat.last.as_mut().unwrap().verdict = Verdict::Push),
+            ("whether it was told", |seat| seat.last.as_mut().unwrap().told = true),
         ];
         for (what, change) in changes {
             let mut other = seat.clone();

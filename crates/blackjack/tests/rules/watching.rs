@@ -174,6 +174,63 @@ fn whoever_has_lost_track_hears_its_round_again() {
 }
 
 #[test]
+fn the_last_result_is_told_again_with_its_round() {
+    for delay in [0, 50] {
+        for seed in 0..20 {
+            let seed = Seed::from_number(seed);
+            let mut room = Room::new(Config { delay: Duration::from_millis(delay), seed, ..config(9) });
+            room.connect("Ann");
+            room.send("Ann", b"JOIN Ann\0");
+            room.wait(Duration::from_secs(1));
+            let first = room.heard("Ann");
+            room.refresh("Ann");
+            room.wait(Duration::from_secs(1));
+            assert_eq!(room.heard("Ann"), first, "no round is over");
+
+            room.send("Ann", b"STAND\0");
+            // The result leaves at once, the next round in the pauses: it is told again while it waits, and afterwards.
+            room.refresh("Ann");
+            room.wait(Duration::from_secs(1));
+            let told = room.heard("Ann");
+            room.refresh("Ann");
+            room.wait(Duration::from_secs(1));
+            let mut again = room.heard("Ann");
+            assert!(told.ends_with(&again), "{told:?} and again {again:?}");
+            let second = again.split_off(first.len());
+            let question = first.len() - 1;
+            assert_eq!(first[question], DealerMessage::Decision);
+            assert_eq!(again[..question], first[..question], "the cards of the last round, without its question");
+            assert!(matches!(again[question], DealerMessage::Result(_)), "{again:?}");
+            assert_eq!((&second[0], second.last()), (&DealerMessage::Begin, Some(&DealerMessage::Decision)));
+        }
+    }
+}
+
+#[test]
+fn a_result_on_its_way_is_not_lost_with_the_connection() {
+    let mut room = Room::new(Config { players: 2, delay: Duration::from_millis(50), ..config(9) });
+    for who in ["Ann", "Bob"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+    room.wait(Duration::from_secs(1));
+    // A hand that is bust before the others play: its result waits in the pause after its last card.
+    while room.heard("Ann").contains(&DealerMessage::Decision) {
+        room.send("Ann", b"HIT\0");
+        room.wait(Duration::from_secs(1));
+    }
+    room.heard("Bob");
+    room.refresh("Ann");
+    room.send("Bob", b"STAND\0");
+    room.heard("Ann");
+    room.refresh("Ann");
+    assert!(room.heard("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
+    room.read_again();
+    room.refresh("Ann");
+    assert!(room.heard("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
+}
+
+#[test]
 fn losing_track_over_and_over_gives_no_more_time() {
     let mut room = Room::new(Config { delay: Duration::from_millis(50), ..config(9) });
     room.connect("Ann");
@@ -211,6 +268,23 @@ fn a_game_that_is_gone_on_with_later_tells_nobody() {
     assert_eq!((room.bytes("Ann"), room.bytes("Bob"), room.bytes("Wat")), (vec![], vec![], vec![]));
     assert!(["Ann", "Bob", "Wat"].iter().all(|who| !room.is_closed(who)) && room.printed().is_empty());
     assert_eq!(room.server().outcome(), Some(Outcome::Stopped));
+}
+
+#[test]
+fn those_who_wait_for_the_first_table_have_its_seats() {
+    let mut room = Room::new(Config { players: 2, forever: true, ..config(9) });
+    let status = |room: &Room<Server>| {
+        let status = room.server().status();
+        (status.phase, status.taken, status.seats)
+    };
+    assert_eq!(status(&room), (Phase::Lobby, 0, 2));
+    let mut seen = vec![];
+    for who in ["Ann", "Bob", "Cyd"] {
+        room.connect(who);
+        room.send(who, format!("JOIN {who}\0").as_bytes());
+        seen.push(status(&room));
+    }
+    assert_eq!(seen, [(Phase::Lobby, 1, 2), (Phase::Playing, 2, 2), (Phase::Playing, 2, 2)]);
 }
 
 #[test]

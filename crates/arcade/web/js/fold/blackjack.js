@@ -34,7 +34,7 @@ export function begin() {
 }
 
 /**
- * What of the rounds before is not told again to a page that is reloaded.
+ * What the dealer does not tell again to a page that is reloaded: the rounds before the last.
  * @param {BlackjackState} state
  */
 export const past = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
@@ -74,8 +74,8 @@ export function fold(state, message) {
       const reward = verdict === 'win' ? 1 : verdict === 'push' ? 0 : -1;
       state.asked = false;
       state.verdict = verdict;
-      // After a lost connection the dealer tells the round again, with its result. A new round with the same cards in the same order
-      // follows once in 132,600 rounds.
+      // After a lost connection the dealer tells the last round again, with its result. A new round with the same cards in the same
+      // order follows once in 132,600 rounds.
       const round = JSON.stringify([state.hand, state.upcard, verdict]);
       if (round === state.counted) break;
       state.counted = round;

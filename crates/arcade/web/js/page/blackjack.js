@@ -203,9 +203,12 @@ export function playBlackjack({ board, below, controls, live, watching, playable
       const message = decode(data);
       if (!message) return;
       if (message.kind === 'begin') known = 0;
+      const { counted } = state;
       fold(state, message);
+      // After a lost connection the last result is told again, which may be old.
+      const news = message.kind === 'result' && state.counted !== counted;
       if (message.kind === 'card') sound('card');
-      if (message.kind === 'result') {
+      if (message.kind === 'result' && news) {
         keep(past(state));
         live.textContent = `${VERDICTS[message.verdict]}.`;
         sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
@@ -214,7 +217,7 @@ export function playBlackjack({ board, below, controls, live, watching, playable
         live.textContent = `You have ${total(state.hand)}. Hit or stand?`;
       }
       show();
-      if (message.kind === 'result') changed();
+      if (news) changed();
     },
     room: (now) => {
       room = now;

@@ -258,6 +258,8 @@ function enter(main, id, game, start, watching) {
 
   let returning = false;
   let everOpen = false;
+  /** @type {string | null | undefined} The match that was played when the last message of the game came; none before a game begins. */
+  let heardOf;
   const link = new Link(
     () => {
       const seat = sessionStorage.getItem(key);
@@ -272,7 +274,10 @@ function enter(main, id, game, start, watching) {
     {
       message: (data) => {
         // Messages of the hub are JSON, which no message of a game begins like.
-        if (typeof data !== 'string' || !data.startsWith('{')) return play.message(data);
+        if (typeof data !== 'string' || !data.startsWith('{')) {
+          heardOf = shown?.phase === 'playing' ? shown.match : null;
+          return play.message(data);
+        }
         const { seat, room } = JSON.parse(data);
         if (seat) {
           sessionStorage.setItem(key, seat);
@@ -284,10 +289,14 @@ function enter(main, id, game, start, watching) {
         switch (state.kind) {
           case 'ended':
             announceLink('');
-            if (state.code === CODES.expired) return end('You were away for too long, and your seat was given up.');
-            if (state.code !== CODES.closed) return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
+            if (state.code !== CODES.closed && state.code !== CODES.expired) {
+              return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
+            }
             await inquire().catch(() => false);
-            return end('The game is over.');
+            if (state.code === CODES.closed) return end('The game is over.');
+            if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
+            if (shown?.match !== heardOf || shown?.phase === 'over') return end('The game ended while you were away.');
+            return end('You were away for too long, and your seat was given up.');
           case 'waiting':
             announceLink(watching ? 'The connection is lost. Trying again.' : 'The connection is lost. Your seat is kept; trying again.', 'lost');
             if (state.refused && !(await inquire().catch(() => true))) {

@@ -94,6 +94,26 @@ test('blackjack: a reload keeps the rounds that were played', bound, async () =>
   await ann.leave();
 });
 
+test('blackjack: a round that ended while a page was away counts', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 2, rounds: 50 });
+  const [ann, eve] = await Promise.all(['Ann', 'Eve'].map((name) => Person.come(browser, hub.address, name)));
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Waiting for players: 1 of 2.');
+  await eve.go(`/rooms/${room.id}`);
+  await ann.page.getByRole('button', { name: 'Stand' }).click();
+  await ann.reads('The others play.');
+  await ann.go('/');
+  await eve.page.getByRole('button', { name: 'Stand' }).click();
+  await eve.page.getByText('1 of 50 rounds').waitFor();
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Hit or stand?');
+  await ann.page.getByText('1 of 50 rounds').waitFor();
+  await ann.page.getByRole('button', { name: 'Stand' }).click();
+  await eve.page.getByRole('button', { name: 'Stand' }).click();
+  await Promise.all([ann, eve].map(({ page }) => page.getByText('2 of 50 rounds').waitFor()));
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
 test('the hub is killed and started again: the page says so, comes back and has its seat', bound, async () => {
   const own = await Hub.start();
   try {

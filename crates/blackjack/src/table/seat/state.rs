@@ -4,10 +4,12 @@ use alloc::{collections::VecDeque, vec::Vec};
 use netcore::{PeerId, StateError, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Seat, Told};
+use super::{Last, Seat, Told};
 use crate::{
+    cards::Card,
+    hand::Hand,
     protocol::{DealerMessage, Dialect, Name},
-    round::View,
+    round::{Verdict, View},
 };
 
 /// The most messages that wait in the pauses of a text client: a round with all cards that a hand can have, told again from
@@ -20,6 +22,7 @@ pub(in crate::table) struct SeatState {
     peer: PeerId,
     dialect: Dialect,
     told: Told,
+    last: Option<LastState>,
     queue: Vec<DealerMessage>,
     asked: bool,
     mute: bool,
@@ -28,13 +31,36 @@ pub(in crate::table) struct SeatState {
     due: Option<Time>,
 }
 
+// The last round whose result was queued.
+#[derive(Serialize, Deserialize)]
+struct LastState {
+    hand: Vec<Card>,
+    upcard: Card,
+    verdict: Verdict,
+    told: bool,
+}
+
+impl LastState {
+    fn of(Last { hand, upcard, verdict, told }: Last) -> Self {
+        Self { hand: hand.cards().to_vec(), upcard, verdict, told }
+    }
+
+    fn restore(self) -> Result<Last, StateError> {
+        let Self { hand, upcard, verdict, told } = self;
+        let hand =
+            Hand::of(&hand).filter(|hand| hand.cards().len() >= 2).ok_or("a last round whose hand is not valid")?;
+        Ok(Last { hand, upcard, verdict, told })
+    }
+}
+
 impl Seat {
     pub(in crate::table) fn state(&self) -> SeatState {
-        let Self { peer, name: _, dialect, told, queue, asked, mute, leaving, free_at, due } = self;
+        let Self { peer, name: _, dialect, told, last, queue, asked, mute, leaving, free_at, due } = self;
         SeatState {
             peer: *peer,
             dialect: *dialect,
             told: *told,
+            last: last.map(LastState::of),
             queue: queue.iter().copied().collect(),
             asked: *asked,
             mute: *mute,
@@ -49,11 +75,13 @@ impl Seat {
     /// # Errors
     /// [`StateError`] when no seat with this view can be in it.
     pub(in crate::table) fn restore(name: Name, state: SeatState, view: Option<View<'_>>) -> Result<Self, StateError> {
-        let SeatState { peer, dialect, told, queue, asked, mute, leaving, free_at, due } = state;
+        let SeatState { peer, dialect, told, last, queue, asked, mute, leaving, free_at, due } = state;
         if queue.len() > MAX_UNSENT {
             return Err("a seat with more messages on their way than there can be".into());
         }
-        let seat = Self { peer, name, dialect, told, queue: VecDeque::from(queue), asked, mute, leaving, free_at, due };
+        let last = last.map(LastState::restore).transpose()?;
+        let queue = VecDeque::from(queue);
+        let seat = Self { peer, name, dialect, told, last, queue, asked, mute, leaving, free_at, due };
         if seat.is_sound(view) { Ok(seat) } else { Err("a seat that was told what it cannot have been told".into()) }
     }
 
@@ -61,9 +89,15 @@ impl Seat {
         let count = |wanted| self.queue.iter().filter(|&&message| message == wanted).count();
         let (quits, questions) = (count(DealerMessage::Quit), count(DealerMessage::Decision));
         let idle = !self.asked && self.due.is_none() && questions == 0;
+        let results = self.queue.iter().any(|message| matches!(message, DealerMessage::Result(_)));
+        if self.last.is_some_and(|last| !last.told) && !results {
+            // A result that was not told must be in the queue.
+            return false;
+        }
         if self.leaving {
             // Otherwise it would never be let go.
             return idle
+                && self.last.is_none()
                 && self.told == Told::default()
                 && quits == 1
                 && self.queue.back() == Some(&DealerMessage::Quit);
