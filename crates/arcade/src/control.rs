@@ -39,6 +39,8 @@ const MAX_REQUEST: u64 = 64 << 10;
 const MAX_COMMANDS: usize = 8;
 /// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a room may take to end and to begin anew. Its port may have to be waited for.
+const RENEWAL: Duration = Duration::from_mins(1);
 
 /// What the operator wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,7 +140,14 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             Value::Null
         }
         Request::Restart { room } => {
-            find(hub, &room)?.stop(netcore::Leave::Over, Fate::Renewed);
+            let room = find(hub, &room)?;
+            room.stop(netcore::Leave::Over, Fate::Renewed);
+            // Answered when the new room listens: what is sent to the port before may be lost with the old socket.
+            let id = room.record().id.clone();
+            timeout(RENEWAL, hub.replacement(&room))
+                .await
+                .with_context(|| format!("{id} ends, but has not begun anew within {RENEWAL:?}"))?
+                .with_context(|| format!("{id} is closed and has not begun anew; the log of the hub says why"))?;
             Value::Null
         }
         Request::Kick { room, seat } => kick(&*find(hub, &room)?, &seat)?,

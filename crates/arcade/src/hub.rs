@@ -5,6 +5,7 @@ use std::{
     io::Write as _,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
+    pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -20,7 +21,7 @@ use netcore::{HostId, Leave};
 use rand::{TryRng as _, rngs::SysRng};
 use serde_json::{Value, json};
 use tokio::{
-    sync::watch,
+    sync::{Notify, watch},
     task::JoinSet,
     time::{Instant, timeout_at},
 };
@@ -96,6 +97,8 @@ pub(crate) struct Hub {
     // Has the process end, with the time that matches still have.
     drain: watch::Sender<Option<Duration>>,
     lobby: watch::Sender<Arc<str>>,
+    // Told when a room is replaced by one with another journal, and when one is gone.
+    replaced: Notify,
     replays: Replays,
 }
 
@@ -129,6 +132,7 @@ impl Hub {
             draining: AtomicBool::new(false),
             drain: watch::Sender::default(),
             lobby: watch::Sender::new("{}".into()),
+            replaced: Notify::new(),
         };
         Ok((Arc::new(hub), before))
     }
@@ -330,6 +334,7 @@ impl Hub {
         let id = room.record().id.clone();
         self.records.remove(&id);
         self.rooms().remove(&id);
+        self.replaced.notify_waiters();
     }
 
     // Opens a room again with another journal.
@@ -347,6 +352,21 @@ impl Hub {
         if let Err(error) = self.run(record) {
             error!(room = id, "the room cannot begin anew: {error:#}");
             self.forget(room);
+        }
+        self.replaced.notify_waiters();
+    }
+
+    /// Waits until another room has taken the place of one that begins anew. Returns `None` if it is closed instead.
+    pub(crate) async fn replacement(&self, room: &Arc<Room>) -> Option<Arc<Room>> {
+        let id = room.record().id.clone();
+        loop {
+            let mut replaced = pin!(self.replaced.notified());
+            // From now on, so that a room that is replaced after the look at the list is not missed.
+            replaced.as_mut().enable();
+            match self.room(&id) {
+                Some(now) if Arc::ptr_eq(&now, room) => replaced.await,
+                now => return now,
+            }
         }
     }
 
