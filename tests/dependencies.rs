@@ -58,7 +58,7 @@ fn check_thin(package: &str, most: usize) {
 
 #[test]
 fn servers_are_thin() {
-    for server in ["dealer", "nuggets-server", "robots-server"] {
+    for server in ["conformance", "dealer", "nuggets-server", "robots-server"] {
         check_thin(server, MOST_FOR_A_SERVER);
         let draws = |name: &String| ["resvg ", "ratatui "].iter().any(|drawing| name.starts_with(drawing));
         assert!(!linked(server).iter().any(draws), "{server} links what draws");

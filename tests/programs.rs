@@ -13,6 +13,7 @@ use serde_json::Value;
 
 /// The packages of the programs that tests start.
 pub(crate) const PACKAGES: &[&str] = &[
+    "conformance",
     "dealer",
     "journal-tool",
     "mastermind-play",

@@ -7,6 +7,8 @@
 mod blackjack;
 /// Commands in documents, in the help and in the output of servers.
 mod commands;
+/// Our own programs, tested as others are.
+mod conformance;
 /// Journals of earlier versions.
 mod data;
 /// The dependencies of crates: how many a server links, and which are forbidden.

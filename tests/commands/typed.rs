@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -122,6 +122,7 @@ impl Typed {
                 verifier.close_stdin();
                 self.await_start(verifier, if self.has("--file") { "the end" } else { "waiting at" }, 0);
             }
+            "conformance" => self.check_conformance(folder),
             "player" => self.check_player(folder),
             "qtable" => self.check_qtable(folder),
             "mastermind-play" => {
@@ -160,6 +161,26 @@ impl Typed {
             return self.await_start(Process::start(&mut command), "cannot resume", 1);
         }
         self.await_start(Process::start(&mut command), said, 0);
+    }
+
+    // Our own program stands in for the reader's, and passes.
+    fn check_conformance(&self, folder: &Folder) {
+        let dealer = self.has("--at").then(|| blackjack::Dealer::start("2 --delay-ms 0"));
+        let at = dealer.as_ref().map(|dealer| format!("localhost:{}", dealer.port));
+        let ours = program(&self.arguments[0]).get_program().to_owned();
+        let arguments = self.arguments.iter().map(|word| match &at {
+            Some(at) if word.starts_with("localhost:") => at.into(),
+            _ if word.starts_with("./") => ours.clone(),
+            _ => OsString::from(word),
+        });
+        // The player has no table of its own yet.
+        let table = (self.arguments[0] == "player").then(|| OsString::from("--best"));
+        let arguments: Vec<OsString> = arguments.chain(table).collect();
+        // Other tests run at the same time.
+        let patience = ["--patience", "60"];
+        let finished =
+            program(&self.program).args(patience).args(arguments).current_dir(folder.path()).output().unwrap();
+        assert!(finished.status.success(), "{self:?}: {}", finished.stdout.escape_ascii());
     }
 
     fn check_player(&self, folder: &Folder) {

@@ -67,7 +67,10 @@ fn rooms_are_listed_opened_begun_anew_and_closed() {
     player.expect("QUIT The server was stopped.");
     let rooms = hub.rooms();
     let now = rooms.iter().find(|now| now["id"] == room["id"]).unwrap();
-    assert!(now["players"] == json!([]) && now["port"] == room["port"], "the new room is open once the command is over");
+    assert!(
+        now["players"] == json!([]) && now["port"] == room["port"],
+        "the new room is open once the command is over"
+    );
     assert_eq!(Peer::new(port).play("Bob").letter, 'A');
     let journals = fs::read_dir(hub.data.path().join("journals")).unwrap();
     let nuggets =

@@ -1,0 +1,96 @@
+//! The command line.
+
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+use cmdkit::{HostPort, UsageError, host_port, whole_number};
+use conformance::{
+    Launcher, Options, Program, Remote, Tester, dealer, nuggets_client, nuggets_server, player, robots_client,
+    robots_server,
+};
+
+const AFTER_HELP: &str = "\
+Examples:
+  conformance dealer -- ./dealer {port} {rounds}
+      starts ./dealer for each scenario and tests how it deals
+  conformance dealer --at localhost:4021
+      tests the dealer that waits there for one player
+
+Without a placeholder the command gets the arguments that its course gives to \
+such programs. docs/conformance.md lists placeholders and rules.
+
+Exit status: 0 if no required rule is broken, 1 if one is or when something \
+fails, 2 when the usage is wrong.";
+
+/// Test a server or a client that others wrote, and say which rule of the protocol it breaks where
+#[derive(Debug, Parser)]
+#[command(name = "conformance", version, after_help = AFTER_HELP,
+          override_usage = "conformance KIND [OPTIONS] -- COMMAND...\n       conformance KIND --at HOST:PORT [OPTIONS]")]
+pub(crate) struct Args {
+    /// What the program under test is
+    #[arg(value_name = "KIND")]
+    kind: Kind,
+
+    /// The command that starts the program under test
+    #[arg(value_name = "COMMAND", last = true, required_unless_present = "at", conflicts_with = "at")]
+    command: Vec<String>,
+
+    /// Test the server that already runs there instead; scenarios that need one of their own are left out
+    #[arg(long, value_name = "HOST:PORT", value_parser = host_port)]
+    at: Option<HostPort>,
+
+    /// With --at, how many players the dealer waits for
+    #[arg(long, value_name = "COUNT", value_parser = whole_number(1..=6_u8, 1), default_value = "1", requires = "at")]
+    players: u8,
+
+    /// How long the program may take for what it must do
+    #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
+    patience: u16,
+
+    /// Write the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    Dealer,
+    Player,
+    NuggetsServer,
+    NuggetsClient,
+    RobotsServer,
+    RobotsClient,
+}
+
+impl Args {
+    /// The tester for the kind of program.
+    pub(crate) const fn tester(&self) -> &'static Tester {
+        match self.kind {
+            Kind::Dealer => &dealer::TESTER,
+            Kind::Player => &player::TESTER,
+            Kind::NuggetsServer => &nuggets_server::TESTER,
+            Kind::NuggetsClient => &nuggets_client::TESTER,
+            Kind::RobotsServer => &robots_server::TESTER,
+            Kind::RobotsClient => &robots_client::TESTER,
+        }
+    }
+
+    /// How the program under test is reached.
+    pub(crate) fn launcher(&self, tester: &Tester) -> anyhow::Result<Box<dyn Launcher>> {
+        let Some(at) = &self.at else {
+            let program = Program::new(self.command.clone(), tester.usual, tester.known, tester.needed);
+            return Ok(Box::new(program.map_err(|error| UsageError(error.to_string()))?));
+        };
+        if !tester.is_server {
+            return Err(
+                UsageError(format!("a {} connects by itself; give its command behind '--'", tester.kind)).into()
+            );
+        }
+        let address = at.resolve()?.into_iter().next();
+        Ok(Box::new(Remote(address.ok_or_else(|| UsageError("the host has no address".to_owned()))?)))
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        Options { patience: Duration::from_secs(self.patience.into()), players: self.players }
+    }
+}

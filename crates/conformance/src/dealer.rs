@@ -1,0 +1,99 @@
+//! Tests dealers of blackjack.
+
+mod rules;
+mod table;
+mod trouble;
+
+use std::time::Instant;
+
+use crate::{
+    judge::{Judge, Played},
+    launch::{Launcher, Run, free_tcp_port},
+    report::Report,
+    tester::{Options, Tester},
+};
+use rules::{EXIT_STATUS, LISTENS, PIECES, RULES};
+use table::{Style, Table};
+
+/// The tester of dealers.
+pub static TESTER: Tester = Tester {
+    kind: "dealer",
+    is_server: true,
+    usual: &["{port}", "{rounds}"],
+    known: &["port", "rounds", "players"],
+    needed: &["port", "rounds"],
+    rules: RULES,
+    test,
+};
+
+/// Rounds of a whole game. A dealer that pauses 50 ms after each message needs about 6 seconds for them.
+const ROUNDS: u32 = 12;
+/// More rounds than are played with a server that was started elsewhere are not counted as wrong: their number is not known.
+const ANY: u32 = u32::MAX;
+
+/// The dealer under test and how it is reached.
+struct Subject<'a> {
+    launcher: &'a dyn Launcher,
+    options: Options,
+}
+
+impl Subject<'_> {
+    /// Starts the dealer and seats players with these styles.
+    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<(Table, Box<dyn Run>)> {
+        let port = free_tcp_port()?;
+        let address = self.launcher.address().unwrap_or_else(|| ([127, 0, 0, 1], port).into());
+        let mut run = self.launcher.start(&[
+            ("port", port.to_string()),
+            ("rounds", rounds.to_string()),
+            ("players", styles.len().to_string()),
+        ])?;
+        Ok((Table::sit(judge, &mut *run, address, self.options, styles)?, run))
+    }
+}
+
+fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
+    let mut judge = Judge::new(TESTER.kind, RULES);
+    let subject = Subject { launcher, options: *options };
+    if launcher.address().is_some() {
+        judge.play("the game that waits there", |judge| {
+            let styles = Style::MIXED.iter().cycle().take(options.players.into()).copied();
+            let (mut table, _run) = subject.table(judge, ANY, &styles.collect::<Vec<_>>())?;
+            table.play(judge, ANY)
+        })?;
+        return Ok(judge.report());
+    }
+    judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed]))?;
+    if judge.has_failed(&LISTENS) {
+        // It would be waited for in vain for each scenario.
+        return Ok(judge.report());
+    }
+    judge.play("a player that sends single bytes", |judge| {
+        let (mut table, _run) = subject.table(judge, 3, &[Style::Bytes])?;
+        let played = table.play(judge, 3);
+        judge.check(&PIECES, played.is_ok(), || "the game did not go on as it does with whole messages".to_owned());
+        played
+    })?;
+    if launcher.takes("players") {
+        judge.play("three players", |judge| {
+            whole_game(judge, &subject, &[Style::Greedy, Style::Mixed, Style::Modest])
+        })?;
+    }
+    trouble::play(&mut judge, &subject)?;
+    Ok(judge.report())
+}
+
+fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style]) -> Played {
+    let (mut table, mut run) = subject.table(judge, ROUNDS, styles)?;
+    table.play(judge, ROUNDS)?;
+    let exit = run.exit(subject.options.deadline());
+    judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
+        None => "the dealer still runs after QUIT and the end of all connections".to_owned(),
+        Some(_) => format!("the dealer did not end with status 0{}", run.obituary()),
+    });
+    Ok(())
+}
+
+/// A part of patience: how long is waited for what must not come.
+fn grace(options: &Options) -> Instant {
+    Instant::now() + options.patience / 20
+}

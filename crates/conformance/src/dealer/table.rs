@@ -1,0 +1,415 @@
+//! A table with the players of the tester.
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use blackjack::{
+    Card, DealerMessage, Dialect, Hand, Name, PlayerMessage, Verdict,
+    hand::{BEST, DEALER_STANDS},
+};
+use bytes::{Buf as _, BytesMut};
+
+use super::rules::{
+    ASKED_AGAIN, BUST_ENDS, CLOSES, DEAL, FAIR, GRAMMAR, HIT, LISTENS, ONE_DECK, RESULT, RESULT_AT_END, ROUND_BEGINS,
+    ROUNDS, SAME_UPCARD, SHUFFLED,
+};
+use crate::{
+    judge::{Judge, Played},
+    launch::Run,
+    net::Connection,
+    tester::Options,
+};
+
+/// The longest message without its NUL, in bytes.
+const MAX_MESSAGE: usize = 256;
+/// How long one connection is listened to before the next.
+const TURN: Duration = Duration::from_millis(1);
+/// Rounds in which a shuffled deck has never yet dealt the same three cards each time.
+const SUSPICIOUS: usize = 4;
+
+/// How a player of the tester plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Takes cards until it is bust.
+    Greedy,
+    /// Never takes a card.
+    Modest,
+    /// As one of the two, or as a dealer, from round to round.
+    Mixed,
+    /// As [`Style::Mixed`], each byte in a segment of its own.
+    Bytes,
+}
+
+impl Style {
+    /// All ways to play, for any number of players.
+    pub(super) const MIXED: [Self; 3] = [Self::Mixed, Self::Greedy, Self::Modest];
+
+    fn hits(self, round: u32, hand: &Hand) -> bool {
+        match (self, round % 3) {
+            (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
+            (Self::Modest, _) | (Self::Mixed | Self::Bytes, 1) => false,
+            _ => hand.points().dealer_hits(),
+        }
+    }
+}
+
+/// What came of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    Message(DealerMessage),
+    Closed,
+    Nothing,
+}
+
+impl std::fmt::Display for Heard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Message(message) => write!(f, "{message} came"),
+            Self::Closed => f.write_str("the connection was closed"),
+            Self::Nothing => f.write_str("nothing came in time"),
+        }
+    }
+}
+
+/// A player of the tester.
+pub(super) struct Seat {
+    pub(super) connection: Connection,
+    style: Style,
+    number: usize,
+    pub(super) hand: Hand,
+    stood: bool,
+}
+
+impl Seat {
+    pub(super) fn connect(
+        judge: &mut Judge,
+        run: &mut dyn Run,
+        address: SocketAddr,
+        options: Options,
+        number: usize,
+    ) -> Played<Self> {
+        match Connection::to_server(run, address, options.deadline()) {
+            Ok(connection) => {
+                judge.check(&LISTENS, true, String::new);
+                Ok(Self { connection, style: Style::Mixed, number, hand: Hand::new(), stood: false })
+            }
+            Err(error) => judge.broken(&LISTENS, || format!("cannot connect to {address}: {error}{}", run.obituary())),
+        }
+    }
+
+    /// Whether the player has no more decisions in this round.
+    fn is_over(&self) -> bool {
+        self.stood || self.hand.points().is_bust()
+    }
+
+    pub(super) fn say(&mut self, message: &PlayerMessage) {
+        let bytes = message.to_bytes(Dialect::Text);
+        if self.style == Style::Bytes {
+            self.connection.send_in_bytes(&bytes);
+        } else {
+            self.connection.send(&bytes);
+        }
+    }
+
+    pub(super) fn join(&mut self) -> Played {
+        let name = Name::new(format!("tester{}", self.number).as_bytes());
+        self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("the tester has no name"))?));
+        Ok(())
+    }
+
+    /// The next message, if one comes by then.
+    pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Played<Heard> {
+        loop {
+            let buffer = &self.connection.buffer;
+            if let Some(end) = buffer.iter().take(MAX_MESSAGE + 1).position(|&byte| byte == 0) {
+                let text = self.connection.buffer.split_to(end);
+                self.connection.buffer.advance(1);
+                // `LOSE` is read, but not to be sent.
+                let message = DealerMessage::parse_text(&text).ok().filter(|message| {
+                    let mut same = BytesMut::new();
+                    message.encode(Dialect::Text, &mut same);
+                    same.strip_suffix(b"\0") == Some(&text)
+                });
+                return match message {
+                    Some(message) => {
+                        judge.check(&GRAMMAR, true, String::new);
+                        Ok(Heard::Message(message))
+                    }
+                    None => judge.broken(&GRAMMAR, || format!("'{}' is no message of a dealer", text.escape_ascii())),
+                };
+            }
+            if buffer.len() > MAX_MESSAGE {
+                let start = buffer.get(..40).unwrap_or_default().escape_ascii().to_string();
+                return judge
+                    .broken(&GRAMMAR, || format!("{MAX_MESSAGE} bytes have no NUL; they begin with '{start}'"));
+            }
+            if !self.connection.more(by) {
+                if self.connection.closed && !self.connection.buffer.is_empty() {
+                    let rest = self.connection.buffer.escape_ascii().to_string();
+                    self.connection.buffer.clear();
+                    return judge.broken(&GRAMMAR, || format!("the connection ended within a message, after '{rest}'"));
+                }
+                return Ok(if self.connection.closed { Heard::Closed } else { Heard::Nothing });
+            }
+        }
+    }
+}
+
+/// The players of the tester at one table.
+pub(super) struct Table {
+    pub(super) seats: Vec<Seat>,
+    options: Options,
+    opening: Vec<Card>,
+    same_opening: usize,
+}
+
+impl Table {
+    /// Connects all players and sends their JOINs.
+    pub(super) fn sit(
+        judge: &mut Judge,
+        run: &mut dyn Run,
+        address: SocketAddr,
+        options: Options,
+        styles: &[Style],
+    ) -> Played<Self> {
+        let mut seats = Vec::new();
+        for (number, &style) in styles.iter().enumerate() {
+            let mut seat = Seat::connect(judge, run, address, options, number + 1)?;
+            seat.style = style;
+            seat.join()?;
+            seats.push(seat);
+        }
+        Ok(Self { seats, options, opening: Vec::new(), same_opening: 0 })
+    }
+
+    /// Plays all rounds to the end of the connections. With `u32::MAX` rounds, until QUIT.
+    pub(super) fn play(&mut self, judge: &mut Judge, rounds: u32) -> Played {
+        self.play_from(judge, 0, rounds)
+    }
+
+    /// As [`Table::play`], when the first round has been dealt already.
+    pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32) -> Played {
+        self.finish_round(judge, 0)?;
+        self.play_from(judge, 1, rounds)
+    }
+
+    fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
+        while let Some(index) = self.asked(judge, round)? {
+            self.hand(judge, index, round)?;
+        }
+        self.results(judge, round)
+    }
+
+    fn play_from(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
+        for round in first..rounds {
+            if !self.deal(judge, round, rounds)? {
+                return self.leave(judge);
+            }
+            self.finish_round(judge, round)?;
+        }
+        for seat in &mut self.seats {
+            let heard = seat.listen(judge, self.options.deadline())?;
+            judge.require(&ROUNDS, heard == Heard::Message(DealerMessage::Quit), || {
+                format!("seat {}: {heard} after round {rounds}, the last one, and not QUIT", seat.number)
+            })?;
+        }
+        self.leave(judge)
+    }
+
+    /// Reads a whole deal, up to the first DECISION. Returns whether it was a round: without a known number of rounds, QUIT ends the game.
+    pub(super) fn deal(&mut self, judge: &mut Judge, round: u32, rounds: u32) -> Played<bool> {
+        let at = round + 1;
+        let mut upcards = Vec::new();
+        let mut dealt: Vec<Card> = Vec::new();
+        let mut quits = 0;
+        for seat in &mut self.seats {
+            let number = seat.number;
+            (seat.hand, seat.stood) = (Hand::new(), false);
+            let heard = seat.listen(judge, self.options.deadline())?;
+            match heard {
+                Heard::Message(DealerMessage::Begin) => judge.check(&ROUND_BEGINS, true, String::new),
+                Heard::Message(DealerMessage::Quit) if rounds == u32::MAX && round > 0 => {
+                    quits += 1;
+                    continue;
+                }
+                Heard::Message(DealerMessage::Quit) | Heard::Closed if round > 0 => {
+                    return judge.broken(&ROUNDS, || format!("seat {number}: {heard} after round {round} of {rounds}"));
+                }
+                _ => {
+                    return judge
+                        .broken(&ROUND_BEGINS, || format!("seat {number}, round {at}: {heard}, and not BEGIN"));
+                }
+            };
+            for what in ["the first CARD", "the second CARD"] {
+                match seat.listen(judge, self.options.deadline())? {
+                    Heard::Message(DealerMessage::Card(card)) => {
+                        seat.hand.push(card);
+                        dealt.push(card);
+                    }
+                    heard => {
+                        return judge.broken(&DEAL, || format!("seat {number}, round {at}: {heard} instead of {what}"));
+                    }
+                }
+            }
+            match seat.listen(judge, self.options.deadline())? {
+                Heard::Message(DealerMessage::Upcard(card)) => upcards.push(card),
+                heard => {
+                    return judge.broken(&DEAL, || format!("seat {number}, round {at}: {heard} instead of DEALER"));
+                }
+            }
+            judge.check(&DEAL, true, String::new);
+        }
+        if quits == self.seats.len() {
+            judge.check(&ROUNDS, true, String::new);
+            return Ok(false);
+        }
+        let same = upcards.iter().all(|card| Some(card) == upcards.first());
+        if self.seats.len() > 1 {
+            judge.check(&SAME_UPCARD, same, || format!("round {at}: the seats were told {upcards:?}"));
+        }
+        dealt.extend(upcards.first());
+        self.one_deck(judge, at, &dealt);
+        self.shuffled(judge, at, &dealt);
+        self.opening = dealt;
+        Ok(true)
+    }
+
+    fn one_deck(&self, judge: &mut Judge, at: u32, dealt: &[Card]) {
+        let twice =
+            dealt.iter().enumerate().find(|(index, card)| dealt.iter().take(*index).any(|other| other == *card));
+        let players = self.seats.len();
+        judge.check(&ONE_DECK, twice.is_none(), || match twice {
+            Some((_, card)) => format!("round {at}: {card} is dealt twice at this table of {players}"),
+            None => String::new(),
+        });
+    }
+
+    fn shuffled(&mut self, judge: &mut Judge, at: u32, dealt: &[Card]) {
+        self.same_opening = if self.opening == dealt { self.same_opening + 1 } else { 0 };
+        let same = self.same_opening;
+        if at > 1 {
+            judge.check(&SHUFFLED, same < SUSPICIOUS, || {
+                format!("round {at}: it begins with the same cards as the {same} rounds before: {dealt:?}")
+            });
+        }
+    }
+
+    /// The next player who is asked, or `None` when the hands of all are over.
+    pub(super) fn asked(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
+        if self.seats.iter().all(Seat::is_over) {
+            return Ok(None);
+        }
+        let by = self.options.deadline();
+        loop {
+            for index in 0..self.seats.len() {
+                let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
+                let number = seat.number;
+                match seat.listen(judge, Instant::now() + TURN)? {
+                    Heard::Message(DealerMessage::Decision) => {
+                        self.no_early_result(judge, number, round)?;
+                        return Ok(Some(index));
+                    }
+                    Heard::Nothing if Instant::now() < by => {}
+                    heard => {
+                        return judge.broken(&DEAL, || {
+                            format!("seat {number}, round {}: {heard} instead of DECISION", round + 1)
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    // While a player is asked, no other has been told how the round ended. With a dealer that asks one after the other, a RESULT that was
+    // sent too early has arrived before this question.
+    fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
+        for seat in self.seats.iter_mut().filter(|seat| seat.is_over()) {
+            let heard = seat.listen(judge, Instant::now() + TURN)?;
+            let at = format!("seat {}, round {}", seat.number, round + 1);
+            judge.require(&RESULT_AT_END, heard == Heard::Nothing, || {
+                format!("{at}: {heard} while seat {asked} is still asked")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Plays the hand of a player who is asked.
+    fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
+        let deadline = || self.options.deadline();
+        let Some(seat) = self.seats.get_mut(index) else { return Ok(()) };
+        let at = format!("seat {}, round {}", seat.number, round + 1);
+        loop {
+            if !seat.style.hits(round, &seat.hand) {
+                seat.say(&PlayerMessage::Stand);
+                seat.stood = true;
+                return Ok(());
+            }
+            seat.say(&PlayerMessage::Hit);
+            let card = match seat.listen(judge, deadline())? {
+                Heard::Message(DealerMessage::Card(card)) => card,
+                heard => return judge.broken(&HIT, || format!("{at}: {heard} after HIT instead of CARD")),
+            };
+            judge.check(&HIT, true, String::new);
+            seat.hand.push(card);
+            let hand = seat.hand.cards().to_vec();
+            judge.check(&ONE_DECK, hand.iter().filter(|&&other| other == card).count() == 1, || {
+                format!("{at}: {card} came twice in this hand")
+            });
+            let total = seat.hand.points().total();
+            if total > BEST {
+                return Ok(());
+            }
+            let heard = seat.listen(judge, deadline())?;
+            if let Heard::Message(DealerMessage::Card(second)) = heard {
+                return judge.broken(&HIT, || format!("{at}: {card} and {second} came after one HIT"));
+            }
+            judge.require(&ASKED_AGAIN, heard == Heard::Message(DealerMessage::Decision), || {
+                format!("{at}: {heard} at a total of {total} instead of DECISION")
+            })?;
+        }
+    }
+
+    /// Reads the RESULTs of all players, and compares them with each other.
+    fn results(&mut self, judge: &mut Judge, round: u32) -> Played {
+        let mut verdicts = Vec::new();
+        let mut dealt: Vec<Card> = self.opening.last().copied().into_iter().collect();
+        for seat in &mut self.seats {
+            let total = seat.hand.points().total();
+            let at = format!("seat {}, round {}", seat.number, round + 1);
+            dealt.extend(seat.hand.cards());
+            let heard = seat.listen(judge, self.options.deadline())?;
+            if total > BEST {
+                let asked = heard == Heard::Message(DealerMessage::Decision);
+                judge.require(&BUST_ENDS, !asked, || format!("{at}: DECISION came at a total of {total}"))?;
+            }
+            let Heard::Message(DealerMessage::Result(verdict)) = heard else {
+                return judge.broken(&RESULT, || format!("{at}: {heard} instead of RESULT at a total of {total}"));
+            };
+            judge.require(&RESULT, (verdict == Verdict::Bust) == (total > BEST), || {
+                format!("{at}: RESULT {} came at a total of {total}", verdict.word())
+            })?;
+            verdicts.push((total, verdict));
+        }
+        self.one_deck(judge, round + 1, &dealt);
+        // 22 stands for a dealer who is bust.
+        let fits = |dealer: u8| verdicts.iter().all(|&(total, verdict)| Verdict::of(total, dealer) == verdict);
+        judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
+            let told = verdicts.iter().map(|(total, verdict)| format!("{} at {total}", verdict.word()));
+            format!("round {}: no total of a dealer gives {}", round + 1, told.collect::<Vec<_>>().join(" and "))
+        });
+        Ok(())
+    }
+
+    /// Waits until the dealer has closed all connections.
+    pub(super) fn leave(&mut self, judge: &mut Judge) -> Played {
+        for seat in &mut self.seats {
+            let heard = seat.listen(judge, self.options.deadline())?;
+            judge.check(&CLOSES, heard == Heard::Closed, || {
+                format!("seat {}: {heard} after QUIT; the connection is to be closed", seat.number)
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Players who break the protocol, and those who only come close to it.
+
+use std::time::Instant;
+
+use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict};
+
+use super::{
+    Subject, grace,
+    rules::{BAD_JOIN, EARLY_ANSWER, HALF_CLOSE, OFFENDER, OTHERS},
+    table::{Heard, Seat, Style, Table},
+};
+use crate::{
+    judge::{Halt, Judge, Played},
+    launch::free_tcp_port,
+    tester::Options,
+};
+
+/// Rounds in which one player makes trouble in the first.
+const ROUNDS: u32 = 2;
+
+/// Games that are begun until a card leaves the player another decision.
+const ATTEMPTS: usize = 8;
+
+/// What a player does instead of an answer.
+const OFFENCES: &[(&str, &[u8])] = &[
+    ("a player answers with an unknown word", b"FOLD\0"),
+    ("a player answers in lower case", b"hit\0"),
+    ("a player answers with a space too many", b"STAND \0"),
+    ("a player sends an empty message", b"\0"),
+    ("a player joins twice", b"JOIN again\0"),
+    ("a player sends a word of the dealer", b"BEGIN\0"),
+    ("a player sends 300 bytes without NUL", &[b'H'; 300]),
+];
+
+pub(super) fn play(judge: &mut Judge, subject: &Subject<'_>) -> anyhow::Result<()> {
+    judge.play("a player answers twice", |judge| {
+        for _ in 0..ATTEMPTS {
+            if answers_twice(judge, subject)? {
+                break;
+            }
+        }
+        Ok(())
+    })?;
+    for &(scenario, bytes) in OFFENCES {
+        judge.play(scenario, |judge| offends(judge, subject, Some(bytes)))?;
+    }
+    judge.play("a player leaves when it is asked", |judge| offends(judge, subject, None))?;
+    judge.play("a client that does not join", |judge| bad_join(judge, subject))?;
+    judge.play("a player closes its sending side", |judge| half_closes(judge, subject))
+}
+
+/// Returns whether there was a second question, since the first card may have made the player bust.
+fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
+    let (mut table, _run) = subject.table(judge, 1, &[Style::Modest])?;
+    table.deal(judge, 0, 1)?;
+    table.asked(judge, 0)?;
+    let options = subject.options;
+    let Some(seat) = table.seats.first_mut() else { return Ok(true) };
+    seat.connection.send(b"HIT\0STAND\0");
+    let Heard::Message(DealerMessage::Card(card)) = seat.listen(judge, options.deadline())? else {
+        // A dealer may end the connection of a player who says more than it was asked for.
+        judge.check(&EARLY_ANSWER, true, String::new);
+        return Ok(true);
+    };
+    seat.hand.push(card);
+    if seat.hand.points().is_bust() {
+        return Ok(false);
+    }
+    let mut heard = seat.listen(judge, options.deadline())?;
+    if heard == Heard::Message(DealerMessage::Decision) {
+        heard = seat.listen(judge, grace(&options))?;
+    }
+    let result = matches!(heard, Heard::Message(DealerMessage::Result(_)));
+    judge.check(&EARLY_ANSWER, !result, || {
+        format!("{heard} after HIT and STAND in one write: STAND came before its question and was taken for an answer")
+    });
+    Ok(true)
+}
+
+/// One player breaks the protocol or leaves, and others play on.
+fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: Option<&[u8]>) -> Played {
+    let several = subject.launcher.takes("players");
+    let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };
+    let (mut table, _run) = subject.table(judge, ROUNDS, styles)?;
+    table.deal(judge, 0, ROUNDS)?;
+    let asked = table.asked(judge, 0)?;
+    let mut offender = table.seats.swap_remove(asked.unwrap_or(0));
+    // One who leaves is not there to be told anything.
+    let offender = bytes.map(|bytes| {
+        offender.connection.send(bytes);
+        offender
+    });
+    let others = if several { others_play_on(judge, &mut table, ROUNDS) } else { Ok(()) };
+    if let Some(mut offender) = offender {
+        offender_is_out(judge, &mut offender, &subject.options)?;
+    }
+    others
+}
+
+fn others_play_on(judge: &mut Judge, table: &mut Table, rounds: u32) -> Played {
+    let played = table.play_on(judge, rounds);
+    judge.check(&OTHERS, played.is_ok(), || "the game of the other player did not go on to its end".to_owned());
+    played
+}
+
+fn offender_is_out(judge: &mut Judge, offender: &mut Seat, options: &Options) -> Played {
+    let by: Instant = options.deadline();
+    loop {
+        let heard = match offender.listen(judge, by) {
+            Ok(heard) => heard,
+            Err(Halt::Broken) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        match heard {
+            Heard::Closed => {
+                judge.check(&OFFENDER, true, String::new);
+                return Ok(());
+            }
+            Heard::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
+            heard => {
+                return judge
+                    .broken(&OFFENDER, || format!("{heard}; the connection is to be closed, after QUIT at most"));
+            }
+        }
+    }
+}
+
+fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let port = free_tcp_port()?;
+    let address = ([127, 0, 0, 1], port).into();
+    let values = [("port", port.to_string()), ("rounds", "1".to_owned()), ("players", "1".to_owned())];
+    let mut run = subject.launcher.start(&values)?;
+    for words in [&b"HIT\0"[..], b"join tester\0", b"HELLO tester\0", b"JOIN\0"] {
+        let seat = Seat::connect(judge, &mut *run, address, subject.options, 1);
+        seat_is_open(judge, seat.is_ok())?;
+        let mut seat = seat?;
+        seat.connection.send(words);
+        let heard = loop {
+            let heard = seat.listen(judge, subject.options.deadline())?;
+            if heard != Heard::Message(DealerMessage::Quit) {
+                break heard;
+            }
+        };
+        judge.require(&BAD_JOIN, heard == Heard::Closed, || {
+            format!("{heard} after '{}'; the connection is to be closed", words.escape_ascii())
+        })?;
+    }
+    let table = Table::sit(judge, &mut *run, address, subject.options, &[Style::Modest]);
+    let played = table.and_then(|mut table| table.play(judge, 1));
+    seat_is_open(judge, played.is_ok())?;
+    played
+}
+
+fn seat_is_open(judge: &mut Judge, open: bool) -> Played {
+    judge.require(&BAD_JOIN, open, || "the next client, who joins, does not get the seat".to_owned())
+}
+
+fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+    let (mut table, _run) = subject.table(judge, 1, &[Style::Modest])?;
+    table.deal(judge, 0, 1)?;
+    table.asked(judge, 0)?;
+    let Some(seat) = table.seats.first_mut() else { return Ok(()) };
+    seat.connection.send(&PlayerMessage::Stand.to_bytes(Dialect::Text));
+    seat.connection.finish();
+    let result = seat.listen(judge, subject.options.deadline())?;
+    let quit = seat.listen(judge, subject.options.deadline())?;
+    let right =
+        matches!(result, Heard::Message(DealerMessage::Result(_))) && quit == Heard::Message(DealerMessage::Quit);
+    judge.check(&HALF_CLOSE, right, || format!("{result}, then {quit} after STAND; RESULT and QUIT are to come"));
+    Ok(())
+}

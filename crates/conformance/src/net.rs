@@ -1,0 +1,117 @@
+//! A TCP connection whose every wait has an end.
+
+use std::{
+    io::{self, ErrorKind, Read as _, Write as _},
+    net::{Shutdown, SocketAddr, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+
+use crate::launch::Run;
+
+/// How often a server that does not listen yet is tried.
+const RETRY: Duration = Duration::from_millis(10);
+/// How long a peer has to read a single byte before the next.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A TCP connection with the bytes that have arrived and are not used yet.
+pub struct Connection {
+    stream: TcpStream,
+    /// What has arrived. Decoders take from its front.
+    pub buffer: BytesMut,
+    /// Whether the peer has closed its side, or the connection is lost.
+    pub closed: bool,
+}
+
+impl Connection {
+    /// Connects, and tries again until `by` while nobody listens.
+    ///
+    /// # Errors
+    /// When nobody listens by then.
+    pub fn open(address: SocketAddr, by: Instant) -> io::Result<Self> {
+        loop {
+            let left = by.saturating_duration_since(Instant::now()).max(RETRY);
+            match TcpStream::connect_timeout(&address, left) {
+                Ok(stream) => return Self::new(stream),
+                Err(error) if Instant::now() + RETRY >= by => return Err(error),
+                Err(_) => thread::sleep(RETRY),
+            }
+        }
+    }
+
+    /// As [`Connection::open`], to a server that may end before it listens.
+    ///
+    /// # Errors
+    /// When nobody listens by then, or the server has ended.
+    pub fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
+        loop {
+            match Self::open(address, Instant::now()) {
+                Err(error) if Instant::now() >= by || run.exit(Instant::now()).is_some() => return Err(error),
+                Err(_) => thread::sleep(RETRY),
+                Ok(connection) => return Ok(connection),
+            }
+        }
+    }
+
+    /// Takes over an accepted stream.
+    ///
+    /// # Errors
+    /// When the system refuses the options of the socket.
+    pub fn new(stream: TcpStream) -> io::Result<Self> {
+        // What an accepted socket inherits differs between systems.
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: BytesMut::new(), closed: false })
+    }
+
+    /// Sends all bytes. A peer that has gone is found when one reads.
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.closed |= self.stream.write_all(bytes).is_err();
+    }
+
+    /// Sends each byte by itself, with a pause in which a prompt peer reads it.
+    pub fn send_in_bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes.chunks(1) {
+            self.send(byte);
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Waits for more bytes until `by`. Returns whether any came.
+    pub fn more(&mut self, by: Instant) -> bool {
+        let mut chunk = [0; 4096];
+        loop {
+            let left = by.saturating_duration_since(Instant::now());
+            if self.closed || left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
+                return false;
+            }
+            match self.stream.read(&mut chunk) {
+                Ok(0) => self.closed = true,
+                Ok(read) => {
+                    self.buffer.extend_from_slice(chunk.get(..read).unwrap_or_default());
+                    return true;
+                }
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                }
+                Err(_) => self.closed = true,
+            }
+        }
+    }
+
+    /// Closes the side on which we send. The other side stays open.
+    pub fn finish(&mut self) {
+        // A connection that is lost is closed already.
+        let _ = self.stream.shutdown(Shutdown::Write);
+    }
+
+    /// The address of this end.
+    ///
+    /// # Errors
+    /// When the system does not know it any more.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.stream.local_addr()
+    }
+}

@@ -1,0 +1,274 @@
+//! A server of which every word is scripted.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use nuggets::{ClientMessage, protocol::MAX_DATAGRAM};
+
+use super::rules;
+use crate::{
+    judge::{Judge, Played},
+    launch::{Exit, Launcher, Run},
+    report::Rule,
+    tester::Options,
+};
+
+/// The name that clients are given.
+pub(super) const NAME: &str = "Tess T";
+/// Bytes of a message that a report shows.
+const SHOWN: usize = 60;
+/// How long to wait for the answer to a key that may have been typed too early.
+const EARLY: Duration = Duration::from_millis(300);
+/// How often to look whether a client that sends nothing has ended.
+const GLANCE: Duration = Duration::from_millis(50);
+/// The key that is typed until the client is ready for keys.
+const WAKE: u8 = b'h';
+
+/// A message as a report shows it.
+pub(super) fn shown(bytes: &[u8]) -> String {
+    let text = bytes.get(..SHOWN).unwrap_or(bytes).escape_ascii();
+    if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
+}
+
+/// A client under test, and the server that it talks to.
+pub(super) struct Host<'a> {
+    pub(super) judge: &'a mut Judge,
+    pub(super) run: Box<dyn Run>,
+    options: &'a Options,
+    socket: UdpSocket,
+    client: Option<SocketAddr>,
+    named: bool,
+    // KEYs of the key that was typed more than once.
+    spare: usize,
+    // Whether a KEY has come, after which PLAY may not.
+    settled: bool,
+}
+
+impl<'a> Host<'a> {
+    /// Starts the client.
+    pub(super) fn new(judge: &'a mut Judge, launcher: &dyn Launcher, options: &'a Options) -> Played<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = socket.local_addr()?.port();
+        let values = [("host", "127.0.0.1".to_owned()), ("port", port.to_string()), ("name", NAME.to_owned())];
+        let run = launcher.start(&values)?;
+        let named = launcher.takes("name");
+        Ok(Self { judge, run, options, socket, client: None, named, spare: 0, settled: false })
+    }
+
+    /// Sends a message to the client.
+    pub(super) fn send(&self, message: &[u8]) {
+        if let Some(client) = self.client {
+            // A client that is gone is found when it does not answer.
+            let _ = self.socket.send_to(message, client);
+        }
+    }
+
+    /// Sends a message from an address that is not the server's.
+    pub(super) fn send_as_stranger(&self, message: &[u8]) -> Played {
+        if let Some(client) = self.client {
+            let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.send_to(message, client);
+        }
+        Ok(())
+    }
+
+    /// The next message of the client.
+    pub(super) fn next(&mut self, by: Instant) -> Option<Vec<u8>> {
+        let mut buffer = vec![0; MAX_DATAGRAM + 1];
+        let mut ended = false;
+        loop {
+            let left = by.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.socket.set_read_timeout(Some(left.min(GLANCE))).is_err() {
+                return None;
+            }
+            // An error may also be the report of an earlier message that found nobody.
+            let Ok((length, from)) = self.socket.recv_from(&mut buffer) else {
+                // What a client sent before it ended has arrived.
+                if ended {
+                    return None;
+                }
+                ended = self.run.exit(Instant::now()).is_some();
+                continue;
+            };
+            let bytes = buffer.get(..length).unwrap_or_default();
+            let client = *self.client.get_or_insert(from);
+            self.judge.check(&rules::ADDRESS, client == from, || {
+                format!("{} came from {from}, the messages before from {client}", shown(bytes))
+            });
+            if client != from {
+                continue;
+            }
+            let is_message = ClientMessage::parse(bytes).is_ok();
+            self.judge.check(&rules::FORM, is_message, || format!("the client sent {}", shown(bytes)));
+            return Some(bytes.to_vec());
+        }
+    }
+
+    /// Waits for the first message and judges it.
+    pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
+        let first = self.next(self.options.deadline());
+        let Some(first) = first else {
+            let how = self.how_it_is();
+            return self.judge.broken(&rules::FIRST, || format!("the client sent nothing; {how}"));
+        };
+        let play = format!("PLAY {NAME}");
+        let right =
+            if self.named { first == play.as_bytes() } else { first == b"SPECTATE" || first.starts_with(b"PLAY ") };
+        let wanted = if self.named { play } else { "SPECTATE".to_owned() };
+        self.judge.check(&rules::FIRST, right, || {
+            format!("the first message was {}; '{wanted}' would be right", shown(&first))
+        });
+        Ok(first)
+    }
+
+    /// Lets the client in, and waits until it sends what is typed.
+    pub(super) fn welcome(&mut self) -> Played {
+        let first = self.greeted()?;
+        if first.starts_with(b"PLAY") {
+            self.send(b"OK A");
+        }
+        self.send(b"GRID 3 14");
+        self.send(b"GOLD 0 0 250");
+        self.send(&display(0));
+        // A key that is typed before the client has read all this may be lost, so it is typed again.
+        let by = self.options.deadline();
+        let mut typed = 0;
+        while Instant::now() < by {
+            self.run.type_bytes(&[WAKE]);
+            typed += 1;
+            let until = by.min(Instant::now() + EARLY);
+            while let Some(message) = self.next(until) {
+                if message == [b'K', b'E', b'Y', b' ', WAKE] {
+                    (self.spare, self.settled) = (typed - 1, true);
+                    return Ok(());
+                }
+                self.unasked(&message)?;
+            }
+        }
+        let how = self.how_it_is();
+        self.judge.broken(&rules::KEYS, || {
+            format!("'{}' was typed on standard input {typed} times and no KEY came; {how}", char::from(WAKE))
+        })
+    }
+
+    /// Types a key and waits for its KEY. `rule` is broken when none comes, since it must have done no harm that `after`.
+    pub(super) fn key(&mut self, key: u8, rule: &'static Rule, after: &str) -> Played {
+        self.run.type_bytes(&[key]);
+        let by = self.options.deadline();
+        loop {
+            let Some(message) = self.next(by) else {
+                let how = self.how_it_is();
+                return self
+                    .judge
+                    .broken(rule, || format!("'{}' was typed{after} and no KEY came; {how}", key.escape_ascii()));
+            };
+            if message == [b'K', b'E', b'Y', b' ', key] {
+                self.judge.check(&rules::KEYS, true, String::new);
+                self.judge.check(rule, true, String::new);
+                return Ok(());
+            }
+            if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 {
+                self.spare -= 1;
+                continue;
+            }
+            if message.starts_with(b"KEY ") {
+                return self.judge.broken(&rules::KEYS, || {
+                    format!("'{}' was typed{after} and {} came", key.escape_ascii(), shown(&message))
+                });
+            }
+            self.unasked(&message)?;
+        }
+    }
+
+    // Judges a message that answers no key. The first one may be sent again until the client has read that it is let in.
+    fn unasked(&mut self, message: &[u8]) -> Played {
+        let asks = message.starts_with(b"PLAY") || message == b"SPECTATE";
+        if asks {
+            self.judge.check(&rules::ONCE, !self.settled, || {
+                format!("{} came although the client was let in", shown(message))
+            });
+        } else if message.starts_with(b"KEY ") {
+            return self.judge.broken(&rules::KEYS, || format!("{} came, which was not typed", shown(message)));
+        }
+        Ok(())
+    }
+
+    /// Ends the input and waits for KEY Q.
+    pub(super) fn end_input(&mut self) -> Played<bool> {
+        if !self.run.end_input() {
+            return Ok(false);
+        }
+        let by = self.options.deadline();
+        loop {
+            match self.next(by) {
+                Some(message) if message == b"KEY Q" => {
+                    self.judge.check(&rules::INPUT, true, String::new);
+                    return Ok(true);
+                }
+                Some(message) if message == [b'K', b'E', b'Y', b' ', WAKE] && self.spare > 0 => self.spare -= 1,
+                Some(message) => {
+                    return self.judge.broken(&rules::INPUT, || {
+                        format!("{} came when standard input ended; 'KEY Q' would be right", shown(&message))
+                    });
+                }
+                None => {
+                    let how = self.how_it_is();
+                    return self
+                        .judge
+                        .broken(&rules::INPUT, || format!("no KEY Q came when standard input ended; {how}"));
+                }
+            }
+        }
+    }
+
+    /// Sends QUIT, after which the client must end and have printed the text.
+    pub(super) fn quit(&mut self, text: &str) {
+        self.send(format!("QUIT {text}").as_bytes());
+        let by = self.options.deadline();
+        let exit = self.run.exit(by);
+        self.judge.check(&rules::QUIT, exit == Some(Exit { code: Some(0) }), || match &exit {
+            Some(Exit { code: Some(code) }) => format!("after QUIT the client ended with exit status {code}"),
+            Some(Exit { code: None }) => "after QUIT a signal ended the client".to_owned(),
+            None => "after QUIT the client still ran".to_owned(),
+        });
+        let mut rows = text.lines().peekable();
+        while let Some(row) = rows.peek() {
+            match self.run.line(by) {
+                // What a screen needs may stand around it.
+                Some(line) if line.contains(row.trim_end()) => drop(rows.next()),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let missing = rows.next();
+        self.judge.check(&rules::TEXT, missing.is_none(), || {
+            format!("after QUIT the line '{}' was not printed on standard output", missing.unwrap_or_default())
+        });
+    }
+
+    /// Waits for the first message to come again, and returns whether it did.
+    pub(super) fn again(&mut self, first: &[u8], by: Instant) -> bool {
+        self.next(by).is_some_and(|again| again == first)
+    }
+
+    /// Whether the client still runs, for a report.
+    pub(super) fn how_it_is(&mut self) -> String {
+        match self.run.exit(Instant::now() + EARLY) {
+            Some(Exit { code: Some(code) }) => format!(
+                "it has ended with exit status {code}; standard input and output are pipes here: if it needs a terminal, see what it says by hand"
+            ),
+            Some(Exit { code: None }) => "a signal has ended it".to_owned(),
+            None => "it still runs".to_owned(),
+        }
+    }
+}
+
+/// A DISPLAY in which the player has gone that many spots. It is small, so that it fits any window.
+pub(super) fn display(gone: usize) -> Vec<u8> {
+    let mut row = *b"|............|";
+    if let Some(place) = row.get_mut(1 + gone % 12) {
+        *place = b'@';
+    }
+    [b"DISPLAY\n+------------+\n", &row[..], b"\n+------------+\n"].concat()
+}

@@ -1,0 +1,95 @@
+//! The end of a game.
+
+use super::{
+    party::{GOLD, Kind, Party, shown},
+    rules,
+};
+use crate::judge::Played;
+
+impl Party<'_> {
+    /// As [`Party::key`], but what came before counts as if it came after it too.
+    pub(super) fn silent_key(&mut self, number: usize, key: u8) -> Played {
+        let logs: Vec<Vec<Kind>> = self.clients.iter().map(|client| client.log.clone()).collect();
+        self.key(number, key)?;
+        for (client, mut log) in self.clients.iter_mut().zip(logs) {
+            log.append(&mut client.log);
+            client.log = log;
+        }
+        Ok(())
+    }
+
+    /// Types the key that takes the last pile.
+    pub(super) fn end(&mut self, number: usize, key: u8) -> Played {
+        let letter = self.letter(number)?;
+        let (world, _) = self.world()?.forecast(letter, key);
+        self.world = Some(world);
+        for client in &mut self.clients {
+            client.leaving = true;
+        }
+        let told: Vec<usize> = (0..self.clients.len())
+            .filter(|&number| {
+                self.clients
+                    .get(number)
+                    .is_some_and(|client| client.role != super::party::Role::Stranger && client.quit.is_none())
+            })
+            .collect();
+        self.send(number, &[b'K', b'E', b'Y', b' ', key]);
+        self.wait(|party| told.iter().all(|&number| party.client(number).is_ok_and(|client| client.quit.is_some())));
+        let table = self.table(number);
+        for number in told {
+            let who = self.who(number);
+            let client = self.client(number)?;
+            let (text, log, left) = (client.quit.clone(), client.log.clone(), client.left);
+            let Some(text) = text else {
+                self.judge.check(&rules::OVER, false, || format!("{who} got no QUIT when the last nugget was taken"));
+                continue;
+            };
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let mut lines = text.lines();
+            let begins = lines.next() == Some("GAME OVER:");
+            self.judge.check(&rules::OVER, begins, || {
+                format!("{who} got QUIT {} when the last nugget was taken", shown(text.as_bytes()))
+            });
+            if begins {
+                self.rows(&who, &lines.map(str::to_owned).collect::<Vec<_>>(), &table);
+            }
+            let end = log.iter().position(|&kind| kind == Kind::Quit).unwrap_or(log.len());
+            let before = log.get(..end).unwrap_or_default();
+            let last = left == Some(0) && before.contains(&Kind::Gold) && before.contains(&Kind::Display);
+            self.judge.check(&rules::LAST, last, || format!("{who} got {log:?} when the last nugget was taken"));
+        }
+        Ok(())
+    }
+
+    /// The rows of the final table, when `last` has taken all that was left.
+    pub(super) fn table(&self, last: usize) -> Vec<String> {
+        let purse = |number: usize| self.clients.get(number).map_or(0, |client| client.purse);
+        let others: u32 =
+            self.joined.iter().filter(|(.., number)| *number != last).map(|(.., number)| purse(*number)).sum();
+        let row = |(letter, name, number): &(_, nuggets::Name, usize)| {
+            let purse =
+                if *number == last { self.total.unwrap_or(GOLD).saturating_sub(others) } else { purse(*number) };
+            format!("{letter} {purse:>10} {name}")
+        };
+        self.joined.iter().map(row).collect()
+    }
+
+    fn rows(&mut self, who: &str, rows: &[String], table: &[String]) {
+        let count = (rows.len(), table.len());
+        self.judge.check(&rules::TABLE, count.0 == count.1, || {
+            format!("{who} got a table of {} rows; {} players joined", count.0, count.1)
+        });
+        for (row, right) in rows.iter().zip(table) {
+            // The name stands behind the letter, a space, ten columns and a space.
+            let (numbers, name) = (row.get(..13), row.get(13..));
+            self.judge.check(&rules::TABLE, numbers == right.get(..13), || {
+                format!("{who} got the row {}; {} would be right", shown(row.as_bytes()), shown(right.as_bytes()))
+            });
+            if numbers == right.get(..13) {
+                self.judge.check(&rules::NAMES, name == right.get(13..), || {
+                    format!("{who} got the row {}; {} would be right", shown(row.as_bytes()), shown(right.as_bytes()))
+                });
+            }
+        }
+    }
+}

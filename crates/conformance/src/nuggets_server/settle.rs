@@ -1,0 +1,366 @@
+//! What must follow when somebody does something.
+
+use nuggets::{
+    Letter,
+    grid::{Cell, Grid, ROCK},
+    protocol::printable,
+};
+
+use super::{
+    party::{Deed, Kind, Party, Role, shown},
+    rules,
+    world::{Effect, World},
+};
+use crate::{
+    judge::{Halt, Played},
+    report::Rule,
+};
+
+/// Cells that a report names.
+const NAMED: usize = 4;
+
+impl Party<'_> {
+    /// Types a key as a player, and sees that it does what it must. A key that does nothing is followed up by the next that does.
+    pub(super) fn key(&mut self, number: usize, key: u8) -> Played<Effect> {
+        let letter = self.letter(number)?;
+        let (world, effect) = self.world()?.forecast(letter, key);
+        let text = format!("KEY {} of player {letter}", char::from(key));
+        if effect.steps == 0 {
+            self.idle(number, &[b'K', b'E', b'Y', b' ', key], &rules::BLOCKED, &text);
+            return Ok(effect);
+        }
+        self.world = Some(world);
+        self.send(number, &[b'K', b'E', b'Y', b' ', key]);
+        let rule = match effect.swaps {
+            1.. => &rules::SWAP,
+            0 if key.is_ascii_uppercase() => &rules::RUN,
+            0 => &rules::STEP,
+        };
+        self.settle(&Deed { text: &text, rule, mover: Some(letter), effect })?;
+        if effect.swaps > 0 && effect.steps > effect.swaps {
+            self.judge.check(&rules::RUN, true, String::new);
+        }
+        Ok(effect)
+    }
+
+    /// Sends something that must do nothing. The next key shows whether it did.
+    pub(super) fn idle(&mut self, number: usize, datagram: &[u8], rule: &'static Rule, text: &str) {
+        self.send(number, datagram);
+        self.idle = Some((rule, text.to_owned()));
+    }
+
+    /// Leaves as a player.
+    pub(super) fn leave(&mut self, number: usize) -> Played {
+        let letter = self.letter(number)?;
+        if let Some(client) = self.clients.get_mut(number) {
+            client.leaving = true;
+        }
+        self.send(number, b"KEY Q");
+        let told = self.wait(|party| party.client(number).is_ok_and(|client| client.quit.is_some()));
+        if !told {
+            return self.lacking(&rules::LEAVE, || format!("player {letter} sent KEY Q and got no QUIT"));
+        }
+        self.judge.check(&rules::LEAVE, true, String::new);
+        self.text(number, "Thanks for playing!");
+        if let Some(world) = &mut self.world {
+            world.remove(letter);
+        }
+        let text = format!("KEY Q of player {letter}");
+        self.settle(&Deed { text: &text, rule: &rules::LEFT, mover: None, effect: Effect::default() })?;
+        self.judge.check(&rules::SILENT, true, String::new);
+        Ok(())
+    }
+
+    /// Compares the text of a QUIT with that of the protocol.
+    pub(super) fn text(&mut self, number: usize, wanted: &str) {
+        let Some(text) = self.clients.get(number).and_then(|client| client.quit.clone()) else { return };
+        self.judge.check(&rules::TEXTS, text == wanted.as_bytes(), || {
+            format!("QUIT {}; the protocol says QUIT {wanted}", shown(&text))
+        });
+    }
+
+    // The clients that are told of everything.
+    fn active(&self) -> Vec<usize> {
+        let active = |(number, client): (usize, &super::party::Client)| {
+            (client.role != Role::Stranger && client.quit.is_none()).then_some(number)
+        };
+        self.clients.iter().enumerate().filter_map(active).collect()
+    }
+
+    // What a client must be shown now.
+    fn expected(world: &World, role: Role) -> Vec<u8> {
+        match role {
+            Role::Player(letter) => world.view(letter),
+            Role::Spectator | Role::Stranger => world.board(),
+        }
+    }
+
+    /// Waits until everybody has been told what is true now, and judges what they were told.
+    pub(super) fn settle(&mut self, deed: &Deed<'_>) -> Played {
+        let world = self.world()?.clone();
+        let active = self.active();
+        let expected: Vec<(usize, Vec<u8>)> = active
+            .iter()
+            .filter_map(|&number| Some((number, Self::expected(&world, self.clients.get(number)?.role))))
+            .collect();
+        let before: Vec<u32> = self.clients.iter().map(|client| client.purse).collect();
+        let mover = active.iter().copied().find(|&number| {
+            deed.mover.is_some_and(|letter| {
+                self.clients.get(number).is_some_and(|client| client.role == Role::Player(letter))
+            })
+        });
+        let doubts = *self.doubts;
+        self.wait(|party| {
+            let quit = |number: usize| party.clients.get(number).is_none_or(|client| client.quit.is_some());
+            let all = expected.iter().all(|(number, display)| {
+                party.clients.get(*number).is_none_or(|client| {
+                    let is_told = client.log.contains(&Kind::Display) || doubts.display;
+                    let is_right = client.display == *display || doubts.sight && client.role != Role::Spectator;
+                    client.quit.is_some() || is_told && is_right
+                })
+            });
+            let paid = deed.effect.piles == 0
+                || mover.is_none_or(|mover| {
+                    quit(mover)
+                        || party.clients.get(mover).is_some_and(|client| Some(&client.purse) > before.get(mover))
+                });
+            all && (doubts.gold || paid && party.unbalanced(&active).is_none())
+        });
+        self.judge_displays(deed, &world, &expected)?;
+        self.judge_gold(deed, &world, &active, mover, &before);
+        self.judge.check(&rules::EARLY, true, String::new);
+        if let Some((rule, _)) = self.idle.take() {
+            self.judge.check(rule, true, String::new);
+        }
+        Ok(())
+    }
+
+    // Judges the last DISPLAY of each client.
+    fn judge_displays(&mut self, deed: &Deed<'_>, world: &World, expected: &[(usize, Vec<u8>)]) -> Played {
+        let text = self.deed_text(deed);
+        for (number, _) in expected {
+            if self.client(*number)?.quit.is_some() {
+                // It is noted already that it must not be.
+                return Err(Halt::Broken);
+            }
+        }
+        let told = |number: &usize| self.clients.get(*number).is_some_and(|client| client.log.contains(&Kind::Display));
+        if !expected.iter().any(|(number, _)| told(number)) {
+            let rule = self.idle.as_ref().map_or(deed.rule, |(rule, _)| *rule);
+            return self.lacking(rule, || format!("nobody got a DISPLAY after {text}"));
+        }
+        for (number, _) in expected {
+            let who = self.who(*number);
+            let told = self.client(*number)?.log.contains(&Kind::Display);
+            if !self.judge.check(&rules::ALL, told, || format!("{who} got no DISPLAY after {text}")) {
+                self.doubts.display = true;
+            }
+        }
+        // First what is true, without which nothing else can be compared.
+        for (number, expected) in expected {
+            if self.client(*number)?.role != Role::Spectator {
+                continue;
+            }
+            let display = self.client(*number)?.display.clone();
+            if display != *expected {
+                let rule = self.blame(deed, expected, &display);
+                return self.lacking(rule, || {
+                    format!("after {text} the spectator was shown: {}", differences(&world.grid, expected, &display))
+                });
+            }
+            self.judge.check(deed.rule, true, String::new);
+            self.judge.check(&rules::BOARD, true, String::new);
+            if deed.effect.piles > 0 {
+                self.judge.check(&rules::TAKEN, true, String::new);
+            }
+        }
+        for (number, expected) in expected {
+            if let Role::Player(letter) = self.client(*number)?.role {
+                self.judge_view(&text, world, letter, expected, *number)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn deed_text(&self, deed: &Deed<'_>) -> String {
+        match &self.idle {
+            Some((_, before)) => format!("{before}, and then {}", deed.text),
+            None => deed.text.to_owned(),
+        }
+    }
+
+    // The rule that is broken when a spectator is shown something else than it must.
+    fn blame(&self, deed: &Deed<'_>, expected: &[u8], display: &[u8]) -> &'static Rule {
+        let changed = || expected.iter().zip(display).filter(|(expected, shown)| expected != shown);
+        let is_letter = |byte: &u8| byte.is_ascii_uppercase();
+        let astray = |letter: &u8| changed().any(|(expected, shown)| expected == letter || shown == letter);
+        let mover = deed.mover.map(Letter::byte);
+        let letters = (b'A'..=b'Z').any(|letter| astray(&letter));
+        let piles = expected.iter().zip(display).any(|(expected, shown)| (*expected == b'*') != (*shown == b'*'));
+        // Gold that was taken comes back by nothing that a client can send.
+        let back = changed().all(|(_, shown)| *shown == b'*');
+        if piles && !letters && (deed.effect.piles > 0 || back) {
+            return &rules::TAKEN;
+        }
+        let others = changed()
+            .flat_map(|(expected, shown)| [expected, shown])
+            .any(|byte| is_letter(byte) && Some(*byte) != mover);
+        if let Some((rule, _)) = self.idle
+            && (others || mover.is_none_or(|mover| !astray(&mover)))
+        {
+            return rule;
+        }
+        if letters {
+            // A server whose runs stop at gold or players.
+            let ran = mover.is_some_and(|mover| astray(&mover)) && deed.effect.steps > 1;
+            return if ran { &rules::RUN } else { deed.rule };
+        }
+        if piles { &rules::TAKEN } else { &rules::BOARD }
+    }
+
+    // Judges what a player was shown.
+    fn judge_view(&mut self, text: &str, world: &World, letter: Letter, expected: &[u8], number: usize) -> Played {
+        let display = self.client(number)?.display.clone();
+        if display.len() != expected.len() {
+            // The shape is noted already.
+            self.doubts.sight = true;
+            return Ok(());
+        }
+        let mut found =
+            [(&rules::OWN, 0, None), (&rules::SIGHT, 0, None), (&rules::MEMORY, 0, None), (&rules::STALE, 0, None)];
+        for (cell, (&right, &got)) in (0..=u16::MAX).map(Cell).zip(expected.iter().zip(&display)) {
+            if right == got {
+                continue;
+            }
+            let at = match (right, got) {
+                (b'@', _) | (_, b'@') => 0,
+                _ if world.sees(letter, cell) || !world.knows(letter, cell) => 1,
+                (_, ROCK) => 2,
+                (_, b'*' | b'A'..=b'Z') => 3,
+                _ => 2,
+            };
+            if let Some((_, count, first)) = found.get_mut(at) {
+                *count += 1;
+                first.get_or_insert((cell, right, got));
+            }
+        }
+        for (rule, count, first) in found {
+            let observed = match rule {
+                rule if *rule == rules::MEMORY || *rule == rules::STALE => world.remembers(letter),
+                _ => true,
+            };
+            match first {
+                Some((cell, right, got)) => {
+                    self.doubts.sight = true;
+                    let own = world.cell(letter).map_or_else(String::new, |own| world.grid.position(own).to_string());
+                    let more = if count > 1 { format!(" ({count} such places)") } else { String::new() };
+                    self.judge.check(rule, false, || {
+                        format!(
+                            "after {text}, player {letter} at {own} was shown '{}' at {}; '{}' would be right{more}",
+                            got.escape_ascii(),
+                            world.grid.position(cell),
+                            right.escape_ascii()
+                        )
+                    });
+                }
+                None if observed => {
+                    self.judge.check(rule, true, String::new);
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    // Why the purses and the gold that is left do not make the total.
+    fn unbalanced(&self, active: &[usize]) -> Option<String> {
+        let total = self.total?;
+        let purses: u32 = self.clients.iter().map(|client| client.purse).fold(0, u32::saturating_add);
+        active.iter().find_map(|&number| {
+            let client = self.clients.get(number).filter(|client| client.quit.is_none())?;
+            let left = client.left?;
+            (purses.checked_add(left) != Some(total)).then(|| {
+                format!(
+                    "{} was told that {left} nuggets are left, all purses hold {purses}, together {total} must be",
+                    self.who(number)
+                )
+            })
+        })
+    }
+
+    fn judge_gold(&mut self, deed: &Deed<'_>, world: &World, active: &[usize], mover: Option<usize>, before: &[u32]) {
+        let text = self.deed_text(deed);
+        let mut untold = false;
+        for &number in active {
+            let Some(client) = self.clients.get(number) else { continue };
+            let (purse, log, is_mover) = (client.purse, client.log.clone(), Some(number) == mover);
+            let grown = purse.saturating_sub(before.get(number).copied().unwrap_or(0));
+            let who = self.who(number);
+            if is_mover && deed.effect.piles > 0 {
+                let piles = deed.effect.piles;
+                let kept = self.judge.check(&rules::COLLECT, grown >= piles, || {
+                    format!("{who} took {piles} piles with {text}, but its GOLD told it of {grown} nuggets")
+                });
+                self.doubts.gold |= !kept;
+                if let (Some(gold), Some(display)) = (
+                    log.iter().rposition(|&kind| kind == Kind::Gold),
+                    log.iter().rposition(|&kind| kind == Kind::Display),
+                ) {
+                    self.judge
+                        .check(&rules::ORDER, gold < display, || format!("{who} got GOLD after DISPLAY, for {text}"));
+                }
+                continue;
+            }
+            self.judge.check(&rules::COLLECT, grown == 0, || {
+                format!("{who} was told that it collected {grown} nuggets, but took no pile, with {text}")
+            });
+            if deed.effect.piles > 0 {
+                let told = log.contains(&Kind::Gold);
+                let kept =
+                    self.judge.check(&rules::OTHERS, told, || format!("{who} got no GOLD when {text} collected gold"));
+                self.doubts.gold |= !kept;
+                untold |= !kept;
+            }
+        }
+        if untold {
+            // Then the sums cannot be right either.
+            return;
+        }
+        let unbalanced = self.unbalanced(active);
+        let piles = u32::try_from(world.piles.len()).unwrap_or(u32::MAX);
+        let few = active.iter().find_map(|&number| {
+            let left = self.clients.get(number)?.left?;
+            (left < piles)
+                .then(|| format!("{} was told that {left} nuggets are left, in {piles} piles", self.who(number)))
+        });
+        let wrong = unbalanced.or(few);
+        self.doubts.gold |= wrong.is_some();
+        self.judge.check(&rules::TOTAL, wrong.is_none(), || format!("after {text} {}", wrong.unwrap_or_default()));
+    }
+}
+
+/// Where two texts of DISPLAYs differ.
+pub(super) fn differences(grid: &Grid, expected: &[u8], display: &[u8]) -> String {
+    if display.is_empty() {
+        return "nothing yet".to_owned();
+    }
+    if expected.len() != display.len() {
+        return format!("{} bytes instead of {}", display.len(), expected.len());
+    }
+    let all =
+        (0..=u16::MAX).map(Cell).zip(expected.iter().zip(display)).filter(|(_, (expected, shown))| expected != shown);
+    let count = all.clone().count();
+    let named = all.take(NAMED).map(|(cell, (expected, shown))| {
+        format!(
+            "'{}' at {} instead of '{}'",
+            printable(&[*shown], b""),
+            grid.position(cell),
+            printable(&[*expected], b"")
+        )
+    });
+    let text = named.collect::<Vec<_>>().join(", ");
+    match count.saturating_sub(NAMED) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}

@@ -1,0 +1,126 @@
+//! Several UDP clients of one server.
+
+use std::{
+    io::{self, ErrorKind},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, SyncSender, TrySendError},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use nuggets::protocol::MAX_DATAGRAM;
+
+/// How often a reader looks whether it is still wanted.
+const BREATH: Duration = Duration::from_millis(50);
+/// How many datagrams wait at most. A server that sends more without a pause loses some, as on any network.
+const WAITING: usize = 4096;
+
+/// What came to a client.
+pub(super) enum Arrival {
+    Datagram(Vec<u8>),
+    /// Nobody listens at the server's port.
+    Refused,
+}
+
+struct End {
+    socket: Arc<UdpSocket>,
+    over: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// Clients, each on a socket of its own that is read at once, since what is not read is lost.
+pub(super) struct Wire {
+    server: SocketAddr,
+    ends: Vec<End>,
+    sender: SyncSender<(usize, Arrival)>,
+    arrivals: Receiver<(usize, Arrival)>,
+}
+
+impl Wire {
+    pub(super) fn new(server: SocketAddr) -> Self {
+        let (sender, arrivals) = mpsc::sync_channel(WAITING);
+        Self { server, ends: Vec::new(), sender, arrivals }
+    }
+
+    /// Opens a client and returns its number.
+    pub(super) fn open(&mut self) -> io::Result<usize> {
+        let any: SocketAddr = match self.server {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let socket = Arc::new(UdpSocket::bind(any)?);
+        socket.connect(self.server)?;
+        socket.set_read_timeout(Some(BREATH))?;
+        let over = Arc::new(AtomicBool::new(false));
+        let number = self.ends.len();
+        let reader = thread::spawn({
+            let (socket, over, sender) = (Arc::clone(&socket), Arc::clone(&over), self.sender.clone());
+            move || read(number, &socket, &over, &sender)
+        });
+        self.ends.push(End { socket, over, reader: Some(reader) });
+        Ok(number)
+    }
+
+    /// Sends a datagram. A server that is gone is found when one waits for its answer.
+    pub(super) fn send(&self, client: usize, datagram: &[u8]) {
+        if let Some(end) = self.ends.get(client) {
+            // The first attempt may only report that an earlier datagram found nobody.
+            if end.socket.send(datagram).is_err() {
+                let _ = end.socket.send(datagram);
+            }
+        }
+    }
+
+    /// Closes the port of a client.
+    pub(super) fn close(&mut self, client: usize) {
+        let Some(end) = self.ends.get_mut(client) else { return };
+        end.over.store(true, Ordering::Relaxed);
+        if let Some(reader) = end.reader.take() {
+            let _ = reader.join();
+        }
+        // The last holder of the socket lets go of it: another takes its place in the list.
+        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)) {
+            end.socket = Arc::new(socket);
+        }
+    }
+
+    /// The next arrival, or `None` when there is none by then.
+    pub(super) fn next(&self, by: Instant) -> Option<(usize, Arrival)> {
+        self.arrivals.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        for end in &self.ends {
+            end.over.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn read(number: usize, socket: &UdpSocket, over: &AtomicBool, sender: &SyncSender<(usize, Arrival)>) {
+    let mut buffer = vec![0; MAX_DATAGRAM + 1];
+    while !over.load(Ordering::Relaxed) {
+        let arrival = match socket.recv(&mut buffer) {
+            Ok(length) => Arrival::Datagram(buffer.get(..length).unwrap_or_default().to_vec()),
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset) => {
+                Arrival::Refused
+            }
+            Err(error) => {
+                // Whatever else is wrong with the socket may last.
+                if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) {
+                    thread::sleep(BREATH);
+                }
+                continue;
+            }
+        };
+        // When too many wait, this one is lost.
+        if let Err(TrySendError::Disconnected(_)) = sender.try_send((number, arrival)) {
+            return;
+        }
+    }
+}

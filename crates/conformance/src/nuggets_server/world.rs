@@ -1,0 +1,234 @@
+//! What is true in the game that the server under test hosts: a model that takes the same keys.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use nuggets::{
+    Letter,
+    grid::{Cell, Direction, Grid, PASSAGE, ROCK, ROOM},
+    visibility::{Field, Sight, Sighter, Vision},
+};
+
+/// What a key does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Effect {
+    pub(super) steps: usize,
+    pub(super) swaps: usize,
+    pub(super) piles: u32,
+}
+
+#[derive(Clone)]
+struct Walker {
+    cell: Cell,
+    // For each byte of the map's text, whether the player ever saw it.
+    known: Vec<bool>,
+    sight: Sight,
+}
+
+/// The map, the piles that are left and the players that are on the map.
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) grid: Grid,
+    pub(super) piles: BTreeSet<Cell>,
+    walkers: BTreeMap<Letter, Walker>,
+    sighter: Sighter,
+}
+
+impl World {
+    pub(super) fn new(grid: Grid, piles: BTreeSet<Cell>) -> Self {
+        Self { grid, piles, walkers: BTreeMap::new(), sighter: Sighter::default() }
+    }
+
+    /// Puts a player on the map.
+    pub(super) fn place(&mut self, letter: Letter, cell: Cell) {
+        let known = vec![false; self.grid.text().len()];
+        self.walkers.insert(letter, Walker { cell, known, sight: Sight::default() });
+        self.look(letter);
+    }
+
+    /// Takes a player off the map.
+    pub(super) fn remove(&mut self, letter: Letter) {
+        self.walkers.remove(&letter);
+    }
+
+    pub(super) fn cell(&self, letter: Letter) -> Option<Cell> {
+        self.walkers.get(&letter).map(|walker| walker.cell)
+    }
+
+    pub(super) fn at(&self, cell: Cell) -> Option<Letter> {
+        self.walkers.iter().find(|(_, walker)| walker.cell == cell).map(|(&letter, _)| letter)
+    }
+
+    /// Does what a player's key says. A key that is no step does nothing.
+    pub(super) fn apply(&mut self, letter: Letter, key: u8) -> Effect {
+        let mut effect = Effect::default();
+        let Some(direction) = Direction::from_key(key.to_ascii_lowercase()) else { return effect };
+        while let Some(from) = self.cell(letter)
+            && let Some(to) = self.grid.step(from, direction)
+        {
+            effect.steps += 1;
+            if let Some(other) = self.at(to) {
+                effect.swaps += 1;
+                self.go(other, from);
+            }
+            self.go(letter, to);
+            effect.piles += u32::from(self.piles.remove(&to));
+            if key.is_ascii_lowercase() {
+                break;
+            }
+        }
+        effect
+    }
+
+    /// What a key would do.
+    pub(super) fn forecast(&self, letter: Letter, key: u8) -> (Self, Effect) {
+        let mut world = self.clone();
+        let effect = world.apply(letter, key);
+        (world, effect)
+    }
+
+    fn go(&mut self, letter: Letter, to: Cell) {
+        if let Some(walker) = self.walkers.get_mut(&letter) {
+            walker.cell = to;
+        }
+        self.look(letter);
+    }
+
+    fn look(&mut self, letter: Letter) {
+        let Some(walker) = self.walkers.get_mut(&letter) else { return };
+        walker.sight = self.sighter.sight(Field::from(&self.grid), walker.cell, Vision::default());
+        for range in walker.sight.ranges() {
+            walker.known.get_mut(range).unwrap_or_default().fill(true);
+        }
+    }
+
+    /// The text of a spectator's DISPLAY.
+    pub(super) fn board(&self) -> Vec<u8> {
+        let piles = self.piles.iter().map(|&cell| (cell, b'*'));
+        let players = self.walkers.iter().map(|(letter, walker)| (walker.cell, letter.byte()));
+        let mut text = self.grid.text().to_vec();
+        for (cell, byte) in piles.chain(players) {
+            if let Some(place) = text.get_mut(cell.index()) {
+                *place = byte;
+            }
+        }
+        text
+    }
+
+    /// The text of a player's DISPLAY.
+    pub(super) fn view(&self, letter: Letter) -> Vec<u8> {
+        let Some(walker) = self.walkers.get(&letter) else { return Vec::new() };
+        let hide = |(&byte, &known): (&u8, &bool)| if known || byte == b'\n' { byte } else { ROCK };
+        let mut text: Vec<u8> = self.grid.text().iter().zip(&walker.known).map(hide).collect();
+        let board = self.board();
+        for range in walker.sight.ranges() {
+            if let (Some(to), Some(from)) = (text.get_mut(range.clone()), board.get(range)) {
+                to.copy_from_slice(from);
+            }
+        }
+        if let Some(place) = text.get_mut(walker.cell.index()) {
+            *place = b'@';
+        }
+        text
+    }
+
+    pub(super) fn sees(&self, letter: Letter, cell: Cell) -> bool {
+        self.walkers.get(&letter).is_some_and(|walker| walker.sight.contains(cell))
+    }
+
+    pub(super) fn knows(&self, letter: Letter, cell: Cell) -> bool {
+        self.walkers.get(&letter).is_some_and(|walker| walker.known.get(cell.index()) == Some(&true))
+    }
+
+    /// Whether a player remembers something of the map that it does not see.
+    pub(super) fn remembers(&self, letter: Letter) -> bool {
+        (0..=u16::MAX)
+            .map(Cell)
+            .take(self.grid.text().len())
+            .any(|cell| self.knows(letter, cell) && !self.sees(letter, cell))
+    }
+
+    /// Whether a spot is in a passage and touches no room.
+    pub(super) fn is_deep(&self, cell: Cell) -> bool {
+        let room = |direction| self.grid.step(cell, direction).is_some_and(|next| self.grid.at(next) == ROOM);
+        self.grid.at(cell) == PASSAGE && !Direction::ALL.into_iter().any(room)
+    }
+
+    /// The keys of a shortest way to a spot that is wanted, by the steps in `keys`; empty if it stands there.
+    pub(super) fn path(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell) -> bool) -> Option<Vec<u8>> {
+        let start = self.cell(letter)?;
+        let mut came: BTreeMap<Cell, Option<(Cell, u8)>> = BTreeMap::from([(start, None)]);
+        let mut queue = VecDeque::from([start]);
+        while let Some(cell) = queue.pop_front() {
+            if wanted(cell) {
+                let mut path = Vec::new();
+                let mut at = cell;
+                while let Some(&Some((from, key))) = came.get(&at) {
+                    path.push(key);
+                    at = from;
+                }
+                path.reverse();
+                return Some(path);
+            }
+            for &key in keys {
+                if let Some(next) = self.end_of(cell, key)
+                    && !came.contains_key(&next)
+                {
+                    came.insert(next, Some((cell, key)));
+                    queue.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
+    // Where a key leads.
+    fn end_of(&self, from: Cell, key: u8) -> Option<Cell> {
+        let direction = Direction::from_key(key.to_ascii_lowercase())?;
+        let first = self.grid.step(from, direction)?;
+        if key.is_ascii_lowercase() {
+            return Some(first);
+        }
+        let mut last = first;
+        while let Some(next) = self.grid.step(last, direction) {
+            last = next;
+        }
+        Some(last)
+    }
+
+    /// The fewest keys after which a player has taken a pile.
+    pub(super) fn hunt(&self, letter: Letter) -> Option<Vec<u8>> {
+        let start = self.cell(letter)?;
+        let mut seen = BTreeSet::from([start]);
+        let mut queue = VecDeque::from([(start, Vec::new())]);
+        while let Some((cell, path)) = queue.pop_front() {
+            // Runs first: they may take several.
+            for &key in b"HJKLYUBNhjklyubn" {
+                let Some(end) = self.end_of(cell, key) else { continue };
+                let mut longer = path.clone();
+                longer.push(key);
+                if self.passes_gold(cell, key) {
+                    return Some(longer);
+                }
+                if seen.insert(end) {
+                    queue.push_back((end, longer));
+                }
+            }
+        }
+        None
+    }
+
+    fn passes_gold(&self, from: Cell, key: u8) -> bool {
+        let Some(direction) = Direction::from_key(key.to_ascii_lowercase()) else { return false };
+        let mut at = from;
+        while let Some(next) = self.grid.step(at, direction) {
+            if self.piles.contains(&next) {
+                return true;
+            }
+            if key.is_ascii_lowercase() {
+                return false;
+            }
+            at = next;
+        }
+        false
+    }
+}

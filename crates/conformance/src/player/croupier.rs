@@ -1,0 +1,250 @@
+//! A dealer for one player under test.
+
+use std::{
+    net::TcpListener,
+    thread,
+    time::{Duration, Instant},
+};
+
+use blackjack::{Action, Card, DealerMessage, Hand, PlayerMessage, Verdict};
+use bytes::{Buf as _, Bytes, BytesMut};
+
+use super::{
+    rules::{ANSWERS, JOINS, QUIET},
+    text,
+};
+use crate::{
+    judge::{Judge, Played},
+    launch::{Launcher, Run},
+    net::Connection,
+    report::Rule,
+    tester::Options,
+};
+
+/// The name that the player is given.
+const NAME: &str = "tester";
+/// The longest message without its NUL, in bytes.
+const MAX_MESSAGE: usize = 256;
+/// How often the listening socket is looked at.
+const POLL: Duration = Duration::from_millis(2);
+/// Cards are shown in steps of this, so that neither suits nor ranks come in a row. It has no factor in common with 52.
+const STEP: u8 = 17;
+
+/// How messages are put into segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// Each message in a write of its own.
+    Whole,
+    /// Each byte in a write of its own.
+    Bytes,
+    /// All messages up to the next question in one write.
+    Merged,
+}
+
+/// A dealer for one player. All 52 cards are shown in turn, so that none repeats within a round.
+pub(super) struct Croupier {
+    connection: Connection,
+    options: Options,
+    delivery: Delivery,
+    // What is sent with the next question.
+    waiting: BytesMut,
+    last: u8,
+    hand: Hand,
+    upcard: Option<Card>,
+    round: usize,
+    /// The rule that is broken when no answer comes.
+    pub(super) blamed: &'static Rule,
+}
+
+impl Croupier {
+    /// Starts the player, lets it connect and takes its JOIN.
+    pub(super) fn welcome(
+        judge: &mut Judge,
+        launcher: &dyn Launcher,
+        options: Options,
+        delivery: Delivery,
+    ) -> Played<(Self, Box<dyn Run>)> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        let values = [("name", NAME.to_owned()), ("host", "127.0.0.1".to_owned()), ("port", port.to_string())];
+        let mut run = launcher.start(&values)?;
+        let by = options.deadline();
+        let stream = loop {
+            if let Ok((stream, _)) = listener.accept() {
+                break stream;
+            }
+            if Instant::now() >= by || run.exit(Instant::now()).is_some() {
+                let ended = run.obituary();
+                return judge.broken(&JOINS, || format!("it did not connect to 127.0.0.1:{port}{ended}"));
+            }
+            thread::sleep(POLL);
+        };
+        let mut croupier = Self {
+            connection: Connection::new(stream)?,
+            options,
+            delivery,
+            waiting: BytesMut::new(),
+            last: 0,
+            hand: Hand::new(),
+            upcard: None,
+            round: 0,
+            blamed: &ANSWERS,
+        };
+        let joined = croupier.hear().and_then(|bytes| PlayerMessage::parse_text(&bytes).map_err(|_| told(&bytes)));
+        let wanted = launcher.takes("name").then_some(NAME);
+        let right =
+            matches!(&joined, Ok(PlayerMessage::Join(name)) if wanted.is_none_or(|wanted| name.as_str() == wanted));
+        judge.require(&JOINS, right, || match joined {
+            Ok(PlayerMessage::Join(name)) => format!("its name is '{name}', although it was told '{NAME}'"),
+            Ok(message) => format!("it begins with {message} and not with JOIN"),
+            Err(what) => format!("it begins with {what} and not with JOIN"),
+        })?;
+        Ok((croupier, run))
+    }
+
+    /// Sends a message, now or with the next question.
+    pub(super) fn say(&mut self, message: DealerMessage) {
+        self.waiting.extend_from_slice(&text(message));
+        let asks = matches!(message, DealerMessage::Decision | DealerMessage::Quit);
+        if self.delivery != Delivery::Merged || asks {
+            let bytes = self.waiting.split();
+            self.raw(&bytes);
+        }
+    }
+
+    /// Sends bytes, whatever they are.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        let waiting = self.waiting.split();
+        for part in [&*waiting, bytes] {
+            if self.delivery == Delivery::Bytes {
+                self.connection.send_in_bytes(part);
+            } else {
+                self.connection.send(part);
+            }
+        }
+    }
+
+    // The next message of the player, without its NUL, or what came instead.
+    fn hear(&mut self) -> Result<Bytes, String> {
+        let by = self.options.deadline();
+        loop {
+            let buffer = &mut self.connection.buffer;
+            if let Some(end) = buffer.iter().take(MAX_MESSAGE + 1).position(|&byte| byte == 0) {
+                let bytes = buffer.split_to(end).freeze();
+                buffer.advance(1);
+                return Ok(bytes);
+            }
+            if buffer.len() > MAX_MESSAGE || !self.connection.more(by) {
+                return Err(match (self.connection.closed, &*self.connection.buffer) {
+                    (_, bytes) if !bytes.is_empty() => format!("{} without NUL", told(bytes)),
+                    (true, _) => "the end of the connection".to_owned(),
+                    (false, _) => "nothing in time".to_owned(),
+                });
+            }
+        }
+    }
+
+    // The next card of the deck.
+    fn draw(&mut self) -> Card {
+        self.last = (self.last + STEP) % 52;
+        #[expect(clippy::unwrap_used, reason = "1 to 52 are the numbers of cards")]
+        Card::new(self.last + 1).unwrap()
+    }
+
+    /// Deals a card to the player.
+    pub(super) fn card(&mut self) {
+        let card = self.draw();
+        self.hand.push(card);
+        self.say(DealerMessage::Card(card));
+    }
+
+    /// Deals a round up to the first question.
+    pub(super) fn deal(&mut self, judge: &mut Judge) -> Played {
+        self.round += 1;
+        self.hand = Hand::new();
+        self.say(DealerMessage::Begin);
+        self.card();
+        self.card();
+        let upcard = self.draw();
+        self.upcard = Some(upcard);
+        self.say(DealerMessage::Upcard(upcard));
+        self.ask(judge)
+    }
+
+    fn ask(&mut self, judge: &mut Judge) -> Played {
+        // What is there before the question cannot be its answer.
+        self.connection.more(Instant::now() + POLL);
+        let (early, round) = (self.connection.buffer.split(), self.round);
+        judge.require(&QUIET, early.is_empty(), || format!("round {round}: {} came before DECISION", told(&early)))?;
+        self.say(DealerMessage::Decision);
+        Ok(())
+    }
+
+    /// Takes the answer to a question.
+    pub(super) fn answer(&mut self, judge: &mut Judge) -> Played<Action> {
+        let round = self.round;
+        let heard = self.hear();
+        let action = match heard.as_deref().map(PlayerMessage::parse_text) {
+            Ok(Ok(PlayerMessage::Hit)) => Action::Hit,
+            Ok(Ok(PlayerMessage::Stand)) => Action::Stand,
+            _ => {
+                let what = heard.map_or_else(|what| what, |bytes| told(&bytes));
+                let hand = format!("{:?} against {:?}", self.hand.cards(), self.upcard);
+                return judge.broken(self.blamed, || {
+                    format!("round {round}, {hand}: {what} came for DECISION, not HIT or STAND")
+                });
+            }
+        };
+        judge.check(self.blamed, true, String::new);
+        Ok(action)
+    }
+
+    /// Plays the hand of a round that was dealt. The RESULT is not sent yet.
+    pub(super) fn hand(&mut self, judge: &mut Judge) -> Played {
+        while self.answer(judge)? == Action::Hit {
+            self.card();
+            if self.hand.points().is_bust() {
+                break;
+            }
+            self.ask(judge)?;
+        }
+        Ok(())
+    }
+
+    /// Plays whole rounds.
+    pub(super) fn rounds(&mut self, judge: &mut Judge, rounds: usize) -> Played {
+        for _ in 0..rounds {
+            self.deal(judge)?;
+            self.hand(judge)?;
+            let mut dealer = Hand::new();
+            self.upcard.map(|card| dealer.push(card));
+            while dealer.points().dealer_hits() {
+                let card = self.draw();
+                dealer.push(card);
+            }
+            let verdict = Verdict::of(self.hand.points().total(), dealer.points().total());
+            self.say(DealerMessage::Result(verdict));
+        }
+        // Without another question all of it has to leave.
+        self.raw(&[]);
+        Ok(())
+    }
+
+    /// Whether the player closes the connection in time.
+    pub(super) fn is_left(&mut self) -> bool {
+        let by = self.options.deadline();
+        while self.connection.more(by) {}
+        self.connection.closed
+    }
+
+    /// What has arrived without a question.
+    pub(super) fn unasked(&mut self) -> Bytes {
+        self.connection.buffer.split().freeze()
+    }
+}
+
+// Bytes of the player, for a message.
+fn told(bytes: &[u8]) -> String {
+    format!("'{}'", bytes.get(..60).unwrap_or(bytes).escape_ascii())
+}

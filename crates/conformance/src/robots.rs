@@ -1,0 +1,5 @@
+//! Tests servers and clients of robots.
+
+pub mod client;
+pub mod server;
+mod show;

@@ -1,0 +1,363 @@
+//! A client under test between a server and a GUI that the tester plays.
+
+use std::{
+    cell::Cell,
+    io::ErrorKind,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
+    thread,
+    time::{Duration, Instant},
+};
+
+use bytes::{Buf as _, BytesMut};
+use robots::{Client, ClientMessage, DrawMessage, GamePicture, ServerMessage, protocol};
+
+use super::{
+    picture::{read, sorted},
+    rules::{
+        BAD_INPUT, BLOCKS, BOMBS, CONNECTS, EXIT_ONE, EXPLOSIONS, FORWARDED, GAME, JOIN, MAP_ORDER, NO_PICTURE,
+        PICTURE_FORMAT, POSITIONS, SCORE_ONCE, SCORES, SECOND_GAME, SILENT,
+    },
+};
+use crate::{
+    judge::{Halt, Judge, Played},
+    launch::{Launcher, Run, free_tcp_port, free_udp_port},
+    net::Connection,
+    report::Rule,
+    robots::{server::setup::status, show},
+    tester::Options,
+};
+
+/// How often a connection that is due is looked for.
+const POLL: Duration = Duration::from_millis(5);
+/// How often the first input is repeated, since the client may not listen for its GUI yet.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// The name of the player in all scenarios.
+pub(super) const NAME: &str = "Żółć!";
+
+/// What all scenarios need.
+pub(super) struct Context<'a> {
+    pub(super) launcher: &'a dyn Launcher,
+    pub(super) options: &'a Options,
+    /// The program does not even connect, so that no scenario need wait for it again.
+    pub(super) hopeless: Cell<bool>,
+}
+
+impl Context<'_> {
+    /// Starts a client.
+    pub(super) fn start(&self, gui: SocketAddr, port: &str, server: SocketAddr) -> Played<Box<dyn Run>> {
+        if self.hopeless.get() {
+            return Err(Halt::Broken);
+        }
+        let values = [
+            ("gui", gui.to_string()),
+            ("name", NAME.to_owned()),
+            ("port", port.to_owned()),
+            ("server", server.to_string()),
+        ];
+        Ok(self.launcher.start(&values)?)
+    }
+
+    /// A client that must end by itself. `why` says what makes it.
+    pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> Played {
+        let exit = run.exit(self.options.deadline());
+        let code = exit.as_ref().and_then(|exit| exit.code);
+        judge.require(rule, code.is_some_and(|code| code != 0), || match exit {
+            None => format!("the client still runs {why}"),
+            Some(_) => format!("the client ended with {} {why}", status(code)),
+        })?;
+        judge.check(&EXIT_ONE, code == Some(1), || format!("the client ended with {} {why}", status(code)));
+        Ok(())
+    }
+}
+
+/// An address at which nobody listens.
+pub(super) fn nobody() -> Played<SocketAddr> {
+    Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, free_tcp_port()?)))
+}
+
+/// A client, its server and its GUI.
+pub(super) struct Stage<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) judge: &'a mut Judge,
+    pub(super) run: Box<dyn Run>,
+    pub(super) server: Connection,
+    gui: UdpSocket,
+    /// Where the client listens for its GUI.
+    pub(super) port: u16,
+    // What the client must make of the server's messages.
+    oracle: Client,
+    // Of the last messages none leads to a picture.
+    quiet: bool,
+    // Inputs in the lobby that may still be answered by a Join.
+    joins: u32,
+    // It has answered an input.
+    listens: bool,
+}
+
+impl<'a> Stage<'a> {
+    /// Starts a client, which must connect.
+    pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge) -> Played<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = free_udp_port()?;
+        let mut run = context.start(gui.local_addr()?, &port.to_string(), listener.local_addr()?)?;
+        let by = context.options.deadline();
+        let stream = loop {
+            match listener.accept() {
+                Ok((stream, _)) => break stream,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.into()),
+            }
+            let exit = run.exit(Instant::now());
+            if exit.is_some() || Instant::now() >= by {
+                context.hopeless.set(true);
+                return judge.broken(&CONNECTS, || match exit {
+                    Some(exit) => format!("the client ended with {} and did not connect", status(exit.code)),
+                    None => "the client did not connect in time".to_owned(),
+                });
+            }
+            thread::sleep(POLL);
+        };
+        judge.check(&CONNECTS, true, String::new);
+        let server = Connection::new(stream)?;
+        let oracle = Client::new(NAME.parse()?, None);
+        Ok(Self { context, judge, run, server, gui, port, oracle, quiet: false, joins: 0, listens: false })
+    }
+
+    /// Sends bytes that stand for a message, and expects the picture that is due.
+    pub(super) fn tell_bytes(&mut self, bytes: &[u8], message: ServerMessage, rule: &'static Rule) -> Played {
+        self.server.send(bytes);
+        self.picture_of(message, rule)
+    }
+
+    /// Sends a message, and expects the picture that is due. `rule` is broken if none comes or another one than is right.
+    pub(super) fn tell(&mut self, message: ServerMessage, rule: &'static Rule) -> Played {
+        self.tell_bytes(&encoded(&message), message, rule)
+    }
+
+    /// Expects the picture that is due after a message that was sent.
+    pub(super) fn picture_of(&mut self, message: ServerMessage, rule: &'static Rule) -> Played {
+        let after = show::message(&message);
+        let before = self.oracle.picture().and_then(Result::ok);
+        if !self.oracle.message(message) {
+            self.quiet = true;
+            return Ok(());
+        }
+        let Some(Ok(right)) = self.oracle.picture() else { return Ok(()) };
+        let right = sorted(right);
+        let mut buffer = vec![0; 65_536];
+        let Some(length) = self.datagram(&mut buffer)? else {
+            return self.judge.broken(rule, || {
+                let right = show::value(&right);
+                format!("no picture came after {after}; {right} would be right")
+            });
+        };
+        let bytes = buffer.get(..length).unwrap_or_default();
+        let came = match read(bytes) {
+            Ok(came) => came,
+            Err(wrong) => {
+                return self.judge.broken(&PICTURE_FORMAT, || {
+                    format!("the datagram {} came after {after}: {wrong}", show::bytes(bytes))
+                });
+            }
+        };
+        self.judge.check(&PICTURE_FORMAT, true, String::new);
+        let quiet = std::mem::replace(&mut self.quiet, false);
+        // A picture of what was before is one too many.
+        let empty = match &came {
+            DrawMessage::Lobby { .. } => true,
+            DrawMessage::Game(game) => game.player_positions.is_empty() && game.blocks.is_empty(),
+        };
+        let again = came != right && (quiet && empty || before.map(sorted).as_ref() == Some(&came));
+        if quiet || again {
+            self.judge.require(&NO_PICTURE, !again, || {
+                format!(
+                    "{} came after {after}, before which no picture was due; {} would be right",
+                    show::value(&came),
+                    show::value(&right)
+                )
+            })?;
+        }
+        match (&came, &right) {
+            (DrawMessage::Game(came), DrawMessage::Game(right)) => self.compare(came, right, &after, rule)?,
+            _ => self.judge.require(rule, came == right, || {
+                format!("{} came after {after}; {} would be right", show::value(&came), show::value(&right))
+            })?,
+        }
+        self.judge.check(rule, true, String::new);
+        Ok(())
+    }
+
+    fn datagram(&mut self, buffer: &mut [u8]) -> Played<Option<usize>> {
+        let by = self.context.options.deadline();
+        loop {
+            let left = by.saturating_duration_since(Instant::now());
+            // A client that has ended sends nothing any more.
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let ended = self.run.exit(Instant::now()).is_some();
+            self.gui.set_read_timeout(Some(left.min(AGAIN)))?;
+            match self.gui.recv_from(buffer) {
+                Ok((length, _)) => return Ok(Some(length)),
+                Err(_) if ended => return Ok(None),
+                Err(_) => {}
+            }
+        }
+    }
+
+    // Compares pictures of games, so that what differs says which rule is broken.
+    fn compare(&mut self, came: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> Played {
+        // Scenes of these rules differ from others in nothing else.
+        let whole = [&SECOND_GAME, &MAP_ORDER].contains(&scene);
+        let of = |rule: &'static Rule| if whole { scene } else { rule };
+        let (frame, other) = (frame(came), frame(right));
+        let turn = right.turn;
+        self.judge.require(of(&GAME), frame == other, || {
+            format!("the Game after {after} has {}; {} would be right", show::value(&frame), show::value(&other))
+        })?;
+        let mut differ = |rule, kept, came: String, right: String| {
+            self.judge.require(of(rule), kept, || {
+                format!("the Game of turn {turn}, after {after}, has {came}; {right} would be right")
+            })
+        };
+        let (a, b) = (&came.player_positions, &right.player_positions);
+        differ(&POSITIONS, a == b, show::value(a), show::value(b))?;
+        let (a, b) = (&came.blocks, &right.blocks);
+        differ(&BLOCKS, a == b, format!("the blocks {}", show::fields(a)), show::fields(b))?;
+        let (mut a, mut b) = (came.bombs.clone(), right.bombs.clone());
+        a.sort_unstable();
+        b.sort_unstable();
+        differ(&BOMBS, a == b, format!("the bombs {}", show::value(&a)), show::value(&b))?;
+        let (a, b) = (&came.explosions, &right.explosions);
+        differ(&EXPLOSIONS, a == b, format!("the explosions {}", show::fields(a)), show::fields(b))?;
+        let (a, b) = (&came.scores, &right.scores);
+        let scores = if scene == &SCORE_ONCE { scene } else { &SCORES };
+        differ(scores, a == b, format!("the scores {}", show::scores_of(a)), show::scores_of(b))
+    }
+
+    /// The GUI sends a datagram.
+    pub(super) fn input(&mut self, bytes: &[u8]) {
+        // A client that has ended is found when one waits for it.
+        let _ = self.gui.send_to(bytes, (Ipv4Addr::LOCALHOST, self.port));
+    }
+
+    /// Somebody else than the GUI sends a datagram, over this family.
+    pub(super) fn input_of_other(&mut self, bytes: &[u8], over_ipv6: bool) -> Played {
+        if over_ipv6 {
+            let _ = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0))?.send_to(bytes, (Ipv6Addr::LOCALHOST, self.port));
+        } else {
+            let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.send_to(bytes, (Ipv4Addr::LOCALHOST, self.port));
+        }
+        Ok(())
+    }
+
+    /// The GUI sends inputs in the lobby until the client joins.
+    pub(super) fn joins(&mut self) -> Played {
+        let right = encoded_join()?;
+        let by = self.context.options.deadline();
+        let again = if self.listens { self.context.options.patience } else { AGAIN };
+        self.joins = 0;
+        loop {
+            self.input(&[0]);
+            self.joins += 1;
+            // The client may not listen yet when it is asked for the first time. Joining more than once is allowed.
+            self.server.more(by.min(Instant::now() + again));
+            if !self.server.buffer.is_empty() || self.server.closed || Instant::now() >= by {
+                break;
+            }
+        }
+        self.listens = true;
+        while self.server.buffer.len() < right.len() && self.server.more(by) {}
+        let came = self.server.buffer.to_vec();
+        let kept = came.starts_with(&right);
+        self.judge.require(&JOIN, kept, || {
+            format!(
+                "{} came after an input in the lobby; {}, a Join, would be right",
+                show::bytes(&came),
+                show::bytes(&right)
+            )
+        })?;
+        self.server.buffer.advance(right.len());
+        self.joins = self.joins.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Nothing may have come from the client yet.
+    pub(super) fn silent(&mut self) -> Played {
+        // What was sent before is there by now, since a picture has come since.
+        self.server.more(Instant::now() + Duration::from_millis(1));
+        let came = self.server.buffer.to_vec();
+        self.judge.require(&SILENT, came.is_empty(), || {
+            format!("{} came from the client before any input", show::bytes(&came))
+        })
+    }
+
+    /// The next bytes to the server are exactly these.
+    pub(super) fn passes_on(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> Played {
+        let by = self.context.options.deadline();
+        let join = encoded_join()?;
+        loop {
+            let due = if self.server.buffer.first() == Some(&0) { join.len() } else { right.len() };
+            if self.server.buffer.len() < due && self.server.more(by) {
+                continue;
+            }
+            // A repeated input of the lobby may be read in the game.
+            if self.joins > 0 && self.server.buffer.first() == Some(&1) && right.first() != Some(&1) {
+                self.joins -= 1;
+                self.server.buffer.advance(1);
+                continue;
+            }
+            if !self.server.buffer.starts_with(&join) {
+                break;
+            }
+            // Inputs in the lobby may be answered one by one, and no others.
+            self.judge.require(&BAD_INPUT, self.joins > 0, || {
+                "the client sent more Joins than there were valid inputs in the lobby".to_owned()
+            })?;
+            self.joins -= 1;
+            self.server.buffer.advance(join.len());
+        }
+        let came = self.server.buffer.to_vec();
+        self.judge.require(rule, came.starts_with(right), || {
+            let came = if came.is_empty() { "nothing".to_owned() } else { show::bytes(&came) };
+            format!("{came} came from the client after {what}; {} would be right", show::bytes(right))
+        })?;
+        self.server.buffer.advance(right.len());
+        Ok(())
+    }
+
+    /// Nothing is left of what the client has sent.
+    pub(super) fn nothing_more(&mut self, what: &str) -> Played {
+        let came = self.server.buffer.to_vec();
+        self.judge.require(&FORWARDED, came.is_empty(), || {
+            format!("{} came from the client after {what}", show::bytes(&came))
+        })
+    }
+}
+
+// All but what has rules of its own.
+fn frame(picture: &GamePicture) -> GamePicture {
+    let mut frame = picture.clone();
+    frame.player_positions.clear();
+    frame.blocks.clear();
+    frame.bombs.clear();
+    frame.explosions.clear();
+    frame.scores.clear();
+    frame
+}
+
+/// The bytes of a message of a server.
+pub(super) fn encoded(message: &ServerMessage) -> BytesMut {
+    let mut bytes = BytesMut::new();
+    protocol::encode(message, &mut bytes);
+    bytes
+}
+
+fn encoded_join() -> anyhow::Result<BytesMut> {
+    let mut bytes = BytesMut::new();
+    protocol::encode(&ClientMessage::Join { name: NAME.parse()? }, &mut bytes);
+    Ok(bytes)
+}

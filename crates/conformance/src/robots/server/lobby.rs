@@ -1,0 +1,261 @@
+//! Scenarios before a game.
+
+use std::{
+    net::{Ipv4Addr, Ipv6Addr, TcpListener},
+    time::{Duration, Instant},
+};
+
+use robots::{Action, Direction, ServerMessage};
+
+use super::{
+    rules::{
+        ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, EXIT_ONE, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NEWCOMER, PIECES,
+        PLAYED_ONCE, SECOND_JOIN, TAKEN_PORT, UNDISTURBED, WRONG_ARGUMENTS,
+    },
+    setup::{Context, Got, Guest, Setup, status},
+    table::Table,
+};
+use crate::{
+    judge::{Judge, Played},
+    launch::Run,
+    report::Rule,
+    robots::show,
+};
+
+/// Options of a small game.
+pub(super) fn small(context: &Context<'_>) -> Setup {
+    Setup {
+        bomb_timer: 3,
+        players: 2,
+        duration: context.turn(),
+        radius: 2,
+        blocks: 5,
+        length: 2,
+        name: "Żółw",
+        seed: 1234,
+        size: (7, 4),
+    }
+}
+
+/// Players and observers gather, and the game starts and ends.
+pub(super) fn gathering(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, small(context))?;
+    let ann = table.connect("Ann")?;
+    // All at once, so that the server must split them. None of them counts.
+    let name = "Ann with ó";
+    let mut bytes = vec![1, 3, 0, 2, 0, u8::try_from(name.len())?];
+    bytes.extend_from_slice(name.as_bytes());
+    send(&mut table, ann, &bytes);
+    table.accepted(ann, name, &COALESCED)?;
+    table.judge.check(&LOBBY_ACTIONS, true, String::new);
+    table.judge.check(&COALESCED, true, String::new);
+    table.connect("an observer")?;
+    let bob = table.connect("Bob")?;
+    table.judge.check(&NEWCOMER, true, String::new);
+    // They come before the Join that starts the game, on the same connection. The name may be empty.
+    table.act(bob, &[Action::PlaceBomb]);
+    table.join(bob, "")?;
+    table.start()?;
+    table.finish(&LOBBY_ACTIONS)
+}
+
+/// A player joins twice.
+pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 3, ..small(context) })?;
+    let ann = table.connect("Ann")?;
+    table.join(ann, "Ann")?;
+    if let Some(guest) = table.guests.get_mut(ann) {
+        guest.join("Ann again")?;
+    }
+    // Whatever the server makes of it comes before the answer to Bob.
+    let mut bob = context.stranger(table.judge, &mut table.host, "Bob")?;
+    bob.join("Bob")?;
+    let by = context.options.deadline();
+    let message = table.broadcast(&ACCEPTED, by, "an AcceptedPlayer of \"Bob\"")?;
+    let ServerMessage::AcceptedPlayer { player, .. } = &message else {
+        return table.judge.broken(&ACCEPTED, || format!("{} came after the Join of \"Bob\"", show::message(&message)));
+    };
+    table.judge.check(&SECOND_JOIN, *player.name != *"Ann again", || {
+        format!("{} came after the second Join of one connection", show::message(&message))
+    });
+    Ok(())
+}
+
+/// A player's bytes arrive one by one, with other clients being served in between.
+pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
+    let ann = table.connect("Ann")?;
+    for byte in [0, 3, b'A', b'n'] {
+        send(&mut table, ann, &[byte]);
+        // Someone who is served in between shows that the piece alone was read, and that nobody waits for the rest.
+        let mut other = context.stranger(table.judge, &mut table.host, "a second client")?;
+        let by = context.options.deadline();
+        let what = "Hello to a second client while the first has sent a part of a Join";
+        other.expect(table.judge, &PIECES, by, what)?;
+    }
+    send(&mut table, ann, b"n");
+    table.accepted(ann, "Ann", &PIECES)?;
+    table.judge.check(&PIECES, true, String::new);
+    table.start()?;
+    // A Move in two pieces with a turn in between is played in the turn after its second piece.
+    for _ in 0..2 {
+        let way = table.any_way(0);
+        send(&mut table, ann, &[3]);
+        table.turn(&PIECES)?;
+        if let Some(mirror) = &mut table.mirror {
+            mirror.sent(0, &[Action::Move(way)]);
+        }
+        send(&mut table, ann, &[number(way)]);
+        table.turn(&PIECES)?;
+    }
+    table.finish(&PLAYED_ONCE)
+}
+
+fn number(way: Direction) -> u8 {
+    (0..).zip(Direction::ALL).find(|(_, other)| *other == way).map_or(0, |(number, _)| number)
+}
+
+fn send(table: &mut Table<'_>, index: usize, bytes: &[u8]) {
+    if let Some(guest) = table.guests.get_mut(index) {
+        guest.connection.send(bytes);
+    }
+}
+
+// Waits until the server has closed a connection. What it sends before is of no interest.
+fn until_closed(guest: &mut Guest, by: Instant) -> bool {
+    loop {
+        match guest.next(by) {
+            Got::Closed => return true,
+            Got::Message(_) => {}
+            Got::Wrong(_) | Got::Nothing => return false,
+        }
+    }
+}
+
+/// Clients that send what is no message, in the lobby and in the game.
+pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
+    let ann = table.connect("Ann")?;
+    for (bytes, what) in
+        [(&[4][..], "the unknown tag 4"), (&[0xff; 40], "the unknown tag 255"), (&[3, 4], "a Move in direction 4")]
+    {
+        disconnected(context, &mut table, bytes, what, &BAD_BYTES)?;
+    }
+    table.join(ann, "Ann")?;
+    table.start()?;
+    disconnected(context, &mut table, &[9], "the unknown tag 9", &BAD_BYTES)?;
+    table.finish(&PLAYED_ONCE)?;
+    table.judge.check(&UNDISTURBED, true, String::new);
+    Ok(())
+}
+
+// Somebody sends wrong bytes and is disconnected; the others are still served.
+fn disconnected(context: &Context<'_>, table: &mut Table<'_>, bytes: &[u8], what: &str, rule: &'static Rule) -> Played {
+    let mut guest = context.guest(table.judge, &mut table.host, "a client")?;
+    guest.connection.send(bytes);
+    let closed = until_closed(&mut guest, context.options.deadline());
+    table.judge.check(rule, closed, || {
+        format!(
+            "a client sent {what} ({}) and its connection is still open; the server should close it",
+            show::bytes(bytes)
+        )
+    });
+    // It must be able to talk to others.
+    let ended = table.host.run.exit(Instant::now());
+    table.judge.require(&UNDISTURBED, ended.is_none(), || {
+        let how = status(ended.and_then(|exit| exit.code));
+        format!("the server ended with {how} after a client had sent {what}")
+    })?;
+    for guest in &mut table.guests {
+        let by = Instant::now() + Duration::from_millis(1);
+        let lost = !guest.connection.more(by) && guest.connection.closed;
+        table.judge.require(&UNDISTURBED, !lost, || {
+            format!("the connection of {} was closed after another client had sent {what}", guest.label)
+        })?;
+    }
+    Ok(())
+}
+
+/// A Join whose name is not UTF-8.
+pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, Setup { players: 1, ..small(context) })?;
+    let mut guest = context.guest(table.judge, &mut table.host, "a client")?;
+    let bytes = [0, 3, b'a', 0xff, b'b'];
+    guest.connection.send(&bytes);
+    let came = guest.next(context.options.deadline());
+    table.judge.require(&BAD_NAME, matches!(came, Got::Closed), || {
+        let came = match came {
+            Got::Message(message) => format!("got {}", show::message(&message)),
+            Got::Wrong(wrong) => format!("got bytes that are no message ({wrong})"),
+            Got::Closed | Got::Nothing => "is still connected".to_owned(),
+        };
+        format!("a client sent {}, a Join whose name is not UTF-8, and {came}", show::bytes(&bytes))
+    })?;
+    let ann = table.connect("Ann")?;
+    table.join(ann, "Ann")
+}
+
+/// As many clients as a server must be able to serve.
+pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let mut table = Table::open(context, judge, small(context))?;
+    let mut guests = vec![];
+    for number in 1..=25 {
+        let mut guest = context.stranger(table.judge, &mut table.host, &format!("client {number} of 25"))?;
+        let by = context.options.deadline();
+        guest.expect(table.judge, &MANY_CLIENTS, by, "Hello")?;
+        guests.push(guest);
+    }
+    table.guests = guests;
+    table.join(24, "the last one")?;
+    table.judge.check(&MANY_CLIENTS, true, String::new);
+    Ok(())
+}
+
+/// A client that connects over IPv6.
+pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
+    if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
+        // This system has no IPv6.
+        return Ok(());
+    }
+    let mut table = Table::open(context, judge, small(context))?;
+    let first = table.connect("a client over IPv4")?;
+    let address = table.host.address_v6();
+    let connection = crate::net::Connection::open(address, Instant::now() + Duration::from_millis(100));
+    table.judge.require(&IPV6, connection.is_ok(), || {
+        format!("the server accepts connections to {}, and none to {address}", table.host.address)
+    })?;
+    drop(connection);
+    table.host.address = address;
+    let second = table.connect("a client over IPv6")?;
+    table.join(second, "six")?;
+    table.join(first, "four")?;
+    table.judge.check(&IPV6, true, String::new);
+    Ok(())
+}
+
+fn ends(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, mut run: Box<dyn Run>, why: &str) -> Played {
+    let exit = run.exit(context.options.deadline());
+    let code = exit.as_ref().and_then(|exit| exit.code);
+    judge.require(rule, code.is_some_and(|code| code != 0), || match exit {
+        None => format!("the server still runs {why}"),
+        Some(_) => format!("the server ended with {} {why}", status(code)),
+    })?;
+    judge.check(&EXIT_ONE, code == Some(1), || format!("the server ended with {} {why}", status(code)));
+    Ok(())
+}
+
+/// Arguments that cannot be right.
+pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
+    let run = context.host_at(&small(context), "port")?;
+    ends(context, judge, &WRONG_ARGUMENTS, run, "with '-p port'")
+}
+
+/// A port on which somebody else listens.
+pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
+    // Whoever listens on both families is refused for either.
+    let taken =
+        TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
+    let port = taken.local_addr()?.port();
+    let run = context.host_at(&small(context), &port.to_string())?;
+    ends(context, judge, &TAKEN_PORT, run, "although its port is taken")
+}

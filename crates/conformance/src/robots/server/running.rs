@@ -1,0 +1,70 @@
+//! The scenario for a server that runs already: a game on its terms, as far as it can be judged without its options.
+
+use std::{net::SocketAddr, time::Duration};
+
+use robots::{Action, ServerMessage};
+
+use super::{
+    rules::{BUSY, HELLO, LATE},
+    setup::{Context, Host, Setup},
+    table::Table,
+};
+use crate::judge::{Judge, Played};
+
+/// The most turns that are played; longer games are left.
+const TURNS: u16 = 20;
+
+/// Joins until a game starts, and plays its first turns.
+pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr) -> Played {
+    let run = context.launcher.start(&[])?;
+    let known = Setup {
+        bomb_timer: 1,
+        players: 1,
+        // Nobody knows how long its turns are.
+        duration: context.options.patience * 6,
+        radius: 0,
+        blocks: 0,
+        length: 0,
+        name: "",
+        seed: 0,
+        size: (1, 1),
+    };
+    let mut host = Host { run, address, parameters: known.parameters()? };
+    let mut first = context.stranger(judge, &mut host, "the first client")?;
+    let hello = first.expect(judge, &HELLO, context.options.deadline(), "a Hello right after the connection")?;
+    let ServerMessage::Hello(parameters) = hello else {
+        return judge.broken(&HELLO, || "the first message is no Hello".to_owned());
+    };
+    drop(first);
+    host.parameters = parameters;
+    let (players, length) = (host.parameters.players_count, host.parameters.game_length);
+    let mut table = Table::at(context, judge, host, known, None, None);
+    let mut probe = context.guest(table.judge, &mut table.host, "a client")?;
+    // Players who wait there already, or a game that goes on, leave nothing to test here.
+    if !matches!(probe.next(std::time::Instant::now() + Duration::from_millis(300)), super::setup::Got::Nothing) {
+        return Ok(());
+    }
+    drop(probe);
+    for number in 0..players {
+        let name = format!("player {number}");
+        let index = table.connect(&name)?;
+        table.join(index, &name)?;
+    }
+    table.start()?;
+    for turn in 0..length.min(TURNS) {
+        if turn == length.min(TURNS) / 2 {
+            table.connect("a late joiner")?;
+            table.judge.check(&LATE, true, String::new);
+        }
+        for player in 0..usize::from(players) {
+            let action = match (usize::from(turn) + player) % 6 {
+                0 => Action::PlaceBomb,
+                3 => Action::PlaceBlock,
+                _ => Action::Move(table.any_way(player)),
+            };
+            table.act(player, &[action]);
+        }
+        table.turn(&BUSY)?;
+    }
+    if table.is_running() { Ok(()) } else { table.ended() }
+}

@@ -1,0 +1,254 @@
+//! The options of a server, the server started with them, and the connections of the tester.
+
+use std::{
+    cell::Cell,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+use robots::{Action, ClientMessage, Incoming, Parameters, ServerMessage, protocol};
+
+use super::rules::{HELLO, LISTENS, WELL_FORMED};
+use crate::{
+    judge::{Halt, Judge, Played},
+    launch::{Launcher, Run, free_tcp_port},
+    net::Connection,
+    report::Rule,
+    robots::show,
+    tester::Options,
+};
+
+/// The options of a server.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) bomb_timer: u16,
+    pub(super) players: u8,
+    /// Of a turn.
+    pub(super) duration: Duration,
+    pub(super) radius: u16,
+    pub(super) blocks: u16,
+    pub(super) length: u16,
+    pub(super) name: &'static str,
+    pub(super) seed: u32,
+    pub(super) size: (u16, u16),
+}
+
+impl Setup {
+    fn values(&self, port: u16) -> Vec<(&'static str, String)> {
+        vec![
+            ("bomb-timer", self.bomb_timer.to_string()),
+            ("players", self.players.to_string()),
+            ("turn", self.duration.as_millis().to_string()),
+            ("radius", self.radius.to_string()),
+            ("blocks", self.blocks.to_string()),
+            ("length", self.length.to_string()),
+            ("name", self.name.to_owned()),
+            ("port", port.to_string()),
+            ("seed", self.seed.to_string()),
+            ("x", self.size.0.to_string()),
+            ("y", self.size.1.to_string()),
+        ]
+    }
+
+    /// What Hello says.
+    pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
+        Ok(Parameters {
+            server_name: self.name.parse()?,
+            players_count: self.players,
+            size_x: self.size.0,
+            size_y: self.size.1,
+            game_length: self.length,
+            explosion_radius: self.radius,
+            bomb_timer: self.bomb_timer,
+        })
+    }
+}
+
+/// What all scenarios need.
+pub(super) struct Context<'a> {
+    pub(super) launcher: &'a dyn Launcher,
+    pub(super) options: &'a Options,
+    /// The program does not even say Hello, so that no scenario need wait for it again.
+    pub(super) hopeless: Cell<bool>,
+}
+
+impl Context<'_> {
+    /// How long a turn lasts: long enough that an action sent at once arrives in time, and no longer than patience allows.
+    pub(super) fn turn(&self) -> Duration {
+        (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250))
+    }
+
+    /// Starts a server.
+    pub(super) fn host(&self, setup: &Setup) -> Played<Host> {
+        if self.hopeless.get() {
+            return Err(Halt::Broken);
+        }
+        let port = free_tcp_port()?;
+        let run = self.launcher.start(&setup.values(port))?;
+        Ok(Host { run, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), parameters: setup.parameters()? })
+    }
+
+    /// Starts a server with these options on a port as it is written.
+    pub(super) fn host_at(&self, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
+        if self.hopeless.get() {
+            return Err(Halt::Broken);
+        }
+        let mut values = setup.values(0);
+        for (name, value) in &mut values {
+            if *name == "port" {
+                port.clone_into(value);
+            }
+        }
+        Ok(self.launcher.start(&values)?)
+    }
+
+    /// Connects to a server, and checks its Hello.
+    pub(super) fn guest(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
+        let mut guest = self.stranger(judge, host, label)?;
+        let hello = guest.expect(judge, &HELLO, self.options.deadline(), "a Hello right after the connection");
+        let Ok(hello) = hello else {
+            self.hopeless.set(true);
+            return Err(Halt::Broken);
+        };
+        let right = ServerMessage::Hello(host.parameters.clone());
+        judge.require(&HELLO, hello == right, || {
+            let (came, right) = (show::message(&hello), show::message(&right));
+            format!("{label} got {came} as the first message; {right} would be right")
+        })?;
+        Ok(guest)
+    }
+
+    /// Connects to a server, whatever it says.
+    pub(super) fn stranger(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Guest> {
+        let by = self.options.deadline();
+        let step = Duration::from_millis(200);
+        let opened = loop {
+            let opened = Connection::open(host.address, by.min(Instant::now() + step));
+            let ended = host.run.exit(Instant::now());
+            if opened.is_ok() || ended.is_some() || Instant::now() >= by {
+                break opened.map_err(|error| match ended {
+                    Some(exit) => format!("the server had ended with {}", status(exit.code)),
+                    None => format!("connecting to {} failed: {error}", host.address),
+                });
+            }
+        };
+        match opened {
+            Ok(connection) => {
+                judge.check(&LISTENS, true, String::new);
+                let local = connection.local_addr()?;
+                Ok(Guest { connection, incoming: Incoming::default(), label: label.to_owned(), local, seat: None })
+            }
+            Err(error) => {
+                self.hopeless.set(true);
+                judge.broken(&LISTENS, || format!("{label} could not connect: {error}"))
+            }
+        }
+    }
+}
+
+/// An exit status as text.
+pub(in crate::robots) fn status(code: Option<i32>) -> String {
+    code.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"))
+}
+
+/// A server under test.
+pub(super) struct Host {
+    pub(super) run: Box<dyn Run>,
+    pub(super) address: SocketAddr,
+    pub(super) parameters: Parameters,
+}
+
+impl Host {
+    /// Its address over IPv6.
+    pub(super) fn address_v6(&self) -> SocketAddr {
+        SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()))
+    }
+}
+
+/// What came from the server.
+pub(super) enum Got {
+    Message(ServerMessage),
+    Wrong(String),
+    Closed,
+    Nothing,
+}
+
+/// A connection of the tester to the server.
+pub(super) struct Guest {
+    pub(super) connection: Connection,
+    incoming: Incoming,
+    /// How breaches call it.
+    pub(super) label: String,
+    pub(super) local: SocketAddr,
+    /// Its number among the players.
+    pub(super) seat: Option<u8>,
+}
+
+impl Guest {
+    /// Waits for a message.
+    pub(super) fn next(&mut self, by: Instant) -> Got {
+        loop {
+            let bytes = self.connection.buffer.split();
+            self.incoming.buffer().extend_from_slice(&bytes);
+            match self.incoming.next_message() {
+                Ok(Some(message)) => return Got::Message(message),
+                Err(wrong) => return Got::Wrong(wrong.to_string()),
+                Ok(None) => {}
+            }
+            if !self.connection.more(by) {
+                return if self.connection.closed { Got::Closed } else { Got::Nothing };
+            }
+        }
+    }
+
+    /// Waits for a message that the server must send. `what` says which, such as `a Turn`.
+    pub(super) fn expect(
+        &mut self,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        by: Instant,
+        what: &str,
+    ) -> Played<ServerMessage> {
+        let label = self.label.clone();
+        match self.next(by) {
+            Got::Message(message) => {
+                judge.check(&WELL_FORMED, true, String::new);
+                Ok(message)
+            }
+            Got::Wrong(wrong) => {
+                judge.broken(&WELL_FORMED, || format!("{label} got bytes that are no message: {wrong}"))
+            }
+            Got::Closed => judge.broken(rule, || {
+                let part = if self.incoming.is_within_message() { " in the middle of a message" } else { "" };
+                format!("the connection of {label} was closed{part}; {what} would be right")
+            }),
+            Got::Nothing => judge.broken(rule, || {
+                let place = self.incoming.place();
+                let part =
+                    if self.incoming.is_within_message() { format!(" but a part of {place}") } else { String::new() };
+                format!("{label} got nothing{part} in time; {what} would be right")
+            }),
+        }
+    }
+
+    pub(super) fn send(&mut self, message: &ClientMessage) {
+        let mut bytes = BytesMut::new();
+        protocol::encode(message, &mut bytes);
+        self.connection.send(&bytes);
+    }
+
+    pub(super) fn join(&mut self, name: &str) -> anyhow::Result<()> {
+        self.send(&ClientMessage::Join { name: name.parse()? });
+        Ok(())
+    }
+
+    /// Sends actions all at once.
+    pub(super) fn act(&mut self, actions: &[Action]) {
+        let mut bytes = BytesMut::new();
+        for &action in actions {
+            protocol::encode(&ClientMessage::Action(action), &mut bytes);
+        }
+        self.connection.send(&bytes);
+    }
+}

@@ -1,0 +1,382 @@
+//! The tester of dealers, on dealers that break one rule each.
+
+use std::{
+    collections::BTreeMap,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use conformance::{Exit, Launcher, Options, Remote, Report, Run, Values, Verdict, dealer::TESTER};
+
+use blackjack::{Card, Hand, Verdict as Outcome, hand::DEALER_STANDS};
+
+/// The rule that a dealer breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crime {
+    Honest,
+    /// Listens at no port.
+    Absent,
+    /// Accepts and says nothing.
+    Silent,
+    Garbage,
+    /// Ends in the middle of a message.
+    CutOff,
+    /// A message that never ends.
+    Endless,
+    LowerCase,
+    WritesLose,
+    NoBegin,
+    UpcardBeforeCards,
+    SameCardTwice,
+    SameDeckForTwo,
+    NeverShuffles,
+    OtherUpcardForSecond,
+    TwoCardsForHit,
+    NoQuestionAtTwentyOne,
+    AsksTheBust,
+    WinForBust,
+    AlwaysLoses,
+    EarlyBust,
+    ReadsWholeSegments,
+    OneRoundTooMany,
+    OneRoundTooFew,
+    StaysOpen,
+    TakesQueuedAnswers,
+    PlaysOnWithOffender,
+    EndsForAll,
+    SeatLostToBadJoin,
+    LeavesAtHalfClose,
+    EndsWithStatusThree,
+}
+
+/// Seeds of decks: each game has its own.
+static GAMES: AtomicU32 = AtomicU32::new(1);
+
+struct Crooked(Crime);
+
+struct Thread(Option<thread::JoinHandle<()>>, Crime);
+
+impl Run for Thread {
+    fn line(&mut self, _: Instant) -> Option<String> {
+        None
+    }
+
+    fn type_bytes(&mut self, _: &[u8]) {}
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        while Instant::now() < by && !self.0.as_ref()?.is_finished() {
+            thread::yield_now();
+        }
+        let code = if self.1 == Crime::EndsWithStatusThree { 3 } else { 0 };
+        self.0.as_ref()?.is_finished().then_some(Exit { code: Some(code) })
+    }
+}
+
+impl Launcher for Crooked {
+    fn takes(&self, _: &str) -> bool {
+        true
+    }
+
+    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        let values: BTreeMap<_, _> = values.iter().cloned().collect();
+        let crime = self.0;
+        let listener = TcpListener::bind(("127.0.0.1", values["port"].parse()?))?;
+        let (players, rounds) = (values["players"].parse()?, values["rounds"].parse()?);
+        if crime == Crime::Absent {
+            return Ok(Box::new(Thread(None, crime)));
+        }
+        let thread = thread::spawn(move || {
+            // Whoever tests it may go away at any time.
+            let _ = House::open(crime, &listener, players).and_then(|mut house| house.play(rounds));
+        });
+        Ok(Box::new(Thread(Some(thread), crime)))
+    }
+}
+
+struct Guest {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    hand: Hand,
+    out: bool,
+}
+
+type Done<T = ()> = Option<T>;
+
+impl Guest {
+    fn say(&mut self, text: &str) {
+        let _ = self.stream.write_all(format!("{text}\0").as_bytes());
+    }
+
+    /// The next message, or `None` at the end of the stream or when it cannot be one.
+    fn hear(&mut self, crime: Crime) -> Option<String> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|&byte| byte == 0) {
+                let message = self.buffer.drain(..=end).take(end).collect();
+                return String::from_utf8(message).ok();
+            }
+            let mut chunk = [0; 512];
+            let read = self.stream.read(&mut chunk).ok().filter(|&read| read > 0)?;
+            self.buffer.extend_from_slice(&chunk[..read]);
+            if crime == Crime::ReadsWholeSegments {
+                return String::from_utf8(std::mem::take(&mut self.buffer))
+                    .ok()
+                    .map(|text| text.trim_end_matches('\0').into());
+            }
+            if self.buffer.len() > 256 && !self.buffer.contains(&0) {
+                return None;
+            }
+        }
+    }
+}
+
+struct House {
+    crime: Crime,
+    guests: Vec<Guest>,
+    seed: u32,
+}
+
+impl House {
+    fn open(crime: Crime, listener: &TcpListener, players: usize) -> Done<Self> {
+        let mut house = Self { crime, guests: Vec::new(), seed: GAMES.fetch_add(1, Ordering::Relaxed) };
+        while house.guests.len() < players {
+            let stream = listener.accept().ok()?.0;
+            let mut guest = Guest { stream, buffer: Vec::new(), hand: Hand::new(), out: false };
+            let joined =
+                guest.hear(crime).is_some_and(|word| word.strip_prefix("JOIN ").is_some_and(|name| !name.is_empty()));
+            if joined {
+                house.guests.push(guest);
+            } else if crime == Crime::SeatLostToBadJoin {
+                return None;
+            }
+        }
+        Some(house)
+    }
+
+    fn deck(&mut self) -> Vec<Card> {
+        let mut deck: Vec<Card> = Card::all().collect();
+        if self.crime == Crime::NeverShuffles {
+            return deck;
+        }
+        for last in (1..deck.len()).rev() {
+            self.seed = self.seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            deck.swap(last, (self.seed >> 8) as usize % (last + 1));
+        }
+        deck
+    }
+
+    fn play(&mut self, rounds: u32) -> Done {
+        let crime = self.crime;
+        let rounds = match crime {
+            Crime::OneRoundTooMany => rounds + 1,
+            Crime::OneRoundTooFew => rounds - 1,
+            _ => rounds,
+        };
+        match crime {
+            Crime::Silent => {
+                let _ = self.guests[0].stream.read(&mut [0; 99]);
+                return None;
+            }
+            Crime::Garbage => self.guests[0].say("\u{1}\u{2}hello\n"),
+            Crime::CutOff => return self.guests[0].stream.write_all(b"BEG").ok(),
+            Crime::Endless => while self.guests[0].stream.write_all(b"BEGIN").is_ok() {},
+            _ => {}
+        }
+        for _ in 0..rounds {
+            self.round()?;
+        }
+        for guest in self.guests.iter_mut().filter(|guest| !guest.out) {
+            guest.say("QUIT");
+        }
+        if crime == Crime::StaysOpen {
+            let _ = self.guests[0].stream.read(&mut [0; 99]);
+        }
+        Some(())
+    }
+
+    fn round(&mut self) -> Done {
+        let crime = self.crime;
+        let mut deck = self.deck();
+        let mut draw = move || deck.pop();
+        let (upcard, hole) = (draw()?, draw()?);
+        let other = draw()?;
+        let mut first = None;
+        for (seat, guest) in self.guests.iter_mut().enumerate().filter(|(_, guest)| !guest.out) {
+            if crime != Crime::NoBegin {
+                guest.say(if crime == Crime::LowerCase { "begin" } else { "BEGIN" });
+            }
+            let mut cards = (draw()?, draw()?);
+            match crime {
+                Crime::SameCardTwice => cards.1 = cards.0,
+                Crime::SameDeckForTwo => cards = *first.get_or_insert(cards),
+                _ => {}
+            }
+            guest.hand = Hand::new();
+            guest.hand.push(cards.0);
+            guest.hand.push(cards.1);
+            let shown = if crime == Crime::OtherUpcardForSecond && seat > 0 { other } else { upcard };
+            if crime == Crime::UpcardBeforeCards {
+                guest.say(&format!("DEALER {shown}"));
+            }
+            guest.say(&format!("CARD {}", cards.0));
+            guest.say(&format!("CARD {}", cards.1));
+            guest.say(&format!("DEALER {shown}"));
+        }
+        for guest in &mut self.guests {
+            if !guest.out {
+                Self::hand(crime, guest, &mut draw)?;
+                if guest.out {
+                    let _ = guest.stream.shutdown(std::net::Shutdown::Both);
+                    if crime == Crime::EndsForAll {
+                        return None;
+                    }
+                }
+            }
+        }
+        let mut dealer = Hand::new();
+        dealer.push(upcard);
+        dealer.push(hole);
+        while dealer.points().total() < DEALER_STANDS {
+            dealer.push(draw()?);
+        }
+        for guest in self.guests.iter_mut().filter(|guest| !guest.out) {
+            let total = guest.hand.points().total();
+            let verdict = match Outcome::of(total, dealer.points().total()) {
+                Outcome::Bust if crime == Crime::WinForBust => Outcome::Win,
+                Outcome::Bust if crime == Crime::EarlyBust => continue,
+                verdict if crime == Crime::AlwaysLoses && verdict != Outcome::Bust => Outcome::Push,
+                verdict => verdict,
+            };
+            let word =
+                if crime == Crime::WritesLose { verdict.word().replace("OO", "O") } else { verdict.word().into() };
+            guest.say(&format!("RESULT {word}"));
+        }
+        Some(())
+    }
+
+    fn hand(crime: Crime, guest: &mut Guest, draw: &mut impl FnMut() -> Option<Card>) -> Done {
+        loop {
+            if crime != Crime::TakesQueuedAnswers {
+                guest.buffer.clear();
+            }
+            guest.say("DECISION");
+            let answer = guest.hear(crime);
+            match answer.as_deref() {
+                Some("HIT") => {}
+                Some("STAND") => {
+                    if crime == Crime::LeavesAtHalfClose {
+                        guest.stream.set_read_timeout(Some(Duration::from_millis(50))).ok()?;
+                        if guest.stream.read(&mut [0; 9]).is_ok_and(|read| read == 0) {
+                            guest.out = true;
+                        }
+                        guest.stream.set_read_timeout(None).ok()?;
+                    }
+                    return Some(());
+                }
+                // One byte at a time is what this one does not understand.
+                _ if crime == Crime::ReadsWholeSegments => return None,
+                Some(_) if crime == Crime::PlaysOnWithOffender => return Some(()),
+                _ => {
+                    guest.out = true;
+                    return Some(());
+                }
+            }
+            let card = draw()?;
+            guest.hand.push(card);
+            guest.say(&format!("CARD {card}"));
+            if crime == Crime::TwoCardsForHit {
+                guest.say(&format!("CARD {}", draw()?));
+            }
+            let total = guest.hand.points().total();
+            if total > 21 {
+                match crime {
+                    Crime::AsksTheBust => guest.say("DECISION"),
+                    Crime::EarlyBust => guest.say("RESULT BUST"),
+                    _ => {}
+                }
+                return Some(());
+            }
+            if total == 21 && crime == Crime::NoQuestionAtTwentyOne {
+                return Some(());
+            }
+        }
+    }
+}
+
+fn options(milliseconds: u64) -> Options {
+    Options { patience: Duration::from_millis(milliseconds), players: 1 }
+}
+
+fn tested(crime: Crime, milliseconds: u64) -> Report {
+    (TESTER.test)(&Crooked(crime), &options(milliseconds)).expect("sockets")
+}
+
+#[test]
+fn a_dealer_that_keeps_all_rules_passes_all() {
+    let report = tested(Crime::Honest, 20_000);
+    for (rule, verdict) in &report.verdicts {
+        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}", rule.id);
+    }
+    assert!(report.passed());
+}
+
+#[test]
+fn each_rule_is_seen_when_it_is_broken() {
+    use Crime::*;
+    let crimes: &[(Crime, &str)] = &[
+        (Absent, "listens"),
+        (Silent, "round-begins"),
+        (Garbage, "grammar"),
+        (CutOff, "grammar"),
+        (Endless, "grammar"),
+        (LowerCase, "grammar"),
+        (WritesLose, "grammar"),
+        (NoBegin, "round-begins"),
+        (UpcardBeforeCards, "deal"),
+        (SameCardTwice, "one-deck"),
+        (SameDeckForTwo, "one-deck"),
+        (NeverShuffles, "shuffled"),
+        (OtherUpcardForSecond, "same-upcard"),
+        (TwoCardsForHit, "hit"),
+        (NoQuestionAtTwentyOne, "asked-again"),
+        (AsksTheBust, "bust-ends"),
+        (WinForBust, "result"),
+        (AlwaysLoses, "fair"),
+        (EarlyBust, "result-at-end"),
+        (ReadsWholeSegments, "pieces"),
+        (OneRoundTooMany, "rounds"),
+        (OneRoundTooFew, "rounds"),
+        (StaysOpen, "closes"),
+        (TakesQueuedAnswers, "early-answer"),
+        (PlaysOnWithOffender, "offender"),
+        (EndsForAll, "others"),
+        (SeatLostToBadJoin, "bad-join"),
+        (LeavesAtHalfClose, "half-close"),
+        (EndsWithStatusThree, "exit-status"),
+    ];
+    let threads: Vec<_> = crimes.iter().map(|&(crime, _)| thread::spawn(move || tested(crime, 1_000))).collect();
+    let mut seen: Vec<&str> = Vec::new();
+    for (&(crime, rule), thread) in crimes.iter().zip(threads) {
+        let report = thread.join().unwrap();
+
+        assert!(report.failed().contains(&rule), "{crime:?} does not break {rule} but {:?}\n{report}", report.failed());
+        assert!(report.passed() == (rule == "exit-status"), "{crime:?}\n{report}");
+        seen.push(rule);
+    }
+    let unseen = TESTER.rules.iter().map(|rule| rule.id).find(|id| !seen.contains(id));
+    assert_eq!(unseen, None, "no dealer here breaks it");
+}
+
+#[test]
+fn a_dealer_that_runs_already_plays_the_game_that_it_has() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address: SocketAddr = listener.local_addr().unwrap();
+    let dealer = thread::spawn(move || House::open(Crime::Honest, &listener, 2).and_then(|mut house| house.play(5)));
+    let report = (TESTER.test)(&Remote(address), &Options { players: 2, ..options(20_000) }).unwrap();
+    dealer.join().unwrap();
+    assert!(report.passed(), "{report}");
+    assert_eq!(report.verdict("rounds"), Some(&Verdict::Passed(1)));
+    assert_eq!(report.verdict("offender"), Some(&Verdict::NotTested));
+}

@@ -1,0 +1,264 @@
+//! The tester of nuggets clients passes a correct client and finds what a crooked one does.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, UdpSocket},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, Sender, TryRecvError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use conformance::{Exit, Launcher, Options, Report, Run, Values, Verdict, nuggets_client::TESTER};
+use nuggets::ServerMessage;
+
+/// What a client does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crime {
+    None,
+    Spectates,
+    NameInCapitals,
+    KeyWithNewline,
+    SecondPort,
+    PlaysAgain,
+    NoCapitals,
+    EveryKeyTwice,
+    EndsOnSameDisplay,
+    EndsOnError,
+    EndsOnUnknown,
+    EndsOnEmpty,
+    OtherStatus,
+    NeverEnds,
+    SaysNothing,
+    EndsWithInput,
+    AnyPort,
+    ListensToAll,
+    AsksOnce,
+    Silent,
+    NeedsTerminal,
+}
+
+/// The rule that each crime breaks.
+const CRIMES: &[(Crime, &str)] = &[
+    (Crime::Spectates, "first-message"),
+    (Crime::NameInCapitals, "first-message"),
+    (Crime::KeyWithNewline, "message-form"),
+    (Crime::SecondPort, "one-address"),
+    (Crime::PlaysAgain, "joins-once"),
+    (Crime::NoCapitals, "keys-as-typed"),
+    (Crime::EveryKeyTwice, "keys-as-typed"),
+    (Crime::EndsOnSameDisplay, "any-display"),
+    (Crime::EndsOnError, "goes-on-after-error"),
+    (Crime::EndsOnUnknown, "malformed-ignored"),
+    (Crime::EndsOnEmpty, "malformed-ignored"),
+    (Crime::OtherStatus, "quit-ends"),
+    (Crime::NeverEnds, "quit-ends"),
+    (Crime::SaysNothing, "quit-text"),
+    (Crime::EndsWithInput, "end-of-input"),
+    (Crime::AnyPort, "bad-port"),
+    (Crime::ListensToAll, "strangers-ignored"),
+    (Crime::AsksOnce, "asks-again"),
+    (Crime::Silent, "first-message"),
+    (Crime::NeedsTerminal, "first-message"),
+];
+
+struct Crooked {
+    crime: Crime,
+    named: bool,
+}
+
+impl Launcher for Crooked {
+    fn takes(&self, name: &str) -> bool {
+        matches!(name, "host" | "port") || self.named && name == "name"
+    }
+
+    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        let value = |name| values.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()).unwrap();
+        let (print, lines) = mpsc::channel();
+        let (exits, exit) = mpsc::channel();
+        let (keyboard, keys) = mpsc::channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let crime = self.crime;
+        match value("port").parse() {
+            Ok(port @ 1..) => {
+                let name = self.named.then(|| value("name"));
+                let over = Arc::clone(&over);
+                thread::spawn(move || {
+                    let code = play(crime, port, name.as_deref(), &keys, &print, &over);
+                    let _ = exits.send(Exit { code: Some(code) });
+                });
+            }
+            _ => exits.send(Exit { code: Some(i32::from(crime != Crime::AnyPort)) }).unwrap(),
+        }
+        Ok(Box::new(Hosted { lines, exit, ended: None, keyboard: Some(keyboard), over }))
+    }
+}
+
+struct Hosted {
+    lines: Receiver<String>,
+    exit: Receiver<Exit>,
+    ended: Option<Exit>,
+    keyboard: Option<Sender<u8>>,
+    over: Arc<AtomicBool>,
+}
+
+impl Run for Hosted {
+    fn line(&mut self, by: Instant) -> Option<String> {
+        self.lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
+    }
+
+    fn type_bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            let _ = self.keyboard.as_ref().map(|keyboard| keyboard.send(byte));
+        }
+    }
+
+    fn end_input(&mut self) -> bool {
+        self.keyboard = None;
+        true
+    }
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        if self.ended.is_none() {
+            self.ended = self.exit.recv_timeout(by.saturating_duration_since(Instant::now())).ok();
+        }
+        self.ended.clone()
+    }
+}
+
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+fn play(
+    crime: Crime,
+    port: u16,
+    name: Option<&str>,
+    keys: &Receiver<u8>,
+    print: &Sender<String>,
+    over: &AtomicBool,
+) -> i32 {
+    if crime == Crime::NeedsTerminal {
+        return 1;
+    }
+    let server: SocketAddr = (Ipv4Addr::LOCALHOST, port).into();
+    let open = || {
+        let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(2))).unwrap();
+        socket
+    };
+    let (socket, second) = (open(), open());
+    let send = |socket: &UdpSocket, message: &[u8]| drop(socket.send_to(message, server));
+    let first = match (name, crime) {
+        (None, _) | (_, Crime::Spectates) => "SPECTATE".to_owned(),
+        (Some(name), Crime::NameInCapitals) => format!("PLAY {}", name.to_uppercase()),
+        (Some(name), _) => format!("PLAY {name}"),
+    };
+    let ask = || {
+        if crime != Crime::Silent {
+            send(&socket, first.as_bytes());
+        }
+    };
+    ask();
+    let (mut joined, mut leaving, mut asked, mut display) = (false, false, Instant::now(), Vec::new());
+    let mut buffer = vec![0; 70_000];
+    while !over.load(Ordering::Relaxed) {
+        if !joined && crime != Crime::AsksOnce && asked.elapsed() > Duration::from_millis(200) {
+            asked = Instant::now();
+            ask();
+        }
+        // Keys before the server has let us in are lost.
+        match keys.try_recv() {
+            Ok(key) if joined => {
+                let key = if crime == Crime::NoCapitals { key.to_ascii_lowercase() } else { key };
+                let end: &[u8] = if crime == Crime::KeyWithNewline { b"\n" } else { b"" };
+                let message = [b"KEY ", &[key][..], end].concat();
+                send(if crime == Crime::SecondPort { &second } else { &socket }, &message);
+                match crime {
+                    Crime::EveryKeyTwice => send(&socket, &message),
+                    Crime::PlaysAgain => ask(),
+                    _ => {}
+                }
+            }
+            Err(TryRecvError::Disconnected) if crime == Crime::EndsWithInput => return 0,
+            Err(TryRecvError::Disconnected) if !leaving => {
+                leaving = true;
+                send(&socket, b"KEY Q");
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
+        if from != server && crime != Crime::ListensToAll {
+            continue;
+        }
+        match ServerMessage::parse(&buffer[..length]) {
+            Ok(ServerMessage::Grid { .. }) => joined = true,
+            Ok(ServerMessage::Display(text)) => {
+                if crime == Crime::EndsOnSameDisplay && display == text {
+                    return 1;
+                }
+                display = text.to_vec();
+            }
+            Ok(ServerMessage::Error(_)) if crime == Crime::EndsOnError => return 1,
+            Ok(ServerMessage::Quit(text)) if crime != Crime::NeverEnds => {
+                if crime != Crime::SaysNothing {
+                    String::from_utf8_lossy(text).lines().for_each(|line| drop(print.send(line.to_owned())));
+                }
+                return i32::from(crime == Crime::OtherStatus);
+            }
+            Err(_) if crime == Crime::EndsOnUnknown && length > 0 => return 1,
+            Err(_) if crime == Crime::EndsOnEmpty && length == 0 => return 1,
+            _ => {}
+        }
+    }
+    1
+}
+
+fn tested(crime: Crime, named: bool, patience: Duration) -> Report {
+    (TESTER.test)(&Crooked { crime, named }, &Options { patience, players: 1 }).unwrap()
+}
+
+#[test]
+fn a_correct_client_passes_every_rule_as_a_player_and_as_a_spectator() {
+    for named in [true, false] {
+        let report = tested(Crime::None, named, Duration::from_secs(20));
+        for (rule, verdict) in &report.verdicts {
+            assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
+        }
+    }
+}
+
+#[test]
+fn every_rule_finds_a_client_that_breaks_it() {
+    for rule in TESTER.rules {
+        assert!(CRIMES.iter().any(|(_, id)| *id == rule.id), "no crime breaks {}", rule.id);
+    }
+    let crimes = Mutex::new(CRIMES.iter());
+    let missed = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| {
+                loop {
+                    let Some(&(crime, id)) = crimes.lock().unwrap().next() else { return };
+                    let report = tested(crime, true, Duration::from_millis(700));
+                    if !report.failed().contains(&id) {
+                        missed.lock().unwrap().push(format!("{crime:?} does not break {id}:\n{report}"));
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().unwrap();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn a_client_that_needs_a_terminal_is_told_so() {
+    let report = tested(Crime::NeedsTerminal, true, Duration::from_millis(700));
+    assert!(report.to_string().contains("if it needs a terminal"), "{report}");
+}

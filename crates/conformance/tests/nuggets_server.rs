@@ -1,0 +1,544 @@
+//! The tester of nuggets servers passes a correct server and finds what a crooked one does.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    net::{SocketAddr, UdpSocket},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use bytes::{Bytes, BytesMut};
+use conformance::{Exit, Launcher, Options, Report, Run, Values, Verdict, nuggets_server::TESTER};
+use netcore::{
+    Admission, Engine as _, Framing, GameEvent, Input, Link, Outbox, Output, PeerId, Protocol as _, Role, Time, To,
+};
+use nuggets::{
+    ClientMessage, Direction, Grid, Nuggets, Server, ServerMessage,
+    game::{PlayerId, Rules},
+    server::Config,
+    visibility::{Field, Sighter, Vision},
+};
+
+/// What a server does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crime {
+    None,
+    /// Says everything twice and the state of the gold all the time, which is allowed.
+    Talkative,
+    NoPort,
+    EndsOnPercent,
+    GoldWithNewline,
+    DisplayCutShort,
+    GridBeforeOk,
+    OkForSpectator,
+    WrongGrid,
+    WallMissing,
+    FivePiles,
+    WrongLetter,
+    InTheWall,
+    NamelessPlays,
+    FullIsError,
+    SecondSeat,
+    OnlyMoverIsShown,
+    MirroredStep,
+    RunIsAStep,
+    RunStops,
+    BlockedGoesElsewhere,
+    NoSwap,
+    PilesStay,
+    NoAt,
+    ShortSight,
+    Forgets,
+    ShowsGoldFromMemory,
+    OneTooMuch,
+    OthersNotTold,
+    Short,
+    NoGoodbye,
+    QuitterStays,
+    TalksAfterQuit,
+    QuitsEarly,
+    StrangerMoves,
+    TwoKeysMove,
+    SpectatorMoves,
+    SpectatorStays,
+    LostClientStopsAll,
+    OtherEnd,
+    NarrowTable,
+    WildNames,
+    NoSummary,
+    ExitStatus,
+    OwnSeed,
+    AnyArguments,
+    OtherTexts,
+    DisplayFirst,
+    NoErrors,
+    NoLastGold,
+    Silent,
+    Garbage,
+    Flood,
+}
+
+/// The rule that each crime breaks.
+const CRIMES: &[(Crime, &str)] = &[
+    (Crime::NoPort, "announces-port"),
+    (Crime::EndsOnPercent, "keeps-running"),
+    (Crime::GoldWithNewline, "message-form"),
+    (Crime::DisplayCutShort, "display-shape"),
+    (Crime::GridBeforeOk, "welcome-player"),
+    (Crime::OkForSpectator, "welcome-spectator"),
+    (Crime::WrongGrid, "grid-size"),
+    (Crime::WallMissing, "spectator-sees-all"),
+    (Crime::FivePiles, "pile-count"),
+    (Crime::WrongLetter, "letters-in-order"),
+    (Crime::InTheWall, "joining-place"),
+    (Crime::NamelessPlays, "name-required"),
+    (Crime::FullIsError, "full-game"),
+    (Crime::SecondSeat, "no-second-seat"),
+    (Crime::OnlyMoverIsShown, "display-to-all"),
+    (Crime::MirroredStep, "step"),
+    (Crime::RunIsAStep, "run"),
+    (Crime::RunStops, "run"),
+    (Crime::BlockedGoesElsewhere, "blocked-step"),
+    (Crime::NoSwap, "swap"),
+    (Crime::PilesStay, "gold-taken"),
+    (Crime::NoAt, "own-place"),
+    (Crime::ShortSight, "sight"),
+    (Crime::Forgets, "memory"),
+    (Crime::ShowsGoldFromMemory, "memory-is-bare"),
+    (Crime::OneTooMuch, "gold-collected"),
+    (Crime::OthersNotTold, "gold-others"),
+    (Crime::Short, "gold-total"),
+    (Crime::NoGoodbye, "quit-reply"),
+    (Crime::QuitterStays, "quitter-leaves"),
+    (Crime::TalksAfterQuit, "nothing-after-quit"),
+    (Crime::QuitsEarly, "no-early-quit"),
+    (Crime::StrangerMoves, "strangers-ignored"),
+    (Crime::TwoKeysMove, "malformed-ignored"),
+    (Crime::SpectatorMoves, "spectator-keys"),
+    (Crime::SpectatorStays, "spectator-replaced"),
+    (Crime::LostClientStopsAll, "lost-client"),
+    (Crime::OtherEnd, "game-over"),
+    (Crime::NarrowTable, "final-table"),
+    (Crime::WildNames, "names"),
+    (Crime::NoSummary, "summary"),
+    (Crime::ExitStatus, "exit-status"),
+    (Crime::OwnSeed, "same-seed"),
+    (Crime::AnyArguments, "bad-arguments"),
+    (Crime::OtherTexts, "quit-texts"),
+    (Crime::DisplayFirst, "gold-before-display"),
+    (Crime::NoErrors, "unknown-key"),
+    (Crime::NoLastGold, "last-gold"),
+    (Crime::Silent, "welcome-spectator"),
+    (Crime::Garbage, "message-form"),
+    (Crime::Flood, "welcome-spectator"),
+];
+
+struct Crooked {
+    crime: Crime,
+    starts: AtomicU64,
+}
+
+impl Launcher for Crooked {
+    fn takes(&self, name: &str) -> bool {
+        matches!(name, "map" | "seed")
+    }
+
+    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        let value = |name| values.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()).unwrap();
+        let start = self.starts.fetch_add(1, Ordering::Relaxed);
+        let (sender, lines) = mpsc::channel();
+        let (exits, exit) = mpsc::channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let map = fs::read(value("map"));
+        let seed = value("seed").parse().ok().filter(|&seed: &u64| seed > 0);
+        let crime = self.crime;
+        match (map, seed) {
+            (Ok(map), Some(seed)) => {
+                let grid = Grid::parse(&map).unwrap().0;
+                let seed = if crime == Crime::OwnSeed { seed + start } else { seed };
+                let over = Arc::clone(&over);
+                thread::spawn(move || {
+                    let code = host(crime, grid, seed, &over, &sender);
+                    let _ = exits.send(Exit { code: Some(code) });
+                });
+            }
+            _ if crime == Crime::AnyArguments => exits.send(Exit { code: Some(0) }).unwrap(),
+            _ => exits.send(Exit { code: Some(1) }).unwrap(),
+        }
+        Ok(Box::new(Hosted { lines, exit, over }))
+    }
+}
+
+struct Hosted {
+    lines: Receiver<String>,
+    exit: Receiver<Exit>,
+    over: Arc<AtomicBool>,
+}
+
+impl Run for Hosted {
+    fn line(&mut self, by: Instant) -> Option<String> {
+        self.lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
+    }
+
+    fn type_bytes(&mut self, _: &[u8]) {}
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        self.exit.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
+    }
+}
+
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A server that commits a crime.
+struct Court {
+    crime: Crime,
+    server: Server,
+    grid: Grid,
+    piles: Vec<u8>,
+    peers: BTreeMap<SocketAddr, PeerId>,
+    addresses: BTreeMap<PeerId, SocketAddr>,
+    /// Players in order of joining.
+    players: Vec<SocketAddr>,
+    spectator: Option<SocketAddr>,
+    next: u32,
+    quits: u32,
+    keys: u32,
+    summary: Option<String>,
+    shown: BTreeMap<SocketAddr, Vec<u8>>,
+}
+
+fn host(crime: Crime, grid: Grid, seed: u64, over: &AtomicBool, lines: &Sender<String>) -> i32 {
+    let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    if crime == Crime::NoPort {
+        let _ = lines.send("Ready to play".to_owned());
+        return 0;
+    }
+    let _ = lines.send(format!("Ready to play, waiting at port {}", socket.local_addr().unwrap().port()));
+    let mut rules = Rules::default();
+    match crime {
+        Crime::FivePiles => (rules.min_piles, rules.max_piles) = (5, 5),
+        Crime::ShortSight => rules.vision = Vision { radius: Some(2) },
+        Crime::Short => rules.gold = 249,
+        Crime::RunStops => rules.run_stop = true,
+        _ => {}
+    }
+    let server = Server::new(Arc::new(grid.clone()), Config { rules, seed, ..Config::default() }).unwrap();
+    let mut court = Court {
+        crime,
+        server,
+        grid,
+        piles: Vec::new(),
+        peers: BTreeMap::new(),
+        addresses: BTreeMap::new(),
+        players: Vec::new(),
+        spectator: None,
+        next: 0,
+        quits: 0,
+        keys: 0,
+        summary: None,
+        shown: BTreeMap::new(),
+    };
+    let mut buffer = vec![0; 70_000];
+    let started = Instant::now();
+    while !over.load(Ordering::Relaxed) {
+        let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
+        let datagram = &buffer[..length];
+        match crime {
+            Crime::Silent => continue,
+            Crime::Garbage => {
+                let _ = socket.send_to(b"\xff\x00%s DISPLAY", from);
+                continue;
+            }
+            Crime::Flood => {
+                for _ in 0..10_000 {
+                    let _ = socket.send_to(b"GOLD 0 0 250", from);
+                }
+                continue;
+            }
+            Crime::EndsOnPercent if datagram.starts_with(b"%") => return 1,
+            _ => {}
+        }
+        let now = Time::ZERO.plus(started.elapsed());
+        for (to, message) in court.answer(now, from, datagram) {
+            let _ = socket.send_to(&message, to);
+        }
+        if court.server.outcome().is_some() {
+            if let Some(summary) = court.summary.filter(|_| crime != Crime::NoSummary) {
+                summary.lines().for_each(|line| drop(lines.send(line.to_owned())));
+            }
+            return if crime == Crime::ExitStatus { 3 } else { 0 };
+        }
+    }
+    1
+}
+
+impl Court {
+    fn answer(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Vec<(SocketAddr, Vec<u8>)> {
+        if self.crime == Crime::QuitterStays && datagram == b"KEY Q" && self.players.contains(&from) {
+            self.peers.remove(&from);
+            return vec![(from, b"QUIT Thanks for playing!".to_vec())];
+        }
+        let Some((from, datagram)) = self.bent(from, datagram) else { return Vec::new() };
+        let request = Nuggets::decode(&mut (), &mut BytesMut::from(&*datagram), Framing::Whole);
+        let message = request.as_ref().map(|request| request.as_ref().unwrap()).map_err(|&why| why);
+        if self.crime == Crime::SecondSeat && matches!(message, Ok(ClientMessage::Play(Some(_)))) {
+            self.peers.remove(&from);
+        }
+        let mut out = Outbox::new();
+        let peer = match self.peers.get(&from) {
+            Some(&peer) => peer,
+            None if Nuggets::admits(message) == Admission::Ignored => return Vec::new(),
+            None => {
+                let peer = PeerId(self.next.into());
+                self.next += 1;
+                self.peers.insert(from, peer);
+                self.addresses.insert(peer, from);
+                let address = format!("{from}/{}", self.next);
+                let input = Input::Connected { peer, role: Role::Player, link: Link::Datagram, address: &address };
+                self.server.input(now, input, &mut out);
+                peer
+            }
+        };
+        let is_key = matches!(request, Ok(Some(ClientMessage::Key(_))));
+        let is_spectate = matches!(request, Ok(Some(ClientMessage::Spectate)));
+        let input = match request {
+            Ok(request) => Input::Request { peer, request: request.unwrap() },
+            Err(why) => Input::Malformed { peer, why },
+        };
+        self.server.input(now, input, &mut out);
+        if is_spectate && self.peers.contains_key(&from) {
+            self.spectator = Some(from);
+        }
+        let mut sent = Vec::new();
+        for output in out.drain() {
+            match output {
+                Output::Send { to: To::Peer(peer), frame } => {
+                    let to = self.addresses[&peer];
+                    if frame.starts_with(b"OK ") && !self.players.contains(&to) {
+                        self.players.push(to);
+                    }
+                    sent.extend(self.bend(to, &frame, from).map(|frame| (to, frame)));
+                }
+                Output::Close { peer } => {
+                    if let Some(address) = self.addresses.get(&peer)
+                        && self.peers.get(address) == Some(&peer)
+                    {
+                        self.peers.remove(address);
+                    }
+                }
+                Output::Event(GameEvent::Summary(text)) => self.summary = Some(text),
+                _ => {}
+            }
+        }
+        self.rearrange(from, is_key, is_spectate, &mut sent);
+        sent
+    }
+
+    // What the server takes a datagram for.
+    fn bent(&mut self, from: SocketAddr, datagram: &[u8]) -> Option<(SocketAddr, Vec<u8>)> {
+        let player = self.players.first().copied();
+        let mut own = datagram.to_vec();
+        let is_key = datagram.starts_with(b"KEY ") && datagram.len() == 5;
+        let key = own.last_mut();
+        match (self.crime, key) {
+            (Crime::NamelessPlays, _) if datagram == b"PLAY " => own.push(b'x'),
+            (Crime::MirroredStep, Some(key)) if is_key && *key == b'y' => *key = b'u',
+            (Crime::RunIsAStep, Some(key)) if is_key && *key != b'Q' => key.make_ascii_lowercase(),
+            (Crime::TwoKeysMove, _) if datagram.starts_with(b"KEY ") => own.truncate(5),
+            (Crime::StrangerMoves, _) if is_key && !self.peers.contains_key(&from) => return Some((player?, own)),
+            (Crime::SpectatorMoves, Some(key)) if is_key && *key != b'Q' && self.spectator == Some(from) => {
+                return Some((player?, own));
+            }
+            (Crime::BlockedGoesElsewhere | Crime::NoSwap, Some(key)) if is_key => {
+                let place = self.players.iter().position(|&player| player == from);
+                let place =
+                    place.and_then(|place| self.server.game().player(PlayerId(u8::try_from(place).unwrap()))?.cell);
+                if let (Some(cell), Some(direction)) = (place, Direction::from_key(key.to_ascii_lowercase())) {
+                    let to = self.grid.step(cell, direction);
+                    let players = self.server.game().players();
+                    if self.crime == Crime::NoSwap
+                        && players.iter().any(|player| player.cell.is_some() && player.cell == to)
+                    {
+                        return None;
+                    }
+                    if self.crime == Crime::BlockedGoesElsewhere && to.is_none() {
+                        let free = Direction::ALL.into_iter().find(|&free| self.grid.step(cell, free).is_some());
+                        *key = free.map_or(*key, Direction::key);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Some((from, own))
+    }
+
+    // What the server sends instead of a message.
+    #[expect(clippy::match_same_arms, reason = "each crime has a line of its own")]
+    fn bend(&mut self, to: SocketAddr, frame: &Bytes, from: SocketAddr) -> Option<Vec<u8>> {
+        let mut own = frame.to_vec();
+        let is_player = self.players.contains(&to);
+        let message = ServerMessage::parse(frame).unwrap();
+        let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+        match (self.crime, message) {
+            (Crime::GoldWithNewline, ServerMessage::Gold { .. }) => own.push(b'\n'),
+            (Crime::DisplayCutShort, ServerMessage::Display(_)) => drop(own.pop()),
+            (Crime::WrongGrid, ServerMessage::Grid { rows, cols }) => own = format!("GRID {cols} {rows}").into(),
+            (Crime::WallMissing, ServerMessage::Display(_)) if !is_player => {
+                let wall = own.iter().position(|&byte| byte == b'|').unwrap();
+                own[wall] = b'.';
+            }
+            (Crime::WrongLetter, ServerMessage::Ok(_)) => own = b"OK Z".to_vec(),
+            (Crime::InTheWall, ServerMessage::Display(_)) if !is_player => {
+                if let Some(at) = own.iter().skip(8).position(u8::is_ascii_uppercase) {
+                    own.swap(8 + at, 8);
+                }
+            }
+            (Crime::FullIsError, ServerMessage::Quit(text)) if text.starts_with(b"Game is full") => {
+                own = b"ERROR full".to_vec();
+            }
+            (Crime::OnlyMoverIsShown, ServerMessage::Display(_)) if to != from => return None,
+            (Crime::PilesStay, ServerMessage::Display(_)) if !is_player => {
+                if self.piles.is_empty() {
+                    self.piles.clone_from(&own);
+                }
+                for (byte, &before) in own.iter_mut().zip(&self.piles) {
+                    if *byte == b'.' && before == b'*' {
+                        *byte = before;
+                    }
+                }
+            }
+            (Crime::NoAt, ServerMessage::Display(_)) => {
+                own.iter_mut().filter(|byte| **byte == b'@').for_each(|byte| *byte = b'.');
+            }
+            (Crime::Forgets, ServerMessage::Display(_)) if is_player => {
+                let at = own.iter().position(|&byte| byte == b'@').unwrap() - 8;
+                let cell = nuggets::Cell(u16::try_from(at).unwrap());
+                let sight = Sighter::default().sight(Field::from(&self.grid), cell, Vision::default());
+                for (index, byte) in own.iter_mut().skip(8).enumerate() {
+                    if *byte != b'\n' && !sight.contains(nuggets::Cell(u16::try_from(index).unwrap())) {
+                        *byte = b' ';
+                    }
+                }
+            }
+            (Crime::ShowsGoldFromMemory, ServerMessage::Display(_)) if is_player => {
+                for cell in self.server.game().piles().keys() {
+                    let byte = &mut own[8 + cell.index()];
+                    *byte = if *byte == b'.' { b'*' } else { *byte };
+                }
+            }
+            (Crime::OneTooMuch, ServerMessage::Gold { collected: collected @ 1.., purse, remaining }) => {
+                own = format!("GOLD {} {purse} {remaining}", collected + 1).into();
+            }
+            (Crime::OthersNotTold, ServerMessage::Gold { .. }) if to != from => return None,
+            (Crime::NoLastGold, ServerMessage::Gold { remaining: 0, .. }) => return None,
+            (Crime::NoGoodbye, ServerMessage::Quit(text)) if text.starts_with(b"Thanks") => return None,
+            (Crime::SpectatorStays, ServerMessage::Quit(text)) if text.starts_with(b"You have been") => return None,
+            (Crime::OtherEnd, ServerMessage::Quit(text)) if text.starts_with(b"GAME OVER") => {
+                own = b"QUIT bye".to_vec();
+            }
+            (Crime::NarrowTable, ServerMessage::Quit(quit)) => {
+                own = format!("QUIT {}", text(quit).replace("A  ", "A ")).into();
+            }
+            (Crime::WildNames, ServerMessage::Quit(quit)) => {
+                own = format!("QUIT {}", text(quit).replace('_', "?")).into();
+            }
+            (Crime::OtherTexts, ServerMessage::Quit(text)) if !text.starts_with(b"GAME OVER") => {
+                own = b"QUIT bye".to_vec();
+            }
+            (Crime::Talkative, ServerMessage::Quit(_)) => own.push(b'\n'),
+            (Crime::NoErrors, ServerMessage::Error(_)) => return None,
+            _ => {}
+        }
+        Some(own)
+    }
+
+    // What is sent for one datagram, all in all.
+    fn rearrange(&mut self, from: SocketAddr, is_key: bool, is_spectate: bool, sent: &mut Vec<(SocketAddr, Vec<u8>)>) {
+        let quit = sent.iter().any(|(to, message)| *to == from && message.starts_with(b"QUIT Thanks"));
+        self.quits += u32::from(quit);
+        self.keys += u32::from(is_key);
+        match self.crime {
+            Crime::GridBeforeOk if sent.first().is_some_and(|(_, first)| first.starts_with(b"OK")) => sent.swap(0, 1),
+            Crime::OkForSpectator if is_spectate => sent.insert(0, (from, b"OK Z".to_vec())),
+            Crime::TalksAfterQuit if quit => sent.push((from, b"GOLD 0 0 250".to_vec())),
+            Crime::QuitsEarly if is_key && self.keys == 5 => sent.push((from, b"QUIT bye".to_vec())),
+            Crime::LostClientStopsAll if is_key && self.players.len() == 3 && self.quits == 1 => {
+                let kept = self.players[2];
+                sent.retain(|(to, _)| *to == kept);
+            }
+            Crime::Talkative if self.server.outcome().is_none() => {
+                let game = self.server.game();
+                for (to, message) in sent.clone() {
+                    if message.starts_with(b"DISPLAY") {
+                        let before = self.shown.insert(to, message.clone());
+                        let place = self.players.iter().position(|&player| player == to);
+                        let purse = place.map_or(0, |place| game.players()[place].purse);
+                        sent.push((to, before.unwrap_or_else(|| message.clone())));
+                        sent.push((to, format!("GOLD 0 {purse} {}", game.remaining()).into()));
+                        sent.push((to, b"ERROR so it is".to_vec()));
+                        sent.push((to, message));
+                    }
+                }
+            }
+            Crime::DisplayFirst if is_key => sent.sort_by_key(|(_, message)| !message.starts_with(b"DISPLAY")),
+            _ => {}
+        }
+    }
+}
+
+fn tested(crime: Crime, patience: Duration) -> Report {
+    let crooked = Crooked { crime, starts: AtomicU64::new(0) };
+    (TESTER.test)(&crooked, &Options { patience, players: 1 }).unwrap()
+}
+
+#[test]
+fn a_correct_server_passes_every_rule() {
+    let report = tested(Crime::None, Duration::from_secs(20));
+    for (rule, verdict) in &report.verdicts {
+        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
+    }
+}
+
+#[test]
+fn a_talkative_server_breaks_no_rule() {
+    let report = tested(Crime::Talkative, Duration::from_secs(20));
+    for (rule, verdict) in report.verdicts.iter().filter(|(rule, _)| rule.required) {
+        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
+    }
+}
+
+#[test]
+fn every_rule_finds_a_server_that_breaks_it() {
+    for rule in TESTER.rules {
+        assert!(CRIMES.iter().any(|(_, id)| *id == rule.id), "no crime breaks {}", rule.id);
+    }
+    let crimes = Mutex::new(CRIMES.iter());
+    let missed = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                loop {
+                    let Some(&(crime, id)) = crimes.lock().unwrap().next() else { return };
+                    let report = tested(crime, Duration::from_millis(700));
+                    if !report.failed().contains(&id) {
+                        missed.lock().unwrap().push(format!("{crime:?} does not break {id}:\n{report}"));
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().unwrap();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}

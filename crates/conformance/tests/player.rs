@@ -1,0 +1,235 @@
+//! The tester of players, on players that break one rule each.
+
+use std::{
+    collections::BTreeMap,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use blackjack::{DealerMessage, Hand};
+use conformance::{Exit, Launcher, Options, Report, Run, Values, Verdict, player::TESTER};
+
+/// The rule that a player breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crime {
+    Honest,
+    /// Never connects, but runs.
+    Absent,
+    /// Connects and says nothing.
+    Silent,
+    EndsAtOnce,
+    OtherName,
+    NoNul,
+    LowerCase,
+    AnswersTwice,
+    AnswersNobody,
+    NoKings,
+    ReadsWholeSegments,
+    OneMessageForEachRead,
+    NoLose,
+    KeepsTheHand,
+    StaysAfterQuit,
+    QuitsBetweenRoundsOnly,
+    StatusThree,
+    DiesOfNonsense,
+    TakesAnything,
+    ZeroWhenLeftAlone,
+}
+
+struct Crooked(Crime);
+
+/// Some(status) once it has ended.
+struct Thread(Option<thread::JoinHandle<i32>>, Option<i32>);
+
+impl Run for Thread {
+    fn line(&mut self, _: Instant) -> Option<String> {
+        None
+    }
+
+    fn type_bytes(&mut self, _: &[u8]) {}
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        while Instant::now() < by && self.0.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            thread::yield_now();
+        }
+        if let Some(thread) = self.0.take_if(|thread| thread.is_finished()) {
+            self.1 = thread.join().ok();
+        }
+        self.1.map(|code| Exit { code: Some(code) })
+    }
+}
+
+impl Launcher for Crooked {
+    fn takes(&self, _: &str) -> bool {
+        true
+    }
+
+    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
+        let values: BTreeMap<_, _> = values.iter().cloned().collect();
+        let crime = self.0;
+        let port = values["port"].parse()?;
+        let name = if crime == Crime::OtherName { "nobody".to_owned() } else { values["name"].clone() };
+        let thread = match crime {
+            Crime::Absent => None,
+            _ => Some(thread::spawn(move || play(crime, port, &name).unwrap_or(1))),
+        };
+        Ok(Box::new(Thread(thread, None)))
+    }
+}
+
+struct Guest {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    crime: Crime,
+}
+
+impl Guest {
+    fn say(&mut self, word: &str) {
+        let end = if self.crime == Crime::NoNul { "\n" } else { "\0" };
+        let _ = self.stream.write_all(format!("{word}{end}").as_bytes());
+    }
+
+    /// The next message, or `None` at the end of the stream.
+    fn hear(&mut self) -> Option<String> {
+        loop {
+            let end = self.buffer.iter().position(|&byte| byte == 0);
+            if let Some(end) = end {
+                let message = self.buffer.drain(..=end).take(end).collect();
+                if self.crime == Crime::OneMessageForEachRead {
+                    self.buffer.clear();
+                }
+                return String::from_utf8(message).ok();
+            }
+            if self.buffer.len() > 256 && self.crime != Crime::TakesAnything {
+                return None;
+            }
+            let mut chunk = [0; 512];
+            let read = self.stream.read(&mut chunk).ok().filter(|&read| read > 0)?;
+            self.buffer.extend_from_slice(&chunk[..read]);
+            if self.crime == Crime::ReadsWholeSegments && chunk[read - 1] != 0 {
+                return None;
+            }
+        }
+    }
+}
+
+/// The exit status, or `None` when the connection is no use any more.
+fn play(crime: Crime, port: u16, name: &str) -> Option<i32> {
+    let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let mut guest = Guest { stream, buffer: Vec::new(), crime };
+    match crime {
+        Crime::EndsAtOnce => return Some(1),
+        Crime::Silent => {
+            while guest.hear().is_some() {}
+            return Some(1);
+        }
+        _ => guest.say(&format!("JOIN {name}")),
+    }
+    let mut hand = Hand::new();
+    let mut asked = false;
+    loop {
+        let Some(word) = guest.hear() else { return Some(i32::from(crime != Crime::ZeroWhenLeftAlone)) };
+        let message = match DealerMessage::parse_text(word.as_bytes()) {
+            Err(_) if crime == Crime::TakesAnything => continue,
+            Err(_) => return Some(1),
+            Ok(_) if crime == Crime::NoLose && word == "RESULT LOSE" => return Some(1),
+            Ok(message) => message,
+        };
+        match message {
+            DealerMessage::Begin => {
+                if crime == Crime::KeepsTheHand && !hand.cards().is_empty() {
+                    return Some(1);
+                }
+                (hand, asked) = (Hand::new(), false);
+            }
+            DealerMessage::Card(card) => {
+                if crime == Crime::NoKings && word.contains("King of Spades")
+                    || crime == Crime::DiesOfNonsense && hand.cards().contains(&card)
+                {
+                    return Some(1);
+                }
+                hand.push(card);
+            }
+            DealerMessage::Upcard(_) => {
+                if crime == Crime::AnswersNobody {
+                    guest.say("STAND");
+                }
+            }
+            DealerMessage::Decision => {
+                asked = true;
+                let word = if hand.points().total() < 16 { "HIT" } else { "STAND" };
+                match crime {
+                    Crime::AnswersNobody => {}
+                    Crime::LowerCase => guest.say(&word.to_lowercase()),
+                    Crime::AnswersTwice => (0..2).for_each(|_| guest.say(word)),
+                    _ => guest.say(word),
+                }
+            }
+            DealerMessage::Result(_) => {
+                if crime == Crime::DiesOfNonsense && !asked {
+                    return Some(1);
+                }
+                hand = Hand::new();
+            }
+            DealerMessage::Quit => match crime {
+                Crime::StatusThree => return Some(3),
+                Crime::QuitsBetweenRoundsOnly if hand.cards().is_empty() => return Some(0),
+                Crime::StaysAfterQuit | Crime::QuitsBetweenRoundsOnly => {}
+                _ => return Some(0),
+            },
+        }
+    }
+}
+
+fn tested(crime: Crime, milliseconds: u64) -> Report {
+    let options = Options { patience: Duration::from_millis(milliseconds), players: 1 };
+    (TESTER.test)(&Crooked(crime), &options).expect("sockets")
+}
+
+#[test]
+fn a_player_that_keeps_all_rules_passes_all() {
+    let report = tested(Crime::Honest, 20_000);
+    for (rule, verdict) in &report.verdicts {
+        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}", rule.id);
+    }
+    assert!(report.passed());
+}
+
+#[test]
+fn each_rule_is_seen_when_it_is_broken() {
+    use Crime::*;
+    let crimes: &[(Crime, &str)] = &[
+        (Absent, "joins"),
+        (Silent, "joins"),
+        (EndsAtOnce, "joins"),
+        (OtherName, "joins"),
+        (NoNul, "joins"),
+        (LowerCase, "answers"),
+        (AnswersTwice, "quiet"),
+        (AnswersNobody, "quiet"),
+        (NoKings, "names"),
+        (ReadsWholeSegments, "pieces"),
+        (OneMessageForEachRead, "merged"),
+        (NoLose, "lose"),
+        (KeepsTheHand, "begin-again"),
+        (StaysAfterQuit, "quits"),
+        (QuitsBetweenRoundsOnly, "quits"),
+        (StatusThree, "exit-status"),
+        (DiesOfNonsense, "survives"),
+        (TakesAnything, "bad-message"),
+        (ZeroWhenLeftAlone, "dealer-gone"),
+    ];
+    let threads: Vec<_> = crimes.iter().map(|&(crime, _)| thread::spawn(move || tested(crime, 1_000))).collect();
+    let mut seen: Vec<&str> = Vec::new();
+    for (&(crime, rule), thread) in crimes.iter().zip(threads) {
+        let report = thread.join().expect("a report");
+        assert!(report.failed().contains(&rule), "{crime:?} does not break {rule} but {:?}\n{report}", report.failed());
+        let advice = TESTER.rules.iter().any(|known| known.id == rule && !known.required);
+        assert_eq!(report.passed(), advice, "{crime:?}\n{report}");
+        seen.push(rule);
+    }
+    let unseen = TESTER.rules.iter().map(|rule| rule.id).find(|id| !seen.contains(id));
+    assert_eq!(unseen, None, "no player here breaks it");
+}
