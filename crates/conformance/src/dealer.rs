@@ -13,7 +13,7 @@ use crate::{
     tester::{Options, Tester},
 };
 use rules::{EXIT_STATUS, LISTENS, PIECES, RULES};
-use table::{Style, Table};
+use table::{Seen, Style, Table};
 
 /// The tester of dealers.
 pub static TESTER: Tester = Tester {
@@ -28,6 +28,8 @@ pub static TESTER: Tester = Tester {
 
 /// Rounds of a whole game. A dealer that pauses 50 ms after each message needs about 6 seconds for them.
 const ROUNDS: u32 = 12;
+/// Games that are played at most, after the first ones, until each kind of hand has come. Well shuffled decks mostly need none or one.
+const MORE_GAMES: usize = 24;
 /// More rounds than are played with a server that was started elsewhere are not counted as wrong: their number is not known.
 const ANY: u32 = u32::MAX;
 
@@ -62,7 +64,8 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
         })?;
         return Ok(judge.report());
     }
-    judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed]))?;
+    let mut seen = Seen::default();
+    judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed], &mut seen))?;
     if judge.has_failed(&LISTENS) {
         // It would be waited for in vain for each scenario.
         return Ok(judge.report());
@@ -73,18 +76,29 @@ fn test(launcher: &dyn Launcher, options: &Options) -> anyhow::Result<Report> {
         judge.check(&PIECES, played.is_ok(), || "the game did not go on as it does with whole messages".to_owned());
         played
     })?;
+    let mut styles: &[Style] = &[Style::Mixed];
     if launcher.takes("players") {
-        judge.play("three players", |judge| {
-            whole_game(judge, &subject, &[Style::Greedy, Style::Mixed, Style::Modest])
-        })?;
+        styles = &[Style::Greedy, Style::Mixed, Style::Modest];
+        judge.play("three players", |judge| whole_game(judge, &subject, styles, &mut seen))?;
     }
+    judge.play("games until each kind of hand has come", |judge| {
+        let mut games = 0..MORE_GAMES;
+        // With a dealer that is wrong already, some hands may never come.
+        while !seen.all() && judge.passes() && games.next().is_some() {
+            whole_game(judge, &subject, styles, &mut seen)?;
+        }
+        Ok(())
+    })?;
     trouble::play(&mut judge, &subject)?;
     Ok(judge.report())
 }
 
-fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style]) -> Played {
+fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], seen: &mut Seen) -> Played {
     let (mut table, mut run) = subject.table(judge, ROUNDS, styles)?;
-    table.play(judge, ROUNDS)?;
+    std::mem::swap(&mut table.seen, seen);
+    let played = table.play(judge, ROUNDS);
+    std::mem::swap(&mut table.seen, seen);
+    played?;
     let exit = run.exit(subject.options.deadline());
     judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
         None => "the dealer still runs after QUIT and the end of all connections".to_owned(),

@@ -92,6 +92,11 @@ impl Judge {
         self.notes.get(rule.id).is_some_and(|notes| notes.broken > 0)
     }
 
+    /// Whether no required rule was broken so far.
+    pub fn passes(&self) -> bool {
+        !self.rules.iter().any(|rule| rule.required && self.has_failed(rule))
+    }
+
     /// What was found.
     pub fn report(self) -> Report {
         let verdict = |rule: &&'static Rule| {

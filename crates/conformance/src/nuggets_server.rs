@@ -92,10 +92,7 @@ impl Test<'_> {
             }
         }
         judge.broken(&rules::PORT, || match run.exit(by) {
-            Some(exit) => format!(
-                "the server ended before it printed a port{}; start it by hand to see what it says",
-                exit.code.map_or_else(String::new, |code| format!(", with exit status {code}"))
-            ),
+            Some(_) => format!("the server printed no line with a port{}", run.obituary()),
             None => "the server printed no line with a port; is standard output flushed?".to_owned(),
         })
     }

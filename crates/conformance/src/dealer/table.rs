@@ -55,6 +55,41 @@ impl Style {
     }
 }
 
+/// What chance brings to some hands and not to others. Dealers that are right for most hands are often wrong for one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    /// The first two cards make 21.
+    Dealt21,
+    /// A card that was asked for makes 21.
+    Drawn21,
+    Ended(Verdict),
+}
+
+/// The [`Event`]s that came in the rounds played so far.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Vec<Event>);
+
+impl Seen {
+    const ALL: [Event; 6] = [
+        Event::Dealt21,
+        Event::Drawn21,
+        Event::Ended(Verdict::Bust),
+        Event::Ended(Verdict::Lose),
+        Event::Ended(Verdict::Push),
+        Event::Ended(Verdict::Win),
+    ];
+
+    pub(super) fn all(&self) -> bool {
+        Self::ALL.iter().all(|event| self.0.contains(event))
+    }
+
+    fn note(&mut self, event: Event) {
+        if !self.0.contains(&event) {
+            self.0.push(event);
+        }
+    }
+}
+
 /// What came of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
@@ -160,6 +195,7 @@ impl Seat {
 /// The players of the tester at one table.
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
+    pub(super) seen: Seen,
     options: Options,
     opening: Vec<Card>,
     same_opening: usize,
@@ -181,7 +217,7 @@ impl Table {
             seat.join()?;
             seats.push(seat);
         }
-        Ok(Self { seats, options, opening: Vec::new(), same_opening: 0 })
+        Ok(Self { seats, seen: Seen::default(), options, opening: Vec::new(), same_opening: 0 })
     }
 
     /// Plays all rounds to the end of the connections. With `u32::MAX` rounds, until QUIT.
@@ -308,6 +344,9 @@ impl Table {
                 let number = seat.number;
                 match seat.listen(judge, Instant::now() + TURN)? {
                     Heard::Message(DealerMessage::Decision) => {
+                        if seat.hand.points().total() == BEST {
+                            self.seen.note(Event::Dealt21);
+                        }
                         self.no_early_result(judge, number, round)?;
                         return Ok(Some(index));
                     }
@@ -365,6 +404,9 @@ impl Table {
             if let Heard::Message(DealerMessage::Card(second)) = heard {
                 return judge.broken(&HIT, || format!("{at}: {card} and {second} came after one HIT"));
             }
+            if total == BEST {
+                self.seen.note(Event::Drawn21);
+            }
             judge.require(&ASKED_AGAIN, heard == Heard::Message(DealerMessage::Decision), || {
                 format!("{at}: {heard} at a total of {total} instead of DECISION")
             })?;
@@ -390,6 +432,7 @@ impl Table {
             judge.require(&RESULT, (verdict == Verdict::Bust) == (total > BEST), || {
                 format!("{at}: RESULT {} came at a total of {total}", verdict.word())
             })?;
+            self.seen.note(Event::Ended(verdict));
             verdicts.push((total, verdict));
         }
         self.one_deck(judge, round + 1, &dealt);
