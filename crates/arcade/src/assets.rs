@@ -25,6 +25,11 @@ use rust_embed::RustEmbed;
 #[include = "style/*"]
 struct Assets;
 
+/// Whether the path of a request is that of a file and not of a page or of data.
+pub(crate) fn is_file(path: &str) -> bool {
+    ["/js/", "/style/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
+}
+
 /// A file by its path; it is not found unless it belongs to the page.
 pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     let Some(file) = Assets::get(path) else {
@@ -107,4 +112,19 @@ fn gzip(data: &[u8], level: Compression) -> Bytes {
     // Writing to memory cannot fail.
     let _ = encoder.write_all(data);
     encoder.finish().unwrap_or_default().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_of_the_page_and_nothing_else_are_files() {
+        for path in Assets::iter().filter(|path| path != "index.html") {
+            assert!(is_file(&format!("/{path}")), "{path}");
+        }
+        for path in ["/", "/rooms/nuggets-1", "/api/rooms", "/live", "/players/js", "/qr.svg"] {
+            assert!(!is_file(path), "{path}");
+        }
+    }
 }

@@ -10,7 +10,13 @@ use axum::{
 };
 use netcore::HostId;
 
-use crate::{hub::Hub, limits::Place, rooms::error, web::is_same_origin};
+use crate::{
+    assets,
+    hub::Hub,
+    limits::{self, Place},
+    rooms::error,
+    web::is_same_origin,
+};
 
 /// The client that makes a request.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +74,8 @@ pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: N
     if hub.bans().has(caller.host()) {
         return error(StatusCode::FORBIDDEN, "the host of this hub has banned your address");
     }
-    if let Some(wait) = hub.limits().request(caller.host()) {
+    let cost = if assets::is_file(request.uri().path()) { limits::FILE } else { limits::REQUEST };
+    if let Some(wait) = hub.limits().request(caller.host(), cost) {
         let seconds = wait.as_secs().saturating_add(1).to_string();
         return (
             [(header::RETRY_AFTER, seconds)],

@@ -9,8 +9,12 @@ use std::{
 
 use netcore::{HostId, Rate, Time, TokenBucket};
 
-/// Requests of one host, including those for files of the page and for sockets.
-pub(crate) const REQUESTS: Rate = Rate { per_second: 50, burst: 1_000 };
+/// What the requests of one host may cost: see [`REQUEST`] and [`FILE`].
+pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
+/// The cost of a request, a page or a socket: 1,000 at once, then 50 a second.
+pub(crate) const REQUEST: u32 = 20;
+/// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it at once.
+pub(crate) const FILE: u32 = 1;
 /// Connections of one host that carry requests. A browser opens six, and a class of forty may share an address. A connection that becomes
 /// a socket counts as that.
 pub(crate) const CONNECTIONS_PER_HOST: usize = 256;
@@ -111,8 +115,8 @@ impl Limits {
         self.settings.rooms_per_host
     }
 
-    /// Counts a request. Returns how long to wait if the host exceeds its rate.
-    pub(crate) fn request(&self, host: HostId) -> Option<Duration> {
+    /// Counts a request that costs [`REQUEST`] or [`FILE`]. Returns how long to wait if the host exceeds its rate.
+    pub(crate) fn request(&self, host: HostId, cost: u32) -> Option<Duration> {
         let now = Time::ZERO.plus(self.start.elapsed());
         let mut state = self.state();
         let mut host = host;
@@ -123,10 +127,10 @@ impl Limits {
             }
         }
         let bucket = state.requests.entry(host).or_insert_with(|| TokenBucket::new(REQUESTS, now));
-        if bucket.take(now, 1) {
+        if bucket.take(now, cost) {
             None
         } else {
-            Some(bucket.ready_at(now, 1).map_or(Duration::ZERO, |at| at.since(now)))
+            Some(bucket.ready_at(now, cost).map_or(Duration::ZERO, |at| at.since(now)))
         }
     }
 
@@ -218,9 +222,25 @@ mod tests {
     fn a_host_that_asks_too_often_waits() {
         let limits = limits(&[]);
         let ann = HostId::of("10.0.0.1:1");
-        let refused = (0..2 * REQUESTS.burst).find_map(|_| limits.request(ann));
-        assert!(refused.is_some_and(|wait| wait <= Duration::from_secs(1)), "{refused:?}");
-        assert_eq!(limits.request(HostId::of("10.0.0.2:1")), None);
+        let asked = (0..2 * REQUESTS.burst).map(|_| limits.request(ann, REQUEST));
+        let refused = asked.enumerate().find_map(|(number, wait)| wait.map(|wait| (number, wait)));
+        assert!(refused.is_some_and(|(number, wait)| number >= 1_000 && wait <= Duration::from_secs(1)), "{refused:?}");
+        assert_eq!(limits.request(HostId::of("10.0.0.2:1"), REQUEST), None);
+    }
+
+    #[test]
+    fn a_class_behind_one_address_loads_the_page_at_once() {
+        let limits = limits(&[]);
+        let school = HostId::of("10.0.0.1:1");
+        for pupil in 0..60 {
+            // A page, its files, and what it asks for when it starts.
+            let costs = [REQUEST; 4].into_iter().chain([FILE; 80]);
+            for cost in costs {
+                assert_eq!(limits.request(school, cost), None, "pupil {pupil}");
+            }
+        }
+        let wait = (0..2 * REQUESTS.burst).find_map(|_| limits.request(school, FILE));
+        assert!(wait.is_some(), "files have a limit, too");
     }
 
     #[test]
