@@ -1,17 +1,20 @@
 //! The tester of dealers, on dealers that break one rule each.
 
+mod support;
+
 use std::{
-    collections::BTreeMap,
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::atomic::{AtomicU32, Ordering},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use conformance::{Exit, Launcher, Options, Remote, Report, Run, Values, Verdict, dealer::TESTER};
+use conformance::{Launcher, Options, Remote, Report, Run, Values, Verdict, dealer::TESTER};
 
 use blackjack::{Card, Hand, Verdict as Outcome, hand::DEALER_STANDS};
+
+use support::{assert_all_pass, find_out, start, value};
 
 /// The rule that a dealer breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,43 +61,29 @@ struct Crooked {
     games: AtomicU32,
 }
 
-struct Thread(Option<thread::JoinHandle<()>>, Crime);
-
-impl Run for Thread {
-    fn line(&mut self, _: Instant) -> Option<String> {
-        None
-    }
-
-    fn type_bytes(&mut self, _: &[u8]) {}
-
-    fn exit(&mut self, by: Instant) -> Option<Exit> {
-        while Instant::now() < by && !self.0.as_ref()?.is_finished() {
-            thread::yield_now();
-        }
-        let code = if self.1 == Crime::EndsWithStatusThree { 3 } else { 0 };
-        self.0.as_ref()?.is_finished().then_some(Exit { code: Some(code) })
-    }
-}
-
 impl Launcher for Crooked {
     fn takes(&self, _: &str) -> bool {
         true
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let values: BTreeMap<_, _> = values.iter().cloned().collect();
         let crime = self.crime;
         let game = self.games.fetch_add(1, Ordering::Relaxed);
-        let listener = TcpListener::bind(("127.0.0.1", values["port"].parse()?))?;
-        let (players, rounds) = (values["players"].parse()?, values["rounds"].parse()?);
+        let port: u16 = value(values, "port").expect("a port");
+        let (players, rounds) =
+            (value(values, "players").expect("a number"), value(values, "rounds").expect("a number"));
         if crime == Crime::Absent {
-            return Ok(Box::new(Thread(None, crime)));
+            return Ok(start(|console| {
+                console.idle();
+                0
+            }));
         }
-        let thread = thread::spawn(move || {
+        let listener = TcpListener::bind(("127.0.0.1", port))?;
+        Ok(start(move |_| {
             // Whoever tests it may go away at any time.
             let _ = House::open(crime, &listener, players, game).and_then(|mut house| house.play(rounds));
-        });
-        Ok(Box::new(Thread(Some(thread), crime)))
+            if crime == Crime::EndsWithStatusThree { 3 } else { 0 }
+        }))
     }
 }
 
@@ -318,16 +307,14 @@ fn tested(crime: Crime, milliseconds: u64) -> Report {
 #[test]
 fn a_dealer_that_keeps_all_rules_passes_all() {
     let report = tested(Crime::Honest, 20_000);
-    for (rule, verdict) in &report.verdicts {
-        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}", rule.id);
-    }
+    assert_all_pass(&report);
     assert!(report.passed());
 }
 
 #[test]
 fn each_rule_is_seen_when_it_is_broken() {
     use Crime::*;
-    let crimes: &[(Crime, &str)] = &[
+    let crimes: &[(Crime, &'static str)] = &[
         (Absent, "listens"),
         (Silent, "round-begins"),
         (Garbage, "grammar"),
@@ -360,18 +347,9 @@ fn each_rule_is_seen_when_it_is_broken() {
     ];
     // Only this one is to pass, so nothing of it may be late on a busy machine.
     let patience = |crime| if crime == EndsWithStatusThree { 20_000 } else { 1_000 };
-    let threads: Vec<_> =
-        crimes.iter().map(|&(crime, _)| thread::spawn(move || tested(crime, patience(crime)))).collect();
-    let mut seen: Vec<&str> = Vec::new();
-    for (&(crime, rule), thread) in crimes.iter().zip(threads) {
-        let report = thread.join().unwrap();
-
-        assert!(report.failed().contains(&rule), "{crime:?} does not break {rule} but {:?}\n{report}", report.failed());
-        assert!(report.passed() == (rule == "exit-status"), "{crime:?}\n{report}");
-        seen.push(rule);
+    for (rule, report) in find_out(&TESTER, crimes, crimes.len(), |crime| tested(crime, patience(crime))) {
+        assert_eq!(report.passed(), rule == "exit-status", "{report}");
     }
-    let unseen = TESTER.rules.iter().map(|rule| rule.id).find(|id| !seen.contains(id));
-    assert_eq!(unseen, None, "no dealer here breaks it");
 }
 
 #[test]

@@ -1,19 +1,18 @@
 //! The tester of nuggets clients passes a correct client and finds what a crooked one does.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
+mod support;
+
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver, Sender, TryRecvError},
-    },
-    thread,
+    sync::mpsc::TryRecvError,
     time::{Duration, Instant},
 };
 
-use conformance::{Exit, Launcher, Options, Report, Run, Values, Verdict, nuggets_client::TESTER};
+use conformance::{Launcher, Options, Report, Run, Values, nuggets_client::TESTER};
 use nuggets::ServerMessage;
+
+use support::{Console, assert_all_pass, find_out, start, value};
 
 /// What a client does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,73 +75,17 @@ impl Launcher for Crooked {
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let value = |name| values.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()).unwrap();
-        let (print, lines) = mpsc::channel();
-        let (exits, exit) = mpsc::channel();
-        let (keyboard, keys) = mpsc::channel();
-        let over = Arc::new(AtomicBool::new(false));
         let crime = self.crime;
-        match value("port").parse() {
-            Ok(port @ 1..) => {
-                let name = self.named.then(|| value("name"));
-                let over = Arc::clone(&over);
-                thread::spawn(move || {
-                    let code = play(crime, port, name.as_deref(), &keys, &print, &over);
-                    let _ = exits.send(Exit { code: Some(code) });
-                });
-            }
-            _ => exits.send(Exit { code: Some(i32::from(crime != Crime::AnyPort)) }).unwrap(),
-        }
-        Ok(Box::new(Hosted { lines, exit, ended: None, keyboard: Some(keyboard), over }))
+        let name: Option<String> = if self.named { value(values, "name") } else { None };
+        let port = value::<u16>(values, "port").filter(|&port| port > 0);
+        Ok(start(move |console| match port {
+            Some(port) => play(crime, port, name.as_deref(), console),
+            None => i32::from(crime != Crime::AnyPort),
+        }))
     }
 }
 
-struct Hosted {
-    lines: Receiver<String>,
-    exit: Receiver<Exit>,
-    ended: Option<Exit>,
-    keyboard: Option<Sender<u8>>,
-    over: Arc<AtomicBool>,
-}
-
-impl Run for Hosted {
-    fn line(&mut self, by: Instant) -> Option<String> {
-        self.lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
-    }
-
-    fn type_bytes(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            let _ = self.keyboard.as_ref().map(|keyboard| keyboard.send(byte));
-        }
-    }
-
-    fn end_input(&mut self) -> bool {
-        self.keyboard = None;
-        true
-    }
-
-    fn exit(&mut self, by: Instant) -> Option<Exit> {
-        if self.ended.is_none() {
-            self.ended = self.exit.recv_timeout(by.saturating_duration_since(Instant::now())).ok();
-        }
-        self.ended.clone()
-    }
-}
-
-impl Drop for Hosted {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
-    }
-}
-
-fn play(
-    crime: Crime,
-    port: u16,
-    name: Option<&str>,
-    keys: &Receiver<u8>,
-    print: &Sender<String>,
-    over: &AtomicBool,
-) -> i32 {
+fn play(crime: Crime, port: u16, name: Option<&str>, console: &Console) -> i32 {
     if crime == Crime::NeedsTerminal {
         return 1;
     }
@@ -167,13 +110,13 @@ fn play(
     ask();
     let (mut joined, mut leaving, mut asked, mut display) = (false, false, Instant::now(), Vec::new());
     let mut buffer = vec![0; 70_000];
-    while !over.load(Ordering::Relaxed) {
+    while !console.is_stopped() {
         if !joined && crime != Crime::AsksOnce && asked.elapsed() > Duration::from_millis(200) {
             asked = Instant::now();
             ask();
         }
         // Keys before the server has let us in are lost.
-        match keys.try_recv() {
+        match console.keys.try_recv() {
             Ok(key) if joined => {
                 let key = if crime == Crime::NoCapitals { key.to_ascii_lowercase() } else { key };
                 let end: &[u8] = if crime == Crime::KeyWithNewline { b"\n" } else { b"" };
@@ -207,7 +150,7 @@ fn play(
             Ok(ServerMessage::Error(_)) if crime == Crime::EndsOnError => return 1,
             Ok(ServerMessage::Quit(text)) if crime != Crime::NeverEnds => {
                 if crime != Crime::SaysNothing {
-                    String::from_utf8_lossy(text).lines().for_each(|line| drop(print.send(line.to_owned())));
+                    String::from_utf8_lossy(text).lines().for_each(|line| console.print(line));
                 }
                 return i32::from(crime == Crime::OtherStatus);
             }
@@ -227,34 +170,13 @@ fn tested(crime: Crime, named: bool, patience: Duration) -> Report {
 fn a_correct_client_passes_every_rule_as_a_player_and_as_a_spectator() {
     for named in [true, false] {
         let report = tested(Crime::None, named, Duration::from_secs(20));
-        for (rule, verdict) in &report.verdicts {
-            assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
-        }
+        assert_all_pass(&report);
     }
 }
 
 #[test]
 fn every_rule_finds_a_client_that_breaks_it() {
-    for rule in TESTER.rules {
-        assert!(CRIMES.iter().any(|(_, id)| *id == rule.id), "no crime breaks {}", rule.id);
-    }
-    let crimes = Mutex::new(CRIMES.iter());
-    let missed = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..10 {
-            scope.spawn(|| {
-                loop {
-                    let Some(&(crime, id)) = crimes.lock().unwrap().next() else { return };
-                    let report = tested(crime, true, Duration::from_millis(700));
-                    if !report.failed().contains(&id) {
-                        missed.lock().unwrap().push(format!("{crime:?} does not break {id}:\n{report}"));
-                    }
-                }
-            });
-        }
-    });
-    let missed = missed.into_inner().unwrap();
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    find_out(&TESTER, CRIMES, 10, |crime| tested(crime, true, Duration::from_millis(700)));
 }
 
 #[test]

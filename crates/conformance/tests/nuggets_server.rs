@@ -1,21 +1,21 @@
 //! The tester of nuggets servers passes a correct server and finds what a crooked one does.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
+mod support;
+
 use std::{
     collections::BTreeMap,
     fs,
     net::{SocketAddr, UdpSocket},
     sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc::{self, Receiver, Sender},
+        Arc,
+        atomic::{AtomicU64, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
 use bytes::{Bytes, BytesMut};
-use conformance::{Exit, Launcher, Options, Report, Run, Values, Verdict, nuggets_server::TESTER};
+use conformance::{Launcher, Options, Report, Run, Values, Verdict, nuggets_server::TESTER};
 use netcore::{
     Admission, Engine as _, Framing, GameEvent, Input, Link, Outbox, Output, PeerId, Protocol as _, Role, Time, To,
 };
@@ -25,6 +25,8 @@ use nuggets::{
     server::Config,
     visibility::{Field, Sighter, Vision},
 };
+
+use support::{Console, assert_all_pass, find_out, start, value};
 
 /// What a server does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,57 +153,22 @@ impl Launcher for Crooked {
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let value = |name| values.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()).unwrap();
-        let start = self.starts.fetch_add(1, Ordering::Relaxed);
-        let (sender, lines) = mpsc::channel();
-        let (exits, exit) = mpsc::channel();
-        let over = Arc::new(AtomicBool::new(false));
-        let map = fs::read(value("map"));
-        let seed = value("seed").parse().ok().filter(|&seed: &u64| seed > 0);
         let crime = self.crime;
-        match (map, seed) {
+        let number = self.starts.fetch_add(1, Ordering::Relaxed);
+        let map = fs::read(value::<String>(values, "map").unwrap());
+        let seed = value::<u64>(values, "seed").filter(|&seed| seed > 0);
+        Ok(start(move |console| match (map, seed) {
             (Ok(map), Some(seed)) => {
-                let grid = Grid::parse(&map).unwrap().0;
-                let seed = if crime == Crime::OwnSeed { seed + start } else { seed };
-                let over = Arc::clone(&over);
-                thread::spawn(move || {
-                    let code = host(crime, grid, seed, &over, &sender);
-                    let _ = exits.send(Exit { code: Some(code) });
-                });
+                let seed = if crime == Crime::OwnSeed { seed + number } else { seed };
+                host(crime, Grid::parse(&map).unwrap().0, seed, console)
             }
-            _ if crime == Crime::AnyArguments => exits.send(Exit { code: Some(0) }).unwrap(),
-            _ => exits.send(Exit { code: Some(1) }).unwrap(),
-        }
-        Ok(Box::new(Hosted { lines, exit, over }))
-    }
-}
-
-struct Hosted {
-    lines: Receiver<String>,
-    exit: Receiver<Exit>,
-    over: Arc<AtomicBool>,
-}
-
-impl Run for Hosted {
-    fn line(&mut self, by: Instant) -> Option<String> {
-        self.lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
-    }
-
-    fn type_bytes(&mut self, _: &[u8]) {}
-
-    fn exit(&mut self, by: Instant) -> Option<Exit> {
-        self.exit.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
-    }
-}
-
-impl Drop for Hosted {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
+            _ => i32::from(crime != Crime::AnyArguments),
+        }))
     }
 }
 
 /// A server that commits a crime.
-struct Court {
+struct CrookedServer {
     crime: Crime,
     server: Server,
     grid: Grid,
@@ -218,14 +185,14 @@ struct Court {
     shown: BTreeMap<SocketAddr, Vec<u8>>,
 }
 
-fn host(crime: Crime, grid: Grid, seed: u64, over: &AtomicBool, lines: &Sender<String>) -> i32 {
+fn host(crime: Crime, grid: Grid, seed: u64, console: &Console) -> i32 {
     let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     if crime == Crime::NoPort {
-        let _ = lines.send("Ready to play".to_owned());
+        console.print("Ready to play");
         return 0;
     }
-    let _ = lines.send(format!("Ready to play, waiting at port {}", socket.local_addr().unwrap().port()));
+    console.print(format!("Ready to play, waiting at port {}", socket.local_addr().unwrap().port()));
     let mut rules = Rules::default();
     match crime {
         Crime::FivePiles => (rules.min_piles, rules.max_piles) = (5, 5),
@@ -235,7 +202,7 @@ fn host(crime: Crime, grid: Grid, seed: u64, over: &AtomicBool, lines: &Sender<S
         _ => {}
     }
     let server = Server::new(Arc::new(grid.clone()), Config { rules, seed, ..Config::default() }).unwrap();
-    let mut court = Court {
+    let mut crooked = CrookedServer {
         crime,
         server,
         grid,
@@ -252,7 +219,7 @@ fn host(crime: Crime, grid: Grid, seed: u64, over: &AtomicBool, lines: &Sender<S
     };
     let mut buffer = vec![0; 70_000];
     let started = Instant::now();
-    while !over.load(Ordering::Relaxed) {
+    while !console.is_stopped() {
         let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
         let datagram = &buffer[..length];
         match crime {
@@ -271,12 +238,12 @@ fn host(crime: Crime, grid: Grid, seed: u64, over: &AtomicBool, lines: &Sender<S
             _ => {}
         }
         let now = Time::ZERO.plus(started.elapsed());
-        for (to, message) in court.answer(now, from, datagram) {
+        for (to, message) in crooked.answer(now, from, datagram) {
             let _ = socket.send_to(&message, to);
         }
-        if court.server.outcome().is_some() {
-            if let Some(summary) = court.summary.filter(|_| crime != Crime::NoSummary) {
-                summary.lines().for_each(|line| drop(lines.send(line.to_owned())));
+        if crooked.server.outcome().is_some() {
+            if let Some(summary) = crooked.summary.filter(|_| crime != Crime::NoSummary) {
+                summary.lines().for_each(|line| console.print(line));
             }
             return if crime == Crime::ExitStatus { 3 } else { 0 };
         }
@@ -284,7 +251,7 @@ fn host(crime: Crime, grid: Grid, seed: u64, over: &AtomicBool, lines: &Sender<S
     1
 }
 
-impl Court {
+impl CrookedServer {
     fn answer(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Vec<(SocketAddr, Vec<u8>)> {
         if self.crime == Crime::QuitterStays && datagram == b"KEY Q" && self.players.contains(&from) {
             self.peers.remove(&from);
@@ -506,9 +473,7 @@ fn tested(crime: Crime, patience: Duration) -> Report {
 #[test]
 fn a_correct_server_passes_every_rule() {
     let report = tested(Crime::None, Duration::from_secs(20));
-    for (rule, verdict) in &report.verdicts {
-        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
-    }
+    assert_all_pass(&report);
 }
 
 #[test]
@@ -521,24 +486,5 @@ fn a_talkative_server_breaks_no_rule() {
 
 #[test]
 fn every_rule_finds_a_server_that_breaks_it() {
-    for rule in TESTER.rules {
-        assert!(CRIMES.iter().any(|(_, id)| *id == rule.id), "no crime breaks {}", rule.id);
-    }
-    let crimes = Mutex::new(CRIMES.iter());
-    let missed = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..16 {
-            scope.spawn(|| {
-                loop {
-                    let Some(&(crime, id)) = crimes.lock().unwrap().next() else { return };
-                    let report = tested(crime, Duration::from_millis(700));
-                    if !report.failed().contains(&id) {
-                        missed.lock().unwrap().push(format!("{crime:?} does not break {id}:\n{report}"));
-                    }
-                }
-            });
-        }
-    });
-    let missed = missed.into_inner().unwrap();
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    find_out(&TESTER, CRIMES, 16, |crime| tested(crime, Duration::from_millis(700)));
 }

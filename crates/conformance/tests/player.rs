@@ -1,15 +1,17 @@
 //! The tester of players, on players that break one rule each.
 
+mod support;
+
 use std::{
-    collections::BTreeMap,
     io::{Read as _, Write as _},
     net::TcpStream,
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use blackjack::{DealerMessage, Hand};
-use conformance::{Exit, Launcher, Options, Report, Run, Values, Verdict, player::TESTER};
+use conformance::{Launcher, Options, Report, Run, Values, player::TESTER};
+
+use support::{assert_all_pass, find_out, start, value};
 
 /// The rule that a player breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,42 +42,22 @@ enum Crime {
 
 struct Crooked(Crime);
 
-/// Some(status) once it has ended.
-struct Thread(Option<thread::JoinHandle<i32>>, Option<i32>);
-
-impl Run for Thread {
-    fn line(&mut self, _: Instant) -> Option<String> {
-        None
-    }
-
-    fn type_bytes(&mut self, _: &[u8]) {}
-
-    fn exit(&mut self, by: Instant) -> Option<Exit> {
-        while Instant::now() < by && self.0.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            thread::yield_now();
-        }
-        if let Some(thread) = self.0.take_if(|thread| thread.is_finished()) {
-            self.1 = thread.join().ok();
-        }
-        self.1.map(|code| Exit { code: Some(code) })
-    }
-}
-
 impl Launcher for Crooked {
     fn takes(&self, _: &str) -> bool {
         true
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let values: BTreeMap<_, _> = values.iter().cloned().collect();
         let crime = self.0;
-        let port = values["port"].parse()?;
-        let name = if crime == Crime::OtherName { "nobody".to_owned() } else { values["name"].clone() };
-        let thread = match crime {
-            Crime::Absent => None,
-            _ => Some(thread::spawn(move || play(crime, port, &name).unwrap_or(1))),
-        };
-        Ok(Box::new(Thread(thread, None)))
+        let port = value(values, "port").expect("a port");
+        let name: String = value(values, "name").expect("a name");
+        let name = if crime == Crime::OtherName { "nobody".to_owned() } else { name };
+        Ok(start(move |console| {
+            if crime == Crime::Absent {
+                console.idle();
+            }
+            play(crime, port, &name).unwrap_or(1)
+        }))
     }
 }
 
@@ -191,16 +173,14 @@ fn tested(crime: Crime, milliseconds: u64) -> Report {
 #[test]
 fn a_player_that_keeps_all_rules_passes_all() {
     let report = tested(Crime::Honest, 20_000);
-    for (rule, verdict) in &report.verdicts {
-        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}", rule.id);
-    }
+    assert_all_pass(&report);
     assert!(report.passed());
 }
 
 #[test]
 fn each_rule_is_seen_when_it_is_broken() {
     use Crime::*;
-    let crimes: &[(Crime, &str)] = &[
+    let crimes: &[(Crime, &'static str)] = &[
         (Absent, "joins"),
         (Silent, "joins"),
         (EndsAtOnce, "joins"),
@@ -221,15 +201,8 @@ fn each_rule_is_seen_when_it_is_broken() {
         (TakesAnything, "bad-message"),
         (ZeroWhenLeftAlone, "dealer-gone"),
     ];
-    let threads: Vec<_> = crimes.iter().map(|&(crime, _)| thread::spawn(move || tested(crime, 1_000))).collect();
-    let mut seen: Vec<&str> = Vec::new();
-    for (&(crime, rule), thread) in crimes.iter().zip(threads) {
-        let report = thread.join().expect("a report");
-        assert!(report.failed().contains(&rule), "{crime:?} does not break {rule} but {:?}\n{report}", report.failed());
+    for (rule, report) in find_out(&TESTER, crimes, crimes.len(), |crime| tested(crime, 1_000)) {
         let advice = TESTER.rules.iter().any(|known| known.id == rule && !known.required);
-        assert_eq!(report.passed(), advice, "{crime:?}\n{report}");
-        seen.push(rule);
+        assert_eq!(report.passed(), advice, "{report}");
     }
-    let unseen = TESTER.rules.iter().map(|rule| rule.id).find(|id| !seen.contains(id));
-    assert_eq!(unseen, None, "no player here breaks it");
 }

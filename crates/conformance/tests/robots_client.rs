@@ -2,23 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod support;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{ErrorKind, Read as _, Write as _},
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    thread,
+    time::Duration,
 };
 
-use conformance::{Exit, Launcher, Options, Report, Run, Values, robots_client::TESTER};
+use conformance::{Launcher, Options, Report, Run, Values, robots_client::TESTER};
 use robots::{
     Blast, Board, Bomb, BombId, DrawMessage, Event, GamePicture, Incoming, Parameters, Player, PlayerId, Position,
     ServerMessage, protocol::encode,
 };
+
+use support::{Console, assert_all_pass, find_out, start, value};
 
 /// What a client does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,73 +90,28 @@ const CRIMES: &[(Crime, &str)] = &[
     (C::ExitTwo, "exit-status-1"),
 ];
 
-struct Court(Crime);
+struct Crooked(Crime);
 
-struct Cell {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<i32>>,
-    code: Option<i32>,
-}
-
-impl Run for Cell {
-    fn line(&mut self, _: Instant) -> Option<String> {
-        None
-    }
-
-    fn type_bytes(&mut self, _: &[u8]) {}
-
-    fn exit(&mut self, by: Instant) -> Option<Exit> {
-        while self.code.is_none() {
-            if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
-                self.code = self.thread.take().map(|thread| thread.join().unwrap());
-            } else if Instant::now() >= by {
-                return None;
-            } else {
-                thread::park_timeout(Duration::from_millis(2));
-            }
-        }
-        Some(Exit { code: self.code })
-    }
-}
-
-impl Drop for Cell {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::SeqCst);
-    }
-}
-
-impl Launcher for Court {
+impl Launcher for Crooked {
     fn takes(&self, _: &str) -> bool {
         true
     }
 
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let values: Vec<_> = values.to_vec();
-        let (crime, stopped) = (self.0, Arc::clone(&stop));
-        let thread = thread::spawn(move || run(crime, &values, &stopped));
-        Ok(Box::new(Cell { stop, thread: Some(thread), code: None }))
+        let (crime, values) = (self.0, values.to_vec());
+        Ok(start(move |console| run(crime, &values, console)))
     }
 }
 
-fn value<'a>(values: &'a [(&str, String)], name: &str) -> &'a str {
-    &values.iter().find(|(other, _)| *other == name).unwrap().1
-}
-
-fn run(crime: Crime, values: &[(&'static str, String)], stop: &AtomicBool) -> i32 {
+fn run(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let failure = if crime == C::ExitTwo { 2 } else { 1 };
-    let Ok(port) = value(values, "port").parse::<u16>() else {
+    let Some(port) = value::<u16>(values, "port") else {
         return if crime == C::AnyArguments { 0 } else { failure };
-    };
-    let wait = || {
-        while !stop.load(Ordering::SeqCst) {
-            thread::park_timeout(Duration::from_millis(2));
-        }
     };
     match crime {
         C::Crashes => return 101,
         C::Silent => {
-            wait();
+            console.idle();
             return 0;
         }
         _ => {}
@@ -165,16 +120,16 @@ fn run(crime: Crime, values: &[(&'static str, String)], stop: &AtomicBool) -> i3
         if crime == C::V4Only { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let Ok(socket) = UdpSocket::bind((any, port)) else { return if crime == C::AnyPort { 0 } else { failure } };
     socket.set_nonblocking(true).unwrap();
-    let gui: SocketAddr = value(values, "gui").parse().unwrap();
+    let gui: SocketAddr = value(values, "gui").unwrap();
     // A socket for both families names an IPv4 address by one of IPv6.
     let target = match gui {
         SocketAddr::V4(v4) if any.is_ipv6() => SocketAddr::from((v4.ip().to_ipv6_mapped(), v4.port())),
         other => other,
     };
-    let server: SocketAddr = value(values, "server").parse().unwrap();
+    let server: SocketAddr = value(values, "server").unwrap();
     let Ok(stream) = TcpStream::connect(server) else {
         if crime == C::StaysAlone {
-            wait();
+            console.idle();
         }
         return failure;
     };
@@ -182,7 +137,7 @@ fn run(crime: Crime, values: &[(&'static str, String)], stop: &AtomicBool) -> i3
     stream.set_nodelay(true).unwrap();
     let mut client = Client {
         crime,
-        name: value(values, "name").to_owned(),
+        name: value(values, "name").unwrap(),
         stream,
         socket,
         gui: target,
@@ -195,7 +150,7 @@ fn run(crime: Crime, values: &[(&'static str, String)], stop: &AtomicBool) -> i3
     if crime == C::SpeaksFirst {
         client.stream.write_all(b"\x00\x01a").unwrap();
     }
-    while !stop.load(Ordering::SeqCst) {
+    while !console.is_stopped() {
         if !client.step() {
             return failure;
         }
@@ -412,33 +367,16 @@ impl Client {
 
 fn tried(crime: Crime, patience: u64) -> Report {
     let options = Options { patience: Duration::from_millis(patience), players: 1 };
-    (TESTER.test)(&Court(crime), &options).unwrap()
+    (TESTER.test)(&Crooked(crime), &options).unwrap()
 }
 
 #[test]
 fn a_right_client_passes_all_rules() {
     let report = tried(C::None, 5000);
-    let all = report.to_string();
-    assert!(report.passed() && report.failed().is_empty() && !all.contains("not tested"), "{all}");
-}
-
-#[test]
-fn each_rule_is_broken_by_a_crime() {
-    let rules: BTreeSet<_> = TESTER.rules.iter().map(|rule| rule.id).collect();
-    let broken: BTreeSet<_> = CRIMES.iter().map(|(_, rule)| *rule).collect();
-    assert_eq!(rules, broken);
+    assert_all_pass(&report);
 }
 
 #[test]
 fn whoever_breaks_a_rule_is_found_out() {
-    let trials: Vec<_> =
-        CRIMES.iter().map(|&(crime, rule)| (crime, rule, thread::spawn(move || tried(crime, 700)))).collect();
-    let mut missed = vec![];
-    for (crime, rule, trial) in trials {
-        let report = trial.join().unwrap();
-        if !report.failed().contains(&rule) {
-            missed.push(format!("{crime:?} does not break {rule} but {:?}\n", report.failed()));
-        }
-    }
-    assert!(missed.is_empty(), "{}", missed.concat());
+    find_out(&TESTER, CRIMES, CRIMES.len(), |crime| tried(crime, 700));
 }

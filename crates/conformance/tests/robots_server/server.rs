@@ -1,193 +1,22 @@
-//! The tester of servers of robots: a right server passes, and for each rule one that breaks just it is found out.
-
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+//! A server of robots, written from the protocol, that can be told to break one rule.
 
 use std::{
     collections::BTreeSet,
     io::{ErrorKind, Read as _, Write as _},
     net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::{self, JoinHandle},
+    thread,
     time::{Duration, Instant},
 };
 
-use conformance::{Exit, Launcher, Options, Report, Run, Values, robots_server::TESTER};
+use conformance::Values;
 
-/// What a server does wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Crime {
-    None,
-    Silent,
-    Crashes,
-    V4Only,
-    Few,
-    AnyArguments,
-    AnyPort,
-    ExitTwo,
-    Garbage,
-    HelloTimer,
-    IdsFromOne,
-    AddressWithoutPort,
-    AddressOfOther,
-    NoNews,
-    JoinsTwice,
-    RemembersLobby,
-    ForgetsLeaver,
-    StartsEmpty,
-    BlockTwiceAtStart,
-    YBeforeX,
-    SkipsTurn,
-    ShortTurns,
-    TellsOneOnly,
-    UpIsDown,
-    NoEdge,
-    WalksIntoBlocks,
-    NoBlocks,
-    BlockTwice,
-    NoBombOnBlock,
-    SameBombId,
-    FirstCounts,
-    PossibleCounts,
-    JoinDisplaces,
-    PlaysAgain,
-    ObserverPlays,
-    ExplosionsLast,
-    SlowBombs,
-    LongBlast,
-    OneAfterTheOther,
-    NoRebirth,
-    DropsActions,
-    LeaverWalks,
-    LateGetsLast,
-    LateEnd,
-    NoZeros,
-    CountsHits,
-    IdsGoOn,
-    Resets,
-    WholeReads,
-    OneOfRead,
-    IgnoresBad,
-    AnyName,
-    BadKills,
-    Blocks,
-}
+use crate::{
+    Crime::{self, self as C},
+    support::{Console, value},
+};
 
-use Crime as C;
-
-/// Each crime and the rule that it breaks.
-const CRIMES: &[(Crime, &str)] = &[
-    (C::Silent, "hello"),
-    (C::Crashes, "listens"),
-    (C::V4Only, "ipv6"),
-    (C::Few, "many-clients"),
-    (C::AnyArguments, "wrong-arguments"),
-    (C::AnyPort, "taken-port"),
-    (C::ExitTwo, "exit-status-1"),
-    (C::Garbage, "well-formed"),
-    (C::HelloTimer, "hello"),
-    (C::IdsFromOne, "accepted"),
-    (C::AddressWithoutPort, "address"),
-    (C::AddressOfOther, "address-of-peer"),
-    (C::NoNews, "newcomer-in-lobby"),
-    (C::JoinsTwice, "second-join"),
-    (C::RemembersLobby, "lobby-actions"),
-    (C::ForgetsLeaver, "lobby-leaver"),
-    (C::StartsEmpty, "game-started"),
-    (C::BlockTwiceAtStart, "turn-0"),
-    (C::YBeforeX, "draws"),
-    (C::SkipsTurn, "turn-numbers"),
-    (C::ShortTurns, "turn-duration"),
-    (C::TellsOneOnly, "same-for-all"),
-    (C::UpIsDown, "move"),
-    (C::NoEdge, "edge"),
-    (C::WalksIntoBlocks, "into-block"),
-    (C::NoBlocks, "place-block"),
-    (C::BlockTwice, "block-twice"),
-    (C::NoBombOnBlock, "place-bomb"),
-    (C::SameBombId, "bomb-ids"),
-    (C::FirstCounts, "last-counts"),
-    (C::PossibleCounts, "impossible-displaces"),
-    (C::JoinDisplaces, "join-in-game"),
-    (C::PlaysAgain, "played-once"),
-    (C::ObserverPlays, "observer"),
-    (C::ExplosionsLast, "event-order"),
-    (C::SlowBombs, "bomb-timer"),
-    (C::LongBlast, "blast"),
-    (C::OneAfterTheOther, "bombs-together"),
-    (C::NoRebirth, "rebirth"),
-    (C::DropsActions, "turns"),
-    (C::LeaverWalks, "leaver"),
-    (C::LateGetsLast, "late-joiner"),
-    (C::LateEnd, "game-ended"),
-    (C::NoZeros, "scores"),
-    (C::CountsHits, "score-once"),
-    (C::IdsGoOn, "next-game"),
-    (C::Resets, "generator-goes-on"),
-    (C::WholeReads, "pieces"),
-    (C::OneOfRead, "coalesced"),
-    (C::IgnoresBad, "bad-bytes"),
-    (C::AnyName, "bad-name"),
-    (C::BadKills, "others-undisturbed"),
-    (C::Blocks, "never-reads"),
-];
-
-struct Court(Crime);
-
-struct Cell {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<i32>>,
-    code: Option<i32>,
-}
-
-impl Run for Cell {
-    fn line(&mut self, _: Instant) -> Option<String> {
-        None
-    }
-
-    fn type_bytes(&mut self, _: &[u8]) {}
-
-    fn exit(&mut self, by: Instant) -> Option<Exit> {
-        while self.code.is_none() {
-            if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
-                self.code = self.thread.take().map(|thread| thread.join().unwrap());
-            } else if Instant::now() >= by {
-                return None;
-            } else {
-                thread::park_timeout(Duration::from_millis(2));
-            }
-        }
-        Some(Exit { code: self.code })
-    }
-}
-
-impl Drop for Cell {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::SeqCst);
-    }
-}
-
-impl Launcher for Court {
-    fn takes(&self, _: &str) -> bool {
-        true
-    }
-
-    fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let values: Vec<_> = values.to_vec();
-        let (crime, stopped) = (self.0, Arc::clone(&stop));
-        let thread = thread::spawn(move || serve(crime, &values, &stopped));
-        Ok(Box::new(Cell { stop, thread: Some(thread), code: None }))
-    }
-}
-
-fn value<T: std::str::FromStr>(values: &[(&str, String)], name: &str) -> Option<T> {
-    values.iter().find(|(other, _)| *other == name)?.1.parse().ok()
-}
-
-fn serve(crime: Crime, values: &[(&'static str, String)], stop: &AtomicBool) -> i32 {
+/// Runs the server until its end, and returns its exit status.
+pub(crate) fn serve(crime: Crime, values: Values<'_>, console: &Console) -> i32 {
     let failure = if crime == C::ExitTwo { 2 } else { 1 };
     let Some(port) = value::<u16>(values, "port") else { return if crime == C::AnyArguments { 0 } else { failure } };
     if crime == C::Crashes {
@@ -225,7 +54,7 @@ fn serve(crime: Crime, values: &[(&'static str, String)], stop: &AtomicBool) -> 
         dead: false,
         ending: None,
     };
-    while !stop.load(Ordering::SeqCst) && !server.dead {
+    while !console.is_stopped() && !server.dead {
         while let Ok((stream, _)) = listener.accept() {
             server.accept(stream);
         }
@@ -699,37 +528,4 @@ fn target((x, y): Field, way: u8, size_x: u16, size_y: u16) -> Option<Field> {
         _ => (x.checked_sub(1)?, y),
     };
     (x < size_x && y < size_y).then_some((x, y))
-}
-
-fn tried(crime: Crime, patience: u64) -> Report {
-    let options = Options { patience: Duration::from_millis(patience), players: 1 };
-    (TESTER.test)(&Court(crime), &options).unwrap()
-}
-
-#[test]
-fn a_right_server_passes_all_rules() {
-    let report = tried(C::None, 2000);
-    let all = report.to_string();
-    assert!(report.passed() && report.failed().is_empty() && !all.contains("not tested"), "{all}");
-}
-
-#[test]
-fn each_rule_is_broken_by_a_crime() {
-    let rules: BTreeSet<_> = TESTER.rules.iter().map(|rule| rule.id).collect();
-    let broken: BTreeSet<_> = CRIMES.iter().map(|(_, rule)| *rule).collect();
-    assert_eq!(rules, broken);
-}
-
-#[test]
-fn whoever_breaks_a_rule_is_found_out() {
-    let trials: Vec<_> =
-        CRIMES.iter().map(|&(crime, rule)| (crime, rule, thread::spawn(move || tried(crime, 1000)))).collect();
-    let mut missed = vec![];
-    for (crime, rule, trial) in trials {
-        let report = trial.join().unwrap();
-        if !report.failed().contains(&rule) {
-            missed.push(format!("{crime:?} does not break {rule} but {:?}\n", report.failed()));
-        }
-    }
-    assert!(missed.is_empty(), "{}", missed.concat());
 }

@@ -1,0 +1,146 @@
+//! Programs under test that are threads of the test, and what the tests of all testers check.
+#![allow(dead_code, reason = "no test uses all of it")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+use std::{
+    fmt::Debug,
+    str::FromStr,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use conformance::{Exit, Report, Run, Tester, Values, Verdict};
+
+/// The terminal of a program that runs in a thread.
+pub(crate) struct Console {
+    lines: Sender<String>,
+    /// What is typed. It ends with the input.
+    pub(crate) keys: Receiver<u8>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Console {
+    pub(crate) fn print(&self, line: impl Into<String>) {
+        // The tester may not read any more.
+        let _ = self.lines.send(line.into());
+    }
+
+    /// Whether the tester has killed the program.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Does nothing until the tester kills the program.
+    pub(crate) fn idle(&self) {
+        while !self.is_stopped() {
+            thread::park_timeout(Duration::from_millis(2));
+        }
+    }
+}
+
+struct Running {
+    lines: Receiver<String>,
+    keyboard: Option<Sender<u8>>,
+    stop: Arc<AtomicBool>,
+    status: Receiver<i32>,
+    exit: Option<Exit>,
+}
+
+/// Runs a program, which returns its exit status, in a thread of its own.
+pub(crate) fn start(program: impl FnOnce(&Console) -> i32 + Send + 'static) -> Box<dyn Run> {
+    let (print, lines) = mpsc::channel();
+    let (keyboard, keys) = mpsc::channel();
+    let (exits, status) = mpsc::channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let console = Console { lines: print, keys, stop: Arc::clone(&stop) };
+    thread::spawn(move || {
+        let code = program(&console);
+        // The tester may have killed it.
+        let _ = exits.send(code);
+    });
+    Box::new(Running { lines, keyboard: Some(keyboard), stop, status, exit: None })
+}
+
+impl Run for Running {
+    fn line(&mut self, by: Instant) -> Option<String> {
+        self.lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
+    }
+
+    fn type_bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            let _ = self.keyboard.as_ref().map(|keyboard| keyboard.send(byte));
+        }
+    }
+
+    fn end_input(&mut self) -> bool {
+        self.keyboard = None;
+        true
+    }
+
+    fn exit(&mut self, by: Instant) -> Option<Exit> {
+        if self.exit.is_none() {
+            match self.status.recv_timeout(by.saturating_duration_since(Instant::now())) {
+                Ok(code) => self.exit = Some(Exit { code: Some(code) }),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => panic!("the program under test has panicked"),
+            }
+        }
+        self.exit.clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+/// The value for a placeholder, or `None` if it cannot be read as a `T`.
+pub(crate) fn value<T: FromStr>(values: Values<'_>, name: &str) -> Option<T> {
+    values.iter().find(|(other, _)| *other == name).unwrap().1.parse().ok()
+}
+
+/// Checks that all rules were observed and kept.
+pub(crate) fn assert_all_pass(report: &Report) {
+    for (rule, verdict) in &report.verdicts {
+        assert!(matches!(verdict, Verdict::Passed(_)), "{}: {verdict:?}\n{report}", rule.id);
+    }
+}
+
+/// Checks that each rule is broken by a crime and each crime is found by its rule, with `at_once` trials at the same time. Returns the
+/// reports with the rules that were broken.
+pub(crate) fn find_out<C: Copy + Debug + Send + Sync>(
+    tester: &Tester,
+    crimes: &[(C, &'static str)],
+    at_once: usize,
+    tried: impl Fn(C) -> Report + Sync,
+) -> Vec<(&'static str, Report)> {
+    for rule in tester.rules {
+        assert!(crimes.iter().any(|(_, id)| *id == rule.id), "no crime breaks {}", rule.id);
+    }
+    let open = Mutex::new(crimes.iter());
+    let reports = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                loop {
+                    let Some(&(crime, id)) = open.lock().unwrap().next() else { return };
+                    let report = tried(crime);
+                    reports.lock().unwrap().push((crime, id, report));
+                }
+            });
+        }
+    });
+    let reports = reports.into_inner().unwrap();
+    let missed = reports.iter().filter(|(_, id, report)| !report.failed().contains(id));
+    let missed: Vec<_> =
+        missed.map(|(crime, id, report)| format!("{crime:?} does not break {id}:\n{report}")).collect();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    assert_eq!(reports.len(), crimes.len());
+    reports.into_iter().map(|(_, id, report)| (id, report)).collect()
+}
