@@ -44,6 +44,10 @@ prove:
 simulate:
     cargo test --release -p testkit --test tests simulate_for_long -- --ignored --nocapture
 
+# Interleavings of the threads that write journals, tried by shuttle.
+interleave:
+    RUSTFLAGS="--cfg shuttle" cargo test -p journal --test threads --target-dir target/shuttle
+
 # A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":
     cargo fuzz run --sanitizer none {{target}} -- -max_total_time=60

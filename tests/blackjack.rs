@@ -1,5 +1,7 @@
 //! The dealer and the player of blackjack.
 
+/// Copies of journals that are read while the dealer goes on.
+mod copies;
 /// Whole games over the wire, in both dialects, at one table and at many.
 mod games;
 /// Dealers that are killed in the middle of a round.

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeSet, fs};
 
-use journal::{Entry, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError, State};
+use journal::{Entry, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError, State, SystemDisk};
 use netcore::{Outbox, Recorded};
+use testkit::TempDir;
 
 use crate::programs::workspace;
 
@@ -42,7 +43,10 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> Fate {
 
 // A suspended match can be resumed, and one that is over is reported as such.
 fn resume<E: Recorded>(bytes: &[u8]) {
-    match Resumable::<E>::read(std::io::Cursor::new(bytes), bytes.len() as u64) {
+    let directory = TempDir::new();
+    let copy = directory.path().join("copy.journal");
+    fs::write(&copy, bytes).unwrap();
+    match Resumable::<E>::open(&SystemDisk, &copy) {
         Ok(_) | Err(ResumeError::Over(_)) => {}
         Err(error) => panic!("{error}"),
     }

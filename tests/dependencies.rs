@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, fs};
 
 use testkit::process::Process;
 
-use crate::programs::{cargo, workspace};
+use crate::programs::{PACKAGES, cargo, workspace};
 
 /// Limit on the crates that a server links, including its own and those of this workspace.
 const MOST_FOR_A_SERVER: usize = 80;
@@ -87,5 +87,18 @@ fn rules_do_no_io() {
             let crates_with_io = ["tokio ", "mio ", "socket2 ", "rustix ", "libc "];
             assert!(!crates_with_io.iter().any(|with_io| name.starts_with(with_io)), "{package} links {name}");
         }
+    }
+}
+
+#[test]
+fn no_program_has_the_probes_of_the_simulation() {
+    for program in PACKAGES.iter().chain(&["arcade"]) {
+        let features = |package| {
+            let arguments = ["-p", package, "-e", "normal,build", "--prefix", "none", "--format", "{p} {f}"];
+            Process::run(cargo("tree").args(arguments)).stdout
+        };
+        let has_probes = |tree: &str| tree.lines().any(|line| line.starts_with("netcore ") && line.contains("probe"));
+        assert!(!has_probes(&features(program)), "{program} has planted faults");
+        assert!(has_probes(&features("testkit")));
     }
 }

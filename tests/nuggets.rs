@@ -4,6 +4,8 @@
 mod arguments;
 /// The client against the real server.
 mod client;
+/// Copies of journals, read and resumed while the server goes on.
+mod copies;
 /// Floods from strangers and from players, and their effect on others.
 mod floods;
 /// Whole games, rematches, and the final output.
@@ -20,6 +22,10 @@ mod logs;
 mod maps;
 /// The same messages over the simulated network and over a real one.
 mod mirror;
+/// Journals that are read while their server is resumed.
+mod readers;
+/// What floods write into a journal.
+mod recording;
 /// The start-up output, and who can join where.
 mod start;
 /// Signals, ports in use, and other ways to end.

@@ -271,12 +271,48 @@ fn options_that_do_not_go_together_are_named() {
             assert!(stderr.contains("cannot be used with"), "{name} {arguments}: {stderr}");
             assert!(stderr.contains("--resume"), "{name} {arguments}: {stderr}");
         }
-        for (wrong, right) in [("--journal-max 1K", "64K"), ("--journal-max 5X", "'5X'"), ("--sync never", "always")] {
+        for (wrong, right) in [
+            ("--journal-max 1K", "64K"),
+            ("--journal-max 5X", "'5X'"),
+            ("--journal-keep 0", "keep one journal at least"),
+            ("--journal-keep 30x", "as in 30d,100,10G"),
+            ("--journal-keep 30d", "cannot be used with"),
+            ("--sync never", "always"),
+        ] {
             let finished = Process::run(program(name).args(["--resume", "games"]).args(wrong.split(' ')));
             assert_eq!(finished.code, Some(code), "{name} {wrong}: {}", finished.stderr);
             assert!(finished.stderr.contains(right), "{name} {wrong}: {}", finished.stderr);
         }
     }
+}
+
+#[test]
+fn a_server_that_begins_removes_old_journals_of_its_game() {
+    let (place, path) = Journalled::start(CORRIDOR, &[]).kill();
+    let games = games(&place);
+    // A name that is not free again within the same second.
+    let oldest = games.join("nuggets-2026-01-01T00-00-00Z.journal");
+    fs::rename(path, &oldest).unwrap();
+    let other = games.join(oldest.file_name().unwrap().to_str().unwrap().replace("nuggets-", "robots-"));
+    fs::copy(&oldest, &other).unwrap();
+    let journals = || {
+        let names = fs::read_dir(&games).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|path| *path != other).collect::<Vec<_>>()
+    };
+    let begin = || {
+        let (map, games) = (place.path().join("map.txt"), games.display().to_string());
+        let keep = ["7", "--journal", &games, "--journal-keep", "1"];
+        let server = Server::start(&[&[map.to_str().unwrap()][..], &keep].concat());
+        server.process.terminate();
+        server.process.wait().stderr
+    };
+    let said = begin();
+    // The newest one is what `--resume` with the directory takes.
+    assert_eq!((journals().len(), said.contains("is removed")), (2, false), "{said}");
+    let said = begin();
+    let removed: Vec<&str> = said.lines().filter(|line| line.contains("an old journal is removed")).collect();
+    assert!(removed.len() == 1 && removed[0].contains(oldest.to_str().unwrap()), "{said}");
+    assert_eq!((journals().len(), oldest.exists(), other.exists()), (2, false, true));
 }
 
 #[test]
@@ -286,23 +322,25 @@ fn without_its_journal_a_server_does_not_begin() {
     let directory = format!("{file}/games");
     let finished = Process::run(server().args(["--bind", "127.0.0.1", "--journal", &directory]));
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
-    let said = format!("nuggets-server: cannot begin a journal in '{directory}': Not a directory");
+    let said = format!("nuggets-server: cannot begin a journal in '{directory}': not a directory");
     assert!(finished.stderr.starts_with(&said), "{}", finished.stderr);
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
 }
 
-/// Sends long messages that mean nothing, which the journal has to hold, until the server has said this.
-fn fill(server: &Server, ann: &Peer, said: &str) {
-    let long = format!("KEY {}", "h".repeat(1_000));
-    let until = |log: &str| log.contains(said).then_some(());
-    for _ in 0..200 {
-        ann.send(&long);
+/// Sends malformed messages, which the journal has to hold, about as many kilobytes.
+fn fill(ann: &Peer, kilobytes: usize) {
+    // One takes about 40 bytes. All of them arrive, because they are few at a time.
+    for _ in 0..kilobytes {
+        for _ in 0..25 {
+            ann.send("KEY hh");
+        }
+        ann.ask("KEY ?", "ERROR unknown keystroke");
     }
-    server.process.wait_stderr("that the journal is given up", until);
 }
 
 fn goes_on_without_its_journal(place: &TempDir, server: Server, ann: &Peer, warning: &str) {
-    fill(&server, ann, warning);
+    fill(ann, 100);
+    server.process.wait_stderr("that the journal is given up", |log| log.contains(warning).then_some(()));
     let until = "QUIT GAME OVER:\nA        250 Ann";
     for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
         ann.send(key);
@@ -317,11 +355,23 @@ fn goes_on_without_its_journal(place: &TempDir, server: Server, ann: &Peer, warn
 }
 
 #[test]
-fn a_full_journal_is_cut_and_the_match_goes_on() {
+fn of_a_long_match_the_end_is_kept_and_resumed() {
     let Journalled { place, server } = Journalled::start(CORRIDOR, &["--journal-max", "64K"]);
     let ann = server.peer();
     ann.play("Ann");
-    goes_on_without_its_journal(&place, server, &ann, "the journal has reached its maximum size");
+    fill(&ann, 300);
+    server.process.kill();
+    server.process.wait();
+    let files: Vec<_> = fs::read_dir(games(&place)).unwrap().map(|entry| entry.unwrap()).collect();
+    let length: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
+    assert!(files.len() > 1 && length < 100 << 10, "{length} bytes in {files:?}");
+    let [journal] = &journal::list(&games(&place)).unwrap()[..] else { panic!("one journal in {files:?}") };
+    assert!(!journal.exists(), "its beginning is not kept");
+    let verified = Process::run(program("journal").arg("verify").arg(journal));
+    assert_eq!(verified.code, Some(0), "{}", verified.stderr);
+    let again = resume(&games(&place));
+    assert_eq!(play_to_the_end(&ann), "QUIT GAME OVER:\nA        250 Ann");
+    assert_eq!(again.process.wait().code, Some(0));
 }
 
 #[test]

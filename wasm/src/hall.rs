@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use netcore::{
-    Client, Engine, GameEvent, Gone, Hosted, Link, Outbox, Output, PeerId, Progress, Role, Room, RoomInput, Time, To,
+    Client, Engine, GameEvent, Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Role, Room, Time, To,
 };
 
 use crate::transcript::Transcript;
@@ -35,7 +35,8 @@ impl<E: Engine, C: Client> Hall<E, C> {
         let mut hall = Self { room, guests, now, out: Outbox::new(), said: Transcript::new() };
         for at in 0..hall.guests.len() {
             let (peer, address) = (peer(at), format!("192.0.2.1:{}", 4_000 + at));
-            let connected = RoomInput::Connected { peer, role: Role::Player, link: Link::Stream, address: &address };
+            let connected =
+                Input::Connected { peer, role: Role::Player, link: Link::Stream, address: (&address).into() };
             hall.room.input(now, connected, &mut hall.out);
             hall.deliver();
         }
@@ -53,7 +54,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
         for step in 0..steps {
             self.now = Time::from_millis(step * STEP);
             if self.room.deadline().is_some_and(|due| due <= self.now) {
-                self.room.input(self.now, RoomInput::Elapsed, &mut self.out);
+                self.room.input(self.now, Input::Elapsed, &mut self.out);
                 self.deliver();
             }
             for at in 0..self.guests.len() {
@@ -79,7 +80,7 @@ impl<E: Engine, C: Client> Hall<E, C> {
         }
         while !self.guests[at].closed && !self.guests[at].unread.is_empty() {
             let bytes = &mut self.guests[at].unread;
-            let progress = self.room.input(self.now, RoomInput::Bytes { peer: peer(at), bytes }, &mut self.out);
+            let progress = self.room.receive(self.now, peer(at), bytes, &mut self.out);
             self.deliver();
             if progress != Progress::Decoded {
                 return;

@@ -7,7 +7,8 @@ use std::{
 };
 
 use clap::Parser;
-use cmdkit::{LogArgs, ip_address, whole_number};
+use cmdkit::{LogArgs, ip_address, retention, whole_number};
+use journal::Retention;
 
 #[cfg(unix)]
 use crate::admin::Command;
@@ -52,6 +53,12 @@ pub(crate) struct Args {
     /// Close rooms that somebody made after they were empty for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = whole_number(1..=86_400_u64, 300), allow_negative_numbers = true)]
     pub(crate) empty_rooms: u64,
+
+    /// Remove old journals, whose matches have no replay any more, until no more is left than this: an age in hours, days or weeks, a
+    /// number of journals, a total size, or several of these, as in 30d,100,10G. Those of rooms stay, and those without people or
+    /// results go first. Without it nothing is removed
+    #[arg(long, value_name = "WHAT", value_parser = retention)]
+    pub(crate) journal_keep: Option<Retention>,
 
     /// When asked to end, let running matches go on for this many seconds; they are resumed at the next start
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(0..=3_600_u64, 10), allow_negative_numbers = true)]

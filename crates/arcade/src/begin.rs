@@ -4,13 +4,12 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
-    thread,
-    time::Duration,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use journal::{JournalEnd, Parts, Resumable, ResumeError, find};
+use journal::{Head, JournalEnd, Parts, Resumable};
 use netcore::{Hosted, Link, Occupant, PeerId, Recorded, Status, Time};
 use netshell::Host;
 use tokio::sync::watch;
@@ -22,10 +21,6 @@ use crate::{
     room::{Info, Place, Published},
 };
 
-/// How long to wait for a program that reads the journal just now, in pauses of [`PAUSE`].
-const PATIENCE: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(100);
-
 /// A host without transports, and the state that it starts from.
 pub(crate) struct Begun {
     /// Makes the host, once it is known whom to tell of its status.
@@ -33,6 +28,8 @@ pub(crate) struct Begun {
     /// Whether its engine has panicked.
     pub(crate) broken: Broken,
     pub(crate) journal: PathBuf,
+    /// The number that identifies the journal.
+    pub(crate) id: u64,
     pub(crate) end: JournalEnd,
     pub(crate) status: Status,
     /// What is there of an earlier run, if it is resumed.
@@ -83,29 +80,21 @@ pub(crate) fn begin(
 
 fn new<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketAddr]) -> anyhow::Result<Begun> {
     let status = engine.status();
-    let created =
-        place.writing.create(&place.journals, Hosted::new(engine), env!("CARGO_PKG_VERSION"), listen.to_vec());
+    let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun);
+    let id = head.id;
+    let created = place.writing.create(&place.journals, Hosted::new(engine), head);
     let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
     let metrics = place.metrics.game(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, metrics.clone());
     let host = Box::new(move |info| Host::new(Published::new(room, info, status, metrics)).with_hold(hold));
-    Ok(Begun { host, broken, journal, end, status, before: None })
+    Ok(Begun { host, broken, journal, id, end, status, before: None })
 }
 
 fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::Result<Begun> {
-    let mut attempts = 0;
-    let (path, file) = loop {
-        match find::<E>(path) {
-            Err(ResumeError::InUse) if attempts < PATIENCE => {
-                attempts += 1;
-                thread::sleep(PAUSE);
-            }
-            found => break found?,
-        }
-    };
-    let length = file.metadata()?.len();
-    let resumable = Resumable::<E>::read(std::io::BufReader::with_capacity(1 << 16, &file), length)?;
+    let resumable = Resumable::<E>::open(&*place.writing.disk, path)?;
+    let (path, id) = (resumable.journal.clone(), resumable.head.id);
     let before = Before {
         at: resumable.time,
         peers: resumable.returning(),
@@ -113,11 +102,11 @@ fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::R
         roster: resumable.room().engine().roster(),
     };
     let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
-    let (room, hold, end) = resumable.resume_in(&place.writing, &path, file).context("it cannot be written")?;
+    let (room, hold, end) = resumable.resume(&place.writing).context("it cannot be written")?;
     let metrics = place.metrics.game(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, metrics.clone());
     let host = Box::new(move |info| {
         Host::new(Published::new(room, info, status, metrics)).with_hold(hold).with_first_peer(next)
     });
-    Ok(Begun { host, broken, journal: path, end, status, before: Some(before) })
+    Ok(Begun { host, broken, journal: path, id, end, status, before: Some(before) })
 }

@@ -9,7 +9,9 @@ use std::{
     },
 };
 
-use netcore::{Admission, Link, Outbox, Outcome, PeerId, Phase, Progress, Room, RoomInput, Status, Time};
+use netcore::{
+    Admission, DecodeError, Input, Link, Outbox, Outcome, PeerId, Phase, Progress, Room, Split, Status, Time,
+};
 
 use crate::{games::Game, metrics::GameMetrics};
 
@@ -35,6 +37,8 @@ pub(crate) struct Fuse<R> {
     // Everybody who is connected, and how.
     peers: BTreeMap<PeerId, Link>,
     broken: Broken,
+    // A message could not even be split off.
+    failed: bool,
     metrics: GameMetrics,
 }
 
@@ -42,7 +46,7 @@ impl<R: Room> Fuse<R> {
     pub(crate) fn new(room: R, game: &'static str, metrics: GameMetrics) -> (Self, Broken) {
         let broken = Broken::default();
         let seats = room.status().seats;
-        (Self { room, game, seats, peers: BTreeMap::new(), broken: broken.clone(), metrics }, broken)
+        (Self { room, game, seats, peers: BTreeMap::new(), broken: broken.clone(), failed: false, metrics }, broken)
     }
 
     fn blow(&mut self, out: &mut Outbox) {
@@ -59,21 +63,34 @@ impl<R: Room> Fuse<R> {
 }
 
 impl<R: Room> Room for Fuse<R> {
-    fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
+        let split = catch_unwind(AssertUnwindSafe(|| self.room.split(peer, bytes)));
+        split.unwrap_or_else(|_| {
+            // The input that follows ends the room, because only then somebody can be told.
+            self.failed = true;
+            Split::Malformed(DecodeError::Incomplete)
+        })
+    }
+
+    fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         if self.broken.is_set() {
             return Progress::Ignored;
         }
+        if self.failed {
+            self.blow(out);
+            return Progress::Ignored;
+        }
         match input {
-            RoomInput::Connected { peer, link, .. } => {
+            Input::Connected { peer, link, .. } => {
                 self.peers.insert(peer, link);
             }
             // Those that come back after a restart of the hub, and streams do not.
-            RoomInput::Refresh { peer } => {
+            Input::Refresh { peer } => {
                 self.peers.entry(peer).or_insert(Link::Message);
             }
             _ => {}
         }
-        let gone = if let RoomInput::Disconnected { peer, .. } = input { Some(peer) } else { None };
+        let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
         let mark = out.mark();
         // The engine is not used any more after a panic.
         let done = catch_unwind(AssertUnwindSafe(|| self.room.input(now, input, out)));
@@ -88,10 +105,6 @@ impl<R: Room> Room for Fuse<R> {
 
     fn admits(&self, datagram: &[u8]) -> Admission {
         self.room.admits(datagram)
-    }
-
-    fn max_message(&self) -> usize {
-        self.room.max_message()
     }
 
     fn deadline(&self) -> Option<Time> {

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use cmdkit::LogFormat;
-use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
+use journal::{MAX_SIZE, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown};
 use store::Store;
 use tokio::{net::TcpListener, time::Instant};
@@ -59,7 +59,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         Some(address) => bind_tcp(&[address.ip()], address.port()).map_err(|error| error.naming("--metrics"))?,
         None => vec![],
     };
-    let writing = Writing { scribe: Scribe::start()?, sync: SyncPolicy::Interval, max: MAX_SIZE };
+    let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
     let bans = Arc::new(Bans::open(args.data.join("bans"))?);
     let threads = Threads::start()?;
     let store = {
@@ -90,6 +90,9 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::task::block_in_place(|| hub.open_usual())?;
         }
         results.start(queue);
+        if let Some(retention) = args.journal_keep {
+            tokio::spawn(Arc::clone(&hub).prune(retention));
+        }
         results.prepared().await;
         let publisher = Publisher::new(Arc::clone(&hub))?;
         tokio::spawn(async move {

@@ -16,14 +16,14 @@ use std::{
 use anyhow::{Context as _, bail};
 use clientkit::Level;
 use futures_util::FutureExt as _;
-use journal::JournalEnd;
+use journal::{JournalEnd, Retention};
 use netcore::{HostId, Leave};
 use rand::{TryRng as _, rngs::SysRng};
 use serde_json::{Value, json};
 use tokio::{
     sync::{Notify, watch},
-    task::JoinSet,
-    time::{Instant, timeout_at},
+    task::{JoinSet, spawn_blocking},
+    time::{Instant, sleep, timeout_at},
 };
 use tracing::{error, info, warn};
 
@@ -50,6 +50,9 @@ pub(crate) const MAX_ROOMS: usize = 1_000;
 const SECRET: &str = "secret";
 /// The most time that journals get to reach the disk at the end; what a room needs to go on is safe before that.
 const CLOSING: Duration = Duration::from_secs(3);
+
+/// How often old journals are looked for.
+const PRUNING: Duration = Duration::from_hours(1);
 
 /// Why a room cannot be opened.
 #[derive(Debug)]
@@ -166,7 +169,22 @@ impl Hub {
         &self.place.bans
     }
 
+    /// Removes journals that are too many or too old, now and then, for as long as the hub runs.
+    pub(crate) async fn prune(self: Arc<Self>, retention: Retention) {
+        self.results().caught_up().await;
+        loop {
+            let hub = Arc::clone(&self);
+            match spawn_blocking(move || hub.records.journals()).await {
+                Ok(Ok(rooms)) => self.results().prune(retention, rooms).await,
+                Ok(Err(error)) => warn!(%error, "no old journals are removed, because the rooms cannot be read"),
+                Err(_) => return,
+            }
+            sleep(PRUNING).await;
+        }
+    }
+
     /// The directory of the journals.
+    #[cfg(test)]
     pub(crate) const fn journals(&self) -> &PathBuf {
         &self.place.journals
     }
@@ -489,7 +507,7 @@ impl Hub {
         while let Ok(Some(ended)) = timeout_at(deadline, tasks.join_next()).await {
             ends.extend(ended.ok().flatten());
         }
-        let closed = tokio::task::spawn_blocking(move || {
+        let closed = spawn_blocking(move || {
             ends.iter().all(|end| end.finish(deadline.saturating_duration_since(Instant::now())))
         });
         if !closed.await.unwrap_or_default() {

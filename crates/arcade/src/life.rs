@@ -6,7 +6,6 @@
 //!   ever. The journal before it stays, because matches are replayed from it.
 
 use std::{
-    fs,
     sync::{Arc, Weak},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -77,7 +76,7 @@ pub(crate) async fn attend(hub: Weak<Hub>, room: Arc<Room>) {
             let (hub, room) = (Arc::clone(&hub), Arc::clone(&room));
             let _ = spawn_blocking(move || hub.dismiss_bots(&room)).await;
         }
-        match rules.judge(alone, || journal_is_old(&hub, &room)) {
+        match rules.judge(alone, || journal_is_old(&room)) {
             Verdict::Stay => {}
             Verdict::Close => {
                 let minutes = rules.empty_for.as_secs().div_ceil(60);
@@ -165,17 +164,9 @@ impl Rules {
     }
 }
 
-fn journal_is_old(hub: &Hub, room: &Room) -> bool {
-    let record = room.record();
-    let Some(path) = record.journal.as_ref().map(|name| hub.journals().join(name)) else { return false };
+fn journal_is_old(room: &Room) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    match fs::metadata(&path) {
-        Ok(file) => is_old(file.len(), now.saturating_sub(record.begun)),
-        Err(error) => {
-            warn!(%error, "the journal '{}' cannot be looked at", path.display());
-            false
-        }
-    }
+    is_old(room.journal.length(), now.saturating_sub(room.record().begun))
 }
 
 // A journal in which little happened is not worth another file, however old it is.

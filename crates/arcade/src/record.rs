@@ -4,6 +4,7 @@
 //! names it: one damaged room must not keep the others away.
 
 use std::{
+    collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
     sync::{
@@ -132,6 +133,30 @@ impl Records {
         replace_file(&path, &bytes).with_context(|| format!("cannot write '{}'", path.display()))
     }
 
+    /// The journals of all rooms that are written down.
+    ///
+    /// # Errors
+    /// When the directory or a file in it cannot be read.
+    pub(crate) fn journals(&self) -> io::Result<Mentioned> {
+        let mut mentioned = Mentioned::default();
+        for entry in fs::read_dir(&self.directory)? {
+            let path = entry?.path();
+            if !has_extension(&path) {
+                continue;
+            }
+            let bytes = match read_file(&path, MAX_RECORD) {
+                // The room was just closed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                bytes => bytes?,
+            };
+            match serde_json::from_slice::<Record>(&bytes) {
+                Ok(record) => mentioned.names.extend(record.journal),
+                Err(_) => mentioned.damaged.push(String::from_utf8_lossy(&bytes).into_owned()),
+            }
+        }
+        Ok(mentioned)
+    }
+
     /// Forgets a room that is over.
     pub(crate) fn remove(&self, id: &str) {
         let path = self.path(id);
@@ -142,6 +167,21 @@ impl Records {
 
     fn path(&self, id: &str) -> PathBuf {
         self.directory.join(format!("{id}.{EXTENSION}"))
+    }
+}
+
+/// The journals of rooms.
+#[derive(Debug, Default)]
+pub(crate) struct Mentioned {
+    names: HashSet<String>,
+    // The texts of files that somebody may want to repair.
+    damaged: Vec<String>,
+}
+
+impl Mentioned {
+    /// Whether a room goes on from the journal in this file.
+    pub(crate) fn has(&self, file: &str) -> bool {
+        self.names.contains(file) || self.damaged.iter().any(|text| text.contains(file))
     }
 }
 

@@ -116,7 +116,7 @@ impl Replays {
 
     /// Whether there is something to replay of a match.
     pub(crate) fn has(&self, found: &Match) -> bool {
-        self.path(found).is_some_and(|path| path.is_file())
+        self.path(found).is_some_and(|path| journal::exists(&path))
     }
 
     /// What happened when in a match. The seats are left out as long as they may not be seen; `today` is in days since 1970.
@@ -168,7 +168,7 @@ impl Replays {
         // Shared with the blocking work, which runs to its end even if the caller closes its connection.
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| ReplayError::Busy)?;
         let permit = Arc::new(permit);
-        let path = self.path(found).filter(|path| path.is_file()).ok_or(ReplayError::Gone)?;
+        let path = self.path(found).filter(|path| journal::exists(path)).ok_or(ReplayError::Gone)?;
         let wanted =
             Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
         let track = if let Some(track) = self.kept(&found.id) {

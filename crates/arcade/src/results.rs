@@ -10,7 +10,7 @@ pub(crate) mod seats;
 pub(crate) mod tracker;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -20,7 +20,8 @@ use std::{
 };
 
 use anyhow::Context as _;
-use store::{JournalNote, Kind, MatchFilter, NewMatch, Store, StoreError};
+use journal::SystemDisk;
+use store::{JournalNote, Kind, Known, MatchFilter, NewMatch, Store, StoreError};
 use tokio::{
     sync::{mpsc, watch},
     task::{JoinHandle, spawn_blocking},
@@ -28,7 +29,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use self::ledger::unix_now;
+use self::{examine::Examined, ledger::unix_now};
 use crate::{
     api::views::{Boards, LeaderView, MatchView},
     games::Game,
@@ -69,15 +70,17 @@ macro_rules! insist {
     }};
 }
 
+mod pruning;
+
 /// Something for the database.
 #[derive(Debug)]
 enum Job {
-    /// A match is over.
-    Match(Box<NewMatch>),
+    /// A match is over. As far as the room knows, all that began before this are.
+    Match(Box<NewMatch>, Known),
     /// A match is over whose beginning was in an earlier run: only its journal knows all of it.
     Examine { file: String, note: JournalNote, number: u32 },
     /// A journal was created or resumed.
-    Journal { file: String, room: String, title: String },
+    Journal { file: String, room: String, title: String, is_new: bool },
     /// The player at a seat owns a name, or is a bot.
     Seat { room: String, address: String, name: String, kind: Kind },
     /// Nothing follows.
@@ -100,6 +103,10 @@ struct State {
     error: Option<String>,
     // Journals with results that the queue had no room for.
     missed: BTreeMap<String, JournalNote>,
+    // There were even too many of those.
+    has_lost_track: bool,
+    // Of journals whose running matches are known: those that had begun when it was looked through.
+    running: HashMap<String, BTreeMap<u32, Known>>,
 }
 
 /// The results of the hub.
@@ -112,6 +119,8 @@ pub(crate) struct Results {
     stored: AtomicU64,
     // Whether the tables are there.
     prepared: watch::Sender<bool>,
+    // Whether the results of earlier runs are stored.
+    caught_up: watch::Sender<bool>,
     boards: watch::Sender<Arc<Boards>>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
@@ -128,6 +137,7 @@ impl Results {
             state: Mutex::default(),
             stored: AtomicU64::new(0),
             prepared: watch::Sender::new(false),
+            caught_up: watch::Sender::new(false),
             boards: watch::Sender::new(Arc::default()),
             task: Mutex::default(),
         });
@@ -204,6 +214,8 @@ impl Results {
             let mut state = self.state();
             if state.missed.len() < MAX_MISSED {
                 state.missed.insert(file.to_owned(), note.clone());
+            } else {
+                state.has_lost_track = true;
             }
         }
     }
@@ -212,15 +224,22 @@ impl Results {
         insist!(self, "prepare the database", self.store.prepare());
         self.refresh().await;
         self.prepared.send_replace(true);
-        self.catch_up().await;
+        self.catch_up(|_| true).await;
+        self.caught_up.send_replace(true);
         self.refresh().await;
         let mut changed = false;
         while let Some(job) = waiting.0.recv().await {
             match job {
-                Job::Match(new) => changed |= self.record(&new).await,
+                Job::Match(new, known) => {
+                    changed |= self.record(&new).await;
+                    self.note_known(&new, known).await;
+                }
                 Job::Examine { file, note, number } => changed |= self.find(&file, &note, number).await,
-                Job::Journal { file, room, title } => {
+                Job::Journal { file, room, title, is_new } => {
                     insist!(self, "note a journal", self.store.note_journal(&file, &room, &title));
+                    if is_new {
+                        self.state().running.insert(file, BTreeMap::new());
+                    }
                 }
                 Job::Seat { room, address, name, kind } => {
                     insist!(self, "note a seat", self.store.note_seat(&room, &address, &name, kind));
@@ -263,22 +282,35 @@ impl Results {
         is_new
     }
 
-    /// Stores the results that earlier runs did not, from all journals that have grown since they were last scanned.
-    pub(crate) async fn catch_up(&self) {
+    // After a match was stored: the next start need not look for it. What was missed is not known.
+    async fn note_known(&self, new: &NewMatch, known: Known) {
+        let known = {
+            let mut state = self.state();
+            if state.has_lost_track || state.missed.contains_key(&new.journal) {
+                return;
+            }
+            let Some(running) = state.running.get_mut(&new.journal) else { return };
+            running.remove(&new.number);
+            running.values().copied().fold(known, |first, other| if other.until < first.until { other } else { first })
+        };
+        insist!(self, "note a journal", self.store.note_known(&new.journal, known));
+    }
+
+    /// Stores the results that earlier runs did not, from all `wanted` journals that have grown since they were last examined.
+    pub(crate) async fn catch_up(&self, wanted: impl Fn(&str) -> bool) {
         let directory = self.journals.clone();
-        let files = spawn_blocking(move || journal::list(&directory)).await;
-        let Ok(Ok(files)) = files else {
+        let found = spawn_blocking(move || journal::find(&SystemDisk, &directory)).await;
+        let Ok(Ok(found)) = found else {
             warn!(directory = %self.journals.display(), "the journals cannot be listed; results of earlier runs may be missing");
             return;
         };
         let mut notes = insist!(self, "read what is known of journals", self.store.journals());
-        for path in files {
-            let Some(file) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        for journal in found {
+            let Some(file) = name_of(&journal.path).filter(|file| wanted(file)) else { continue };
             let note = notes.remove(file).unwrap_or_default();
-            if path.metadata().is_ok_and(|data| data.len() == note.examined) {
-                continue;
+            if journal.end != Some(note.examined) {
+                self.examine(file, &note).await;
             }
-            self.examine(file, &note).await;
         }
     }
 
@@ -310,12 +342,14 @@ impl Results {
     // Stores all matches of a journal; gives their numbers.
     async fn examine(&self, file: &str, note: &JournalNote) -> BTreeSet<u32> {
         let seats = insist!(self, "read what is known of seats", self.store.seats(&note.room));
+        let known = insist!(self, "read what is known of a journal", self.store.known(file));
         let (sender, mut found) = mpsc::channel(16);
         let source = examine::Source {
             path: self.journals.join(file),
             room: note.room.clone(),
             title: note.title.clone(),
             seats,
+            known,
         };
         let task = spawn_blocking(move || source.read(|new| sender.blocking_send(new).is_ok()));
         let mut numbers = BTreeSet::new();
@@ -324,7 +358,10 @@ impl Results {
             numbers.insert(new.number);
         }
         match task.await {
-            Ok(Ok(length)) => insist!(self, "note a journal", self.store.note_examined(file, length)),
+            Ok(Ok(Examined { position, known, running })) => {
+                insist!(self, "note a journal", self.store.note_examined(file, position, known));
+                self.state().running.insert(file.to_owned(), running);
+            }
             Ok(Err(error)) => {
                 let error = format!("{error:#}");
                 warn!(file, error, "a journal cannot be scanned for results");
@@ -358,6 +395,11 @@ impl Results {
         }
         Ok(Boards { recent, leaders })
     }
+}
+
+// The name of a journal as it is stored.
+fn name_of(journal: &Path) -> Option<&str> {
+    journal.file_name().and_then(|name| name.to_str())
 }
 
 /// A file that is removed when this is dropped.

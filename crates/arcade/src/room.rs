@@ -10,7 +10,7 @@ use std::{
 
 use journal::{JournalEnd, JournalWatch, Writing};
 use netcore::{
-    GameEvent, Gone, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress, Role, RoomInput, Status, Time,
+    GameEvent, Gone, Input, Leave, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress, Role, Split, Status, Time,
 };
 use netshell::{Clock, Observer, Precision, serve};
 use serde::{Deserialize, Serialize};
@@ -235,7 +235,7 @@ pub(crate) fn open(
     // Before anything is sent to them.
     let back = come_back(&mut record.bots, options.game(), address);
     let journal = record.journal.as_ref().map(|name| place.journals.join(name));
-    let Begun { host, broken, journal, end, status, before } = begin(&options, journal.as_deref(), place, &listen)?;
+    let Begun { host, broken, journal, id, end, status, before } = begin(&options, journal.as_deref(), place, &listen)?;
     if before.is_none() {
         record.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
@@ -259,7 +259,7 @@ pub(crate) fn open(
         closing: None,
         people: 0,
     };
-    let ledger = Ledger::open(&place.results, &journal, &info.id, &info.title)?;
+    let ledger = Ledger::open(&place.results, (&journal, id), before.is_none(), &info);
     let known = ledger.seats();
     let previews = Arc::<Addresses>::default();
     let present = Present::of(before.as_ref(), bots.addresses(), Arc::clone(&previews), &mut info);
@@ -371,13 +371,17 @@ impl<R> Published<R> {
 }
 
 impl<R: netcore::Room> netcore::Room for Published<R> {
-    fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
-        let is_bytes = matches!(input, RoomInput::Bytes { .. });
-        if let (RoomInput::Elapsed, Some(due)) = (&input, self.room.deadline()) {
+    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
+        self.room.split(peer, bytes)
+    }
+
+    fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
+        let is_message = matches!(input, Input::Message { .. } | Input::Malformed { .. });
+        if let (Input::Elapsed, Some(due)) = (&input, self.room.deadline()) {
             self.metrics.late(now.since(due));
         }
         let progress = self.room.input(now, input, out);
-        if is_bytes && matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
+        if is_message && matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
             self.metrics.received(progress == Progress::Decoded);
         }
         let status = self.room.status();
@@ -394,10 +398,6 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
 
     fn admits(&self, datagram: &[u8]) -> netcore::Admission {
         self.room.admits(datagram)
-    }
-
-    fn max_message(&self) -> usize {
-        self.room.max_message()
     }
 
     fn deadline(&self) -> Option<Time> {

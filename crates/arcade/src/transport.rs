@@ -4,7 +4,7 @@
 //! returns with the address of the seat, which a token proves, resumes it and receives a snapshot. The room notices none of that.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -96,6 +96,8 @@ struct Seat {
     kept_until: Time,
     // Whether the room was told that nobody will come back; it closes the seat then.
     given_up: bool,
+    // A message that the room must not have before this time.
+    paused: Option<(Time, BytesMut)>,
 }
 
 /// The transport.
@@ -108,6 +110,8 @@ pub(crate) struct WebSockets {
     next_id: u64,
     // Seats that are looked at in turn, until all of them had nothing to do.
     turns: VecDeque<ConnectionId>,
+    // Seats with a message that the room must not have before this time.
+    paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
     // Lines whose seat the room has closed, until they are written.
     ending: Vec<Arc<Line>>,
@@ -125,6 +129,7 @@ impl WebSockets {
             at: BTreeMap::new(),
             next_id: 0,
             turns: VecDeque::new(),
+            paused: BTreeSet::new(),
             message: BytesMut::new(),
             ending: vec![],
         };
@@ -170,7 +175,7 @@ impl WebSockets {
             line.end(if returns { Ending::Expired } else { Ending::Full });
             return ConnectionEvent::Internal;
         }
-        let id = self.seat(Seat { address, role, line: Some(line), kept_until: now, given_up: false });
+        let id = self.seat(Seat { address, role, line: Some(line), kept_until: now, given_up: false, paused: None });
         ConnectionEvent::Opened { id, role, link: Link::Message, address }
     }
 
@@ -178,6 +183,14 @@ impl WebSockets {
     fn look(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id)?;
         if seat.given_up {
+            return None;
+        }
+        if let Some((until, message)) = seat.paused.take() {
+            if until > now {
+                seat.paused = Some((until, message));
+            } else {
+                self.message = message;
+            }
             return None;
         }
         let Some(line) = &seat.line else {
@@ -225,7 +238,8 @@ impl Transport for WebSockets {
     fn wake_at(&self) -> Option<Time> {
         // Few seats are empty, so looking at all of them is cheap next to what woke the room.
         let kept = |seat: &Seat| (seat.line.is_none() && !seat.given_up).then_some(seat.kept_until);
-        self.seats.values().filter_map(kept).min()
+        let paused = self.paused.first().map(|&(until, _)| until);
+        self.seats.values().filter_map(kept).chain(paused).min()
     }
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
@@ -233,6 +247,12 @@ impl Transport for WebSockets {
             return Ok(Some(self.arrive(now, arrival)));
         }
         self.turns.append(&mut self.ready.state().seats);
+        while let Some(&(until, id)) = self.paused.first()
+            && until <= now
+        {
+            self.paused.pop_first();
+            self.turns.push_back(id);
+        }
         if self.turns.is_empty() && self.wake_at().is_some_and(|wake| wake <= now) {
             self.turns = self.seats.keys().copied().collect();
         }
@@ -259,11 +279,18 @@ impl Transport for WebSockets {
         }
         // Whoever only looked on is kept for a while too; nobody tells here who that was.
         let kept_until = now.plus(GRACE);
-        Some(self.seat(Seat { address, role: Role::Player, line: None, kept_until, given_up: false }))
+        Some(self.seat(Seat { address, role: Role::Player, line: None, kept_until, given_up: false, paused: None }))
     }
 
     fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {
         // Malformed messages are the room's business: on this link nothing is cut off by them.
+    }
+
+    fn pause(&mut self, _: Time, id: ConnectionId, until: Time) {
+        if let Some(seat) = self.seats.get_mut(&id) {
+            seat.paused = Some((until, std::mem::take(&mut self.message)));
+            self.paused.insert((until, id));
+        }
     }
 
     fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
@@ -283,6 +310,9 @@ impl Transport for WebSockets {
     fn close(&mut self, _: Time, id: ConnectionId) {
         let Some(seat) = self.seats.remove(&id) else { return };
         self.at.remove(&seat.address);
+        if let Some((until, _)) = seat.paused {
+            self.paused.remove(&(until, id));
+        }
         if let Some(line) = seat.line {
             line.end(Ending::Closed);
             self.ending.push(line);

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Why a dealer cannot be understood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClientError {
     /// What it sent is no message.
     #[error(transparent)]

@@ -182,7 +182,7 @@ impl PlayerMessage {
             },
             HIT => Ok(Self::Hit),
             STAND => Ok(Self::Stand),
-            tag => Err(DecodeError::UnknownTag { ty: "the messages of a player (1, 6, 7)", tag, at: 0 }),
+            tag => Err(DecodeError::unknown_tag("the messages of a player (1, 6, 7)", tag, 0)),
         })
     }
 
@@ -289,7 +289,7 @@ impl DealerMessage {
                 _ => Err(invalid("a result is 1 (WIN), 2 (LOOSE), 3 (BUST) or 4 (PUSH)", 1)),
             },
             QUIT => Ok(Self::Quit),
-            tag => Err(DecodeError::UnknownTag { ty: "the messages of a dealer (2 to 5, 8, 9)", tag, at: 0 }),
+            tag => Err(DecodeError::unknown_tag("the messages of a dealer (2 to 5, 8, 9)", tag, 0)),
         })
     }
 
@@ -324,7 +324,7 @@ impl fmt::Display for DealerMessage {
 }
 
 const fn invalid(what: &'static str, at: usize) -> DecodeError {
-    DecodeError::Invalid { what, at }
+    DecodeError::invalid(what, at)
 }
 
 fn put_text(words: [&str; 2], out: &mut BytesMut) {
@@ -364,19 +364,15 @@ impl Protocol for Blackjack {
     // With the length of a binary message, which is longer than a NUL.
     const MAX_MESSAGE: usize = MAX_MESSAGE as usize + 4;
 
-    fn decode(
-        decoder: &mut PlayerDecoder,
-        buffer: &mut BytesMut,
-        framing: Framing,
-    ) -> Result<Option<Request>, DecodeError> {
-        match framing {
-            Framing::Stream => decoder.decode(buffer),
-            Framing::Whole => {
-                let request = decoder.decode_whole(buffer)?;
-                buffer.clear();
-                Ok(Some(request))
-            }
-        }
+    // A player speaks when it is asked, and the dealer has to speak after each of its messages.
+    const AHEAD: Option<DecodeError> = Some(invalid("a message that was sent before it was asked for", 0));
+
+    fn length(decoder: &PlayerDecoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        decoder.length(bytes)
+    }
+
+    fn decode(decoder: &mut PlayerDecoder, message: &[u8], _: Framing) -> Result<Request, DecodeError> {
+        decoder.decode(message)
     }
 
     fn encode_request(request: &Request, out: &mut BytesMut) {

@@ -5,12 +5,12 @@ use std::{
     net::{IpAddr, SocketAddr},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
-use journal::{JournalEnd, Scribe, Writing};
+use journal::{Head, JournalEnd, Writing};
 use netcore::{Hosted, Leave, Link, Outcome, PeerId, Recorded, Time};
 use netshell::{Clock, Host, raise_open_files, serve, shutdown};
 use tracing::{info, warn};
@@ -104,6 +104,10 @@ pub fn host<E: Recorded + Send + 'static>(
     let journal = end.as_ref().map(|(path, _)| path.display().to_string());
     let Ok(outcome) = hosted else {
         // The panic hook has printed the message.
+        if let Some((_, end)) = &end {
+            end.close();
+            end.finish(PATIENCE);
+        }
         match journal {
             Some(journal) => bail!("an invariant of the server is broken; '{journal}' holds what has led to it"),
             None => bail!("an invariant of the server is broken; with --journal it would be known what has led to it"),
@@ -127,6 +131,11 @@ pub fn host<E: Recorded + Send + 'static>(
     Ok(outcome)
 }
 
+// The date, in seconds since the Unix epoch.
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 fn narrating<A: Announce>(_: &A) -> (Narrator, Stdout) {
     Narrator::new(A::SCORES)
 }
@@ -136,7 +145,7 @@ fn listen<E: Recorded>(hosting: Hosting<'_>, game: &Match<E>) -> anyhow::Result<
     let Hosting { bind, port, wire, .. } = hosting;
     let sockets = match game {
         Match::New(_) => Sockets::bind(wire, bind, port.unwrap_or(0))?,
-        Match::Resumed(resumable, ..) => {
+        Match::Resumed(resumable) => {
             let listened = &resumable.head.listen;
             let port = port.or_else(|| listened.first().map(SocketAddr::port)).unwrap_or(0);
             let everywhere = listened.iter().any(|address| address.ip().is_unspecified());
@@ -164,21 +173,23 @@ fn begin<E: Recorded + Send + 'static>(
     reachable: &[SocketAddr],
 ) -> anyhow::Result<Begun> {
     let new = |host, journal| Begun { host, at: Time::ZERO, peers: vec![], farewells: vec![], journal, resumed: false };
-    let writing =
-        || anyhow::Ok(Writing { scribe: Scribe::start()?, sync: hosting.journal.sync(), max: hosting.journal.max() });
+    let writing = || Writing::start(hosting.journal.sync(), hosting.journal.max());
     match (game, hosting.journal.directory()) {
         (Match::New(engine), None) => Ok(new(Host::new(Hosted::new(engine)), None)),
         (Match::New(engine), Some(directory)) => {
             let cannot = || format!("cannot begin a journal in '{}'", directory.display());
-            let begun = writing()?.create(directory, Hosted::new(engine), hosting.version, reachable.to_vec());
+            hosting.journal.prune(E::GAME);
+            let head = Head::new(&engine, hosting.version, reachable.to_vec(), seconds());
+            let begun = writing()?.create(directory, Hosted::new(engine), head);
             let (path, (room, hold, end)) = begun.with_context(cannot)?;
             Ok(new(Host::new(room).with_hold(hold), Some((path, end))))
         }
-        (Match::Resumed(resumable, path, file), _) => {
+        (Match::Resumed(resumable), _) => {
+            let path = resumable.journal.clone();
             let cannot = || format!("cannot resume '{}'", path.display());
             let (peers, farewells) = (resumable.returning(), resumable.last_words());
             let (at, next) = (resumable.time, resumable.next_peer);
-            let (room, hold, end) = resumable.resume_in(&writing()?, &path, file).with_context(cannot)?;
+            let (room, hold, end) = resumable.resume(&writing()?).with_context(cannot)?;
             let host = Host::new(room).with_hold(hold).with_first_peer(next);
             Ok(Begun { host, at, peers, farewells, journal: Some((path, end)), resumed: true })
         }

@@ -1,18 +1,17 @@
 //! Options about journals, and the match that a server starts with: a new one or a resumed one.
 
 use std::{
-    fs::File,
-    io::BufReader,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use journal::{MAX_SIZE, Resumable, SyncPolicy};
+use journal::{Found, MAX_SIZE, Pruned, Resumable, Retention, SyncPolicy, SystemDisk, Worth};
 use netcore::Recorded;
-use tracing::warn;
+use tracing::{info, warn};
 
-use crate::byte_count;
+use crate::{byte_count, retention};
 
 /// The heading of the options in the help.
 const HEADING: &str = "Journals";
@@ -35,9 +34,16 @@ pub struct JournalArgs {
     #[arg(long, value_enum, default_value_t = SyncArg::Interval, value_name = "WHEN", help_heading = HEADING)]
     sync: SyncArg,
 
-    /// The maximum size of a journal. When it is full, the match continues but cannot be resumed
+    /// How much of a journal is kept. Of a longer match, the oldest part is removed: it can be resumed as before, and a replay
+    /// of it begins later
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, help_heading = HEADING)]
     journal_max: u64,
+
+    /// When a match begins, remove old journals of this game from the directory until no more is left than this: an age in hours,
+    /// days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G. The newest journal stays. Without
+    /// it nothing is removed
+    #[arg(long, value_name = "WHAT", value_parser = retention, requires = "directory", conflicts_with = "resume", help_heading = HEADING)]
+    journal_keep: Option<Retention>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,8 +65,8 @@ fn size(typed: &str) -> Result<u64, String> {
 pub enum Match<E: Recorded> {
     /// A new one.
     New(E),
-    /// A resumed one, and its journal.
-    Resumed(Resumable<E>, PathBuf, File),
+    /// A resumed one.
+    Resumed(Resumable<E>),
 }
 
 impl<E: Recorded> Match<E> {
@@ -68,7 +74,7 @@ impl<E: Recorded> Match<E> {
     pub const fn engine(&self) -> &E {
         match self {
             Self::New(engine) => engine,
-            Self::Resumed(resumable, ..) => resumable.room().engine(),
+            Self::Resumed(resumable) => resumable.room().engine(),
         }
     }
 }
@@ -80,23 +86,47 @@ impl JournalArgs {
     /// When the journal cannot be resumed, or `begin` fails.
     pub fn open<E: Recorded>(&self, begin: impl FnOnce() -> anyhow::Result<E>) -> anyhow::Result<Match<E>> {
         let Some(path) = &self.resume else { return Ok(Match::New(begin()?)) };
-        let cannot = |path: &Path| format!("cannot resume '{}'", path.display());
-        let (path, file) = journal::find::<E>(path).with_context(|| cannot(path))?;
-        let read = file
-            .metadata()
-            .map_err(Into::into)
-            .and_then(|file_data| Resumable::<E>::read(BufReader::with_capacity(1 << 16, &file), file_data.len()));
-        let resumable = read.with_context(|| cannot(&path))?;
+        let cannot = || format!("cannot resume '{}'", path.display());
+        let resumable = Resumable::<E>::open(&SystemDisk, path).with_context(cannot)?;
         if resumable.torn > 0 {
-            let (journal, bytes) = (path.display(), resumable.torn);
+            let (journal, bytes) = (resumable.journal.display(), resumable.torn);
             warn!(%journal, bytes, "the last record is not whole and is cut off; nobody was told what followed from it");
         }
-        Ok(Match::Resumed(resumable, path, file))
+        Ok(Match::Resumed(resumable))
     }
 
     /// The directory of a new journal, if one is wanted.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
+    }
+
+    /// Removes journals of a game that are too many or too old, before the next one begins.
+    pub(crate) fn prune(&self, game: &str) {
+        let (Some(directory), Some(retention)) = (&self.directory, &self.journal_keep) else { return };
+        // There is no journal yet in a directory that is not there yet.
+        if !directory.is_dir() {
+            return;
+        }
+        let mut is_newest = true;
+        let worth = |journal: &Found| match journal.is_of(game) {
+            false => Worth::Apart,
+            // The one that `--resume` with the directory takes.
+            true if std::mem::take(&mut is_newest) => Worth::Needed,
+            true => Worth::Spare(0),
+        };
+        let now = SystemTime::now();
+        match journal::prune(&SystemDisk, directory, retention, now, worth) {
+            Ok(Pruned { removed, failed, .. }) => {
+                for journal in removed {
+                    let days = journal.age(now).as_secs() / 86_400;
+                    info!(journal = %journal.path.display(), bytes = journal.size, days, "an old journal is removed");
+                }
+                for (journal, error) in failed {
+                    warn!(journal = %journal.display(), %error, "an old journal cannot be removed");
+                }
+            }
+            Err(error) => warn!(directory = %directory.display(), %error, "old journals cannot be looked for"),
+        }
     }
 
     pub(crate) const fn sync(&self) -> SyncPolicy {

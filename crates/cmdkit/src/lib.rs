@@ -63,6 +63,9 @@ pub use crate::{
     values::{byte_count, count, ip_address, whole_number},
 };
 
+#[cfg(feature = "journals")]
+pub use crate::values::retention;
+
 #[cfg(feature = "saving")]
 pub use crate::{
     contents::{load_file, save_file},

@@ -194,7 +194,7 @@ impl Observer for Narrator {
         }
     }
 
-    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: DecodeError) {
+    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: &DecodeError) {
         if let Some(held_back) = self.malformed.admit(now) {
             info!(%peer, address, %why, held_back = some(held_back), "malformed message");
         }

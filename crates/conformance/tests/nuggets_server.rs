@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use conformance::{Launcher, Options, Report, Run, Values, Verdict, nuggets_server::TESTER};
 use netcore::{
     Admission, Engine as _, Framing, GameEvent, Input, Link, Outbox, Output, PeerId, Protocol as _, Role, Time, To,
@@ -258,8 +258,8 @@ impl CrookedServer {
             return vec![(from, b"QUIT Thanks for playing!".to_vec())];
         }
         let Some((from, datagram)) = self.bent(from, datagram) else { return Vec::new() };
-        let request = Nuggets::decode(&mut (), &mut BytesMut::from(&*datagram), Framing::Whole);
-        let message = request.as_ref().map(|request| request.as_ref().unwrap()).map_err(|&why| why);
+        let request = Nuggets::decode(&mut (), &datagram, Framing::Whole);
+        let message = request.as_ref().map_err(Clone::clone);
         if self.crime == Crime::SecondSeat && matches!(message, Ok(ClientMessage::Play(Some(_)))) {
             self.peers.remove(&from);
         }
@@ -273,15 +273,16 @@ impl CrookedServer {
                 self.peers.insert(from, peer);
                 self.addresses.insert(peer, from);
                 let address = format!("{from}/{}", self.next);
-                let input = Input::Connected { peer, role: Role::Player, link: Link::Datagram, address: &address };
+                let input =
+                    Input::Connected { peer, role: Role::Player, link: Link::Datagram, address: (&address).into() };
                 self.server.input(now, input, &mut out);
                 peer
             }
         };
-        let is_key = matches!(request, Ok(Some(ClientMessage::Key(_))));
-        let is_spectate = matches!(request, Ok(Some(ClientMessage::Spectate)));
+        let is_key = matches!(request, Ok(ClientMessage::Key(_)));
+        let is_spectate = matches!(request, Ok(ClientMessage::Spectate));
         let input = match request {
-            Ok(request) => Input::Request { peer, request: request.unwrap() },
+            Ok(message) => Input::Message { peer, message },
             Err(why) => Input::Malformed { peer, why },
         };
         self.server.input(now, input, &mut out);

@@ -7,8 +7,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use journal::{Arrival, ArrivalKind, Peer, Replay};
-use netcore::{GameEvent, Leave, Link, Output, PeerId, Time};
+use journal::{Arrival, Peer, Replay};
+use netcore::{GameEvent, Input, Leave, Link, Output, PeerId, Time};
 
 use crate::{
     format::{clock, plain},
@@ -29,6 +29,7 @@ pub(crate) struct Action {
 #[derive(Debug, Clone)]
 enum ActionKind {
     Sent { who: Who, link: Link, bytes: Bytes },
+    Malformed(Who),
     Happened(Arc<str>),
 }
 
@@ -44,23 +45,28 @@ impl Action {
     pub(crate) fn words<E: Game>(&self) -> Option<String> {
         let text = match &self.what {
             ActionKind::Happened(text) => text.to_string(),
-            ActionKind::Sent { who, link, bytes } => {
-                let who = match who {
-                    Ok(guest) => guest.called(),
-                    Err(address) => plain(address),
-                };
-                let what = match E::said(*link, bytes) {
-                    Some(said) => said.action?,
-                    None => " sent a malformed message".into(),
-                };
-                format!("{who}{what}")
-            }
+            ActionKind::Sent { who, link, bytes } => match E::said(*link, bytes) {
+                Some(said) => format!("{}{}", called(who), said.action?),
+                None => malformed(who),
+            },
+            ActionKind::Malformed(who) => malformed(who),
         };
         Some(match self.turn {
             Some(turn) => format!("{} turn {turn}: {text}", clock(self.time)),
             None => format!("{} {text}", clock(self.time)),
         })
     }
+}
+
+fn called(who: &Who) -> String {
+    match who {
+        Ok(guest) => guest.called(),
+        Err(address) => plain(address),
+    }
+}
+
+fn malformed(who: &Who) -> String {
+    format!("{} sent a malformed message", called(who))
 }
 
 /// The players, and the sender of the current arrival.
@@ -92,8 +98,8 @@ impl Names {
 
     /// Must be called before the room processes an arrival.
     pub(crate) fn before<E: Game>(&mut self, replay: &Replay<E>, arrival: &Arrival) {
-        self.sender = match &arrival.kind {
-            ArrivalKind::Bytes { peer, .. } => {
+        self.sender = match &arrival.input {
+            Input::Message { peer, .. } | Input::Malformed { peer, .. } => {
                 let found = replay.peer(*peer);
                 let who = match self.guests.get(peer) {
                     Some(guest) => Ok(Arc::clone(guest)),
@@ -116,12 +122,15 @@ impl Names {
         let time = arrival.time;
         // An action counts for the next turn.
         let turn = replay.room().engine().turn();
-        match (&arrival.kind, self.sender.take()) {
-            (ArrivalKind::Bytes { bytes, .. }, Some((who, link))) => {
+        match (&arrival.input, self.sender.take()) {
+            (Input::Message { message: bytes, .. }, Some((who, link))) => {
                 let what = ActionKind::Sent { who, link, bytes: bytes.clone() };
                 tell(Action { time, turn: turn.map(|turn| turn + 1), what });
             }
-            (ArrivalKind::Stop(leave), _) => {
+            (Input::Malformed { .. }, Some((who, _))) => {
+                tell(Action { time, turn: turn.map(|turn| turn + 1), what: ActionKind::Malformed(who) });
+            }
+            (Input::Stop(leave), _) => {
                 let text = match leave {
                     Leave::Over => "the server was stopped",
                     Leave::Resumable => "the server was suspended",

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use cmdkit::whole_number;
+use cmdkit::{retention, whole_number};
+use journal::Retention;
 
 use crate::screen::SPEEDS;
 
@@ -62,7 +63,16 @@ For a report of a bug that `journal verify` finds at arrival 1234:
 
 The result is replayed to check that it ends like the original.";
 
-/// Look at the journals of matches: list, show, verify, replay, export and cut them
+const PRUNE_HELP: &str = "\
+The oldest go first. The newest journal of each game stays, and one that a server is writing is skipped.
+
+Examples:
+  journal prune journals --keep 30d,100,10G --dry-run
+  journal prune journals --keep 8w
+
+Exit status: 0 on success, 1 when a journal could not be removed, 2 when the usage is wrong.";
+
+/// Look at the journals of matches: list, show, verify, replay, export, cut and prune them
 #[derive(Debug, Parser)]
 #[command(name = "journal", version, after_help = AFTER_HELP)]
 pub struct Args {
@@ -91,6 +101,9 @@ pub enum Command {
     /// Write the shortest journal that still shows a state, for a bug report
     #[command(after_help = CUT_HELP)]
     Cut(CutArgs),
+    /// Remove the old journals in a directory
+    #[command(after_help = PRUNE_HELP)]
+    Prune(PruneArgs),
 }
 
 /// Arguments of `list`.
@@ -213,6 +226,22 @@ pub struct CutArgs {
     pub output: PathBuf,
 }
 
+/// Arguments of `prune`.
+#[derive(Debug, clap::Args)]
+pub struct PruneArgs {
+    /// The directory
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+
+    /// What to keep: an age in hours, days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G
+    #[arg(long, value_name = "WHAT", value_parser = retention)]
+    pub keep: Option<Retention>,
+
+    /// Only print what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 // The index of a speed.
 fn speed(typed: &str) -> Result<usize, String> {
     let found = SPEEDS.iter().position(|(name, _)| *name == typed);
@@ -236,6 +265,8 @@ mod tests {
             ("journal cut x --at 0 -o y", "from 1 to"),
             ("journal export x --format cast --width 5", "from 20 to 500"),
             ("journal export x", "--format"),
+            ("journal prune x --keep 0", "keep one journal at least"),
+            ("journal prune x --keep old", "as in 30d,100,10G"),
         ] {
             let error = Args::try_parse_from(line.split(' ')).unwrap_err().to_string();
             assert!(error.contains(said), "{line}: {error}");

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use cmdkit::file_name;
-use journal::{Divergence, Entry, Excerpt, Head, Mark, Note, Reader, Replay};
+use journal::{Divergence, Entry, Excerpt, Head, Mark, Note, Reader, Replay, Source};
 use netcore::{GameEvent, Outbox, Output};
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     games::{Game, for_game, unknown},
     out::Output as File,
     panics,
-    source::{Source, damaged, head_of, open},
+    source::{damaged, head_of, open},
     verify::{Ending, Verdict, replayed},
 };
 
@@ -149,7 +149,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
         }
     };
     // The table of the sender; in other games there is one game at a time.
-    let seat = next.and_then(|arrival| names.guest(arrival.kind.peer()?).cloned());
+    let seat = next.and_then(|arrival| names.guest(arrival.input.peer()?).cloned());
     let table = seat.and_then(|guest| guest.seat.strip_prefix("table ")?.split_once(',')?.0.parse::<u32>().ok());
     let found = table.and_then(|table| games.get_key_value(&table)).or_else(|| games.iter().min_by_key(|game| game.1));
     Ok(match found {

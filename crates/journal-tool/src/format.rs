@@ -88,8 +88,8 @@ pub(crate) fn plain(name: &str) -> String {
 /// Whether a journal is complete.
 pub(crate) const fn state(state: State, in_use: bool) -> &'static str {
     match (state, in_use) {
-        (State::Open, true) => "open: a server is writing it",
-        (State::Open, false) => "open: its server was killed; --resume continues it",
+        (State::Open | State::Continued, true) => "open: a server is writing it",
+        (State::Open | State::Continued, false) => "open: its server was killed; --resume continues it",
         (State::Closed, _) => "closed",
         (State::Cut, _) => "cut: the match continued, and the rest is not recorded",
     }

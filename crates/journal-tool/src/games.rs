@@ -7,7 +7,7 @@ mod robots;
 
 use bytes::Bytes;
 use journal::{Head, Peer, Replay};
-use netcore::{Link, Outbox, Output, PeerId, Recorded, Role, RoomInput, Time, To};
+use netcore::{Input, Link, Outbox, Output, PeerId, Recorded, Role, Time, To};
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
@@ -131,7 +131,10 @@ fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     let mut replay = replay.clone();
     let mut out = Outbox::new();
     let address = "127.0.0.1:1";
-    replay.add(RoomInput::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address }, &mut out);
+    replay.add(
+        Input::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: address.into() },
+        &mut out,
+    );
     let mut frames = vec![];
     for output in out.drain() {
         match output {

@@ -1,10 +1,10 @@
 //! A game whose engine panics on `!`, for tests.
 
 use bytes::{Bytes, BytesMut};
-use journal::{Arrival, ArrivalKind, Entry, Excerpt, Head, Note, Peer, Replay};
+use journal::{Arrival, Entry, Excerpt, Head, Note, Replay};
 use netcore::{
     DecodeError, Engine, Framing, Hosted, Input, Link, Outbox, Outcome, PeerId, Phase, Protocol, Recorded, Role, Room,
-    RoomInput, StateError, Status, Time,
+    StateError, Status, Time,
 };
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
@@ -25,8 +25,12 @@ impl Protocol for Sounds {
     type Decoder = ();
     const MAX_MESSAGE: usize = 9;
 
-    fn decode((): &mut (), buffer: &mut BytesMut, _: Framing) -> Result<Option<Bytes>, DecodeError> {
-        Ok(Some(buffer.split().freeze()))
+    fn length((): &(), bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        Ok(Some(bytes.len()))
+    }
+
+    fn decode((): &mut (), message: &[u8], _: Framing) -> Result<Bytes, DecodeError> {
+        Ok(Bytes::copy_from_slice(message))
     }
 
     fn encode_request(request: &Bytes, out: &mut BytesMut) {
@@ -38,8 +42,8 @@ impl Engine for Glass {
     type Protocol = Sounds;
 
     fn input(&mut self, _: Time, input: Input<'_, Bytes>, _: &mut Outbox) {
-        if let Input::Request { request, .. } = input {
-            assert!(request != "!", "the glass breaks");
+        if let Input::Message { message, .. } = input {
+            assert!(message != "!", "the glass breaks");
             self.0 += 1;
         }
     }
@@ -134,15 +138,15 @@ pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
     let mut out = Outbox::new();
     let (peer, address) = (PeerId(0), "10.0.0.7:1");
     let (role, link) = (Role::Player, Link::Message);
-    room.input(Time::ZERO, RoomInput::Connected { peer, role, link, address }, &mut out);
-    let kind = ArrivalKind::Connected(Peer { peer, role, link, address: address.to_owned() });
-    excerpt.push(&Entry::Arrival(Arrival { time: Time::ZERO, kind, check: 0 }));
+    room.input(Time::ZERO, Input::Connected { peer, role, link, address: address.into() }, &mut out);
+    let input = Input::Connected { peer, role, link, address: address.into() };
+    excerpt.push(&Entry::Arrival(Arrival { time: Time::ZERO, input, check: 0 }));
     for (at, said) in (1..).zip(["a", "b", last]) {
         let time = Time::from_millis(at * 1_000);
         // The digest after a panic is unknown.
         let check = if said == last && broke { 0 } else { u8::try_from(at).unwrap_or_default() };
-        let kind = ArrivalKind::Bytes { peer, bytes: said.into() };
-        excerpt.push(&Entry::Arrival(Arrival { time, kind, check }));
+        let input = Input::Message { peer, message: said.into() };
+        excerpt.push(&Entry::Arrival(Arrival { time, input, check }));
     }
     if broke {
         excerpt.push(&Entry::Note(Note::Broken));

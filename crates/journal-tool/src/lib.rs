@@ -21,11 +21,13 @@ mod glass;
 mod guest;
 mod list;
 #[cfg(test)]
+#[allow(dead_code, reason = "one of the matches is only for tests of the program")]
 #[path = "../tests/program/matches.rs"]
 mod matches;
 mod out;
 mod panics;
 mod playback;
+mod prune;
 mod screen;
 mod show;
 mod source;
@@ -54,8 +56,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Replay(args)) => watch::run(&args),
         Some(Command::Export(args)) => stream::run(&args),
         Some(Command::Cut(args)) => cut::run(&args),
+        Some(Command::Prune(args)) => prune::run(&args),
         None => {
-            let said = "say what to do: list, show, verify, replay, export or cut; --help explains them";
+            let said = "say what to do: list, show, verify, replay, export, cut or prune; --help explains them";
             Err(UsageError(said.to_owned()).into())
         }
     }

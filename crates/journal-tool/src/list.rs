@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::file_name;
-use journal::{ArrivalKind, Entry, State};
-use netcore::{Link, Time};
+use journal::{Entry, State};
+use netcore::{Input, Link, Time};
 
 use crate::{
     args::ListArgs,
@@ -65,7 +65,11 @@ fn about(path: &Path) -> anyhow::Result<String> {
     let mut opened = open(path)?;
     let head = opened.reader.head();
     let (game, begun) = (plain(&head.game), date(head.begun));
-    let part = if head.base.is_some() { ", a part of a match" } else { "" };
+    let part = match (&head.base, opened.reader.segment()) {
+        (None, _) => "",
+        (Some(_), 1) => ", a part of a match",
+        (Some(_), _) => ", whose beginning is not kept",
+    };
     let asks: fn(&[u8]) -> Option<String> = for_game!(head, E => named::<E>, |_| None);
     let base = head.base.as_ref().map_or(Time::ZERO, |base| base.mark.time);
     let (mut arrivals, mut end) = (0, base);
@@ -75,7 +79,7 @@ fn about(path: &Path) -> anyhow::Result<String> {
             Ok(Some(Entry::Arrival(arrival))) => {
                 arrivals += 1;
                 end = arrival.time;
-                let ArrivalKind::Bytes { bytes, .. } = &arrival.kind else { continue };
+                let Input::Message { message: bytes, .. } = &arrival.input else { continue };
                 match asks(bytes) {
                     Some(name) if names.contains(&name) => {}
                     Some(name) if names.len() < REMEMBERED => names.push(name),
@@ -89,8 +93,8 @@ fn about(path: &Path) -> anyhow::Result<String> {
         }
     };
     let state = match (opened.reader.state(), opened.in_use) {
-        (State::Open, true) => "open, being written",
-        (State::Open, false) => "open",
+        (State::Open | State::Continued, true) => "open, being written",
+        (State::Open | State::Continued, false) => "open",
         (State::Closed, _) => "closed",
         (State::Cut, _) => "cut",
     };

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context, bail};
 use cmdkit::file_name;
-use journal::{Arrival, ArrivalKind, Entry, Head, Note, Reader, Replay};
-use netcore::{GameEvent, Outbox, Output, PeerId, Time, To};
+use journal::{Arrival, Entry, Head, Note, Reader, Replay, Source};
+use netcore::{GameEvent, Input, Outbox, Output, PeerId, Time, To};
 
 use crate::{
     actions::{Action, Latest, Names},
@@ -13,7 +13,7 @@ use crate::{
     games::{Game, GameDisplay},
     guest::Guest,
     panics,
-    source::{Source, open},
+    source::open,
 };
 
 /// Approximate limit on the memory of the copies to move back to, in bytes.
@@ -280,7 +280,7 @@ impl<E: Game> Moment<E> {
     fn forward(&mut self, seat: Option<&str>, mut tell: impl FnMut(&Action)) {
         let Some(arrival) = self.next.take() else { return };
         self.names.before(&self.replay, &arrival);
-        if let ArrivalKind::Bytes { peer, bytes } = &arrival.kind
+        if let Input::Message { peer, message: bytes } = &arrival.input
             && self.seated == Some(*peer)
         {
             self.display.say(bytes);

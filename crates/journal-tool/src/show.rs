@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::file_name;
-use journal::{Arrival, Entry, Head, Note, Replay};
+use journal::{Arrival, Entry, Note, Replay};
 use netcore::{GameEvent, Outbox, Output, Standing, Time};
 
 use crate::{
@@ -34,7 +34,8 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn front(head: &Head, out: &mut impl Write) -> io::Result<()> {
+fn front(opened: &Opened, out: &mut impl Write) -> io::Result<()> {
+    let head = opened.reader.head();
     writeln!(out, "game      {}, rules {}", plain(&head.game), head.rules)?;
     writeln!(out, "begun     {} by version {}", date(head.begun), plain(&head.program))?;
     let listen: Vec<String> = head.listen.iter().map(ToString::to_string).collect();
@@ -42,7 +43,12 @@ fn front(head: &Head, out: &mut impl Write) -> io::Result<()> {
     if let Some(base) = &head.base {
         let mark = base.mark;
         let after = count(mark.arrivals, "arrival");
-        writeln!(out, "part      of a longer match; it begins at {}, after {after}", clock(mark.time))?;
+        let at = clock(mark.time);
+        if opened.reader.segment() == 1 {
+            writeln!(out, "part      of a longer match; it begins at {at}, after {after}")?;
+        } else {
+            writeln!(out, "kept      from {at} on, after {after}; what was before is removed")?;
+        }
     }
     Ok(())
 }
@@ -61,7 +67,7 @@ fn back(opened: &Opened, time: Time, arrivals: u64, out: &mut impl Write) -> io:
 // For a game that this program does not know, or other rules: only what can be read without them.
 fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
-    front(opened.reader.head(), out)?;
+    front(&opened, out)?;
     writeln!(out, "\nIt cannot be replayed by this version, so only its notes are shown.\n")?;
     notes(&mut opened, out)
 }
@@ -88,8 +94,8 @@ fn notes(opened: &mut Opened, out: &mut impl Write) -> anyhow::Result<()> {
 
 fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
+    front(&opened, out)?;
     let head = opened.reader.head();
-    front(head, out)?;
     let replay = head.setup::<E>().map(|setup| E::setup_in_words(&setup, secrets)).and_then(|words| {
         let replay = panics::caught(|| Replay::<E>::start(head)).map_err(journal::HeadError::Setup)??;
         Ok((words, replay))

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, io::Write, path::Path, process::ExitCode};
 
 use cmdkit::file_name;
-use journal::{Arrival, ArrivalKind, Entry, Head, Note};
-use netcore::{Leave, Link, PeerId, Time};
+use journal::{Arrival, Entry, Head, Note};
+use netcore::{Input, Leave, Link, PeerId, Time};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -46,11 +46,11 @@ fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Description>, out: &mut im
         let line = match entry {
             Entry::Arrival(arrival) => {
                 number += 1;
-                if let ArrivalKind::Connected(peer) = &arrival.kind {
-                    links.insert(peer.peer, peer.link);
+                if let Input::Connected { peer, link, .. } = &arrival.input {
+                    links.insert(*peer, *link);
                 }
-                let link = arrival.kind.peer().and_then(|peer| links.get(&peer)).copied();
-                if let ArrivalKind::Disconnected { peer, .. } = &arrival.kind {
+                let link = arrival.input.peer().and_then(|peer| links.get(&peer)).copied();
+                if let Input::Disconnected { peer, .. } = &arrival.input {
                     links.remove(peer);
                 }
                 of_arrival(number, &arrival, |bytes| said(link?, bytes))
@@ -80,27 +80,28 @@ fn front(head: &Head) -> Value {
 }
 
 fn of_arrival(number: u64, arrival: &Arrival, said: impl Fn(&[u8]) -> Option<Description>) -> Value {
-    let (kind, more) = match &arrival.kind {
-        ArrivalKind::Connected(peer) => {
-            let role = format!("{:?}", peer.role).to_lowercase();
-            let link = format!("{:?}", peer.link).to_lowercase();
-            ("connected", json!({ "role": role, "link": link, "address": peer.address }))
+    let (kind, more) = match &arrival.input {
+        Input::Connected { role, link, address, .. } => {
+            let role = format!("{role:?}").to_lowercase();
+            let link = format!("{link:?}").to_lowercase();
+            ("connected", json!({ "role": role, "link": link, "address": address }))
         }
-        ArrivalKind::Bytes { bytes, .. } => {
+        Input::Message { message: bytes, .. } => {
             let text = said(bytes).map(|said| said.text);
             ("bytes", json!({ "text": text, "bytes": hex(bytes) }))
         }
-        ArrivalKind::Refresh(_) => ("refresh", json!({})),
-        ArrivalKind::Disconnected { why, .. } => ("disconnected", json!({ "why": format!("{why:?}").to_lowercase() })),
-        ArrivalKind::Elapsed => ("elapsed", json!({})),
-        ArrivalKind::Stop(Leave::Over) => ("stop", json!({ "resumable": false })),
-        ArrivalKind::Stop(Leave::Resumable) => ("stop", json!({ "resumable": true })),
+        Input::Malformed { why, .. } => ("malformed", json!({ "why": why.to_string() })),
+        Input::Refresh { .. } => ("refresh", json!({})),
+        Input::Disconnected { why, .. } => ("disconnected", json!({ "why": format!("{why:?}").to_lowercase() })),
+        Input::Elapsed => ("elapsed", json!({})),
+        Input::Stop(Leave::Over) => ("stop", json!({ "resumable": false })),
+        Input::Stop(Leave::Resumable) => ("stop", json!({ "resumable": true })),
     };
     let mut line = Map::new();
     line.insert("kind".into(), kind.into());
     line.insert("arrival".into(), number.into());
     line.insert("time".into(), seconds(arrival.time));
-    if let Some(peer) = arrival.kind.peer() {
+    if let Some(peer) = arrival.input.peer() {
         line.insert("peer".into(), peer.0.into());
     }
     if let Value::Object(more) = more {

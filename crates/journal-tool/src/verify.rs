@@ -9,8 +9,8 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use cmdkit::file_name;
-use journal::{Arrival, ArrivalKind, Divergence, Entry, Note, ReadError, Reader, Replay};
-use netcore::{Outbox, Room, Time};
+use journal::{Arrival, Divergence, Entry, Head, Note, ReadError, Reader, Replay};
+use netcore::{Input, Outbox, Room, Time};
 
 use crate::{
     args::VerifyArgs,
@@ -111,7 +111,14 @@ pub(crate) fn replayed<E: Game>(
     let mut last = None;
     let (mut arrivals, mut time) = (replay.arrivals(), replay.time());
     let ending = panics::caught(|| {
-        while let Some(entry) = reader.next()? {
+        loop {
+            let entry = reader.next()?;
+            if let Some(head) = reader.entered()
+                && let Err(divergence) = begins_right(&replay, &head)
+            {
+                return Ok(Ending::Diverges(divergence));
+            }
+            let Some(entry) = entry else { break };
             let done = match entry {
                 Entry::Arrival(_) if replay.arrivals() >= until => break,
                 Entry::Arrival(arrival) => {
@@ -143,12 +150,23 @@ pub(crate) fn replayed<E: Game>(
     Ok(Verdict { ending, arrivals, time, last })
 }
 
+// Compares the replay with the state at the beginning of a segment.
+fn begins_right<E: Game>(replay: &Replay<E>, head: &Head) -> Result<(), Divergence> {
+    let Some(base) = &head.base else { return Ok(()) };
+    replay.check(&base.mark)?;
+    let wrong = Divergence {
+        arrival: replay.arrivals(),
+        what: "the state that the next file of the journal begins with is wrong",
+    };
+    Replay::<E>::restore(head, base).map(drop).map_err(|_| wrong)
+}
+
 /// Describes an arrival.
 pub(crate) fn told<E: Game>(arrival: &Arrival) -> String {
-    match &arrival.kind {
-        ArrivalKind::Connected(peer) => format!("{} connected from {}", peer.peer, plain(&peer.address)),
+    match &arrival.input {
+        Input::Connected { peer, address, .. } => format!("{peer} connected from {}", plain(address)),
         // The text of a message is the same on all links except for its framing.
-        ArrivalKind::Bytes { peer, bytes } => {
+        Input::Message { peer, message: bytes } => {
             let said =
                 [netcore::Link::Message, netcore::Link::Stream].into_iter().find_map(|link| E::said(link, bytes));
             match said {
@@ -156,10 +174,11 @@ pub(crate) fn told<E: Game>(arrival: &Arrival) -> String {
                 None => format!("{peer} sent {}, which are not a message", count(bytes.len() as u64, "byte")),
             }
         }
-        ArrivalKind::Refresh(peer) => format!("{peer} was updated"),
-        ArrivalKind::Disconnected { peer, why } => format!("{peer} disconnected ({why:?})"),
-        ArrivalKind::Elapsed => "a deadline was reached".into(),
-        ArrivalKind::Stop(leave) => format!("the server was stopped ({leave:?})"),
+        Input::Malformed { peer, why } => format!("{peer} sent a malformed message: {}", plain(&why.to_string())),
+        Input::Refresh { peer } => format!("{peer} was updated"),
+        Input::Disconnected { peer, why } => format!("{peer} disconnected ({why:?})"),
+        Input::Elapsed => "a deadline was reached".into(),
+        Input::Stop(leave) => format!("the server was stopped ({leave:?})"),
     }
 }
 

@@ -8,16 +8,16 @@
 #![allow(clippy::print_stdout, reason = "the program prints the figures")]
 
 use std::{
-    fs::{self, File},
-    io::{BufReader, Cursor},
-    path::Path,
+    fs,
+    io::Cursor,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use bytes::BytesMut;
-use journal::{Entry, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
-use netcore::{Hosted, Link, Outbox, PeerId, Recorded, Role, Room, RoomInput, Time};
+use journal::{Entry, Reader, Replay, Resumable, Scribe, SyncPolicy, SystemDisk, Writing};
+use netcore::{Hosted, Input, Link, Outbox, PeerId, Recorded, Role, Room, Time};
 use nuggets::{Grid, server as nuggets_server};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -72,16 +72,13 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
     let begun = Instant::now();
     let read: usize = paths.iter().map(|path| fs::read(path).expect("read").len()).sum();
     let floor = begun.elapsed();
-    let writing =
-        Writing { scribe: Scribe::start().expect("threads"), sync: SyncPolicy::Interval, max: journal::MAX_SIZE };
+    let writing = Writing::start(SyncPolicy::Interval, journal::MAX_SIZE).expect("threads");
     let begun = Instant::now();
     let rooms: Vec<_> = paths
         .iter()
         .map(|path| {
-            let (path, file): (_, File) = journal::find::<E>(path).expect("found");
-            let length = file.metadata().expect("a length").len();
-            let resumable = Resumable::<E>::read(BufReader::with_capacity(1 << 16, &file), length).expect("whole");
-            resumable.resume_in(&writing, &path, file).expect("writable")
+            let resumable = Resumable::<E>::open(&SystemDisk, path).expect("whole");
+            resumable.resume(&writing).expect("writable")
         })
         .collect();
     let took = begun.elapsed();
@@ -105,47 +102,48 @@ struct Match<E: Recorded> {
     end: journal::JournalEnd,
     out: Outbox,
     arrivals: usize,
-    file: File,
+    path: PathBuf,
+    _directory: tempfile::TempDir,
 }
 
 impl<E: Recorded> Match<E> {
     fn new(engine: E) -> Self {
-        let writing = Writing { scribe: Scribe::by_hand(), sync: SyncPolicy::Interval, max: journal::MAX_SIZE };
-        let file = tempfile::tempfile().expect("a file");
+        let (sync, max) = (SyncPolicy::Interval, journal::MAX_SIZE);
+        let writing = Writing { disk: Arc::new(SystemDisk), scribe: Scribe::by_hand(), sync, max };
+        let directory = tempfile::tempdir().expect("a directory");
         let head = journal::Head::new(&engine, "bench", vec![], 0);
-        let disk = file.try_clone().expect("a second handle");
-        let (room, hold, end) = writing.begin(disk, "bench".into(), Hosted::new(engine), &head).expect("begun");
-        Self { room, scribe: writing.scribe, hold, end, out: Outbox::new(), arrivals: 0, file }
+        let (path, (room, hold, end)) = writing.create(directory.path(), Hosted::new(engine), head).expect("begun");
+        Self { room, scribe: writing.scribe, hold, end, out: Outbox::new(), arrivals: 0, path, _directory: directory }
     }
 
-    fn input(&mut self, millis: u64, input: RoomInput<'_>) {
+    fn input(&mut self, millis: u64, input: Input<'_, &[u8]>) {
         self.room.input(Time::from_millis(millis), input, &mut self.out);
         self.out.drain().for_each(drop);
         self.arrivals += 1;
         if self.arrivals.is_multiple_of(64) {
-            netshell::Hold::flush(&mut self.hold);
+            netcore::Hold::flush(&mut self.hold);
             while self.scribe.write() || self.scribe.keep() {}
         }
     }
 
     fn bytes(&mut self, millis: u64, peer: u64, message: &[u8]) {
-        self.input(millis, RoomInput::Bytes { peer: PeerId(peer), bytes: &mut BytesMut::from(message) });
+        let message = BytesMut::from(message);
+        self.input(millis, Input::Message { peer: PeerId(peer), message: &message });
     }
 
     fn connect(&mut self, peer: u64, link: Link) {
         let address = format!("10.0.0.{peer}:5000");
-        self.input(0, RoomInput::Connected { peer: PeerId(peer), role: Role::Player, link, address: &address });
+        self.input(0, Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: (&address).into() });
     }
 
     // The journal of a suspended server.
-    fn finish(mut self) -> Vec<u8> {
-        use std::io::{Read, Seek};
+    fn finish(self) -> Vec<u8> {
         self.end.close();
         while self.scribe.write() || self.scribe.keep() {}
-        let mut bytes = vec![];
-        self.file.rewind().expect("a file");
-        self.file.read_to_end(&mut bytes).expect("a file");
-        bytes
+        // A match that is continued in another file would be measured in part.
+        let files = fs::read_dir(self.path.parent().expect("a directory")).expect("read").count();
+        assert_eq!(files, 1, "the match is continued in another file");
+        fs::read(&self.path).expect("a file")
     }
 }
 
@@ -203,7 +201,7 @@ fn play_robots(arrivals: usize) -> Vec<u8> {
             game.bytes(millis, peer.into(), message);
         }
         while game.room.deadline().is_some_and(|due| due <= Time::from_millis(millis)) && game.arrivals < arrivals {
-            game.input(millis, RoomInput::Elapsed);
+            game.input(millis, Input::Elapsed);
         }
         millis += 100;
     }

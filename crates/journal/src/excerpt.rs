@@ -1,8 +1,10 @@
 //! Writes a part of a journal as a new journal.
 
+use netcore::Input;
+
 use crate::{
-    ArrivalKind, Entry, Head, Note, codec,
-    layout::{self, State, Status},
+    Entry, Head, Note, codec,
+    layout::{self, Place, State, Status},
     peers::Peers,
     record::{self, NOTE},
 };
@@ -21,8 +23,13 @@ impl Excerpt {
     /// Creates it without records. If it does not start at the beginning of the match, the head has the initial state.
     pub fn new(head: &Head) -> Self {
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
-        let mut excerpt =
-            Self { bytes: layout::front(status), sum: 0, micros: 0, peers: Peers::default(), body: vec![] };
+        let mut excerpt = Self {
+            bytes: layout::front(Place::FIRST, status),
+            sum: 0,
+            micros: 0,
+            peers: Peers::default(),
+            body: vec![],
+        };
         if let Some(base) = &head.base {
             excerpt.micros = base.mark.time.as_nanos() / 1_000;
             excerpt.peers = Peers::restore(base.next_peer, &base.peers);
@@ -36,7 +43,7 @@ impl Excerpt {
     pub fn push(&mut self, entry: &Entry) {
         let (kind, slot, time) = match entry {
             Entry::Arrival(arrival) => {
-                (arrival.kind.record_kind(), self.peers.slot_of(&arrival.kind), arrival.time.as_nanos() / 1_000)
+                (record::kind_of(&arrival.input), self.peers.slot_of(&arrival.input), arrival.time.as_nanos() / 1_000)
             }
             Entry::Note(Note::Snapshot(_)) => return,
             Entry::Note(Note::Mark(mark)) => {
@@ -54,9 +61,9 @@ impl Excerpt {
         match entry {
             Entry::Arrival(arrival) => {
                 self.body.push(arrival.check);
-                arrival.kind.put(&mut self.body);
-                if let ArrivalKind::Connected(_) | ArrivalKind::Disconnected { .. } = &arrival.kind {
-                    self.peers.follow(Some(&arrival.kind), std::iter::empty());
+                record::put_input(&arrival.input, &mut self.body);
+                if let Input::Connected { .. } | Input::Disconnected { .. } = &arrival.input {
+                    self.peers.follow(&arrival.input, std::iter::empty());
                 }
             }
             Entry::Note(note) => codec::encode(note, &mut self.body),

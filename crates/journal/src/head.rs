@@ -1,12 +1,15 @@
 //! The description of a match at the beginning of its journal.
 
-use std::net::SocketAddr;
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    net::SocketAddr,
+};
 
 use netcore::{Recorded, StateError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Snapshot, codec, spool};
+use crate::{Snapshot, codec};
 
 /// The first record of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,7 +26,7 @@ pub struct Head {
     pub begun: u64,
     /// The addresses on which the server listened.
     pub listen: Vec<SocketAddr>,
-    /// The initial state, if it is a part of a longer journal.
+    /// The initial state, if it is a part of a longer journal: an excerpt, or a segment after the first.
     pub base: Option<Snapshot>,
     /// The setup of the game.
     setup: Vec<u8>,
@@ -72,7 +75,7 @@ impl Head {
         let mut setup = vec![];
         codec::encode(&engine.setup(), &mut setup);
         Self {
-            id: spool::new_id(),
+            id: RandomState::new().build_hasher().finish(),
             game: E::GAME.to_owned(),
             rules: E::RULES,
             program: program.to_owned(),
@@ -81,6 +84,13 @@ impl Head {
             base: None,
             setup,
         }
+    }
+
+    /// The head of a segment or an excerpt that begins with this state.
+    #[must_use]
+    pub fn with_base(mut self, base: Option<Snapshot>) -> Self {
+        self.base = base;
+        self
     }
 
     /// The head of a match of a fictitious game.

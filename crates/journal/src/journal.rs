@@ -1,9 +1,8 @@
-//! Creates journals, and opens them for reading.
+//! Creates journals.
 
 use std::{
-    fs::File,
+    collections::VecDeque,
     io,
-    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -11,12 +10,12 @@ use std::{
 use netcore::{Hosted, Recorded};
 
 use crate::{
-    Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, codec, files,
-    layout::{self, RECORDS, State, Status},
+    Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, codec,
+    layout::{self, Place, State, Status},
     record,
-    room::{RoomProgress, seconds},
-    sink::{Sink, Start},
-    spool::Spool,
+    room::RoomProgress,
+    segment::{self, Positions},
+    sink::{Current, Sink, Start},
 };
 
 /// Default limit on the size of a journal in bytes.
@@ -25,11 +24,13 @@ pub const MAX_SIZE: u64 = 1 << 30;
 /// How journals are written.
 #[derive(Debug, Clone)]
 pub struct Writing {
+    /// Where they are.
+    pub disk: Arc<dyn Disk>,
     /// The threads that write them.
     pub scribe: Scribe,
     /// What outputs wait for.
     pub sync: SyncPolicy,
-    /// Limit on the size of a journal in bytes. At the limit the journal is cut and the match continues without it.
+    /// How much of a journal is kept, in bytes. When it is longer, its oldest segments are removed.
     pub max: u64,
 }
 
@@ -37,76 +38,43 @@ pub struct Writing {
 pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
 
 impl Writing {
-    /// Creates the journal of a new room in a new file.
+    /// Starts the threads that write journals on the disk of this machine.
     ///
     /// # Errors
-    /// When the file cannot be created or written.
+    /// When a thread cannot be started.
+    pub fn start(sync: SyncPolicy, max: u64) -> io::Result<Self> {
+        Ok(Self { disk: Arc::new(SystemDisk), scribe: Scribe::start()?, sync, max })
+    }
+
+    /// Creates the journal of a new room in a directory, which is created if needed. Returns its name.
+    ///
+    /// # Errors
+    /// When it cannot be created or written.
     pub fn create<E: Recorded>(
         &self,
         directory: &Path,
         room: Hosted<E>,
-        program: &str,
-        listen: Vec<SocketAddr>,
+        head: Head,
     ) -> io::Result<(PathBuf, Parts<E>)> {
-        let begun = seconds();
-        let (path, file) = files::create(directory, E::GAME, begun)?;
-        let head = Head::new(room.engine(), program, listen, begun);
-        let name = path.display().to_string();
-        let parts = self.begin_with(file, name, room, &head, |offset| self.spool(&head, &path, offset))?;
-        Ok((path, parts))
-    }
-
-    /// A spool for the journal at `path`, if the policy needs one.
-    pub(crate) fn spool(&self, head: &Head, path: &Path, offset: u64) -> Option<Spool> {
-        (self.sync == SyncPolicy::Interval).then(|| Spool::create(head.id, path, offset)).flatten()
-    }
-
-    /// Creates the journal of a new room on an empty disk.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn begin<E: Recorded>(
-        &self,
-        disk: impl Disk + 'static,
-        name: String,
-        room: Hosted<E>,
-        head: &Head,
-    ) -> io::Result<Parts<E>> {
-        self.begin_with(disk, name, room, head, |_| None)
-    }
-
-    fn begin_with<E: Recorded>(
-        &self,
-        disk: impl Disk + 'static,
-        name: String,
-        room: Hosted<E>,
-        head: &Head,
-        spool: impl FnOnce(u64) -> Option<Spool>,
-    ) -> io::Result<Parts<E>> {
+        let (path, file) = segment::create(&*self.disk, directory, E::GAME, head.begun)?;
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
-        let mut bytes = layout::front(status);
+        let mut bytes = layout::front(Place::FIRST, status);
         let (mut body, mut sum) = (vec![], 0);
-        codec::encode(head, &mut body);
+        codec::encode(&head, &mut body);
         record::put(&body, &mut sum, &mut bytes);
-        disk.write_at(0, &bytes)?;
-        disk.sync()?;
-        let offset = bytes.len() as u64;
-        let status = Status { sequence: 1, synced: offset, ..status };
-        disk.write_at(status.offset(), &status.to_bytes())?;
-        let start = Start { offset, sum, status, spool: spool(offset) };
-        Ok(self.attach(Box::new(disk), name, room, start, RoomProgress::default()))
+        file.write_at(0, &bytes)?;
+        file.sync()?;
+        let position = bytes.len() as u64;
+        let status = Status { sequence: 1, synced: position, ..status };
+        file.write_at(status.offset(), &status.to_bytes())?;
+        let segment = Current { file, path: path.clone(), number: 1, positions: Positions::FIRST, status };
+        let (disk, journal, older) = (Arc::clone(&self.disk), path.clone(), VecDeque::new());
+        let start = Start { disk, journal, head, segment, older, position, sum };
+        Ok((path, self.attach(room, start, RoomProgress::default())))
     }
 
-    pub(crate) fn attach<E: Recorded>(
-        &self,
-        disk: Box<dyn Disk>,
-        name: String,
-        room: Hosted<E>,
-        start: Start,
-        from: RoomProgress,
-    ) -> Parts<E> {
-        debug_assert!(start.offset >= RECORDS, "records come after the header");
-        let sink = Arc::new(Sink::new(disk, name, (self.sync, self.max), start));
+    pub(crate) fn attach<E: Recorded>(&self, room: Hosted<E>, start: Start, from: RoomProgress) -> Parts<E> {
+        let sink = Arc::new(Sink::new((self.sync, self.max), start));
         let scribe = || self.scribe.clone();
         (
             Journalled::new(room, Arc::clone(&sink), scribe(), from),
@@ -114,18 +82,4 @@ impl Writing {
             JournalEnd { sink, scribe: scribe() },
         )
     }
-}
-
-/// Opens a journal for reading. If its server was killed, the journal is completed from its spool first.
-///
-/// # Errors
-/// When it cannot be opened.
-pub fn open(path: &Path) -> io::Result<(io::BufReader<File>, u64)> {
-    // Without write permission, the journal is read as it is.
-    if let Ok(Some(file)) = files::open_to_resume(path) {
-        files::recover(&file)?;
-    }
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    Ok((io::BufReader::with_capacity(1 << 16, file), length))
 }

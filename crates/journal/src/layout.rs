@@ -1,16 +1,23 @@
-//! The layout of a journal file.
+//! The layout of a segment, which is one file of a journal.
 //!
 //! ```text
 //! offset  bytes
 //!      0      8  MAGIC
 //!      8      2  version of the layout, little-endian
+//!     64     16  place in the journal
 //!    512     29  status, first slot
 //!   1024     29  status, second slot
 //!   1536         records, concatenated
 //! ```
 //!
-//! All bytes in between are zero. A slot has a sequence number (u64), the [`State`] (u8), the offset up to which the
-//! file is known to be on disk (u64), the end of the records (u64, 0 while the journal is open) and a checksum of these
+//! All bytes in between are zero. A journal is a chain of segments. The *position* of a record is its offset if the journal
+//! were one file: a segment after the first has the same records as the end of the segment before it, at the same
+//! positions, and then continues. Its place is its number (u32, from 1), the position of its first record after the head
+//! (u64) and a checksum of these (u32). Files of version 1 have no place: each is the only segment, and its positions are
+//! its offsets.
+//!
+//! A slot has a sequence number (u64), the [`State`] (u8), the offset up to which the
+//! file is known to be on disk (u64), the end of the records (u64, 0 while the segment is open) and a checksum of these
 //! (u32), all little-endian. The valid slot with the larger sequence number counts. The slots are written alternately
 //! and lie in different sectors, so that a power cut during a write leaves the other one intact.
 
@@ -19,11 +26,18 @@ use crc32fast::hash;
 /// The first bytes of every journal. The first byte is not text, and the last reveals a transfer that converts line
 /// endings.
 pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
-/// The version of this layout and of the record format.
-pub(crate) const VERSION: u16 = 1;
+/// The version of this layout and of the record format. Version 1 had neither places nor malformed messages of their own.
+pub(crate) const VERSION: u16 = 2;
+const OLDEST: u16 = 1;
+/// The offset of the version.
+pub(crate) const VERSION_AT: u64 = 8;
 /// The offset of the first record.
 pub(crate) const RECORDS: u64 = 1_536;
 const RECORDS_AT: usize = 1_536;
+/// The offset of the place.
+pub(crate) const PLACE_AT: u64 = 64;
+const PLACE_FROM: usize = 64;
+const PLACE: usize = 16;
 const SLOTS: [usize; 2] = [512, 1_024];
 const SLOT: usize = 29;
 
@@ -34,8 +48,46 @@ pub enum State {
     Open,
     /// It was closed in an orderly way and is complete.
     Closed,
-    /// It was given up while the match continued: the disk was full or failed, or the size limit was reached.
+    /// It was given up while the match continued, because the disk was full or failed.
     Cut,
+    /// The next segment continues it.
+    Continued,
+}
+
+impl State {
+    const ALL: [Self; 4] = [Self::Open, Self::Closed, Self::Cut, Self::Continued];
+}
+
+/// Where a segment is in its journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Counted from 1.
+    pub(crate) number: u32,
+    /// The position of the first record after the head; `None` in the first segment, whose positions are its offsets.
+    pub(crate) position: Option<u64>,
+}
+
+impl Place {
+    /// The first segment.
+    pub(crate) const FIRST: Self = Self { number: 1, position: None };
+
+    /// As in a file.
+    pub(crate) fn to_bytes(self) -> [u8; PLACE] {
+        let mut place = [0; PLACE];
+        place[..4].copy_from_slice(&self.number.to_le_bytes());
+        place[4..12].copy_from_slice(&self.position.unwrap_or(0).to_le_bytes());
+        let sum = hash(&place[..12]);
+        place[12..].copy_from_slice(&sum.to_le_bytes());
+        place
+    }
+
+    fn parse(place: &[u8]) -> Option<Self> {
+        let (fields, sum) = place.split_last_chunk::<4>()?;
+        let number = u32::from_le_bytes(*fields.first_chunk()?);
+        let position = u64::from_le_bytes(*fields.get(4..)?.first_chunk()?);
+        let place = Self { number, position: (number > 1).then_some(position) };
+        (number > 0 && hash(fields) == u32::from_le_bytes(*sum)).then_some(place)
+    }
 }
 
 /// The status of a journal.
@@ -57,11 +109,7 @@ impl Status {
     pub(crate) fn to_bytes(self) -> [u8; SLOT] {
         let mut slot = [0; SLOT];
         slot[..8].copy_from_slice(&self.sequence.to_le_bytes());
-        slot[8] = match self.state {
-            State::Open => 0,
-            State::Closed => 1,
-            State::Cut => 2,
-        };
+        slot[8] = self.state as u8;
         slot[9..17].copy_from_slice(&self.synced.to_le_bytes());
         slot[17..25].copy_from_slice(&self.end.to_le_bytes());
         let sum = hash(&slot[..25]);
@@ -72,12 +120,7 @@ impl Status {
     fn parse(slot: &[u8]) -> Option<Self> {
         let (fields, sum) = slot.split_last_chunk::<4>()?;
         let number = |at: usize| fields.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-        let state = match fields.get(8)? {
-            0 => State::Open,
-            1 => State::Closed,
-            2 => State::Cut,
-            _ => return None,
-        };
+        let state = *State::ALL.get(usize::from(*fields.get(8)?))?;
         let status = Self { sequence: number(0)?, state, synced: number(9)?, end: number(17)? };
         (hash(fields) == u32::from_le_bytes(*sum)).then_some(status)
     }
@@ -90,28 +133,31 @@ pub(crate) enum FrontError {
     Version(u16),
 }
 
-/// The front of a file with a status, up to the first record.
-pub(crate) fn front(status: Status) -> Vec<u8> {
+/// The front of a file, up to the first record.
+pub(crate) fn front(place: Place, status: Status) -> Vec<u8> {
     let mut front = vec![0; RECORDS_AT];
     front[..8].copy_from_slice(&MAGIC);
     front[8..10].copy_from_slice(&VERSION.to_le_bytes());
+    front[PLACE_FROM..PLACE_FROM + PLACE].copy_from_slice(&place.to_bytes());
     let at = SLOTS[(status.sequence % 2) as usize];
     front[at..at + SLOT].copy_from_slice(&status.to_bytes());
     front
 }
 
-/// Parses the front of a file. If both slots are damaged, the journal counts as open with nothing known to be on disk.
-pub(crate) fn parse_front(front: &[u8]) -> Result<Status, FrontError> {
+/// Parses the front of a file. If both slots are damaged, the segment counts as open with nothing known to be on disk.
+pub(crate) fn parse_front(front: &[u8]) -> Result<(Place, Status), FrontError> {
     let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
     let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
-    match version {
-        Some(VERSION) if magic && front.len() >= RECORDS_AT => {}
-        Some(version) if magic && version != VERSION => return Err(FrontError::Version(version)),
-        _ => return Err(FrontError::NotAJournal),
-    }
+    let place = match version {
+        Some(version) if magic && !(OLDEST..=VERSION).contains(&version) => return Err(FrontError::Version(version)),
+        Some(_) if !magic || front.len() < RECORDS_AT => return Err(FrontError::NotAJournal),
+        Some(VERSION) => Place::parse(&front[PLACE_FROM..PLACE_FROM + PLACE]).ok_or(FrontError::NotAJournal)?,
+        Some(_) => Place::FIRST,
+        None => return Err(FrontError::NotAJournal),
+    };
     let slots = SLOTS.iter().filter_map(|&at| Status::parse(&front[at..at + SLOT]));
     let unknown = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
-    Ok(slots.max_by_key(|status| status.sequence).unwrap_or(unknown))
+    Ok((place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
 }
 
 #[cfg(test)]
@@ -122,27 +168,35 @@ mod tests {
     fn the_newest_valid_slot_counts() {
         let first = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
         let second = Status { sequence: 5, state: State::Closed, synced: 9_999, end: 9_999 };
-        let mut bytes = front(first);
-        assert_eq!(parse_front(&bytes), Ok(first));
+        let place = Place { number: 3, position: Some(70_000) };
+        let mut bytes = front(place, first);
+        assert_eq!(parse_front(&bytes), Ok((place, first)));
         let at = usize::try_from(second.offset()).unwrap();
         bytes[at..at + SLOT].copy_from_slice(&second.to_bytes());
-        assert_eq!(parse_front(&bytes), Ok(second));
+        assert_eq!(parse_front(&bytes), Ok((place, second)));
         for byte in at..at + SLOT {
             let mut torn = bytes.clone();
             torn[byte] ^= 0x10;
-            assert_eq!(parse_front(&torn), Ok(first), "byte {byte}");
+            assert_eq!(parse_front(&torn), Ok((place, first)), "byte {byte}");
         }
     }
 
     #[test]
     fn other_files_and_other_versions_are_distinguished() {
-        let bytes = front(Status { sequence: 0, state: State::Open, synced: 0, end: 0 });
+        let bytes = front(Place::FIRST, Status { sequence: 0, state: State::Open, synced: 0, end: 0 });
         assert_eq!(parse_front(&bytes[..RECORDS_AT - 1]), Err(FrontError::NotAJournal));
         assert_eq!(parse_front(b""), Err(FrontError::NotAJournal));
         let mut newer = bytes.clone();
         newer[8] = 7;
         assert_eq!(parse_front(&newer), Err(FrontError::Version(7)));
         assert_eq!(parse_front(&newer[..10]), Err(FrontError::Version(7)));
+        let mut older = bytes.clone();
+        older[8] = 1;
+        older[PLACE_FROM..PLACE_FROM + PLACE].fill(0);
+        assert_eq!(parse_front(&older).map(|(place, _)| place), Ok(Place::FIRST));
+        let mut elsewhere = bytes.clone();
+        elsewhere[PLACE_FROM] ^= 2;
+        assert_eq!(parse_front(&elsewhere), Err(FrontError::NotAJournal), "its place is not known");
         let mut other = bytes;
         other[0] = b'P';
         assert_eq!(parse_front(&other), Err(FrontError::NotAJournal));

@@ -8,14 +8,15 @@
 //! - [`JournalHold`] makes a host hold outputs back until they may be sent, as the [`SyncPolicy`] requires.
 //! - [`Reader`] reads a journal record by record ([`Entry`]), independent of the game.
 //! - [`Excerpt`] writes a part of a match into a new journal.
-//! - [`Disk`] stores the bytes: a file, or a simulated disk with faults.
+//! - [`open`] opens a [`Journal`] for reading, and [`list`] finds those in a directory.
+//! - [`prune`] removes those that are too many or too old.
+//! - [`Disk`] stores the bytes: files of this machine, or a simulated disk with faults.
 //!
 //! `docs/journal.md` describes the format and the guarantees.
 
 mod codec;
 mod disk;
 mod excerpt;
-mod files;
 mod head;
 mod journal;
 mod layout;
@@ -24,26 +25,42 @@ mod reader;
 mod record;
 mod replay;
 mod resume;
+mod retention;
 mod room;
 mod scribe;
+mod segment;
 mod sink;
+mod source;
 mod spool;
+mod sync;
 mod sync_policy;
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod tests;
 
-pub use disk::Disk;
+pub use disk::{About, Disk, DiskFile, Identity, SharedFile, SystemDisk};
 pub use excerpt::Excerpt;
-pub use files::{EXTENSION, create, list, open_to_resume};
 pub use head::{Head, HeadError};
-pub use journal::{MAX_SIZE, Parts, Writing, open};
+pub use journal::{MAX_SIZE, Parts, Writing};
 pub use layout::State;
 pub use reader::{Entry, ReadError, Reader};
-pub use record::{Arrival, ArrivalKind, Mark, Note, Peer, Snapshot};
-pub use replay::{Divergence, Replay};
-pub use resume::{Farewell, Resumable, ResumeError, find};
+pub use record::{Arrival, Mark, Note, Peer, Snapshot};
+pub use replay::{Divergence, Replay, encode_state};
+pub use resume::{Farewell, Resumable, ResumeError};
+pub use retention::{Found, Pruned, Retention, Surplus, Worth, find, prune, surplus};
 pub use room::{JournalEnd, JournalHold, JournalWatch, Journalled};
-pub use scribe::Scribe;
+pub use scribe::{Clock, Scribe, Step};
+pub use segment::EXTENSION;
+pub use source::{Journal, Source, open};
 pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};
+
+/// The journals in a directory, in the order of their names. A journal has the name of its first segment, even if only
+/// later ones are left.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
+    segment::list(&SystemDisk, directory)
+}
+
+/// Whether there is a journal with this name, or what is left of it.
+pub fn exists(path: &std::path::Path) -> bool {
+    path.is_file() || segment::exists(&SystemDisk, path)
+}

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netcore::{Gone, PeerId};
+use netcore::{Gone, Input, PeerId};
 
-use crate::record::{ArrivalKind, Peer};
+use crate::record::Peer;
 
 /// The peers of a room.
 ///
@@ -53,27 +53,27 @@ impl Peers {
         Some(peer)
     }
 
-    /// Applies the effects of an arrival; new peers get the next free slot. Returns the peers that were closed.
-    pub(crate) fn follow(&mut self, what: Option<&ArrivalKind>, closed: impl Iterator<Item = PeerId>) -> Vec<Peer> {
-        match what {
-            Some(ArrivalKind::Connected(peer)) => self.connect(self.free_slot(), peer.clone()),
+    /// Applies the effects of an input; new peers get the next free slot. Returns the peers that were closed.
+    pub(crate) fn follow<M>(&mut self, input: &Input<'_, M>, closed: impl Iterator<Item = PeerId>) -> Vec<Peer> {
+        match input {
             // A peer that only shut down its sending half stays until the room closes it.
-            Some(ArrivalKind::Disconnected { peer, why }) if *why != Gone::Left => {
+            Input::Disconnected { peer, why } if *why != Gone::Left => {
                 self.close(*peer);
             }
-            _ => {}
+            _ => {
+                if let Some(peer) = Peer::of(input) {
+                    self.connect(self.free_slot(), peer);
+                }
+            }
         }
         closed.filter_map(|peer| self.close(peer)).collect()
     }
 
-    /// The slot for the record of an arrival; `None` if it concerns an unknown peer.
-    pub(crate) fn slot_of(&self, what: &ArrivalKind) -> Option<u32> {
-        match what {
-            ArrivalKind::Connected(_) => Some(self.free_slot()),
-            ArrivalKind::Elapsed | ArrivalKind::Stop(_) => Some(0),
-            ArrivalKind::Bytes { peer, .. } | ArrivalKind::Refresh(peer) | ArrivalKind::Disconnected { peer, .. } => {
-                self.slot(*peer)
-            }
+    /// The slot for the record of an input; `None` if it concerns an unknown peer.
+    pub(crate) fn slot_of<M>(&self, input: &Input<'_, M>) -> Option<u32> {
+        match input {
+            Input::Connected { .. } => Some(self.free_slot()),
+            _ => input.peer().map_or(Some(0), |peer| self.slot(peer)),
         }
     }
 

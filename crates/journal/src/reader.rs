@@ -1,22 +1,23 @@
 //! Reads a journal.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     io::{self, Read},
     sync::Arc,
 };
 
 use bytes::Bytes;
-use netcore::{Gone, Leave, PeerId, Time};
+use netcore::{DecodeError, Gone, Input, Leave, PeerId, Time};
 use thiserror::Error;
 
 use crate::{
     codec,
     head::Head,
-    layout::{self, FrontError, RECORDS, State, Status},
+    layout::{self, RECORDS, State, Status},
     record::{
-        self, Arrival, ArrivalKind, BYTES, CONNECTED, DISCONNECTED, ELAPSED, NOTE, Note, Peer, REFRESH, STOP, Snapshot,
+        self, Arrival, CONNECTED, DISCONNECTED, ELAPSED, MALFORMED, MESSAGE, NOTE, Note, Peer, REFRESH, STOP, Snapshot,
     },
+    segment::{self, Positions},
 };
 
 /// Why a journal cannot be read, or not to its end.
@@ -65,9 +66,15 @@ pub enum Entry {
 #[derive(Debug, Clone)]
 pub struct Reader<R> {
     source: R,
+    // The segments after this one.
+    following: VecDeque<Following<R>>,
     status: Status,
     // Shared by clones, because it may contain a map or a state.
     head: Arc<Head>,
+    // The head of the segment that was just entered.
+    entered: Option<Arc<Head>>,
+    segment: u32,
+    positions: Positions,
     offset: u64,
     // The end of the records, as far as it is known.
     end: u64,
@@ -76,6 +83,15 @@ pub struct Reader<R> {
     slots: BTreeMap<u32, PeerId>,
     body: Vec<u8>,
     torn: u64,
+}
+
+/// A segment that has not been read yet.
+#[derive(Debug, Clone)]
+struct Following<R> {
+    source: R,
+    length: u64,
+    // The position of its first record.
+    position: u64,
 }
 
 /// A record in the file.
@@ -93,22 +109,17 @@ impl<R: Read> Reader<R> {
     pub fn new(mut source: R, length: u64) -> Result<Self, ReadError> {
         let mut front = vec![];
         source.by_ref().take(RECORDS).read_to_end(&mut front)?;
-        let status = layout::parse_front(&front).map_err(|error| match error {
-            // A journal whose front was not written completely.
-            FrontError::NotAJournal
-                if !front.is_empty() && front.iter().zip(layout::MAGIC).all(|(one, two)| *one == two) =>
-            {
-                ReadError::Empty
-            }
-            FrontError::NotAJournal => ReadError::NotAJournal,
-            FrontError::Version(version) => ReadError::Version(version),
-        })?;
+        let (place, status) = segment::parse_front(&front)?;
         let end = if status.end == 0 { length } else { status.end };
         let head = Arc::default();
         let mut reader = Self {
             source,
+            following: VecDeque::new(),
             status,
             head,
+            entered: None,
+            segment: place.number,
+            positions: Positions::FIRST,
             offset: RECORDS,
             end,
             sum: 0,
@@ -123,6 +134,7 @@ impl<R: Read> Reader<R> {
         }
         let damaged = ReadError::Damaged { offset: RECORDS, what: "it does not describe a match" };
         let head: Head = codec::decode_all(&reader.body).map_err(|_| damaged)?;
+        reader.positions = Positions::new(place, reader.offset);
         if let Some(base) = &head.base {
             reader.continue_from(base);
         }
@@ -130,17 +142,94 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
+    /// Reads the segments of a journal: the first that is left, of `length` bytes, and those after it, each with its length
+    /// and the position of its first record.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the first is not a journal.
+    pub(crate) fn chain(
+        first: R,
+        length: u64,
+        following: impl IntoIterator<Item = (R, u64, u64)>,
+    ) -> Result<Self, ReadError> {
+        let mut reader = Self::new(first, length)?;
+        let following = following.into_iter();
+        reader.following = following.map(|(source, length, position)| Following { source, length, position }).collect();
+        reader.limit();
+        Ok(reader)
+    }
+
+    // What the next segment has too is read there.
+    fn limit(&mut self) {
+        if let Some(next) = self.following.front() {
+            self.end = self.end.min(self.positions.offset(next.position));
+        }
+    }
+
+    // Goes on with the next segment. Returns `false` if there is none.
+    fn enter_next(&mut self) -> Result<bool, ReadError> {
+        let Some(Following { source, length, position }) = self.following.pop_front() else {
+            if self.status.state == State::Continued {
+                return Err(ReadError::Damaged {
+                    offset: self.offset,
+                    what: "the segment that continues it is missing",
+                });
+            }
+            return Ok(false);
+        };
+        if self.position() < position {
+            let damaged = ReadError::Damaged { offset: self.offset, what: "it ends before the next segment begins" };
+            return Err(damaged);
+        }
+        let next = Self::new(source, length)?;
+        if next.head.id != self.head.id {
+            let damaged = ReadError::Damaged { offset: RECORDS, what: "the segment is of another journal" };
+            return Err(damaged);
+        }
+        let following = std::mem::take(&mut self.following);
+        *self = Self { following, head: Arc::clone(&self.head), entered: Some(next.head), ..next };
+        self.limit();
+        Ok(true)
+    }
+
+    /// Moves to the end without decoding the records.
+    pub(crate) fn skip_to_end(&mut self) -> Result<(), ReadError> {
+        loop {
+            match self.raw()? {
+                Raw::Whole => {}
+                Raw::End | Raw::Torn if self.enter_next()? => {}
+                Raw::End | Raw::Torn => return Ok(()),
+            }
+        }
+    }
+
+    /// Whether it is complete. Before the last segment, it is continued.
+    pub const fn state(&self) -> State {
+        self.status.state
+    }
+
+    /// The number of the present segment, from 1.
+    pub const fn segment(&self) -> u32 {
+        self.segment
+    }
+
+    /// The head of the segment that the last call of [`next`](Self::next) has gone on to, if it has. Its state is that before
+    /// the record that was returned.
+    pub fn entered(&mut self) -> Option<Arc<Head>> {
+        self.entered.take()
+    }
+
+    /// The position of the next record: its offset, if the journal were one file.
+    pub const fn position(&self) -> u64 {
+        self.positions.position(self.offset)
+    }
+
     /// The description of the match.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// Whether it is complete.
-    pub const fn state(&self) -> State {
-        self.status.state
-    }
-
-    /// The offset of the next record.
+    /// The offset of the next record in its segment.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
@@ -153,10 +242,6 @@ impl<R: Read> Reader<R> {
     /// The time of the last record.
     pub fn time(&self) -> Time {
         Time::from_nanos(self.micros.saturating_mul(1_000))
-    }
-
-    pub(crate) const fn status(&self) -> Status {
-        self.status
     }
 
     /// Whether this slot belongs to this peer.
@@ -174,11 +259,15 @@ impl<R: Read> Reader<R> {
     /// [`ReadError`] when it cannot be read.
     #[allow(clippy::should_implement_trait, reason = "an iterator of results would hide that nothing follows an error")]
     pub fn next(&mut self) -> Result<Option<Entry>, ReadError> {
-        let offset = self.offset;
-        match self.raw()? {
-            Raw::Whole => {}
-            Raw::End | Raw::Torn => return Ok(None),
+        let mut offset = self.offset;
+        loop {
+            match self.raw()? {
+                Raw::Whole => break,
+                Raw::End | Raw::Torn if self.enter_next()? => offset = self.offset,
+                Raw::End | Raw::Torn => return Ok(None),
+            }
         }
+        let position = self.positions.position(offset);
         let damaged = |what| ReadError::Damaged { offset, what };
         let mut body = &self.body[..];
         let head = record::Head::take(&mut body).ok_or(damaged("it has no head"))?;
@@ -187,7 +276,7 @@ impl<R: Read> Reader<R> {
             let note: Note = codec::decode_all(body).map_err(|_| damaged("its note is not valid"))?;
             match &note {
                 Note::Mark(mark) => self.micros = self.micros.max(mark.time.as_nanos() / 1_000),
-                Note::Snapshot(snapshot) if snapshot.offset > offset => {
+                Note::Snapshot(snapshot) if snapshot.offset > position => {
                     return Err(damaged("it is the state after a later record"));
                 }
                 _ => {}
@@ -196,27 +285,32 @@ impl<R: Read> Reader<R> {
         }
         let check: u8 = record::take(&mut body).ok_or(damaged("it is too short"))?;
         let peer = self.slots.get(&head.slot).copied().ok_or(damaged("it concerns an unknown peer"));
-        let kind = match head.kind {
-            BYTES => ArrivalKind::Bytes { peer: peer?, bytes: Bytes::copy_from_slice(body) },
-            ELAPSED => ArrivalKind::Elapsed,
-            REFRESH => ArrivalKind::Refresh(peer?),
+        let input = match head.kind {
+            MESSAGE => Input::Message { peer: peer?, message: Bytes::copy_from_slice(body) },
+            MALFORMED => {
+                let why: DecodeError = codec::decode_all(body).map_err(|_| damaged("its error is not valid"))?;
+                Input::Malformed { peer: peer?, why }
+            }
+            ELAPSED => Input::Elapsed,
+            REFRESH => Input::Refresh { peer: peer? },
             DISCONNECTED => {
                 let why: Gone =
                     codec::decode_all(body).map_err(|_| damaged("its reason for disconnecting is not valid"))?;
-                ArrivalKind::Disconnected { peer: peer?, why }
+                Input::Disconnected { peer: peer?, why }
             }
             CONNECTED => {
-                let peer: Peer = codec::decode_all(body).map_err(|_| damaged("its peer is not valid"))?;
-                self.slots.insert(head.slot, peer.peer);
-                ArrivalKind::Connected(peer)
+                let Peer { peer, role, link, address } =
+                    codec::decode_all(body).map_err(|_| damaged("its peer is not valid"))?;
+                self.slots.insert(head.slot, peer);
+                Input::Connected { peer, role, link, address: address.into() }
             }
             STOP => {
                 let leave: Leave = codec::decode_all(body).map_err(|_| damaged("its way to stop is not valid"))?;
-                ArrivalKind::Stop(leave)
+                Input::Stop(leave)
             }
             _ => return Err(damaged("its kind is unknown")),
         };
-        Ok(Some(Entry::Arrival(Arrival { time: self.time(), kind, check })))
+        Ok(Some(Entry::Arrival(Arrival { time: self.time(), input, check })))
     }
 
     // Continues from the state of a snapshot.
@@ -286,13 +380,18 @@ impl<R: Read> Reader<R> {
 
 /// Reading from a snapshot.
 impl<R: Read + io::Seek> Reader<R> {
-    /// Moves to the first record that `snapshot` does not include. It must belong to this journal.
+    /// Moves to the first record that `snapshot` does not include. It must belong to this journal, and not to a segment
+    /// before the present one.
     ///
     /// # Errors
     /// When the source cannot seek.
     pub fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), ReadError> {
-        self.source.seek(io::SeekFrom::Start(snapshot.offset))?;
-        self.offset = snapshot.offset;
+        while self.following.front().is_some_and(|next| next.position <= snapshot.offset) {
+            self.offset = self.end;
+            self.enter_next()?;
+        }
+        self.offset = self.positions.offset(snapshot.offset);
+        self.source.seek(io::SeekFrom::Start(self.offset))?;
         self.sum = snapshot.sum;
         self.continue_from(snapshot);
         Ok(())

@@ -19,7 +19,7 @@
 
 use bytes::Bytes;
 use crc32fast::Hasher;
-use netcore::{Gone, Leave, Link, Outcome, PeerId, Role, Time};
+use netcore::{Input, Link, Outcome, PeerId, Role, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::codec;
@@ -27,7 +27,7 @@ use crate::codec;
 /// Limit on the size of a body in bytes; only snapshots come near it.
 pub(crate) const MAX_BODY: usize = 32 << 20;
 
-pub(crate) const BYTES: u64 = 0;
+pub(crate) const MESSAGE: u64 = 0;
 pub(crate) const ELAPSED: u64 = 1;
 pub(crate) const CONNECTED: u64 = 2;
 pub(crate) const DISCONNECTED: u64 = 3;
@@ -35,61 +35,22 @@ pub(crate) const REFRESH: u64 = 4;
 pub(crate) const STOP: u64 = 5;
 /// A [`Note`], not an arrival.
 pub(crate) const NOTE: u64 = 6;
+pub(crate) const MALFORMED: u64 = 7;
 
 /// The slot follows the head.
 const FAR_SLOT: u64 = 63;
 /// With a longer gap between two records the head would take more than 5 bytes, so a [`Mark`] is inserted.
 pub(crate) const LONGEST_GAP: u64 = 1 << 23;
 
-/// An input of the room.
+/// An input of the room that changed something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The time of the input.
     pub time: Time,
-    /// The input.
-    pub kind: ArrivalKind,
+    /// The input. Journals of earlier versions have malformed messages as messages.
+    pub input: Input<'static, Bytes>,
     /// The lowest byte of the digest of the room after the input.
     pub check: u8,
-}
-
-/// The kind of an arrival: like [`RoomInput`](netcore::RoomInput), with the bytes that the room took.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArrivalKind {
-    /// A peer connected.
-    Connected(Peer),
-    /// A message, well-formed or not.
-    Bytes {
-        /// Its sender.
-        peer: PeerId,
-        /// The bytes that the room took or discarded.
-        bytes: Bytes,
-    },
-    /// The peer lost its state and was updated.
-    Refresh(PeerId),
-    /// A peer disconnected.
-    Disconnected {
-        /// The peer.
-        peer: PeerId,
-        /// The reason.
-        why: Gone,
-    },
-    /// The deadline of the room was reached.
-    Elapsed,
-    /// The server was shut down.
-    Stop(Leave),
-}
-
-impl ArrivalKind {
-    /// The peer concerned.
-    pub const fn peer(&self) -> Option<PeerId> {
-        match self {
-            Self::Connected(Peer { peer, .. })
-            | Self::Bytes { peer, .. }
-            | Self::Refresh(peer)
-            | Self::Disconnected { peer, .. } => Some(*peer),
-            Self::Elapsed | Self::Stop(_) => None,
-        }
-    }
 }
 
 /// A peer of a room.
@@ -164,28 +125,40 @@ impl Snapshot {
     }
 }
 
-impl ArrivalKind {
-    /// The kind of its record.
-    pub(crate) const fn record_kind(&self) -> u64 {
-        match self {
-            Self::Connected(_) => CONNECTED,
-            Self::Bytes { .. } => BYTES,
-            Self::Refresh(_) => REFRESH,
-            Self::Disconnected { .. } => DISCONNECTED,
-            Self::Elapsed => ELAPSED,
-            Self::Stop(_) => STOP,
+impl Peer {
+    /// The peer that connected.
+    pub(crate) fn of<M>(input: &Input<'_, M>) -> Option<Self> {
+        match input {
+            Input::Connected { peer, role, link, address } => {
+                Some(Self { peer: *peer, role: *role, link: *link, address: address.to_string() })
+            }
+            _ => None,
         }
     }
+}
 
-    /// Appends everything after the head and the digest byte.
-    pub(crate) fn put(&self, body: &mut Vec<u8>) {
-        match self {
-            Self::Bytes { bytes, .. } => body.extend_from_slice(bytes),
-            Self::Connected(peer) => codec::encode(peer, body),
-            Self::Disconnected { why, .. } => codec::encode(why, body),
-            Self::Stop(leave) => codec::encode(leave, body),
-            Self::Refresh(_) | Self::Elapsed => {}
-        }
+/// The kind of the record of an input.
+pub(crate) const fn kind_of<M>(input: &Input<'_, M>) -> u64 {
+    match input {
+        Input::Connected { .. } => CONNECTED,
+        Input::Message { .. } => MESSAGE,
+        Input::Malformed { .. } => MALFORMED,
+        Input::Refresh { .. } => REFRESH,
+        Input::Disconnected { .. } => DISCONNECTED,
+        Input::Elapsed => ELAPSED,
+        Input::Stop(_) => STOP,
+    }
+}
+
+/// Appends everything after the head and the digest byte.
+pub(crate) fn put_input(input: &Input<'_, impl AsRef<[u8]>>, body: &mut Vec<u8>) {
+    match input {
+        Input::Message { message, .. } => body.extend_from_slice(message.as_ref()),
+        Input::Connected { peer, role, link, address } => codec::encode(&(peer, role, link, address), body),
+        Input::Malformed { why, .. } => codec::encode(why, body),
+        Input::Disconnected { why, .. } => codec::encode(why, body),
+        Input::Stop(leave) => codec::encode(leave, body),
+        Input::Refresh { .. } | Input::Elapsed => {}
     }
 }
 
@@ -242,6 +215,19 @@ pub(crate) fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     let (length, prefix) = codec::decode::<u64>(front)?;
     let length = usize::try_from(length).ok().filter(|length| (1..=MAX_BODY).contains(length))?;
     Some((prefix + 4, length))
+}
+
+/// Whether these are records one after the other, of which the first follows one with this checksum.
+pub(crate) fn are_whole(records: &[u8], mut sum: u32) -> bool {
+    let mut rest = records;
+    while let Some((front, body)) = lengths(rest) {
+        let Some(record) = rest.get(..front + body) else { return false };
+        if !check(&record[..front], &record[front..], &mut sum) {
+            return false;
+        }
+        rest = &rest[front + body..];
+    }
+    rest.is_empty()
 }
 
 /// Verifies a record, where `front` is everything before its body. Updates `sum` if the record is valid.

@@ -1,13 +1,12 @@
 //! Replays matches.
 
-use bytes::BytesMut;
-use netcore::{Hosted, Leave, Outbox, PeerId, Progress, Recorded, Room, RoomInput, StateError, Time};
+use netcore::{Hosted, Input, Leave, Outbox, PeerId, Progress, Recorded, Room, StateError, Time};
 use thiserror::Error;
 
 use crate::{
-    Arrival, ArrivalKind, Head, HeadError, Mark, Peer, Snapshot, codec,
+    Arrival, Head, HeadError, Mark, Peer, Snapshot, codec,
     peers::Peers,
-    room::{RoomProgress, check_of},
+    room::{RoomProgress, check_byte},
 };
 
 /// A replay that differs from the match.
@@ -87,38 +86,19 @@ impl<E: Recorded> Replay<E> {
     /// [`Divergence`] when the result differs from the match. The replay must not be continued then.
     pub fn apply(&mut self, arrival: &Arrival, out: &mut Outbox) -> Result<Vec<Peer>, Divergence> {
         self.arrivals += 1;
-        let arrivals = self.arrivals;
-        let diverges = |what| Divergence { arrival: arrivals, what };
         self.time = arrival.time;
         let mark = out.mark();
-        let now = arrival.time;
-        let input = match &arrival.kind {
-            ArrivalKind::Connected(Peer { peer, role, link, address }) => {
-                RoomInput::Connected { peer: *peer, role: *role, link: *link, address }
-            }
-            ArrivalKind::Bytes { peer, bytes } => {
-                let mut bytes = BytesMut::from(&bytes[..]);
-                let progress = self.room.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, out);
-                if !bytes.is_empty() || !matches!(progress, Progress::Decoded | Progress::Malformed(_)) {
-                    return Err(diverges("the message is not accepted"));
-                }
-                self.compare(arrival.check)?;
-                return Ok(self.peers.follow(None, out.closed_since(mark)));
-            }
-            ArrivalKind::Refresh(peer) => RoomInput::Refresh { peer: *peer },
-            ArrivalKind::Disconnected { peer, why } => RoomInput::Disconnected { peer: *peer, why: *why },
-            ArrivalKind::Elapsed => RoomInput::Elapsed,
-            ArrivalKind::Stop(leave) => RoomInput::Stop(*leave),
-        };
-        if self.room.input(now, input, out) != Progress::Decoded {
-            return Err(diverges("the match is already over"));
+        if self.room.input(arrival.time, arrival.input.borrowed(), out) == Progress::Ignored {
+            let over = self.room.outcome().is_some();
+            let what = if over { "the match is already over" } else { "the message is not accepted" };
+            return Err(Divergence { arrival: self.arrivals, what });
         }
         self.compare(arrival.check)?;
-        Ok(self.peers.follow(Some(&arrival.kind), out.closed_since(mark)))
+        Ok(self.peers.follow(&arrival.input, out.closed_since(mark)))
     }
 
     fn compare(&self, check: u8) -> Result<(), Divergence> {
-        let same = check_of(&self.room) == check;
+        let same = check_byte(self.room.digest()) == check;
         same.then_some(()).ok_or(Divergence { arrival: self.arrivals, what: "the digest differs" })
     }
 
@@ -140,8 +120,7 @@ impl<E: Recorded> Replay<E> {
     /// The present state, from which a replay can start later.
     pub fn snapshot(&self) -> Snapshot {
         let mark = Mark { time: self.time, arrivals: self.arrivals, digest: self.room.digest() };
-        let mut state = vec![];
-        codec::encode(&self.room.state(), &mut state);
+        let state = encode_state(&self.room);
         let peers = self.peers.iter().cloned().collect();
         Snapshot { mark, offset: 0, sum: 0, next_peer: self.peers.next(), peers, state }
     }
@@ -161,8 +140,15 @@ impl<E: Recorded> Replay<E> {
     }
 
     /// Processes an input that is not part of the match, such as a watcher of the replay.
-    pub fn add(&mut self, input: RoomInput<'_>, out: &mut Outbox) {
-        debug_assert!(!matches!(input, RoomInput::Stop(Leave::Over)), "a replay ends by itself");
+    pub fn add(&mut self, input: Input<'_, &[u8]>, out: &mut Outbox) {
+        debug_assert!(!matches!(input, Input::Stop(Leave::Over)), "a replay ends by itself");
         self.room.input(self.time, input, out);
     }
+}
+
+/// The state of a room as a snapshot contains it.
+pub fn encode_state<E: Recorded>(room: &Hosted<E>) -> Vec<u8> {
+    let mut state = vec![];
+    codec::encode(&room.state(), &mut state);
+    state
 }

@@ -2,24 +2,29 @@
 
 use std::{
     collections::VecDeque,
-    fs::File,
-    io::{self, Read, Seek},
+    io,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use bytes::Bytes;
-use netcore::{Link, Outbox, Outcome, Output, PeerId, Recorded, Room, Time, To};
+use netcore::{
+    Link, Outbox, Outcome, Output, PeerId, Recorded, Room, Time, To,
+    probe::{self, Planted},
+};
 use thiserror::Error;
 use tracing::warn;
 
 use crate::{
-    Arrival, Divergence, Entry, Head, HeadError, Note, Parts, Peer, ReadError, Reader, Replay, Snapshot, Writing,
-    files,
-    layout::{RECORDS, State, Status},
-    sink::Start,
-    spool::Spool,
+    Arrival, Divergence, Entry, Head, HeadError, Journal, Note, Parts, Peer, ReadError, Reader, Replay, Snapshot,
+    Source, Writing,
+    disk::{Disk, rewrite},
+    layout::{self, Place, RECORDS, State, Status, VERSION, VERSION_AT},
+    segment::{self, Segment},
+    sink::{Current, Start},
+    spool,
 };
 
 /// Peers closed this long before the end receive their last messages again, which may not have been sent.
@@ -87,29 +92,48 @@ pub struct Resumable<E: Recorded> {
     pub farewells: Vec<Farewell>,
     /// Lost bytes after the last complete record.
     pub torn: u64,
-    /// The end of the records.
+    /// The name of its journal.
+    pub journal: PathBuf,
+    segments: Segments,
+    // The offset of the end of the records in the last segment, and its checksum.
     end: u64,
     sum: u32,
-    status: Status,
     replay: Replay<E>,
 }
 
+/// The files of a journal that is locked.
+#[derive(Debug)]
+struct Segments {
+    last: Segment,
+    // The bytes of the last one that count, and the records that only spools have.
+    whole: u64,
+    tail: Arc<[u8]>,
+    older: VecDeque<(PathBuf, u64)>,
+}
+
 impl<E: Recorded> Resumable<E> {
-    /// Reads a journal of `length` bytes.
+    /// Locks and reads the journal at `path`, or the newest one of the game if that is a directory.
     ///
     /// # Errors
-    /// [`ResumeError`] when it cannot be resumed.
-    pub fn read(mut source: impl Read + Seek, length: u64) -> Result<Self, ResumeError> {
-        let (newest, over) = survey(&mut source, length)?;
-        source.rewind()?;
-        let mut reader = Reader::new(source, length)?;
-        if reader.state() == State::Cut {
+    /// [`ResumeError`] when there is none, a server is writing it, or it cannot be resumed.
+    pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self, ResumeError> {
+        let journal = find::<E>(disk, path)?;
+        let claimed = segment::claim(disk, &journal)?.ok_or(ResumeError::InUse)?;
+        let older = claimed.iter().rev().skip(1).rev().map(|segment| (segment.path.clone(), segment.length)).collect();
+        let opened = Journal::claimed(disk, journal.clone(), claimed)?;
+        let Survey { mut reader, newest, over, broken } = survey(&opened)?;
+        if broken {
+            return Err(ResumeError::Broken);
+        }
+        // That of the last segment: the replay may begin in an earlier one.
+        if opened.last()?.state() == State::Cut {
             return Err(ResumeError::Cut);
         }
         let head = reader.head().clone();
         let mut replay = match newest {
             Some(snapshot) => match Replay::restore(&head, &snapshot) {
                 Ok(replay) => {
+                    probe::mark("journal: resumed from a snapshot");
                     reader.go_to(&snapshot)?;
                     replay
                 }
@@ -127,7 +151,6 @@ impl<E: Recorded> Resumable<E> {
             match entry {
                 Entry::Arrival(arrival) => farewells.apply(&mut replay, &arrival, &mut out)?,
                 Entry::Note(Note::Mark(mark)) => replay.check(&mark)?,
-                Entry::Note(Note::Broken) => return Err(ResumeError::Broken),
                 Entry::Note(_) => {}
             }
         }
@@ -141,62 +164,75 @@ impl<E: Recorded> Resumable<E> {
         {
             return Err(ResumeError::Over(name(outcome)));
         }
+        let (last, whole, tail) = opened.into_last().ok_or(ReadError::NotAJournal)?;
+        // The incomplete record before those of the spool.
+        let torn = if tail.is_empty() { 0 } else { last.length.saturating_sub(whole) };
         Ok(Self {
             head,
             time: reader.time().max(replay.time()),
             next_peer: replay.next_peer(),
             peers: replay.peers().cloned().collect(),
             farewells: farewells.into_list(),
-            torn: reader.torn(),
+            torn: reader.torn().max(torn),
             end: reader.offset(),
             sum: reader.sum(),
-            status: reader.status(),
             replay,
+            journal,
+            segments: Segments { last, whole, tail, older },
         })
     }
 
-    /// Resumes the match and continues its journal on `disk`, after the last complete record. The caller must report
-    /// next what became of the [`peers`](Self::peers).
+    /// Resumes the match and continues its journal, after the last complete record. The caller must report next what
+    /// became of the [`peers`](Self::peers).
     ///
     /// # Errors
-    /// When the incomplete record cannot be removed.
-    pub fn resume(self, writing: &Writing, disk: impl crate::Disk + 'static, name: String) -> io::Result<Parts<E>> {
-        self.resume_with(writing, disk, name, None)
-    }
-
-    /// Resumes the match and continues its journal in the file that [`find`] returned.
-    ///
-    /// # Errors
-    /// When the incomplete record cannot be removed.
-    pub fn resume_in(self, writing: &Writing, path: &Path, file: File) -> io::Result<Parts<E>> {
-        let spool = writing.spool(&self.head, path, self.end);
-        self.resume_with(writing, file, path.display().to_string(), spool)
-    }
-
-    fn resume_with(
-        self,
-        writing: &Writing,
-        disk: impl crate::Disk + 'static,
-        name: String,
-        spool: Option<Spool>,
-    ) -> io::Result<Parts<E>> {
-        // What was not known to be on disk may never be written back by the system; see
-        // [`Disk::rewrite`](crate::Disk::rewrite).
-        disk.rewrite(self.status.synced.clamp(RECORDS, self.end), self.end)?;
-        if self.torn > 0 {
-            disk.truncate(self.end)?;
+    /// When the journal cannot be continued.
+    pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
+        let Segments { last, whole, tail, older } = self.segments;
+        let Segment { path, file, place, status, length, positions } = last;
+        if place.number > 1 {
+            // The server may have been killed before the name of the segment was on disk.
+            writing.disk.sync_directory(path.parent().unwrap_or(Path::new("")))?;
         }
-        // In both slots, so that neither can later reveal the previous end of the journal. The next sync, which
-        // precedes the next status, covers both.
-        let mut status = self.status;
+        // What was not known to be on disk may never be written back by the system.
+        rewrite(&*file, status.synced.clamp(RECORDS, whole.min(self.end)), whole.min(self.end))?;
+        if length > whole.min(self.end) {
+            file.truncate(whole.min(self.end))?;
+        }
+        if !tail.is_empty() {
+            file.write_at(whole, &tail)?;
+        }
+        if place == Place::FIRST {
+            // A journal of an older version may get records now that this version did not have.
+            file.write_at(layout::PLACE_AT, &place.to_bytes())?;
+            file.write_at(VERSION_AT, &VERSION.to_le_bytes())?;
+        }
+        let is_synced = tail.is_empty() && status.synced >= self.end;
+        // In both slots, so that neither can later reveal the previous end of the journal. The next sync includes them.
+        let mut status = status;
         for _ in 0..2 {
             status = Status { sequence: status.sequence + 1, state: State::Open, end: 0, ..status };
-            disk.write_at(status.offset(), &status.to_bytes())?;
+            file.write_at(status.offset(), &status.to_bytes())?;
+        }
+        if !is_synced {
+            file.sync()?;
+        }
+        if let Some(memory) = writing.disk.memory().filter(|_| probe::has(Planted::SpoolsOfOthersTaken)) {
+            for path in writing.disk.list(&memory)? {
+                writing.disk.remove(&path)?;
+            }
+        }
+        let previous = older.back().and_then(|(path, _)| writing.disk.open(path, false).ok());
+        for file in previous.iter().chain([&file]) {
+            spool::remove(&*writing.disk, file.about()?.identity);
         }
         let (room, mut from) = self.replay.into_parts();
         from.micros = from.micros.max(self.time.as_nanos() / 1_000);
-        let start = Start { offset: self.end, sum: self.sum, status, spool };
-        let parts = writing.attach(Box::new(disk), name, room, start, from);
+        let segment = Current { file, path, number: place.number, positions, status };
+        let (disk, position) = (Arc::clone(&writing.disk), positions.position(self.end));
+        let head = self.head.with_base(None);
+        let start = Start { disk, journal: self.journal, head, segment, older, position, sum: self.sum };
+        let parts = writing.attach(room, start, from);
         parts.0.note_resumed();
         Ok(parts)
     }
@@ -229,18 +265,41 @@ fn name(outcome: Outcome) -> &'static str {
     }
 }
 
-// Reads it once, and returns the newest snapshot and the outcome.
-fn survey(source: impl Read, length: u64) -> Result<(Option<Snapshot>, Option<Outcome>), ReadError> {
-    let mut reader = Reader::new(source, length)?;
-    let (mut newest, mut over) = (None, None);
-    while let Some(entry) = reader.next()? {
-        match entry {
-            Entry::Note(Note::Snapshot(snapshot)) => newest = Some(snapshot),
-            Entry::Note(Note::Over(outcome)) => over = Some(outcome),
-            _ => {}
+/// From where a match is replayed, and what the notes after that say.
+struct Survey {
+    // A segment that begins early enough, and the newest snapshot in it and after it that is early enough.
+    reader: Reader<Source>,
+    newest: Option<Snapshot>,
+    over: Option<Outcome>,
+    // The last arrival made the server panic.
+    broken: bool,
+}
+
+// The replay begins so early that it includes all farewells.
+fn survey(journal: &Journal) -> Result<Survey, ReadError> {
+    let mut from = journal.segments().saturating_sub(1);
+    loop {
+        let mut reader = journal.reader_from(from)?;
+        let begins = reader.head().base.as_ref().map_or(Time::ZERO, |base| base.mark.time);
+        let (mut recent, mut over, mut broken) = (VecDeque::<Snapshot>::new(), None, false);
+        let is_early = |time: Time, end: Time| time.plus(FAREWELLS) <= end;
+        while let Some(entry) = reader.next()? {
+            match entry {
+                Entry::Note(Note::Snapshot(snapshot)) => recent.push_back(snapshot),
+                Entry::Note(Note::Over(outcome)) => over = Some(outcome),
+                Entry::Note(Note::Broken) => broken = true,
+                _ => {}
+            }
+            while recent.get(1).is_some_and(|second| is_early(second.mark.time, reader.time())) {
+                recent.pop_front();
+            }
         }
+        let newest = recent.pop_front().filter(|snapshot| is_early(snapshot.mark.time, reader.time()));
+        if newest.is_some() || from == 0 || is_early(begins, reader.time()) {
+            return Ok(Survey { reader: journal.reader_from(from)?, newest, over, broken });
+        }
+        from -= 1;
     }
-    Ok((newest, over))
 }
 
 /// The last messages to peers that were closed in the last second.
@@ -289,28 +348,23 @@ impl Farewells {
     }
 }
 
-/// Opens and locks the journal at `path`, or the newest one of the game if that is a directory.
-///
-/// # Errors
-/// [`ResumeError`] when there is none, or a server is writing it.
-pub fn find<E: Recorded>(path: &Path) -> Result<(PathBuf, File), ResumeError> {
-    let path = if path.is_dir() {
-        let mut own = files::list(path)?;
-        own.retain(|path| is_of(path, E::GAME));
-        // By the time of the last write; the name has the time of its creation.
-        own.sort_by_cached_key(|path| path.metadata().and_then(|file| file.modified()).ok());
-        own.pop().ok_or(ResumeError::None(E::GAME))?
-    } else {
-        path.to_owned()
-    };
-    let mut file = files::open_to_resume(&path)?.ok_or(ResumeError::InUse)?;
-    files::recover(&file)?;
-    file.rewind()?;
-    Ok((path, file))
+// The name of the journal at `path`, or of the newest one of the game if that is a directory.
+fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeError> {
+    if !disk.is_directory(path) {
+        return Ok(segment::journal_of(disk, path)?);
+    }
+    let mut own = segment::list(disk, path)?;
+    own.retain(|path| is_of(path, E::GAME));
+    // By the time of the last write; the name has the time of its creation.
+    own.sort_by_cached_key(|journal| {
+        let segments = segment::segments(disk, journal, false).ok()?;
+        segments.last()?.file.about().ok().map(|about| about.modified)
+    });
+    own.pop().ok_or(ResumeError::None(E::GAME))
 }
 
-// By its name, so that journals of other games need not be read.
-fn is_of(path: &Path, game: &str) -> bool {
+/// Whether a journal is of this game: by its name, so that those of other games need not be read.
+pub(crate) fn is_of(path: &Path, game: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.and_then(|name| name.strip_prefix(game)).is_some_and(|rest| rest.starts_with('-'))
 }

@@ -2,24 +2,25 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
-use netcore::{Admission, Hosted, Leave, Outbox, Outcome, PeerId, Progress, Recorded, Room, RoomInput, Status, Time};
-use netshell::Hold;
+use netcore::{
+    Admission, Hold, Hosted, Input, Leave, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time,
+    Trace,
+    probe::{self, Planted},
+};
 use tracing::error;
 
 use crate::{
     codec,
     peers::Peers,
-    record::{ArrivalKind, BYTES, Head, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, Peer, Snapshot},
+    record::{self, Head, LONGEST_GAP, MAX_BODY, Mark, NOTE, Note, Snapshot},
     scribe::Scribe,
     sink::Sink,
+    sync::{AtomicBool, AtomicU64, Ordering},
 };
 
 /// Arrivals between two marks.
@@ -29,8 +30,8 @@ const SNAPSHOT_AFTER: u64 = 128 << 10;
 const SNAPSHOT_SHARE: u64 = 4;
 /// Limit on the size of a snapshot; for a larger state a replay is cheaper.
 const MAX_SNAPSHOT: usize = 16 << 20;
-/// How long a panicking server waits for its journal.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of a record before its body: its checksum, and its length if that is at most 250.
+const FRONT: usize = 5;
 
 /// A room that records what arrives before the resulting outputs are sent.
 ///
@@ -49,7 +50,8 @@ pub struct Journalled<E: Recorded> {
     // Whether a snapshot is being encoded.
     encoding: Arc<AtomicBool>,
     body: Vec<u8>,
-    bytes: Vec<u8>,
+    // What the latest input has left.
+    trace: Trace,
 }
 
 impl<E: Recorded> std::fmt::Debug for Journalled<E> {
@@ -69,8 +71,9 @@ pub(crate) struct RoomProgress {
 impl<E: Recorded> Journalled<E> {
     pub(crate) fn new(room: Hosted<E>, sink: Arc<Sink>, scribe: Scribe, from: RoomProgress) -> Self {
         let RoomProgress { peers, micros, arrivals } = from;
-        let last_snapshot = sink.end_offset();
+        let last_snapshot = sink.end_position();
         Self {
+            trace: room.trace(),
             room,
             sink,
             scribe,
@@ -81,7 +84,6 @@ impl<E: Recorded> Journalled<E> {
             snapshot_size: Arc::default(),
             encoding: Arc::default(),
             body: vec![],
-            bytes: vec![],
         }
     }
 
@@ -92,7 +94,7 @@ impl<E: Recorded> Journalled<E> {
 
     /// Records that the server was resumed here.
     pub(crate) fn note_resumed(&self) {
-        note(&self.sink, &mut vec![], &Note::Resumed { at: seconds() });
+        note(&self.sink, &mut vec![], &Note::Resumed { at: self.scribe.unix_seconds() });
         self.scribe.queue(&self.sink);
     }
 
@@ -110,25 +112,21 @@ impl<E: Recorded> Journalled<E> {
         note(&self.sink, &mut self.body, &Note::Mark(mark));
     }
 
-    // Records an arrival; `check` is the lowest byte of the digest after it.
-    fn record(&mut self, micros: u64, check: u8, what: &RecordedInput) {
-        let (kind, slot) = match what {
-            RecordedInput::Bytes { peer } => (BYTES, self.peers.slot(*peer)),
-            RecordedInput::Other(what) => (what.record_kind(), self.peers.slot_of(what)),
-        };
+    // Records an arrival; `check` is the lowest byte of the digest after it. Returns the bytes of the record.
+    fn record(&mut self, micros: u64, check: u8, input: &Input<'_, &[u8]>) -> u32 {
         // A host reports nothing about unknown peers.
-        let Some(slot) = slot else { return };
-        let head = Head { kind, slot, micros: micros.saturating_sub(self.micros) };
+        let Some(slot) = self.peers.slot_of(input) else { return 0 };
+        let head = Head { kind: record::kind_of(input), slot, micros: micros.saturating_sub(self.micros) };
         self.micros = micros;
         self.body.clear();
         head.put(&mut self.body);
         self.body.push(check);
-        match what {
-            RecordedInput::Bytes { .. } => self.body.extend_from_slice(&self.bytes),
-            RecordedInput::Other(what) => what.put(&mut self.body),
+        record::put_input(input, &mut self.body);
+        if !(self.arrivals % 100 == 99 && probe::has(Planted::RecordDropped)) {
+            self.sink.push(&self.body);
         }
-        self.sink.push(&self.body);
         self.arrivals += 1;
+        u32::try_from(self.body.len() + FRONT).unwrap_or(u32::MAX)
     }
 
     // Records marks and snapshots that are due after an arrival.
@@ -141,15 +139,16 @@ impl<E: Recorded> Journalled<E> {
         if self.arrivals.is_multiple_of(MARK_EVERY) {
             self.mark();
         }
-        let grown = self.sink.end_offset() - self.last_snapshot;
-        if grown >= SNAPSHOT_AFTER.max(SNAPSHOT_SHARE * self.snapshot_size.load(Ordering::Relaxed))
+        let grown = self.sink.end_position() - self.last_snapshot;
+        let share = SNAPSHOT_SHARE * self.snapshot_size.load(Ordering::Relaxed);
+        if grown >= SNAPSHOT_AFTER.min(self.sink.max_segment()).max(share)
             && !self.encoding.swap(true, Ordering::AcqRel)
         {
             self.snapshot();
         }
     }
 
-    // Only the state is copied here. Encoding it may take long.
+    // Only the state is copied here. Encoding it may take long, and so may a new segment, which begins with it.
     fn snapshot(&mut self) {
         let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: self.room.digest() };
         let (offset, sum) = self.sink.position();
@@ -160,11 +159,19 @@ impl<E: Recorded> Journalled<E> {
         let (sink, scribe) = (Arc::clone(&self.sink), self.scribe.clone());
         let (size, encoding) = (Arc::clone(&self.snapshot_size), Arc::clone(&self.encoding));
         self.scribe.run(Box::new(move || {
+            if probe::has(Planted::SnapshotTooLate) {
+                (snapshot.offset, snapshot.sum) = sink.position();
+            }
             if codec::encode_within(&state, &mut snapshot.state, MAX_SNAPSHOT) {
+                probe::mark("journal: a snapshot");
                 size.store(snapshot.state.len() as u64, Ordering::Relaxed);
-                note(&sink, &mut vec![], &Note::Snapshot(snapshot));
-                // Here, so that the room does not wait for it.
-                sink.spool();
+                if sink.is_segment_full() {
+                    sink.rotate(snapshot);
+                } else {
+                    note(&sink, &mut vec![], &Note::Snapshot(snapshot));
+                    // Here, so that the room does not wait for it.
+                    sink.spool();
+                }
                 scribe.queue(&sink);
             } else {
                 // Not tried again before the journal has grown much more.
@@ -175,11 +182,11 @@ impl<E: Recorded> Journalled<E> {
     }
 
     // An input made the room panic. Its digest is not computed, because that may panic too.
-    fn record_panic(&mut self, micros: u64, recorded: &RecordedInput) {
-        self.record(micros, 0, recorded);
+    fn record_panic(&mut self, micros: u64, input: &Input<'_, &[u8]>) {
+        self.record(micros, 0, input);
         note(&self.sink, &mut self.body, &Note::Broken);
+        self.sink.spool();
         self.scribe.queue(&self.sink);
-        self.sink.drain(PATIENCE);
         error!(
             journal = self.sink.name(),
             arrival = self.arrivals,
@@ -188,15 +195,12 @@ impl<E: Recorded> Journalled<E> {
     }
 }
 
-/// An input of the room; bytes are in a separate buffer.
-#[derive(Debug, PartialEq, Eq)]
-enum RecordedInput {
-    Bytes { peer: PeerId },
-    Other(ArrivalKind),
-}
-
 impl<E: Recorded> Room for Journalled<E> {
-    fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
+        self.room.split(peer, bytes)
+    }
+
+    fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         let micros = now.as_nanos().div_ceil(1_000).max(self.micros);
         let now = time(micros);
         if !self.sink.is_open() {
@@ -204,66 +208,44 @@ impl<E: Recorded> Room for Journalled<E> {
         }
         self.bridge(micros);
         let mark = out.mark();
-        let recorded = match &input {
-            RoomInput::Bytes { peer, bytes } => {
-                self.bytes.clear();
-                self.bytes.extend_from_slice(bytes);
-                RecordedInput::Bytes { peer: *peer }
-            }
-            RoomInput::Connected { peer, role, link, address } => {
-                let address = (*address).to_owned();
-                RecordedInput::Other(ArrivalKind::Connected(Peer { peer: *peer, role: *role, link: *link, address }))
-            }
-            RoomInput::Refresh { peer } => RecordedInput::Other(ArrivalKind::Refresh(*peer)),
-            RoomInput::Disconnected { peer, why } => {
-                RecordedInput::Other(ArrivalKind::Disconnected { peer: *peer, why: *why })
-            }
-            RoomInput::Elapsed => RecordedInput::Other(ArrivalKind::Elapsed),
-            RoomInput::Stop(leave) => RecordedInput::Other(ArrivalKind::Stop(*leave)),
-        };
-        // How many bytes the room takes is known only afterwards, and it may panic.
         let room = &mut self.room;
-        let done = catch_unwind(AssertUnwindSafe(|| match input {
-            RoomInput::Bytes { peer, bytes } => {
-                let progress = room.input(now, RoomInput::Bytes { peer, bytes: &mut *bytes }, out);
-                (progress, bytes.len())
-            }
-            other => (room.input(now, other, out), 0),
-        }));
-        let (progress, left) = match done {
-            Ok(done) => done,
+        let done = catch_unwind(AssertUnwindSafe(|| room.input(now, input.borrowed(), out)));
+        let progress = match done {
+            Ok(progress) => progress,
             Err(panic) => {
-                self.record_panic(micros, &recorded);
+                self.record_panic(micros, &input);
                 resume_unwind(panic);
             }
         };
-        match (progress, &recorded) {
-            // The match is resumed from before this input.
-            (_, RecordedInput::Other(ArrivalKind::Stop(Leave::Resumable))) => {
-                note(&self.sink, &mut self.body, &Note::Suspended { at: seconds() });
-            }
-            (Progress::Decoded | Progress::Malformed(_), _) => {
-                self.bytes.truncate(self.bytes.len().saturating_sub(left));
-                self.record(micros, check_of(&self.room), &recorded);
-                let what = match &recorded {
-                    RecordedInput::Bytes { .. } => None,
-                    RecordedInput::Other(what) => Some(what),
-                };
-                self.peers.follow(what, out.closed_since(mark));
-                self.annotate();
-            }
-            // These changed nothing.
-            (Progress::Incomplete | Progress::Ignored, _) => {}
+        if progress == Progress::Ignored {
+            return progress;
         }
+        let before = std::mem::replace(&mut self.trace, self.room.trace());
+        let check = check_byte(self.trace.digest());
+        let changed = self.trace != before || out.mark() != mark;
+        let recorded = match (&input, &progress) {
+            // The match is resumed from before this input.
+            (Input::Stop(Leave::Resumable), _) => {
+                note(&self.sink, &mut self.body, &Note::Suspended { at: self.scribe.unix_seconds() });
+                return progress;
+            }
+            // Without the bytes, which may be many.
+            (Input::Message { peer, .. }, Progress::Malformed(why)) if changed => {
+                self.record(micros, check, &Input::Malformed { peer: *peer, why: why.clone() })
+            }
+            // These also change the peers.
+            (Input::Connected { .. } | Input::Disconnected { .. }, _) => self.record(micros, check, &input),
+            _ if changed => self.record(micros, check, &input),
+            _ => return progress,
+        };
+        out.charge_recorded(recorded);
+        self.peers.follow(&input, out.closed_since(mark));
+        self.annotate();
         progress
     }
 
     fn admits(&self, datagram: &[u8]) -> Admission {
         self.room.admits(datagram)
-    }
-
-    fn max_message(&self) -> usize {
-        self.room.max_message()
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -283,8 +265,8 @@ impl<E: Recorded> Room for Journalled<E> {
     }
 }
 
-/// Holds the outputs of an arrival back until it is recorded.
-#[derive(Debug)]
+/// Holds the outputs of an arrival back until it is recorded. Clones wait for the same journal, one at a time.
+#[derive(Debug, Clone)]
 pub struct JournalHold {
     pub(crate) sink: Arc<Sink>,
     pub(crate) scribe: Scribe,
@@ -307,9 +289,12 @@ impl Hold for JournalHold {
         self.scribe.queue(&self.sink);
     }
 
-    fn give_up(&mut self) {
-        self.sink.give_up();
-        self.scribe.queue(&self.sink);
+    fn is_full(&self) -> bool {
+        self.sink.is_full()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.sink.lost()
     }
 }
 
@@ -332,9 +317,9 @@ impl JournalWatch {
         self.sink.is_open()
     }
 
-    /// Its length in bytes, with what waits for the disk.
+    /// How much was recorded so far, in bytes, with what waits for the disk and what is no longer kept.
     pub fn length(&self) -> u64 {
-        self.sink.end_offset()
+        self.sink.end_position()
     }
 }
 
@@ -361,9 +346,9 @@ impl JournalEnd {
     }
 }
 
-/// The lowest byte of a room's digest.
-pub(crate) fn check_of(room: &impl Room) -> u8 {
-    room.digest().to_le_bytes()[0]
+/// The byte of a room's digest that is recorded after an arrival.
+pub(crate) const fn check_byte(digest: u64) -> u8 {
+    digest.to_le_bytes()[0]
 }
 
 /// The time after this many microseconds.
@@ -371,20 +356,11 @@ pub(crate) const fn time(micros: u64) -> Time {
     Time::from_nanos(micros.saturating_mul(1_000))
 }
 
-/// The current time in seconds since the Unix epoch.
-pub(crate) fn seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
 /// Adds a note.
 pub(crate) fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     body.clear();
     Head { kind: NOTE, slot: 0, micros: 0 }.put(body);
     if codec::encode_within(note, body, MAX_BODY) {
-        match note {
-            // The match does not depend on it.
-            Note::Snapshot(_) => sink.push_if_it_fits(body),
-            _ => sink.push(body),
-        }
+        sink.push(body);
     }
 }

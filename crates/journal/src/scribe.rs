@@ -3,12 +3,18 @@
 use std::{
     collections::VecDeque,
     fmt, io,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
-    time::{Duration, Instant},
+    sync::Arc,
+    task::Waker,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use crate::{SYNC_INTERVAL, sink::Sink};
+use netcore::probe::{self, Planted};
+
+use crate::{
+    SYNC_INTERVAL,
+    sink::{Next, Sink},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError, thread},
+};
 
 /// How long records stay in the spool before they are written, so that many are written at once.
 const DELAY: Duration = Duration::from_millis(100);
@@ -21,19 +27,56 @@ const SYNC_INTERVAL_EACH: Duration = Duration::from_millis(10);
 /// What is due so soon is done at once, so that a thread wakes once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
 
+/// How long to wait before a journal that could not be marked as cut is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
 type Job = Box<dyn FnOnce() + Send>;
+
+/// The time for a [`Scribe`] and for dates in journals.
+pub trait Clock: Send + Sync {
+    /// The time since any moment, which does not go back.
+    fn elapsed(&self) -> Duration;
+
+    /// The date, in seconds since the Unix epoch.
+    fn unix_seconds(&self) -> u64;
+}
+
+/// The clocks of this machine.
+struct SystemClock(Instant);
+
+impl Clock for SystemClock {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn unix_seconds(&self) -> u64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    }
+}
 
 /// Writes journals in the background, so that rooms never wait for a disk.
 ///
 /// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes.
-/// [`Scribe::by_hand`] starts no threads: a simulation decides when something happens.
+/// [`Scribe::by_hand`] starts no threads: a simulation takes their steps.
 #[derive(Clone)]
 pub struct Scribe {
     shared: Arc<Shared>,
+    // Ends the threads with the last handle.
+    _ending: Arc<Ending>,
 }
 
-#[derive(Default)]
+struct Ending(Arc<Shared>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.queues().ended = true;
+        self.0.to_write.notify_all();
+        self.0.to_keep.notify_all();
+    }
+}
+
 struct Shared {
+    clock: Box<dyn Clock>,
     queues: Mutex<Queues>,
     to_write: Condvar,
     to_keep: Condvar,
@@ -43,10 +86,28 @@ struct Shared {
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
     // Journals whose records are in a spool and may wait. The first is written when it is due, and no other before it.
-    delayed: VecDeque<(Instant, Arc<Sink>)>,
+    delayed: VecDeque<(Duration, Arc<Sink>)>,
     jobs: VecDeque<Job>,
     // The first is synced when it is due, and no other before it.
-    syncs: VecDeque<(Instant, Arc<Sink>)>,
+    syncs: VecDeque<(Duration, Arc<Sink>)>,
+    // Journals that are not marked as cut yet. Each is written when it is due.
+    retries: VecDeque<(Duration, Arc<Sink>)>,
+    // Nobody queues anything any more: the threads do the rest at once and end.
+    ended: bool,
+    // Who takes the steps of the two threads, if they wait for something new.
+    writer: Option<Waker>,
+    keeper: Option<Waker>,
+}
+
+/// What one of the two threads does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// It has done something, and there may be more.
+    Done,
+    /// It waits until this time of its [`Clock`], or for something new.
+    Until(Duration),
+    /// It waits for something new.
+    Idle,
 }
 
 impl fmt::Debug for Scribe {
@@ -56,12 +117,20 @@ impl fmt::Debug for Scribe {
 }
 
 impl Scribe {
-    /// Starts the threads, which run until the process ends.
+    /// Starts the threads, which run until the last clone is dropped.
     ///
     /// # Errors
     /// When a thread cannot be started.
     pub fn start() -> io::Result<Self> {
-        let scribe = Self::by_hand();
+        Self::start_with_clock(SystemClock(Instant::now()))
+    }
+
+    /// Starts the threads with another clock.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn start_with_clock(clock: impl Clock + 'static) -> io::Result<Self> {
+        let scribe = Self::with_clock(clock);
         let writer = Arc::clone(&scribe.shared);
         thread::Builder::new().name("journal-write".into()).spawn(move || writer.write_forever())?;
         let keeper = Arc::clone(&scribe.shared);
@@ -71,32 +140,46 @@ impl Scribe {
 
     /// A scribe without threads.
     pub fn by_hand() -> Self {
-        Self { shared: Arc::default() }
+        Self::with_clock(SystemClock(Instant::now()))
     }
 
-    /// Without threads: writes the records of one journal. Returns whether there were any.
+    /// A scribe without threads that knows the time from `clock`.
+    pub fn with_clock(clock: impl Clock + 'static) -> Self {
+        let (queues, to_write, to_keep) = <(Mutex<Queues>, Condvar, Condvar)>::default();
+        let shared = Arc::new(Shared { clock: Box::new(clock), queues, to_write, to_keep });
+        Self { _ending: Arc::new(Ending(Arc::clone(&shared))), shared }
+    }
+
+    /// Without threads: takes a step of the thread that writes. If it has nothing to do, `waker` is used as soon as there is
+    /// something new.
+    pub fn write_step(&self, waker: &Waker) -> Step {
+        let (step, mut queues) = self.shared.write_step(self.shared.queues(), false);
+        queues.writer = (step != Step::Done).then(|| waker.clone());
+        step
+    }
+
+    /// Without threads: takes a step of the thread that syncs. If it has nothing to do, `waker` is used as soon as there is
+    /// something new.
+    pub fn keep_step(&self, waker: &Waker) -> Step {
+        let (step, mut queues) = self.shared.keep_step(self.shared.queues(), false);
+        queues.keeper = (step != Step::Done).then(|| waker.clone());
+        step
+    }
+
+    /// Without threads: writes the records of one journal, even if it is not due yet. Returns whether there were any.
     pub fn write(&self) -> bool {
-        let mut queues = self.shared.queues();
-        let delayed = queues.delayed.pop_front().map(|(_, sink)| sink);
-        let Some(sink) = delayed.or_else(|| queues.dirty.pop_front()) else { return false };
-        drop(queues);
-        self.shared.write(&sink);
-        true
+        self.shared.write_step(self.shared.queues(), true).0 == Step::Done
     }
 
     /// Without threads: does one task of the second thread, even if it is not due yet: encodes a snapshot or syncs a
     /// journal. Returns whether there was one.
     pub fn keep(&self) -> bool {
-        let mut queues = self.shared.queues();
-        let job = queues.jobs.pop_front();
-        let sync = if job.is_some() { None } else { queues.syncs.pop_front() };
-        drop(queues);
-        match (job, sync) {
-            (Some(job), _) => job(),
-            (None, Some((_, sink))) => self.shared.sync(&sink),
-            (None, None) => return false,
-        }
-        true
+        self.shared.keep_step(self.shared.queues(), true).0 == Step::Done
+    }
+
+    /// The date, in seconds since the Unix epoch.
+    pub(crate) fn unix_seconds(&self) -> u64 {
+        self.shared.clock.unix_seconds()
     }
 
     pub(crate) fn queue(&self, sink: &Arc<Sink>) {
@@ -104,8 +187,9 @@ impl Scribe {
     }
 
     pub(crate) fn run(&self, job: Job) {
-        self.shared.queues().jobs.push_back(job);
-        self.shared.to_keep.notify_one();
+        let mut queues = self.shared.queues();
+        queues.jobs.push_back(job);
+        self.shared.wake_keeper(queues);
     }
 }
 
@@ -116,7 +200,7 @@ impl Shared {
             let idle = queues.dirty.is_empty() && queues.delayed.is_empty();
             if sink.may_be_delayed() {
                 let delay = pace(DELAY, DELAY_EACH, queues.delayed.len());
-                queues.delayed.push_back((Instant::now() + delay, Arc::clone(sink)));
+                queues.delayed.push_back((self.clock.elapsed() + delay, Arc::clone(sink)));
                 // If there are others, the thread is going to wake in time.
                 if !idle {
                     return;
@@ -124,19 +208,31 @@ impl Shared {
             } else {
                 queues.dirty.push_back(Arc::clone(sink));
             }
+            let writer = queues.writer.take();
             drop(queues);
             self.to_write.notify_one();
+            writer.filter(|_| !probe::has(Planted::RecordsWakeNobody)).into_iter().for_each(Waker::wake);
         }
     }
 
+    fn wake_keeper(&self, mut queues: MutexGuard<'_, Queues>) {
+        let keeper = queues.keeper.take();
+        drop(queues);
+        self.to_keep.notify_one();
+        keeper.into_iter().for_each(Waker::wake);
+    }
+
     fn write(&self, sink: &Arc<Sink>) {
-        if sink.write() {
-            let mut queues = self.queues();
-            let interval = pace(SYNC_INTERVAL, SYNC_INTERVAL_EACH, queues.syncs.len());
-            // The records have waited for the write already.
-            queues.syncs.push_back((Instant::now() + interval.saturating_sub(DELAY), Arc::clone(sink)));
-            drop(queues);
-            self.to_keep.notify_one();
+        match sink.write() {
+            Next::Wait => {}
+            Next::Sync => {
+                let mut queues = self.queues();
+                let interval = pace(SYNC_INTERVAL, SYNC_INTERVAL_EACH, queues.syncs.len());
+                // The records have waited for the write already.
+                queues.syncs.push_back((self.clock.elapsed() + interval.saturating_sub(DELAY), Arc::clone(sink)));
+                self.wake_keeper(queues);
+            }
+            Next::Retry => self.queues().retries.push_back((self.clock.elapsed() + RETRY, Arc::clone(sink))),
         }
     }
 
@@ -146,47 +242,80 @@ impl Shared {
         }
     }
 
+    // Does one piece of work with the queues unlocked, if there is any that is due. With `all` everything is due.
+    fn write_step<'a>(&'a self, mut queues: MutexGuard<'a, Queues>, all: bool) -> (Step, MutexGuard<'a, Queues>) {
+        let now = self.clock.elapsed();
+        let is_due = |due: Duration| all || due <= now + SLACK;
+        let Queues { dirty, delayed, retries, .. } = &mut *queues;
+        let next = retries.front().into_iter().chain(delayed.front()).map(|&(due, _)| due).min();
+        let sink = match next {
+            Some(due) if is_due(due) => {
+                let queue = if retries.front().is_some_and(|&(first, _)| first == due) { retries } else { delayed };
+                queue.pop_front().map(|(_, sink)| sink)
+            }
+            _ => dirty.pop_front(),
+        };
+        let Some(sink) = sink else { return (next.map_or(Step::Idle, Step::Until), queues) };
+        drop(queues);
+        self.write(&sink);
+        (Step::Done, self.queues())
+    }
+
+    fn keep_step<'a>(&'a self, mut queues: MutexGuard<'a, Queues>, all: bool) -> (Step, MutexGuard<'a, Queues>) {
+        let now = self.clock.elapsed();
+        if let Some(job) = queues.jobs.pop_front() {
+            drop(queues);
+            job();
+            return (Step::Done, self.queues());
+        }
+        match queues.syncs.pop_front() {
+            Some((due, sink)) if all || due <= now + SLACK => {
+                drop(queues);
+                self.sync(&sink);
+                (Step::Done, self.queues())
+            }
+            Some(later) => {
+                let due = later.0;
+                queues.syncs.push_front(later);
+                (Step::Until(due), queues)
+            }
+            None => (Step::Idle, queues),
+        }
+    }
+
     fn write_forever(&self) {
         let mut queues = self.queues();
         loop {
-            let now = Instant::now();
-            let next = queues.delayed.front().map(|&(due, _)| due);
-            let sink = match next {
-                Some(due) if due <= now + SLACK => queues.delayed.pop_front().map(|(_, sink)| sink),
-                _ => queues.dirty.pop_front(),
-            };
-            if let Some(sink) = sink {
-                drop(queues);
-                self.write(&sink);
-                queues = self.queues();
-            } else if let Some(due) = next {
-                let waited = self.to_write.wait_timeout(queues, due.saturating_duration_since(now));
-                (queues, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            } else {
-                queues = self.to_write.wait(queues).unwrap_or_else(PoisonError::into_inner);
+            let ended = queues.ended;
+            let (step, unlocked) = self.write_step(queues, ended);
+            if ended && step == Step::Idle {
+                return;
             }
+            queues = self.wait(step, unlocked, &self.to_write);
         }
     }
 
     fn keep_forever(&self) {
         let mut queues = self.queues();
         loop {
-            let now = Instant::now();
-            if let Some(job) = queues.jobs.pop_front() {
-                drop(queues);
-                job();
-                queues = self.queues();
-            } else if let Some((_, sink)) = queues.syncs.front().filter(|(due, _)| *due <= now + SLACK).cloned() {
-                queues.syncs.pop_front();
-                drop(queues);
-                self.sync(&sink);
-                queues = self.queues();
-            } else if let Some(&(due, _)) = queues.syncs.front() {
-                let waited = self.to_keep.wait_timeout(queues, due.saturating_duration_since(now));
-                (queues, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            } else {
-                queues = self.to_keep.wait(queues).unwrap_or_else(PoisonError::into_inner);
+            let ended = queues.ended;
+            let (step, unlocked) = self.keep_step(queues, ended);
+            if ended && step == Step::Idle {
+                return;
             }
+            queues = self.wait(step, unlocked, &self.to_keep);
+        }
+    }
+
+    fn wait<'a>(&self, step: Step, queues: MutexGuard<'a, Queues>, new: &Condvar) -> MutexGuard<'a, Queues> {
+        match step {
+            _ if queues.ended => queues,
+            Step::Done => queues,
+            Step::Until(due) => {
+                let waited = new.wait_timeout(queues, due.saturating_sub(self.clock.elapsed()));
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            Step::Idle => new.wait(queues).unwrap_or_else(PoisonError::into_inner),
         }
     }
 

@@ -1,60 +1,89 @@
 //! A journal that is being written: its pending records and its progress.
 
 mod ending;
+mod rotating;
 
 use std::{
+    collections::VecDeque,
     fmt, io, mem,
-    sync::{
-        Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    path::PathBuf,
+    sync::Arc,
     task::{Context, Poll, Waker},
     time::Duration,
 };
 
-use tracing::warn;
+use netcore::probe::{self, Planted};
 
 use crate::{
-    Disk, SyncPolicy,
-    layout::{State, Status},
+    Disk, Head, SyncPolicy,
+    disk::SharedFile,
+    layout::Status,
     record,
+    segment::Positions,
     spool::Spool,
+    sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, PoisonError, TryLockError},
 };
 
-/// Limit on pending bytes; above it the disk is too slow for the match.
+/// Pending bytes above which the room waits for the disk.
 const MAX_PENDING: usize = 64 << 20;
 /// Largest buffer that is kept for the next write, in bytes.
 const MAX_SPARE: usize = 256 << 10;
 /// A mark above all others.
 const EVERYTHING: u64 = u64::MAX;
+/// The largest segment that is continued, in bytes.
+const MAX_SEGMENT: u64 = 16 << 20;
+/// The least part of what is kept that a segment is.
+const SEGMENTS: u64 = 4;
 
 /// Where a journal starts or continues.
 #[derive(Debug)]
 pub(crate) struct Start {
-    /// The offset of the next record.
-    pub(crate) offset: u64,
+    /// The disk of the journal.
+    pub(crate) disk: Arc<dyn Disk>,
+    /// The name of the journal.
+    pub(crate) journal: PathBuf,
+    /// The description of the match.
+    pub(crate) head: Head,
+    /// The segment to write.
+    pub(crate) segment: Current,
+    /// The segments before it and their lengths, oldest first.
+    pub(crate) older: VecDeque<(PathBuf, u64)>,
+    /// The position of the next record.
+    pub(crate) position: u64,
     /// The checksum of the previous record.
     pub(crate) sum: u32,
-    /// The present status of the file.
-    pub(crate) status: Status,
-    /// The spool, if there is one.
-    pub(crate) spool: Option<Spool>,
 }
 
-/// A journal that is written by a [`Scribe`](crate::Scribe). Its marks are file offsets.
+/// The segment that is being written.
+#[derive(Debug, Clone)]
+pub(crate) struct Current {
+    pub(crate) file: SharedFile,
+    pub(crate) path: PathBuf,
+    pub(crate) number: u32,
+    pub(crate) positions: Positions,
+    pub(crate) status: Status,
+}
+
+/// A journal that is written by a [`Scribe`](crate::Scribe). Its marks are positions.
 pub(crate) struct Sink {
-    disk: Box<dyn Disk>,
+    disk: Arc<dyn Disk>,
+    journal: PathBuf,
     // For messages.
     name: String,
+    head: Head,
     sync: SyncPolicy,
     max: u64,
     inner: Mutex<Inner>,
+    // Locked while records are written and while the journal is continued in another file. The segments before this one.
+    writing: Mutex<VecDeque<(PathBuf, u64)>>,
     // Locked while a status is written, to keep statuses in order. It is separate from `inner`, because the disk may be
     // slow and adding records must not wait for it.
     slots: Mutex<()>,
     // Notified when the state changes.
     changed: Condvar,
     reached: AtomicU64,
+    // So much is pending that nothing more should be added.
+    full: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
@@ -65,19 +94,19 @@ struct Inner {
     spare: Vec<u8>,
     // The part of `pending` that is in the spool, in bytes.
     spooled: usize,
-    // The end of the file once everything pending is written.
+    // Positions: after everything that was added, after what is in the file, and after what is on disk.
     end: u64,
-    sum: u32,
     written: u64,
     synced: u64,
-    status: Status,
+    sum: u32,
+    segment: Current,
     phase: Phase,
     // Keeps pending records safe if the process is killed.
     spool: Option<Spool>,
-    // Why it was given up, until that is written to the file.
-    cut: Option<CutReason>,
-    // Somebody waits for `changed`.
-    watched: bool,
+    // That of the previous segment, and the position after its records: kept until these are in a file.
+    previous_spool: Option<(Spool, u64)>,
+    // How often it was tried in vain to mark the journal as cut.
+    attempts: u32,
     // It is queued for the writing thread.
     queued: bool,
     // It is queued for the syncing thread.
@@ -85,21 +114,36 @@ struct Inner {
 }
 
 /// What a journal still accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Phase {
     Open,
     /// Nothing more: it is being closed.
     Closing,
-    /// Nothing more: it was given up.
-    Cut,
+    /// Nothing more: it could not be written, and is not marked as cut yet.
+    Failed(Failure),
+    /// Nothing more: it could neither be written nor be marked as cut. The room must not send anything any more.
+    Lost(String),
+    /// Nothing more: it is closed or cut.
+    Ended,
 }
 
-/// Why a journal was given up.
+/// Why a journal has to be given up.
 #[derive(Debug)]
-enum CutReason {
-    Full,
-    Hung,
-    Failed(&'static str, io::Error),
+struct Failure {
+    // As in "cannot be ...".
+    what: &'static str,
+    error: io::Error,
+}
+
+/// What the writing thread does with a journal after it has written it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing, until it is queued again.
+    Wait,
+    /// It schedules a sync.
+    Sync,
+    /// It tries again later.
+    Retry,
 }
 
 impl fmt::Debug for Sink {
@@ -109,40 +153,47 @@ impl fmt::Debug for Sink {
 }
 
 impl Sink {
-    pub(crate) fn new(disk: Box<dyn Disk>, name: String, (sync, max): (SyncPolicy, u64), start: Start) -> Self {
-        let Start { offset, sum, status, spool } = start;
+    /// Continues a journal. At most `max` bytes of it are kept.
+    pub(crate) fn new((sync, max): (SyncPolicy, u64), start: Start) -> Self {
+        let Start { disk, journal, head, segment, older, position, sum } = start;
+        let spool = (sync == SyncPolicy::Interval)
+            .then(|| Spool::create(&disk, (head.id, &segment.path), &segment.file, (position, sum)));
         let inner = Inner {
             pending: vec![],
             spare: vec![],
             spooled: 0,
-            end: offset,
+            end: position,
+            written: position,
+            synced: segment.positions.position(segment.status.synced).min(position),
             sum,
-            written: offset,
-            synced: status.synced,
-            status,
+            segment,
             phase: Phase::Open,
-            spool,
-            cut: None,
-            watched: false,
+            spool: spool.flatten(),
+            previous_spool: None,
+            attempts: 0,
             queued: false,
             due: false,
         };
         Self {
             disk,
-            name,
+            name: journal.display().to_string(),
+            journal,
+            head,
             sync,
             max,
             inner: Mutex::new(inner),
+            writing: Mutex::new(older),
             slots: Mutex::new(()),
             changed: Condvar::new(),
-            reached: AtomicU64::new(offset),
+            reached: AtomicU64::new(position),
+            full: AtomicBool::new(false),
             waker: Mutex::new(None),
         }
     }
 
     /// Whether it accepts records.
     pub(crate) fn is_open(&self) -> bool {
-        self.inner().phase == Phase::Open
+        matches!(self.inner().phase, Phase::Open)
     }
 
     /// Its name for messages.
@@ -152,41 +203,21 @@ impl Sink {
 
     /// Adds a record. It is not written before [`Sink::queue`].
     pub(crate) fn push(&self, body: &[u8]) {
-        self.add(body, true);
-    }
-
-    /// Adds an optional record, unless it exceeds the size limit.
-    pub(crate) fn push_if_it_fits(&self, body: &[u8]) {
-        self.add(body, false);
-    }
-
-    fn add(&self, body: &[u8], needed: bool) {
-        let mut guard = self.inner();
-        let inner = &mut *guard;
-        if inner.phase != Phase::Open {
-            return;
-        }
-        if inner.pending.len() > MAX_PENDING {
-            drop(guard);
-            return self.give_up();
-        }
-        let before = (inner.pending.len(), inner.sum);
-        record::put(body, &mut inner.sum, &mut inner.pending);
-        let added = inner.pending.len() - before.0;
-        if inner.end + added as u64 > self.max {
-            inner.pending.truncate(before.0);
-            inner.sum = before.1;
-            if needed && inner.give_up(CutReason::Full) {
-                self.reached.store(EVERYTHING, Ordering::Release);
+        let inner = &mut *self.inner();
+        if matches!(inner.phase, Phase::Open) {
+            let before = inner.pending.len();
+            record::put(body, &mut inner.sum, &mut inner.pending);
+            inner.end += (inner.pending.len() - before) as u64;
+            if inner.pending.len() > MAX_PENDING {
+                self.full.store(true, Ordering::Release);
             }
-            return;
         }
-        inner.end += added as u64;
     }
 
     /// Copies all pending records to the spool, if there is one. Otherwise outputs wait until the journal is written.
     pub(crate) fn spool(&self) {
         self.spool_all(&mut self.inner());
+        self.wake();
     }
 
     fn spool_all(&self, inner: &mut Inner) {
@@ -198,27 +229,38 @@ impl Sink {
         }
     }
 
-    /// The offset of the next record.
-    pub(crate) fn end_offset(&self) -> u64 {
+    /// The position after everything that was added.
+    pub(crate) fn end_position(&self) -> u64 {
         self.inner().end
+    }
+
+    /// Whether a snapshot should begin a new segment: this one is large enough.
+    pub(crate) fn is_segment_full(&self) -> bool {
+        let inner = self.inner();
+        inner.segment.positions.offset(inner.end) >= self.max_segment()
+    }
+
+    /// The length at which a segment is continued in another file.
+    pub(crate) const fn max_segment(&self) -> u64 {
+        let part = self.max / SEGMENTS;
+        if part < MAX_SEGMENT { part } else { MAX_SEGMENT }
     }
 
     /// Whether a write may be delayed, because the spool has everything.
     pub(crate) fn may_be_delayed(&self) -> bool {
         let inner = self.inner();
-        inner.spool.as_ref().is_some_and(Spool::is_whole) && inner.phase == Phase::Open
+        inner.spool.as_ref().is_some_and(Spool::is_whole) && matches!(inner.phase, Phase::Open)
     }
 
-    /// The mark after everything that was added, for outputs that follow now. If the journal is being cut, it is the
-    /// mark after the cut: once anybody receives outputs that the journal does not cover, it must not be found open
-    /// after a crash.
+    /// The mark after everything that was added, for outputs that follow now. If the journal has failed, it is the mark
+    /// after its cut: once anybody receives outputs that the journal does not cover, it must not be found open.
     pub(crate) fn mark(&self) -> u64 {
         let mut inner = self.inner();
         self.spool_all(&mut inner);
-        inner.end + u64::from(inner.phase == Phase::Cut)
+        inner.end + u64::from(!matches!(inner.phase, Phase::Open | Phase::Closing))
     }
 
-    /// The offset of the next record, and the checksum of the previous one.
+    /// The position of the next record, and the checksum of the previous one.
     pub(crate) fn position(&self) -> (u64, u32) {
         let inner = self.inner();
         (inner.end, inner.sum)
@@ -240,24 +282,20 @@ impl Sink {
         }
         drop(waker);
         // It may have been reached before the waker was stored.
-        if self.reached() > above { Poll::Ready(()) } else { Poll::Pending }
+        if self.reached() > above || self.lost().is_some() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Stops waiting for a disk that does not respond.
-    pub(crate) fn give_up(&self) {
-        let mut inner = self.inner();
-        if inner.phase != Phase::Open {
-            // It is full or closed, and the disk does not respond to that either.
-            drop(inner);
-            return self.reach(EVERYTHING);
+    /// Whether so much waits for the disk that nothing more should be added.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Acquire)
+    }
+
+    /// Why nothing may be sent any more, if that is so.
+    pub(crate) fn lost(&self) -> Option<String> {
+        match &self.inner().phase {
+            Phase::Lost(why) => Some(why.clone()),
+            _ => None,
         }
-        inner.give_up(CutReason::Hung);
-        drop(inner);
-        self.reach(EVERYTHING);
-        warn!(
-            journal = self.name,
-            "the disk does not respond: the match continues without its journal, which is cut here and cannot be resumed"
-        );
     }
 
     /// Whether it must be queued for writing, and is not yet. Marks it as queued then.
@@ -271,94 +309,116 @@ impl Sink {
     /// Stops accepting records. The next [`Sink::write`] closes it.
     pub(crate) fn close(&self) {
         let mut inner = self.inner();
-        if inner.phase == Phase::Open {
+        if matches!(inner.phase, Phase::Open) {
             inner.phase = Phase::Closing;
         }
     }
 
-    /// Waits until it is closed or cut, or the time is over. Returns whether it is.
+    /// Waits until it is closed, cut or lost, or the time is over. Returns whether it is.
     pub(crate) fn finish(&self, patience: Duration) -> bool {
-        let waited = self.changed.wait_timeout_while(self.inner(), patience, |inner| inner.status.state == State::Open);
+        let waited = self.changed.wait_timeout_while(self.inner(), patience, |inner| !inner.has_ended());
         let (inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        inner.status.state != State::Open
+        inner.has_ended()
     }
 
-    /// Waits until everything that was added is written, or the time is over.
-    pub(crate) fn drain(&self, patience: Duration) {
-        let unwritten = |inner: &mut Inner| inner.status.state == State::Open && inner.written < inner.end;
+    /// Writes everything pending, or closes or cuts the journal.
+    pub(crate) fn write(&self) -> Next {
+        // Before the lock is tried, so that whoever holds it queues the journal again after that.
+        self.inner().queued = false;
+        let _writing = match self.writing.try_lock() {
+            Ok(writing) => writing,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // It is being continued in another file.
+            Err(TryLockError::WouldBlock) => {
+                probe::mark("journal: a write waits for a new segment");
+                return Next::Wait;
+            }
+        };
+        let inner = self.inner();
+        match inner.phase {
+            Phase::Open | Phase::Closing => {}
+            Phase::Failed(_) => {
+                drop(inner);
+                return self.cut();
+            }
+            Phase::Ended | Phase::Lost(_) => return Next::Wait,
+        }
+        drop(inner);
+        self.write_pending();
         let mut inner = self.inner();
-        inner.watched = true;
-        drop(self.changed.wait_timeout_while(inner, patience, unwritten));
+        match inner.phase {
+            Phase::Failed(_) => {
+                drop(inner);
+                return self.cut();
+            }
+            Phase::Closing if inner.pending.is_empty() => {
+                drop(inner);
+                self.end();
+                return Next::Wait;
+            }
+            _ => {}
+        }
+        let due = !inner.due && inner.written > inner.segment.positions.position(inner.segment.status.synced);
+        inner.due |= due;
+        if due { Next::Sync } else { Next::Wait }
     }
 
-    /// Writes everything pending, or closes or cuts the journal. Returns whether a sync must be scheduled.
-    pub(crate) fn write(&self) -> bool {
+    // Writes everything pending. Must be called with `writing` locked.
+    fn write_pending(&self) {
         let mut guard = self.inner();
         let inner = &mut *guard;
-        inner.queued = false;
-        if inner.status.state != State::Open {
-            return false;
-        }
         // The spool must have no gaps.
         self.spool_all(inner);
         inner.spooled = 0;
         let mut bytes = mem::replace(&mut inner.pending, mem::take(&mut inner.spare));
-        let (at, hung) = (inner.written, matches!(inner.cut, Some(CutReason::Hung)));
+        let (file, written) = (Arc::clone(&inner.segment.file), inner.written);
+        let at = inner.segment.positions.offset(written);
         drop(guard);
-        if !bytes.is_empty() && !hung {
-            match self.write_out(at, &bytes) {
-                Ok(()) => self.wrote(at + bytes.len() as u64),
-                Err(error) => {
-                    self.inner().give_up(error);
-                }
+        self.full.store(false, Ordering::Release);
+        if !bytes.is_empty() {
+            match self.write_out(&file, at, &bytes) {
+                Ok(()) => self.wrote(written + bytes.len() as u64),
+                Err(failure) => self.inner().fail(failure),
             }
         }
         bytes.clear();
         if bytes.capacity() > MAX_SPARE {
             bytes = vec![];
         }
-        let mut inner = self.inner();
-        inner.spare = bytes;
-        if let Some(cut) = inner.cut.take() {
-            drop(inner);
-            self.cut(&cut);
-            return false;
-        }
-        if inner.phase == Phase::Closing && inner.pending.is_empty() {
-            drop(inner);
-            self.end();
-            return false;
-        }
-        let due = !inner.due && inner.written > inner.status.synced;
-        inner.due |= due;
-        due
+        self.inner().spare = bytes;
     }
 
-    fn write_out(&self, at: u64, bytes: &[u8]) -> Result<(), CutReason> {
-        self.disk.write_at(at, bytes).map_err(|error| CutReason::Failed("written to", error))?;
+    fn write_out(&self, file: &SharedFile, at: u64, bytes: &[u8]) -> Result<(), Failure> {
+        if probe::has(Planted::SyncBeforeWrite) {
+            let _ = file.sync();
+            return file.write_at(at, bytes).map_err(|error| Failure { what: "written to", error });
+        }
+        file.write_at(at, bytes).map_err(|error| Failure { what: "written to", error })?;
         match self.sync {
-            SyncPolicy::Always => self.disk.sync().map_err(|error| CutReason::Failed("synced", error)),
+            SyncPolicy::Always => file.sync().map_err(|error| Failure { what: "synced", error }),
             SyncPolicy::Interval => Ok(()),
         }
     }
 
     fn wrote(&self, end: u64) {
-        let mut inner = self.inner();
+        let inner = &mut *self.inner();
         inner.written = end;
         if self.sync == SyncPolicy::Always {
             inner.synced = end;
         }
-        let given_up = matches!(inner.cut, Some(CutReason::Hung));
-        if let Some(spool) = inner.spool.take_if(|spool| !spool.written(end)) {
+        if let Some((spool, _)) = inner.previous_spool.take_if(|(_, last)| *last <= end) {
             spool.remove();
         }
-        if inner.watched {
-            self.changed.notify_all();
+        if inner.spool.is_some() {
+            self.spool_all(inner);
+            let sum = inner.sum;
+            if let Some(spool) = inner.spool.take_if(|spool| !spool.written(end, sum)) {
+                probe::mark("spool: given up");
+                // What it had is needed until the rest is in the file.
+                inner.previous_spool = Some((spool, inner.end));
+            }
         }
-        drop(inner);
-        if !given_up {
-            self.reach(end);
-        }
+        self.reach(end);
     }
 
     /// Syncs everything written so far and records that in the file. Returns whether the sync failed, so that
@@ -367,32 +427,42 @@ impl Sink {
     pub(crate) fn sync(&self) -> bool {
         let mut inner = self.inner();
         inner.due = false;
-        if inner.status.state != State::Open {
+        if !matches!(inner.phase, Phase::Open | Phase::Closing) {
             return false;
         }
-        let (written, synced) = (inner.written, inner.synced);
+        let (written, synced, file) = (inner.written, inner.synced, Arc::clone(&inner.segment.file));
         drop(inner);
         if synced < written
-            && let Err(error) = self.disk.sync()
+            && !probe::has(Planted::SyncedTooEarly)
+            && let Err(error) = file.sync()
         {
-            self.inner().give_up(CutReason::Failed("synced", error));
+            self.inner().fail(Failure { what: "synced", error });
             return true;
         }
         let _order = self.order();
         let mut inner = self.inner();
         inner.synced = inner.synced.max(written);
-        if inner.status.state == State::Open && inner.cut.is_none() {
-            let status = Status { sequence: inner.status.sequence + 1, synced: inner.synced, ..inner.status };
-            inner.status = status;
+        if matches!(inner.phase, Phase::Open | Phase::Closing) {
+            let segment = &mut inner.segment;
+            let (sequence, synced) = (segment.status.sequence + 1, segment.positions.offset(written));
+            segment.status = Status { sequence, synced: synced.max(segment.status.synced), ..segment.status };
+            let status = segment.status;
             drop(inner);
             // If it fails, the next write will fail too.
-            let _ = self.disk.write_at(status.offset(), &status.to_bytes());
+            let _ = file.write_at(status.offset(), &status.to_bytes());
         }
         false
     }
 
     fn reach(&self, mark: u64) {
         self.reached.fetch_max(mark, Ordering::AcqRel);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        if probe::has(Planted::SafeOutputsWakeNobody) {
+            return;
+        }
         let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(waker) = waker {
             waker.wake();
@@ -400,7 +470,19 @@ impl Sink {
     }
 
     fn order(&self) -> MutexGuard<'_, ()> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.wait_for(&self.slots)
+    }
+
+    // Locks what the other thread may hold while the disk works.
+    fn wait_for<'a, T>(&self, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
+        loop {
+            match mutex.try_lock() {
+                Ok(locked) => return locked,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if self.disk.give_way() => {}
+                Err(TryLockError::WouldBlock) => return mutex.lock().unwrap_or_else(PoisonError::into_inner),
+            }
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -410,17 +492,23 @@ impl Sink {
 
 impl Inner {
     fn has_work(&self) -> bool {
-        self.status.state == State::Open && (!self.pending.is_empty() || self.phase != Phase::Open)
+        match self.phase {
+            Phase::Open => !self.pending.is_empty(),
+            Phase::Closing => true,
+            // After the first attempt the writing thread tries again by itself.
+            Phase::Failed(_) => self.attempts == 0,
+            Phase::Ended | Phase::Lost(_) => false,
+        }
     }
 
-    // The first reason is kept. Returns whether the spool has recorded the cut.
-    fn give_up(&mut self, cut: CutReason) -> bool {
-        self.phase = Phase::Cut;
-        // In case that the file cannot be changed any more.
-        let told = self.spool.as_mut().is_some_and(Spool::cut);
-        if self.cut.is_none() && self.status.state == State::Open {
-            self.cut = Some(cut);
+    const fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended | Phase::Lost(_))
+    }
+
+    // The first reason is kept.
+    fn fail(&mut self, failure: Failure) {
+        if matches!(self.phase, Phase::Open | Phase::Closing) {
+            self.phase = Phase::Failed(failure);
         }
-        told
     }
 }

@@ -1,11 +1,15 @@
 //! The size of records: a long match must not fill the disk.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::BytesMut;
-use journal::{ArrivalKind, Entry, Head, Journalled, Reader, Scribe, SyncPolicy, Writing};
-use netcore::{Hosted, Link, Outbox, PeerId, Progress, Recorded, Role, Room, RoomInput, Time, wire::ShortText};
+use journal::{Entry, Head, Journalled, Reader, Scribe, SyncPolicy, Writing};
+use netcore::{Hosted, Input, Link, Outbox, PeerId, Progress, Recorded, Role, Room, Time, wire::ShortText};
 use nuggets::Grid;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -21,6 +25,7 @@ const MANY: usize = 3_000;
 struct Recording<E: Recorded> {
     room: Journalled<E>,
     disk: SimulatedDisk,
+    journal: PathBuf,
     scribe: Scribe,
     end: journal::JournalEnd,
     now: Time,
@@ -30,16 +35,17 @@ struct Recording<E: Recorded> {
 impl<E: Recorded> Recording<E> {
     fn of(engine: E) -> Self {
         let (disk, scribe) = (SimulatedDisk::default(), Scribe::by_hand());
-        let writing = Writing { scribe: scribe.clone(), sync: SyncPolicy::Interval, max: 1 << 30 };
+        let sync = SyncPolicy::Interval;
+        let writing = Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync, max: 1 << 30 };
         let head = Head::new(&engine, "test", vec![], 0);
-        let (room, _, end) = writing.begin(disk.clone(), "test".into(), Hosted::new(engine), &head).unwrap();
-        Self { room, disk, scribe, end, now: Time::ZERO, out: Outbox::new() }
+        let (journal, (room, _, end)) = writing.create(Path::new("/games"), Hosted::new(engine), head).unwrap();
+        Self { room, disk, journal, scribe, end, now: Time::ZERO, out: Outbox::new() }
     }
 
     fn connect(&mut self, peer: u64, link: Link) {
         let address = format!("10.0.{}.{}:5000", peer / 250, peer % 250);
         let (peer, role) = (PeerId(peer), Role::Player);
-        self.room.input(self.now, RoomInput::Connected { peer, role, link, address: &address }, &mut self.out);
+        self.room.input(self.now, Input::Connected { peer, role, link, address: (&address).into() }, &mut self.out);
     }
 
     /// Sends a message after some time; deadlines of the room that are due come first.
@@ -47,11 +53,11 @@ impl<E: Recorded> Recording<E> {
         let then = self.now.plus(after);
         while let Some(due) = self.room.deadline().filter(|&due| due <= then) {
             self.now = self.now.max(due);
-            self.room.input(self.now, RoomInput::Elapsed, &mut self.out);
+            self.room.input(self.now, Input::Elapsed, &mut self.out);
         }
         self.now = then;
         let mut bytes = BytesMut::from(message);
-        let progress = self.room.input(then, RoomInput::Bytes { peer: PeerId(peer), bytes: &mut bytes }, &mut self.out);
+        let progress = self.room.receive(then, PeerId(peer), &mut bytes, &mut self.out);
         assert_eq!(progress, Progress::Decoded);
         self.out.drain().for_each(drop);
         while self.scribe.write() || self.scribe.keep() {}
@@ -61,14 +67,14 @@ impl<E: Recorded> Recording<E> {
     fn longest(self, counts: impl Fn(&[u8]) -> bool) -> (u64, usize) {
         self.end.close();
         while self.scribe.write() {}
-        let bytes = self.disk.written();
+        let bytes = self.disk.written(&self.journal);
         let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
         let (mut longest, mut count) = (0, 0);
         loop {
             let before = reader.offset();
             let Some(entry) = reader.next().unwrap() else { break };
             if let Entry::Arrival(arrival) = entry
-                && let ArrivalKind::Bytes { bytes, .. } = arrival.kind
+                && let Input::Message { message: bytes, .. } = arrival.input
                 && counts(&bytes)
             {
                 longest = longest.max(reader.offset() - before);
@@ -95,7 +101,8 @@ fn a_nuggets_key_takes_at_most_16_bytes() {
         recording.say(gap, dice.random_range(0..26), &[b'K', b'E', b'Y', b' ', key]);
     }
     let (longest, count) = recording.longest(|bytes| bytes.starts_with(b"KEY "));
-    assert_eq!(count, MANY);
+    // A key against a wall, or an action that was chosen already, changes nothing and is not recorded.
+    assert!((MANY / 2..MANY).contains(&count), "{count}");
     assert!(longest <= AT_MOST, "{longest} bytes");
 }
 
@@ -127,6 +134,7 @@ fn a_robots_action_takes_at_most_16_bytes() {
         recording.say(gap, dice.random_range(1_000..1_004), actions[dice.random_range(0..3_usize)]);
     }
     let (longest, count) = recording.longest(|bytes| bytes[0] != 0);
-    assert_eq!(count, MANY);
+    // A key against a wall, or an action that was chosen already, changes nothing and is not recorded.
+    assert!((MANY / 2..MANY).contains(&count), "{count}");
     assert!(longest <= AT_MOST, "{longest} bytes");
 }

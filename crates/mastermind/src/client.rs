@@ -207,8 +207,8 @@ impl netcore::Client for Client {
         if self.framing == Framing::Whole {
             return self.hear_text(bytes);
         }
-        if let Some(why) = self.unreadable {
-            return Err(why);
+        if let Some(why) = &self.unreadable {
+            return Err(why.clone());
         }
         self.incoming.extend_from_slice(bytes);
         loop {
@@ -216,7 +216,7 @@ impl netcore::Client for Client {
                 Ok(None) => return Ok(()),
                 Ok(Some(line)) => self.hear_text(line.strip_suffix(b"\r").unwrap_or(&line))?,
                 Err(why) => {
-                    self.unreadable = Some(why);
+                    self.unreadable = Some(why.clone());
                     return Err(why);
                 }
             }

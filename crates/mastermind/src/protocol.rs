@@ -185,7 +185,7 @@ const fn answer(yes: bool) -> &'static str {
 }
 
 const fn invalid(what: &'static str, at: usize) -> DecodeError {
-    DecodeError::Invalid { what, at }
+    DecodeError::invalid(what, at)
 }
 
 // A message with the end that it has on such a link.
@@ -204,15 +204,27 @@ fn frame(message: &impl ToString, framing: Framing) -> Bytes {
 #[derive(Debug, Clone, Copy)]
 pub struct Mastermind;
 
-/// What is known of the line that is being read.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Decoder(LineDecoder);
+/// What is remembered of earlier messages, which is nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "LineDecoder", into = "LineDecoder")]
+pub struct Decoder;
 
-impl Default for Decoder {
-    fn default() -> Self {
-        // One more for a carriage return.
-        Self(LineDecoder::new(MAX_MESSAGE + 1))
+// The state of earlier versions, which remembered how much of a line they had seen.
+impl From<LineDecoder> for Decoder {
+    fn from(_: LineDecoder) -> Self {
+        Self
     }
+}
+
+impl From<Decoder> for LineDecoder {
+    fn from(Decoder: Decoder) -> Self {
+        lines()
+    }
+}
+
+// One more for a carriage return.
+const fn lines() -> LineDecoder {
+    LineDecoder::new(MAX_MESSAGE + 1)
 }
 
 impl Protocol for Mastermind {
@@ -221,26 +233,22 @@ impl Protocol for Mastermind {
     // With a carriage return and a line feed.
     const MAX_MESSAGE: usize = MAX_MESSAGE + 2;
 
-    fn decode(
-        decoder: &mut Decoder,
-        buffer: &mut BytesMut,
-        framing: Framing,
-    ) -> Result<Option<Self::Request>, DecodeError> {
-        let line = match framing {
-            Framing::Whole => buffer.split().freeze(),
-            Framing::Stream => match decoder.0.decode(buffer)? {
-                Some(line) => line,
-                None => return Ok(None),
-            },
-        };
+    fn length(_: &Decoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        lines().length(bytes)
+    }
+
+    fn decode(_: &mut Decoder, message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError> {
         let text = match framing {
-            Framing::Whole => &line[..],
-            Framing::Stream => line.strip_suffix(b"\r").unwrap_or(&line),
+            Framing::Whole => message,
+            Framing::Stream => {
+                let line = lines().whole(message)?;
+                line.strip_suffix(b"\r").unwrap_or(line)
+            }
         };
         if text.len() > MAX_MESSAGE {
             return Err(DecodeError::TooLong { length: text.len(), max: MAX_MESSAGE });
         }
-        Ok(Some(ClientMessage::parse(text)))
+        Ok(ClientMessage::parse(text))
     }
 
     fn encode_request(request: &Self::Request, out: &mut BytesMut) {

@@ -1,89 +1,49 @@
 //! The server side of a game: a deterministic state machine.
 
 use alloc::{boxed::Box, vec::Vec};
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use core::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
-use crate::{DecodeError, Framing, Gone, Link, Occupant, Outbox, PeerId, Role, Status, Time};
-
-/// Everything that can wake an engine.
-#[derive(Debug)]
-pub enum Input<'a, R> {
-    /// A peer connected. Its requests follow.
-    Connected {
-        /// The new peer.
-        peer: PeerId,
-        /// What it may do.
-        role: Role,
-        /// How it is connected.
-        link: Link,
-        /// Its address as `1.2.3.4:5` or `[::1]:5`.
-        address: &'a str,
-    },
-    /// A well-formed message.
-    Request {
-        /// Its sender.
-        peer: PeerId,
-        /// The message.
-        request: R,
-    },
-    /// Bytes that are not a message. On a stream, this peer sends no further input. `why` depends on the bytes alone,
-    /// so a recording does not need to store it.
-    Malformed {
-        /// Their sender.
-        peer: PeerId,
-        /// What is wrong with them.
-        why: DecodeError,
-    },
-    /// The peer lost its state (it reconnected, or the server was resumed): send it everything that it may know.
-    Refresh {
-        /// The peer to update.
-        peer: PeerId,
-    },
-    /// A peer disconnected. If it [`Left`](Gone::Left), it may still read: the engine can send to it until it closes
-    /// the peer, which it must do. For any other reason nothing can be sent to it any more.
-    Disconnected {
-        /// The peer.
-        peer: PeerId,
-        /// Why.
-        why: Gone,
-    },
-    /// The time returned by [`Engine::deadline`] has come.
-    Elapsed,
-    /// The server is being shut down. The [`Leave`] says whether players are told that the game is over.
-    Stop(Leave),
-}
-
-/// How a server shuts down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Leave {
-    /// The game is over, and everybody is told so.
-    Over,
-    /// The server will be resumed with the same state: nobody is told that it is over, and no peer is closed.
-    Resumable,
-}
+use crate::{DecodeError, Framing, Input, Occupant, Outbox, Status, Time};
 
 /// The messages that peers send to a server, and their wire format.
 pub trait Protocol {
     /// A well-formed message from a peer.
     type Request;
-    /// Decoder state that is kept between two reads of a stream, for instance the dialect that the first byte selected.
-    type Decoder: Default + Clone + Debug;
+    /// What the earlier messages of a stream say about later ones, for instance the dialect that the first byte selected.
+    type Decoder: Default + Clone + PartialEq + Debug;
     /// The longest message from a peer, in bytes. At most this much of an unfinished message is buffered.
     const MAX_MESSAGE: usize;
+    /// The error for bytes behind a message of a stream, in a protocol where a peer must wait for an answer first. They
+    /// are refused after that message.
+    const AHEAD: Option<DecodeError> = None;
 
-    /// Takes one message off the front of `buffer`. `None` means that a stream must deliver more bytes first.
-    ///
-    /// With [`Framing::Whole`], the buffer is exactly one message.
+    /// The length of the message at the front of a stream. `None` means that the stream must deliver more bytes first. A
+    /// length is at least 1, and at most that of `bytes`.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are not a message. A whole message that is truncated is an error too.
-    fn decode(
-        decoder: &mut Self::Decoder,
-        buffer: &mut BytesMut,
-        framing: Framing,
-    ) -> Result<Option<Self::Request>, DecodeError>;
+    /// [`DecodeError`] when it is known already that the bytes are not a message.
+    fn length(decoder: &Self::Decoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError>;
+
+    /// Decodes exactly one message, which depends on these bytes and the earlier messages only.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not a message; missing and trailing bytes are errors too. The decoder is
+    /// unchanged then.
+    fn decode(decoder: &mut Self::Decoder, message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError>;
+
+    /// Takes one message off the front of the `buffer` of a stream, for those who have no room. `None` means that the
+    /// stream must deliver more bytes first.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not a message. Nothing is taken then.
+    fn take(decoder: &mut Self::Decoder, buffer: &mut BytesMut) -> Result<Option<Self::Request>, DecodeError> {
+        let Some(length) = Self::length(decoder, buffer)? else { return Ok(None) };
+        let request = Self::decode(decoder, &buffer[..length.min(buffer.len())], Framing::Stream)?;
+        buffer.advance(length);
+        Ok(Some(request))
+    }
 
     /// Appends the wire form of `request` to `out`.
     fn encode_request(request: &Self::Request, out: &mut BytesMut);

@@ -1,12 +1,16 @@
 //! The error for bytes from a peer that cannot be decoded.
 
+use alloc::borrow::Cow;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why bytes from a peer are not a message.
 ///
 /// Offsets (`at`) count bytes from the start of the message. On a stream [`DecodeError::Incomplete`] means that more
 /// bytes are needed; in a datagram it is an error like the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+///
+/// Recordings contain errors, so new variants come last.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The bytes end before the message does.
@@ -16,7 +20,7 @@ pub enum DecodeError {
     #[error("byte {at}: {tag} is no tag of {ty}")]
     UnknownTag {
         /// The enumeration that was expected.
-        ty: &'static str,
+        ty: Cow<'static, str>,
         /// The tag that was found.
         tag: u8,
         /// Its offset.
@@ -58,8 +62,20 @@ pub enum DecodeError {
     #[error("byte {at}: {what}")]
     Invalid {
         /// What was expected there.
-        what: &'static str,
+        what: Cow<'static, str>,
         /// Offset of the first byte that is wrong.
         at: usize,
     },
+}
+
+impl DecodeError {
+    /// A [`DecodeError::Invalid`].
+    pub const fn invalid(what: &'static str, at: usize) -> Self {
+        Self::Invalid { what: Cow::Borrowed(what), at }
+    }
+
+    /// A [`DecodeError::UnknownTag`].
+    pub const fn unknown_tag(ty: &'static str, tag: u8, at: usize) -> Self {
+        Self::UnknownTag { ty: Cow::Borrowed(ty), tag, at }
+    }
 }

@@ -34,27 +34,45 @@ impl<const END: u8> EndDecoder<END> {
         Self { max, scanned: 0 }
     }
 
+    /// The length of the frame at the front of `bytes`, with its end. `None` means that more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooLong`] when there are more than `max` bytes without an end.
+    pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        let unseen = bytes.get(self.scanned..).unwrap_or_default();
+        let end = unseen.iter().position(|&byte| byte == END).map(|offset| self.scanned + offset);
+        let length = end.unwrap_or(bytes.len());
+        if length > self.max {
+            return Err(DecodeError::TooLong { length, max: self.max });
+        }
+        Ok(end.map(|end| end + 1))
+    }
+
+    /// The frame, without its end, that is all of `bytes`.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when they are not exactly one frame.
+    pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
+        let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
+        match bytes.len() - length {
+            0 => Ok(&bytes[..length - 1]),
+            extra => Err(DecodeError::Trailing { at: length, extra }),
+        }
+    }
+
     /// Takes one frame, without its end, off the front of `buffer`. `None` means that more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without an end.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
-        let unseen = buffer.get(self.scanned..).unwrap_or_default();
-        if let Some(offset) = unseen.iter().position(|&byte| byte == END) {
-            let length = self.scanned + offset;
-            if length > self.max {
-                return Err(DecodeError::TooLong { length, max: self.max });
-            }
-            self.scanned = 0;
-            let frame = buffer.split_to(length).freeze();
-            buffer.advance(1);
-            return Ok(Some(frame));
-        }
-        self.scanned = buffer.len();
-        if self.scanned > self.max {
-            return Err(DecodeError::TooLong { length: self.scanned, max: self.max });
-        }
-        Ok(None)
+        let Some(length) = self.length(buffer)? else {
+            self.scanned = buffer.len();
+            return Ok(None);
+        };
+        self.scanned = 0;
+        let frame = buffer.split_to(length - 1).freeze();
+        buffer.advance(1);
+        Ok(Some(frame))
     }
 }
 
@@ -79,25 +97,43 @@ impl LengthDecoder {
         Self { min, max }
     }
 
-    /// Takes one frame, without its prefix, off the front of `buffer`. `None` means that more bytes are needed.
+    /// The length of the frame at the front of `bytes`, with its prefix. `None` means that more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as a prefix out of bounds has arrived.
-    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
-        let Some(prefix) = buffer.first_chunk::<4>() else { return Ok(None) };
+    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] when its prefix is out of bounds.
+    pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        let Some(prefix) = bytes.first_chunk::<4>() else { return Ok(None) };
         let announced = u32::from_be_bytes(*prefix);
         let length = usize::try_from(announced).unwrap_or(usize::MAX);
         if announced > self.max {
             return Err(DecodeError::TooLong { length, max: usize::try_from(self.max).unwrap_or(usize::MAX) });
         }
         if announced < self.min {
-            return Err(DecodeError::Invalid { what: "a length below the smallest frame", at: 0 });
+            return Err(DecodeError::invalid("a length below the smallest frame", 0));
         }
-        if buffer.len() - 4 < length {
-            return Ok(None);
+        Ok(Some(length.saturating_add(4)).filter(|&length| length <= bytes.len()))
+    }
+
+    /// The frame, without its prefix, that is all of `bytes`.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when they are not exactly one frame.
+    pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
+        let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
+        match bytes.len() - length {
+            0 => Ok(&bytes[4..]),
+            extra => Err(DecodeError::Trailing { at: length, extra }),
         }
+    }
+
+    /// Takes one frame, without its prefix, off the front of `buffer`. `None` means that more bytes are needed.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as a prefix out of bounds has arrived.
+    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
+        let Some(length) = self.length(buffer)? else { return Ok(None) };
         buffer.advance(4);
-        Ok(Some(buffer.split_to(length).freeze()))
+        Ok(Some(buffer.split_to(length - 4).freeze()))
     }
 }
 

@@ -5,6 +5,7 @@
 //! - [`Room`]: the same server at the level of bytes, and object safe, for shells, journals and simulations. [`Hosted`]
 //!   turns any engine into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
 //! - [`Recorded`]: an engine whose matches can be recorded, replayed and resumed.
+//! - [`Hold`]: what keeps outputs back until a recording of their inputs is safe.
 //! - [`Client`]: a game client as a state machine.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
 //! - [`framing`]: incremental decoders that split a byte stream into NUL-terminated or length-prefixed frames.
@@ -32,7 +33,7 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "probe"))]
 extern crate std;
 
 mod bucket;
@@ -43,12 +44,15 @@ mod error;
 mod event;
 mod fingerprint;
 pub mod framing;
+mod hold;
 mod hosted;
+mod input;
 mod log;
 mod message_stream;
 mod minstd;
 mod outbox;
 mod peer;
+pub mod probe;
 mod recorded;
 mod room;
 mod time;
@@ -57,16 +61,18 @@ pub mod wire;
 pub use bucket::{Rate, TokenBucket};
 pub use client::Client;
 pub use digest::Digest;
-pub use engine::{Admission, Engine, Input, Leave, Outcome, Protocol, RequestOf};
+pub use engine::{Admission, Engine, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
 pub use event::{Departure, GameEvent, Occupant, Phase, Severity, Standing, Status};
 pub use fingerprint::Fingerprint;
-pub use hosted::{DecoderOf, Hosted, HostedState};
+pub use hold::Hold;
+pub use hosted::{DecoderOf, Hosted, HostedState, Trace};
+pub use input::{Input, Leave};
 pub use log::{Log, LogWriter};
 pub use message_stream::{MessageDecoder, MessageStream};
 pub use minstd::MinStd;
 pub use outbox::{Outbox, OutboxMark, Output, To};
 pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};
 pub use recorded::{Recorded, StateError};
-pub use room::{Progress, Room, RoomInput};
+pub use room::{Progress, Room, Split};
 pub use time::Time;

@@ -48,6 +48,7 @@ pub enum Output {
 pub struct Outbox {
     outputs: Vec<Output>,
     closes: usize,
+    recorded: u32,
 }
 
 impl Outbox {
@@ -87,6 +88,16 @@ impl Outbox {
         self.event(GameEvent::Summary(text));
     }
 
+    /// Reports that a recording of the input takes this many bytes. The shell charges them to the peer.
+    pub fn charge_recorded(&mut self, bytes: u32) {
+        self.recorded = self.recorded.saturating_add(bytes);
+    }
+
+    /// The recorded bytes that were reported since the last call.
+    pub fn take_recorded(&mut self) -> u32 {
+        core::mem::take(&mut self.recorded)
+    }
+
     /// Removes all outputs, oldest first.
     pub fn drain(&mut self) -> alloc::vec::Drain<'_, Output> {
         self.closes = 0;
@@ -120,7 +131,7 @@ impl Outbox {
 }
 
 /// A position in an [`Outbox`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboxMark {
     outputs: usize,
     closes: usize,

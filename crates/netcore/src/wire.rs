@@ -291,26 +291,32 @@ impl<K: Encode, V: Encode> Encode for BTreeMap<K, V> {
     }
 }
 
-/// Takes one message off the front of the `buffer` of a stream. `None` means that more bytes are needed.
+/// Decodes the message at the front of a stream, and returns it with its length. `None` means that more bytes are needed.
 ///
 /// # Errors
 /// [`DecodeError::TooLong`] when `max` bytes contain no complete message; any other [`DecodeError`] when the bytes are
 /// invalid.
-pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32) -> Result<Option<T>, DecodeError> {
-    if buffer.is_empty() {
+pub fn read_message<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Result<Option<(T, usize)>, DecodeError> {
+    if bytes.is_empty() {
         return Ok(None);
     }
-    let mut reader = Reader::new(&buffer[..buffer.len().min(max)], max_items);
+    let mut reader = Reader::new(&bytes[..bytes.len().min(max)], max_items);
     match T::decode(&mut reader) {
-        Ok(message) => {
-            let length = reader.at();
-            buffer.advance(length);
-            Ok(Some(message))
-        }
-        Err(DecodeError::Incomplete) if buffer.len() < max => Ok(None),
-        Err(DecodeError::Incomplete) => Err(DecodeError::TooLong { length: buffer.len(), max }),
+        Ok(message) => Ok(Some((message, reader.at()))),
+        Err(DecodeError::Incomplete) if bytes.len() < max => Ok(None),
+        Err(DecodeError::Incomplete) => Err(DecodeError::TooLong { length: bytes.len(), max }),
         Err(error) => Err(error),
     }
+}
+
+/// Takes one message off the front of the `buffer` of a stream. `None` means that more bytes are needed.
+///
+/// # Errors
+/// As [`read_message`].
+pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32) -> Result<Option<T>, DecodeError> {
+    let Some((message, length)) = read_message(buffer, max, max_items)? else { return Ok(None) };
+    buffer.advance(length);
+    Ok(Some(message))
 }
 
 /// Decodes a datagram, which is exactly one message.

@@ -4,7 +4,10 @@
 //! its own on Linux, a timerfd, which is polled like a socket. Setting it programs the hardware; with hundreds of rooms in
 //! a process that costs more than the rooms' turns, and then they share the timers of the runtime.
 
-use std::io;
+use std::{
+    io,
+    task::{Context, Poll, ready},
+};
 
 use tokio::time::Instant;
 
@@ -46,18 +49,15 @@ impl Alarm {
         }
     }
 
-    /// Waits until the timer expires.
+    /// Ready once the timer has expired; otherwise the task is woken when it expires.
     ///
     /// # Errors
     /// When the timer cannot be read.
-    pub(crate) async fn rung(&mut self) -> io::Result<()> {
+    pub(crate) fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Own(alarm) => alarm.rung().await,
-            Self::Shared(alarm) => {
-                alarm.rung().await;
-                Ok(())
-            }
+            Self::Own(alarm) => alarm.poll_expired(context),
+            Self::Shared(alarm) => alarm.poll_expired(context).map(Ok),
         }
     }
 }
@@ -74,7 +74,7 @@ mod own {
     };
     use tokio::io::{Interest, unix::AsyncFd};
 
-    use super::{Instant, io};
+    use super::{Context, Instant, Poll, io, ready};
 
     /// A timerfd.
     #[derive(Debug)]
@@ -103,14 +103,14 @@ mod own {
             Ok(())
         }
 
-        pub(crate) async fn rung(&mut self) -> io::Result<()> {
+        pub(crate) fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
             loop {
-                let mut guard = self.timer.readable().await?;
+                let mut guard = ready!(self.timer.poll_read_ready(context))?;
                 match read(self.timer.get_ref(), &mut [0; 8]) {
-                    Ok(_) => return Ok(()),
+                    Ok(_) => return Poll::Ready(Ok(())),
                     Err(Errno::AGAIN) => guard.clear_ready(),
                     Err(Errno::INTR) => {}
-                    Err(error) => return Err(error.into()),
+                    Err(error) => return Poll::Ready(Err(error.into())),
                 }
             }
         }
@@ -118,9 +118,11 @@ mod own {
 }
 
 mod shared {
-    use std::pin::Pin;
+    use std::{future::Future as _, pin::Pin};
 
-    use tokio::time::{Instant, Sleep, sleep_until};
+    use tokio::time::{Sleep, sleep_until};
+
+    use super::{Context, Instant, Poll, ready};
 
     /// A timer of the runtime.
     #[derive(Debug)]
@@ -144,12 +146,11 @@ mod shared {
             }
         }
 
-        pub(crate) async fn rung(&mut self) {
-            match &mut self.timer {
-                Some(timer) if self.set => timer.as_mut().await,
-                _ => std::future::pending().await,
-            }
+        pub(crate) fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<()> {
+            let Some(timer) = self.timer.as_mut().filter(|_| self.set) else { return Poll::Pending };
+            ready!(timer.as_mut().poll(context));
             self.set = false;
+            Poll::Ready(())
         }
     }
 }
@@ -157,7 +158,11 @@ mod shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::{future::poll_fn, time::Duration};
+
+    async fn rung(alarm: &mut Alarm) {
+        poll_fn(|context| alarm.poll_expired(context)).await.unwrap();
+    }
 
     const EACH: [Precision; 2] = [Precision::System, Precision::Millisecond];
 
@@ -174,9 +179,9 @@ mod tests {
             for micros in [0, 1, 300, 2_500] {
                 let at = Instant::now() + Duration::from_micros(micros);
                 alarm.set(Some(at)).unwrap();
-                alarm.rung().await.unwrap();
+                rung(&mut alarm).await;
                 assert!(Instant::now() >= at);
-                let again = tokio::time::timeout(Duration::from_millis(1), alarm.rung()).await;
+                let again = tokio::time::timeout(Duration::from_millis(1), rung(&mut alarm)).await;
                 assert!(again.is_err(), "only once");
             }
         });
@@ -189,11 +194,11 @@ mod tests {
             alarm.set(Some(start)).unwrap();
             // This setting has expired without being awaited.
             alarm.set(Some(start + Duration::from_millis(5))).unwrap();
-            alarm.rung().await.unwrap();
+            rung(&mut alarm).await;
             assert!(start.elapsed() >= Duration::from_millis(5));
             alarm.set(Some(Instant::now())).unwrap();
             alarm.set(None).unwrap();
-            assert!(tokio::time::timeout(Duration::from_millis(1), alarm.rung()).await.is_err());
+            assert!(tokio::time::timeout(Duration::from_millis(1), rung(&mut alarm)).await.is_err());
         });
     }
 }

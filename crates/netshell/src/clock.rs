@@ -1,9 +1,45 @@
 //! The clock of a server.
 
-use std::time::Duration;
+use std::{
+    io,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use netcore::Time;
 use tokio::time::Instant;
+
+use crate::alarm::Alarm;
+
+/// The time of a server loop. [`Clock`] is that of the system; a simulation has its own.
+pub trait TimeSource {
+    /// A timer that follows this time.
+    type Timer: Timer;
+
+    /// The current time.
+    fn now(&self) -> Time;
+
+    /// A timer that is not set.
+    ///
+    /// # Errors
+    /// When the system has no timers left.
+    fn timer(&self) -> io::Result<Self::Timer>;
+}
+
+/// A timer for one moment at a time.
+pub trait Timer {
+    /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
+    ///
+    /// # Errors
+    /// When the system call fails.
+    fn set(&mut self, at: Option<Time>) -> io::Result<()>;
+
+    /// Ready once the timer has expired, once for each setting; otherwise the task is woken when it expires.
+    ///
+    /// # Errors
+    /// When the timer cannot be read.
+    fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+}
 
 /// How exactly a server loop keeps the deadlines of its room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,11 +76,6 @@ impl Clock {
         Self { precision, ..self }
     }
 
-    /// How exactly deadlines are kept.
-    pub(crate) const fn precision(&self) -> Precision {
-        self.precision
-    }
-
     /// The current time.
     pub fn now(&self) -> Time {
         self.first.plus(self.start.elapsed())
@@ -55,6 +86,36 @@ impl Clock {
         // Longer than any server runs, but an instant that the system can still represent.
         const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
         self.start + time.since(self.first).min(FAR)
+    }
+}
+
+impl TimeSource for Clock {
+    type Timer = SystemTimer;
+
+    fn now(&self) -> Time {
+        Self::now(self)
+    }
+
+    /// Must be called within a tokio runtime.
+    fn timer(&self) -> io::Result<SystemTimer> {
+        Ok(SystemTimer { clock: *self, alarm: Alarm::new(self.precision)? })
+    }
+}
+
+/// The timer of a [`Clock`].
+#[derive(Debug)]
+pub struct SystemTimer {
+    clock: Clock,
+    alarm: Alarm,
+}
+
+impl Timer for SystemTimer {
+    fn set(&mut self, at: Option<Time>) -> io::Result<()> {
+        self.alarm.set(at.map(|at| self.clock.instant(at)))
+    }
+
+    fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.alarm.poll_expired(context)
     }
 }
 

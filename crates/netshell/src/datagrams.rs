@@ -46,6 +46,8 @@ struct Known<R> {
     heard: Time,
     waiting: VecDeque<BytesMut>,
     waiting_bytes: usize,
+    // Until when its datagrams are refused.
+    paused: Time,
 }
 
 /// The connections of a datagram transport, each to a remote end `R`.
@@ -93,6 +95,9 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         let Some(known) = self.known.get_mut(&id) else { return Arrival::Refused };
         known.heard = now;
         known.remote = remote;
+        if known.paused > now {
+            return Arrival::Refused;
+        }
         let pieces = u32::try_from(datagram.len().div_ceil(PIECE).max(1)).unwrap_or(u32::MAX);
         if !known.bucket.take(now, pieces) {
             return Arrival::Refused;
@@ -134,6 +139,13 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         self.fair.charge(now, id, work);
     }
 
+    /// Refuses the datagrams of a connection until this time.
+    pub fn pause(&mut self, id: ConnectionId, until: Time) {
+        if let Some(known) = self.known.get_mut(&id) {
+            known.paused = until;
+        }
+    }
+
     /// Opens a connection to a remote end with the address `address`, if the limits on strangers permit it.
     pub fn admit(&mut self, now: Time, remote: R, address: SocketAddr, admission: Admission) -> Option<ConnectionId> {
         if !self.strangers.admit(now, address, admission) {
@@ -156,7 +168,9 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         self.ids.insert(remote, id);
         self.ids.extend(others.iter().map(|&other| (other, id)));
         let bucket = TokenBucket::new(PEER_RATE, now);
-        self.known.insert(id, Known { remote, others, bucket, heard: now, waiting: VecDeque::new(), waiting_bytes: 0 });
+        let waiting = VecDeque::new();
+        let known = Known { remote, others, bucket, heard: now, waiting, waiting_bytes: 0, paused: Time::ZERO };
+        self.known.insert(id, known);
         self.fair.open(now, id);
         id
     }
@@ -273,6 +287,17 @@ mod tests {
         assert_eq!(arrivals, [Arrival::Waits, Arrival::Waits, Arrival::Refused]);
         datagrams.close(ids[0]);
         assert_eq!((datagrams.next_waiting(), datagrams.at(1)), (None, None));
+    }
+
+    #[test]
+    fn a_paused_connection_is_refused_and_remains_heard() {
+        let (mut datagrams, ids) = datagrams(&[1, 2]);
+        let at = Time::from_millis;
+        datagrams.pause(ids[0], at(20));
+        assert_eq!(datagrams.arrive(at(19), 1, b"KEY h"), Arrival::Refused);
+        assert_eq!(datagrams.place(ids[0]), Some((1, at(19))));
+        assert_eq!(datagrams.arrive(at(19), 2, b"KEY h"), Arrival::Now(ids[1]));
+        assert_eq!(datagrams.arrive(at(20), 1, b"KEY h"), Arrival::Now(ids[0]));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Connects a room with its transports.
 
+mod budgets;
 mod held;
 mod routing;
 
@@ -11,11 +12,21 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{Gone, HostId, Leave, Link, Outbox, Outcome, PeerId, Progress, Role, Room, RoomInput, Time};
+use netcore::{
+    Gone, Hold, Input, Leave, Link, Outbox, Outcome, PeerId, Progress, Role, Room, Time,
+    probe::{self, Planted},
+};
+use tracing::warn;
 
-use self::held::HeldOutputs;
-pub use self::held::MAX_HELD;
-use crate::{ConnectionEvent, ConnectionId, Hold, Observer, Removal, Transport, Warden, address::canonical};
+pub use self::{
+    budgets::RECORDED_RATE,
+    held::{MAX_HELD, SLOW_HOLD},
+};
+use self::{
+    budgets::{Account, Budgets},
+    held::HeldOutputs,
+};
+use crate::{ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden, address::canonical};
 
 /// Connects a room with any number of transports: numbers the peers, passes what arrives to the room, and routes the
 /// outputs.
@@ -32,6 +43,8 @@ pub struct Host {
     observer: Box<dyn Observer + Send>,
     held: Option<HeldOutputs>,
     warden: Option<Box<dyn Warden + Send>>,
+    budgets: Budgets,
+    refused_log: LogLimit,
     // Whom the warden wants to be removed.
     removal: Option<Removal>,
     // Addresses of peers that were closed by the current outputs: later events may be about them.
@@ -55,6 +68,7 @@ struct Route {
     connection: ConnectionId,
     link: Link,
     address: String,
+    account: Account,
 }
 
 impl fmt::Debug for Host {
@@ -77,6 +91,8 @@ impl Host {
             observer: Box::new(()),
             held: None,
             warden: None,
+            budgets: Budgets::new(Time::ZERO),
+            refused_log: LogLimit::new(Time::ZERO),
             removal: None,
             closed: BTreeMap::new(),
             next_endpoint: 0,
@@ -179,11 +195,11 @@ impl Host {
     /// `false` when there is nothing to do. `clock` is read twice.
     ///
     /// # Errors
-    /// When a transport fails.
+    /// When a transport fails, or outputs that are held back will never be sent.
     pub fn work(&mut self, clock: impl Fn() -> Time) -> io::Result<bool> {
         let now = self.at(clock());
         if let Some(held) = &mut self.held {
-            held.check_overdue(now);
+            held.check(now)?;
         }
         self.release(now);
         if self.is_full() {
@@ -208,7 +224,7 @@ impl Host {
         let now = self.at(now);
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
         if due {
-            self.input(now, RoomInput::Elapsed);
+            self.input(now, Input::Elapsed);
         }
         due
     }
@@ -216,7 +232,7 @@ impl Host {
     /// Tells the room to shut down.
     pub fn stop(&mut self, now: Time, leave: Leave) {
         let now = self.at(now);
-        self.input(now, RoomInput::Stop(leave));
+        self.input(now, Input::Stop(leave));
     }
 
     /// Sends the peer at a connection everything that it may know. `endpoint` is the index of the transport in the order of
@@ -225,7 +241,7 @@ impl Host {
         let peer = self.endpoints.get(endpoint).and_then(|endpoint| endpoint.peers.get(&connection).copied());
         if let Some(peer) = peer {
             let now = self.at(now);
-            self.input(now, RoomInput::Refresh { peer });
+            self.input_of(now, peer, Input::Refresh { peer });
         }
         peer.is_some()
     }
@@ -241,11 +257,12 @@ impl Host {
             match self.adopt(now, link, address) {
                 Some((endpoint, connection)) => {
                     self.endpoints[endpoint].peers.insert(connection, peer);
+                    let account = Account::new(now, address.into());
                     let address = canonical(address).to_string();
-                    self.peers.insert(peer, Route { endpoint, connection, link, address });
-                    inputs.push(RoomInput::Refresh { peer });
+                    self.peers.insert(peer, Route { endpoint, connection, link, address, account });
+                    inputs.push(Input::Refresh { peer });
                 }
-                None => inputs.push(RoomInput::Disconnected { peer, why: Gone::Interrupted }),
+                None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),
             }
         }
         // Only after all are known, because the outputs for one peer may go to another.
@@ -289,22 +306,28 @@ impl Host {
 
     // The time to pass to the room. It never goes back, even if the clock does.
     fn at(&mut self, now: Time) -> Time {
-        self.now = self.now.max(now);
+        self.now = if probe::has(Planted::TimeGoesBack) { now } else { self.now.max(now) };
         self.now
     }
 
     fn work_at(&mut self, index: usize, now: Time, clock: &impl Fn() -> Time) -> io::Result<bool> {
-        let Self { room, endpoints, peers, out, observer, next_peer, .. } = self;
+        let Self { room, endpoints, peers, out, observer, next_peer, budgets, .. } = self;
         let Some(Endpoint { transport, peers: at, .. }) = endpoints.get_mut(index) else { return Ok(false) };
         let Some(event) = transport.next(now)? else { return Ok(false) };
         match event {
             ConnectionEvent::Internal => {}
             ConnectionEvent::Bytes { id, bytes } => {
                 let progress = if let Some(&peer) = at.get(&id) {
-                    let progress = room.input(now, RoomInput::Bytes { peer, bytes }, out);
-                    if let (Progress::Malformed(why), Some(route)) = (progress, peers.get(&peer)) {
+                    let account = peers.get_mut(&peer).map(|route| &mut route.account);
+                    if let Some(until) = account.and_then(|account| budgets.paused_until(now, account)) {
+                        transport.pause(clock(), id, until);
+                        return Ok(true);
+                    }
+                    let progress = room.receive(now, peer, bytes, out);
+                    if let (Progress::Malformed(why), Some(route)) = (&progress, peers.get(&peer)) {
                         observer.malformed(now, peer, &route.address, why);
                     }
+                    self.charge(now, peer);
                     progress
                 } else {
                     bytes.clear();
@@ -313,8 +336,9 @@ impl Host {
                 self.deliver(now);
                 self.endpoints[index].transport.processed(clock(), id, progress);
             }
-            ConnectionEvent::Stranger { datagram } => {
-                let admission = room.admits(datagram);
+            ConnectionEvent::Stranger { address, datagram } => {
+                let heard = budgets.hears_strangers(now, address.into());
+                let admission = heard.then(|| room.admits(datagram));
                 transport.admit(now, admission);
             }
             ConnectionEvent::Opened { id, address, .. }
@@ -322,6 +346,14 @@ impl Host {
             {
                 transport.close(now, id);
                 transport.delivered(now);
+            }
+            ConnectionEvent::Opened { id, address, .. } if !budgets.accepts(now, address.into()) => {
+                transport.close(now, id);
+                transport.delivered(now);
+                if let Some(held_back) = self.refused_log.admit(now) {
+                    let address = canonical(address);
+                    warn!(%address, held_back, "too much to record from this host, a connection was rejected");
+                }
             }
             ConnectionEvent::Opened { id, role, link, address } => {
                 let peer = PeerId(*next_peer);
@@ -331,7 +363,7 @@ impl Host {
             }
             ConnectionEvent::Refreshed { id } => {
                 if let Some(&peer) = at.get(&id) {
-                    self.input(now, RoomInput::Refresh { peer });
+                    self.input_of(now, peer, Input::Refresh { peer });
                 }
             }
             ConnectionEvent::Closed { id, why } => {
@@ -351,10 +383,12 @@ impl Host {
         (role, link): (Role, Link),
         address: SocketAddr,
     ) {
+        let account = Account::new(now, address.into());
         let address = canonical(address).to_string();
         self.observer.connected(now, peer, role, &address);
-        self.room.input(now, RoomInput::Connected { peer, role, link, address: &address }, &mut self.out);
-        self.peers.insert(peer, Route { endpoint, connection, link, address });
+        self.room.input(now, Input::Connected { peer, role, link, address: (&address).into() }, &mut self.out);
+        self.peers.insert(peer, Route { endpoint, connection, link, address, account });
+        self.charge(now, peer);
         self.deliver(now);
     }
 
@@ -362,7 +396,7 @@ impl Host {
         if let Some(route) = self.peers.get(&peer) {
             self.observer.gone(now, peer, &route.address, why);
         }
-        self.input(now, RoomInput::Disconnected { peer, why });
+        self.input_of(now, peer, Input::Disconnected { peer, why });
         // A peer that has only shut down its sending half can still receive until the room closes it.
         if why != Gone::Left {
             // Through the outbox, so that it happens after outputs that are held back.
@@ -378,7 +412,7 @@ impl Host {
                 (self.peers.contains_key(&peer).then_some(peer).into_iter().collect(), farewell)
             }
             Removal::Host(host, farewell) => {
-                let of_host = self.peers.iter().filter(|(_, route)| HostId::of(&route.address) == host);
+                let of_host = self.peers.iter().filter(|(_, route)| route.account.host() == host);
                 (of_host.map(|(&peer, _)| peer).collect(), farewell)
             }
         };
@@ -398,8 +432,24 @@ impl Host {
         Some(route)
     }
 
-    fn input(&mut self, now: Time, input: RoomInput<'_>) {
+    // An input that no peer caused, so that nobody is charged for it.
+    fn input(&mut self, now: Time, input: Input<'_, &[u8]>) {
         self.room.input(now, input, &mut self.out);
+        self.out.take_recorded();
         self.deliver(now);
+    }
+
+    fn input_of(&mut self, now: Time, peer: PeerId, input: Input<'_, &[u8]>) {
+        self.room.input(now, input, &mut self.out);
+        self.charge(now, peer);
+        self.deliver(now);
+    }
+
+    // Charges a peer for what its input recorded.
+    fn charge(&mut self, now: Time, peer: PeerId) {
+        let recorded = self.out.take_recorded();
+        if let Some(route) = self.peers.get_mut(&peer) {
+            self.budgets.charge(now, &mut route.account, recorded);
+        }
     }
 }

@@ -2,14 +2,16 @@
 //!
 //! - [`Host`] connects one room with its transports: it numbers peers, passes what arrives to the room and routes the
 //!   outputs. It has no clock and no socket, so that simulations drive the same code.
-//! - [`serve`] is the server loop: it waits for a signal, a deadline or a transport, and lets the host work.
-//! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramPort`]. [`Datagrams`] maps
+//! - [`serve`] is the server loop: it waits for a signal, a deadline or a transport, and lets the host work. A
+//!   [`TimeSource`] is its clock: [`Clock`] in a program, virtual time in a simulation.
+//! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramSocket`]. [`Datagrams`] maps
 //!   addresses to connections, limits unknown addresses and schedules busy ones. A bounded backlog holds what the
 //!   system cannot send yet.
 //! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. Broadcast messages are
 //!   stored once for all connections that lag. A connection that lags too far is dropped.
 //! - A [`Warden`] refuses addresses, and removes peers at the request of the operator.
-//! - An [`Observer`] is told what happens. A [`Hold`] keeps outputs back until a journal is on disk.
+//! - An [`Observer`] is told what happens. A [`Hold`](netcore::Hold) keeps outputs back until a journal
+//!   is on disk.
 //! - [`bind_udp`] and [`bind_tcp`] open sockets, [`shutdown`] waits for a signal, [`raise_open_files`] raises the soft
 //!   limit on open files, and [`LogLimit`] limits the rate of log lines.
 //!
@@ -25,8 +27,8 @@ mod bind;
 mod clock;
 mod datagrams;
 mod fair_queue;
-mod hold;
 mod host;
+mod host_table;
 mod log_limit;
 mod observer;
 mod open_files;
@@ -40,10 +42,9 @@ mod udp;
 mod warden;
 
 pub use bind::{BindError, bind_tcp, bind_udp};
-pub use clock::{Clock, Precision};
+pub use clock::{Clock, Precision, SystemTimer, TimeSource, Timer};
 pub use datagrams::{Arrival, Datagrams, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, PIECE, is_answerable};
-pub use hold::{Hold, MAX_HOLD};
-pub use host::{Host, MAX_HELD};
+pub use host::{Host, MAX_HELD, RECORDED_RATE, SLOW_HOLD};
 pub use log_limit::LogLimit;
 pub use observer::Observer;
 pub use open_files::raise_open_files;
@@ -56,5 +57,5 @@ pub use streams::{
 };
 pub use transport::{ConnectionEvent, ConnectionId, Transport};
 pub use tune::tune_stream;
-pub use udp::{DatagramPort, Port, Ports, Udp};
+pub use udp::{DatagramSocket, Ports, Udp};
 pub use warden::{Farewell, Removal, Warden};

@@ -17,7 +17,7 @@ pub trait Observer {
     }
 
     /// A peer sent bytes that are not a message.
-    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: DecodeError) {
+    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: &DecodeError) {
         let _ = (now, peer, address, why);
     }
 

@@ -9,10 +9,10 @@ use std::{
 };
 
 use netcore::{Leave, Outcome};
-use tokio::{task::yield_now, time::timeout};
+use tokio::task::yield_now;
 use tracing::warn;
 
-use crate::{Clock, Host, alarm::Alarm};
+use crate::{Host, TimeSource, Timer};
 
 /// How long the loop works before it polls for signals, deadlines and the runtime again.
 const SLICE: Duration = Duration::from_micros(500);
@@ -29,31 +29,35 @@ const RETRY: Duration = Duration::from_millis(5);
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room is to shut down, and
-/// says how.
+/// says how. Only `clock` and the transports of `host` may need a runtime.
 ///
 /// Signals and deadlines are checked after every half millisecond of work, however much arrives. If the process was
 /// stopped for a while, messages that arrived meanwhile are processed before the room learns the time.
 ///
 /// # Errors
 /// When a transport or the timer fails.
-pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = Leave>) -> io::Result<Outcome> {
+pub async fn serve(
+    mut host: Host,
+    clock: impl TimeSource,
+    shutdown: impl Future<Output = Leave>,
+) -> io::Result<Outcome> {
     let mut shutdown = pin!(shutdown);
     let mut stopping = false;
     // One timer for the whole run. It is set only when the next wake-up changes, which is rare.
-    let mut alarm = Alarm::new(clock.precision())?;
+    let mut timer = clock.timer()?;
     let mut set_for = None;
     // When the loop last worked, and until when it catches up after a stall.
     let mut seen = clock.now();
     let mut catch_up = None;
     loop {
         if let Some(outcome) = host.outcome() {
-            flush(&mut host, &clock).await;
+            flush(&mut host, &clock, &mut timer).await?;
             return Ok(outcome);
         }
         let wake = host.wake_at();
         if wake != set_for {
             set_for = wake;
-            alarm.set(wake.map(|wake| clock.instant(wake)))?;
+            timer.set(wake)?;
         }
         tokio::select! {
             // In this order, so that a flood of messages delays neither shutdown nor a deadline.
@@ -63,8 +67,8 @@ pub async fn serve(mut host: Host, clock: Clock, shutdown: impl Future<Output = 
                 host.stop(clock.now(), leave);
                 continue;
             }
-            rung = alarm.rung() => {
-                rung?;
+            expired = poll_fn(|context| timer.poll_expired(context)) => {
+                expired?;
                 set_for = None;
             }
             ready = poll_fn(|context| host.poll_ready(context)) => ready?,
@@ -100,7 +104,7 @@ enum Slice {
 }
 
 // Works for a bounded time. Deadlines are checked between any two pieces of work, except while the host catches up.
-fn slice(host: &mut Host, clock: &Clock, catches_up: bool) -> io::Result<Slice> {
+fn slice(host: &mut Host, clock: &impl TimeSource, catches_up: bool) -> io::Result<Slice> {
     let begun = clock.now();
     loop {
         let now = clock.now();
@@ -127,14 +131,20 @@ async fn poll_once<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll
     poll_fn(|context| Poll::Ready(poll(context))).await
 }
 
-async fn flush(host: &mut Host, clock: &Clock) {
+async fn flush(host: &mut Host, clock: &impl TimeSource, timer: &mut impl Timer) -> io::Result<()> {
     let until = clock.now().plus(FLUSH);
-    while clock.now() < until {
-        let all = poll_fn(|context| host.poll_flush(clock.now(), context));
+    loop {
+        let now = clock.now();
+        if now >= until {
+            warn!("the last messages could not be sent in time");
+            return Ok(());
+        }
         // Also try when the system does not report that a socket is writable.
-        if timeout(RETRY, all).await.is_ok() {
-            return;
+        timer.set(Some(now.plus(RETRY)))?;
+        tokio::select! {
+            biased;
+            () = poll_fn(|context| host.poll_flush(now, context)) => return Ok(()),
+            expired = poll_fn(|context| timer.poll_expired(context)) => expired?,
         }
     }
-    warn!("the last messages could not be sent in time");
 }

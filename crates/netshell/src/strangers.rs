@@ -1,8 +1,10 @@
 //! Limits on datagrams from addresses without a connection ("strangers").
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use netcore::{Admission, HostId, Rate, Time, TokenBucket};
+
+use crate::host_table::{HostLimit, HostTable};
 
 /// Datagrams per second with which addresses of one host may become peers: enough for a full table to join at once from
 /// one machine. A host is an IPv4 address or an IPv6 network of 64 bits.
@@ -13,17 +15,12 @@ pub const ANSWER_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second of both kinds from all strangers.
 pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 
-/// Hosts with limits of their own; all further ones share [`STRANGERS_RATE`] alone.
-const MAX_HOSTS: usize = 4_096;
-/// Shortest interval between two removals of idle hosts.
-const CLEARING: Duration = Duration::from_secs(1);
-
-/// Decides which datagrams of strangers are accepted. Its memory is bounded.
+/// Decides which datagrams of strangers are accepted. Its memory is bounded: hosts that are not told apart share
+/// [`STRANGERS_RATE`] alone.
 #[derive(Debug)]
 pub(crate) struct StrangerLimits {
-    hosts: BTreeMap<HostId, Share>,
+    hosts: HostTable<Share>,
     all: TokenBucket,
-    cleared: Time,
 }
 
 #[derive(Debug)]
@@ -32,7 +29,7 @@ struct Share {
     answers: TokenBucket,
 }
 
-impl Share {
+impl HostLimit for Share {
     fn new(now: Time) -> Self {
         Self { joins: TokenBucket::new(HOST_RATE, now), answers: TokenBucket::new(ANSWER_RATE, now) }
     }
@@ -45,7 +42,7 @@ impl Share {
 impl StrangerLimits {
     /// Full limits for everybody.
     pub(crate) fn new(now: Time) -> Self {
-        Self { hosts: BTreeMap::new(), all: TokenBucket::new(STRANGERS_RATE, now), cleared: now }
+        Self { hosts: HostTable::new(now), all: TokenBucket::new(STRANGERS_RATE, now) }
     }
 
     /// Whether a datagram from `address` that may cause `admission` is accepted. One that causes nothing costs nothing.
@@ -53,18 +50,10 @@ impl StrangerLimits {
         if admission == Admission::Ignored {
             return false;
         }
-        let host = HostId::from(address);
-        // The removal visits all hosts, so a flood of new hosts must not trigger it each time.
-        if self.hosts.len() >= MAX_HOSTS && now.since(self.cleared) >= CLEARING {
-            self.hosts.retain(|_, share| !share.is_full(now));
-            self.cleared = now;
-        }
-        let told_apart = self.hosts.contains_key(&host) || self.hosts.len() < MAX_HOSTS;
-        let by_host = !told_apart || {
-            let share = self.hosts.entry(host).or_insert_with(|| Share::new(now));
+        let by_host = self.hosts.limit(now, HostId::from(address)).is_none_or(|share| {
             let bucket = if admission == Admission::Admitted { &mut share.joins } else { &mut share.answers };
             bucket.take(now, 1)
-        };
+        });
         // The host first, so that a flood from one host does not use up the limit of all.
         by_host && self.all.take(now, 1)
     }
@@ -119,11 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_hosts_and_the_rate_of_all_strangers_are_bounded() {
+    fn the_rate_of_all_strangers_is_bounded() {
         let mut strangers = StrangerLimits::new(Time::ZERO);
         let from = |host: u32| SocketAddr::new(IpAddr::V4(host.to_be_bytes().into()), 7);
         let admitted = (0..1_000_000u32).filter(|&host| strangers.admit(Time::ZERO, from(host), Admission::Admitted));
         assert_eq!(admitted.count(), 2_000);
-        assert!(strangers.hosts.len() <= MAX_HOSTS);
     }
 }

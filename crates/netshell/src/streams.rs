@@ -334,13 +334,26 @@ impl<L: Listen> Transport for Streams<L> {
         let Some((current, since)) = self.current.filter(|&(current, _)| current == id) else { return };
         self.fair.charge(now, id, now.since(self.began));
         let goes_on = if let Some(connection) = self.connections.get_mut(&current) {
-            connection.processed(progress, &mut self.buffer, now.since(since) >= QUANTUM)
+            connection.processed(&progress, &mut self.buffer, now.since(since) >= QUANTUM)
         } else {
             self.buffer.clear();
             false
         };
         if !goes_on {
             self.current = None;
+        }
+    }
+
+    fn pause(&mut self, now: Time, id: ConnectionId, until: Time) {
+        if self.current.take_if(|(current, _)| *current == id).is_none() {
+            return;
+        }
+        self.fair.charge(now, id, now.since(self.began));
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.pause(until, &mut self.buffer);
+            self.watch_time(now);
+        } else {
+            self.buffer.clear();
         }
     }
 

@@ -33,7 +33,8 @@ pub enum ConnectionEvent<'a> {
         /// The other end.
         address: SocketAddr,
     },
-    /// Bytes arrived. The host lets the room take one message off their front and then calls [`Transport::processed`].
+    /// Bytes arrived. The host lets the room take one message off their front and then calls [`Transport::processed`],
+    /// or [`Transport::pause`] if the room must not have them yet.
     Bytes {
         /// The connection.
         id: ConnectionId,
@@ -42,6 +43,8 @@ pub enum ConnectionEvent<'a> {
     },
     /// A datagram arrived from an address without a connection. The host calls [`Transport::admit`].
     Stranger {
+        /// Where it is from.
+        address: SocketAddr,
         /// The datagram.
         datagram: &'a [u8],
     },
@@ -84,9 +87,10 @@ pub trait Transport {
     /// When the transport itself fails; the failure of one connection is not an error.
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>>;
 
-    /// Answers the last [`ConnectionEvent::Stranger`]: what its datagram may cause. If the limits on strangers permit
-    /// it, the address becomes a connection, which the next events report.
-    fn admit(&mut self, now: Time, admission: Admission) {
+    /// Answers the last [`ConnectionEvent::Stranger`]: what its datagram may cause, or `None` if it is refused because
+    /// its host has used up a limit. If the limits on strangers permit it, the address becomes a connection, which the
+    /// next events report.
+    fn admit(&mut self, now: Time, admission: Option<Admission>) {
         let _ = (now, admission);
     }
 
@@ -100,6 +104,10 @@ pub trait Transport {
     /// Answers the last [`ConnectionEvent::Bytes`]: what the room did with the bytes. All outputs have been delivered,
     /// so `now` shows how much work they caused.
     fn processed(&mut self, now: Time, id: ConnectionId, progress: Progress);
+
+    /// Answers the last [`ConnectionEvent::Bytes`] if the room must not have them before `until`. The connection keeps
+    /// them and is not read until then. Datagrams are dropped instead, which is logged.
+    fn pause(&mut self, now: Time, id: ConnectionId, until: Time);
 
     /// Sends one message.
     fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes);

@@ -3,6 +3,9 @@
 mod backlog;
 mod port;
 mod receiver;
+mod socket;
+#[cfg(test)]
+mod tests;
 
 use std::{
     io,
@@ -12,10 +15,15 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Admission, Link, Log, Progress, Role, Time};
+use netcore::{
+    Admission, Link, Log, Progress, Role, Time,
+    probe::{self, Planted},
+};
+use tokio::net::UdpSocket;
 use tracing::{debug, warn};
 
-pub use self::port::{DatagramPort, Port};
+use self::port::Port;
+pub use self::socket::DatagramSocket;
 use crate::{
     Arrival, ConnectionEvent, ConnectionId, Datagrams, LogLimit, Transport, address::canonical,
     datagrams::is_answerable,
@@ -32,15 +40,17 @@ const RETRY: Duration = Duration::from_millis(5);
 type Remote = (usize, SocketAddr);
 
 /// A transport over one or more UDP sockets.
-pub type Udp = Ports<Port>;
+pub type Udp = Ports<UdpSocket>;
 
-/// A transport over any datagram ports. [`Datagrams`] decides who becomes a connection and whose turn it is.
+/// A transport over any sockets for datagrams. [`Datagrams`] decides who becomes a connection and whose turn it is.
 #[derive(Debug)]
-pub struct Ports<P> {
-    all: Vec<P>,
+pub struct Ports<S> {
+    all: Vec<Port<S>>,
     datagrams: Datagrams<Remote>,
-    // The port to read first, so that each has its turn.
+    // The port to read next.
     turn: usize,
+    // Datagrams read since a waiting one had its turn.
+    reads: usize,
     // When to poll the ports even if none is ready.
     wake: Option<Time>,
     // The last datagram, kept until it has been dealt with.
@@ -72,19 +82,19 @@ impl Udp {
     /// # Errors
     /// When a socket cannot be registered.
     pub fn new(sockets: Vec<net::UdpSocket>) -> io::Result<Self> {
-        let ports = sockets.into_iter().map(|socket| Port::new(Time::ZERO, socket)).collect::<io::Result<_>>()?;
-        Ok(Self::over(ports))
+        Ok(Self::over(sockets.into_iter().map(UdpSocket::from_std).collect::<io::Result<_>>()?))
     }
 }
 
-impl<P: DatagramPort> Ports<P> {
-    /// A transport over `ports`.
-    pub fn over(ports: Vec<P>) -> Self {
+impl<S: DatagramSocket> Ports<S> {
+    /// A transport over `sockets`.
+    pub fn over(sockets: Vec<S>) -> Self {
         let now = Time::ZERO;
         Self {
-            all: ports,
+            all: sockets.into_iter().map(|socket| Port::new(now, socket)).collect(),
             datagrams: Datagrams::new(now),
             turn: 0,
+            reads: 0,
             wake: None,
             buffer: BytesMut::with_capacity(DATAGRAM),
             waited: BytesMut::new(),
@@ -95,10 +105,11 @@ impl<P: DatagramPort> Ports<P> {
         }
     }
 
-    // Reads datagrams until one is to be processed now. Those that must wait are queued.
+    // Reads datagrams until one is to be processed now, or a waiting one has its turn. Those that must wait are queued.
     fn receive(&mut self, now: Time) -> io::Result<Received> {
-        for _ in 0..RECEIVES {
+        while self.reads < RECEIVES {
             let Some(remote) = self.receive_one(now)? else { return Ok(Received::Nothing) };
+            self.reads += 1;
             if !is_answerable(remote.1) {
                 if let Some(held_back) = self.ignored_log.admit(now) {
                     debug!(address = %canonical(remote.1), held_back, "a datagram from an address that cannot be answered");
@@ -118,12 +129,13 @@ impl<P: DatagramPort> Ports<P> {
     fn receive_one(&mut self, now: Time) -> io::Result<Option<Remote>> {
         for _ in 0..self.all.len() {
             let index = self.turn;
+            // One datagram a turn, so that a flood on one socket does not delay the others.
+            self.turn = (index + 1) % self.all.len();
             self.buffer.clear();
             self.buffer.reserve(DATAGRAM);
             if let Some(from) = self.all[index].receive(now, &mut self.buffer)? {
                 return Ok(Some((index, from)));
             }
-            self.turn = (index + 1) % self.all.len();
         }
         Ok(None)
     }
@@ -137,7 +149,8 @@ impl<P: DatagramPort> Ports<P> {
     // Sets the next time to poll the ports.
     fn set_wake(&mut self, now: Time) {
         let retry = self.all.iter().any(|port| !port.is_drained()).then(|| now.plus(RETRY));
-        let resume = self.all.iter().filter_map(DatagramPort::resume).min();
+        let resume = self.all.iter().filter_map(Port::resume).min();
+        let resume = resume.filter(|_| !probe::has(Planted::SocketNotReadAgain));
         self.wake = retry.into_iter().chain(resume).chain(self.wake).min();
     }
 }
@@ -145,12 +158,12 @@ impl<P: DatagramPort> Ports<P> {
 enum Received {
     Known(ConnectionId),
     Stranger(Remote),
-    // None of the datagrams read is to be processed now. There may be more.
+    // A waiting datagram has its turn. There may be more in the sockets.
     Others,
     Nothing,
 }
 
-impl<P: DatagramPort> Transport for Ports<P> {
+impl<S: DatagramSocket> Transport for Ports<S> {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.state != State::Receive || self.datagrams.is_waiting() {
             return Poll::Ready(Ok(()));
@@ -167,7 +180,9 @@ impl<P: DatagramPort> Transport for Ports<P> {
         self.handed = now;
         match self.state {
             State::Receive => {}
-            State::Stranger(_) => return Ok(Some(ConnectionEvent::Stranger { datagram: &self.buffer })),
+            State::Stranger((_, address)) => {
+                return Ok(Some(ConnectionEvent::Stranger { address, datagram: &self.buffer }));
+            }
             State::Opened(id, (_, address)) => {
                 self.state = State::Admitted(id);
                 let (role, link) = (Role::Player, Link::Datagram);
@@ -186,21 +201,25 @@ impl<P: DatagramPort> Transport for Ports<P> {
             Received::Known(id) => Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.buffer })),
             Received::Stranger(remote) => {
                 self.state = State::Stranger(remote);
-                Ok(Some(ConnectionEvent::Stranger { datagram: &self.buffer }))
+                Ok(Some(ConnectionEvent::Stranger { address: remote.1, datagram: &self.buffer }))
             }
-            Received::Others | Received::Nothing => match self.datagrams.next_waiting() {
-                Some((id, datagram)) => {
-                    self.waited = datagram;
-                    Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.waited }))
+            Received::Others | Received::Nothing => {
+                self.reads = 0;
+                match self.datagrams.next_waiting() {
+                    Some((id, datagram)) => {
+                        self.waited = datagram;
+                        Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.waited }))
+                    }
+                    None => Ok(matches!(received, Received::Others).then_some(ConnectionEvent::Internal)),
                 }
-                None => Ok(matches!(received, Received::Others).then_some(ConnectionEvent::Internal)),
-            },
+            }
         }
     }
 
-    fn admit(&mut self, now: Time, admission: Admission) {
+    fn admit(&mut self, now: Time, admission: Option<Admission>) {
         let State::Stranger(remote) = self.state else { return };
         self.state = State::Receive;
+        let Some(admission) = admission else { return self.refuse(now, remote.1) };
         if admission == Admission::Ignored {
             if let Some(held_back) = self.ignored_log.admit(now) {
                 debug!(address = %canonical(remote.1), held_back, "a message from an address without a seat is ignored");
@@ -226,6 +245,14 @@ impl<P: DatagramPort> Transport for Ports<P> {
 
     fn processed(&mut self, now: Time, id: ConnectionId, _: Progress) {
         self.datagrams.charge(now, id, now.since(self.handed));
+    }
+
+    fn pause(&mut self, now: Time, id: ConnectionId, until: Time) {
+        self.datagrams.charge(now, id, now.since(self.handed));
+        self.datagrams.pause(id, until);
+        if let Some(((_, address), _)) = self.datagrams.place(id) {
+            self.refuse(now, address);
+        }
     }
 
     fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes) {
@@ -256,7 +283,7 @@ impl<P: DatagramPort> Transport for Ports<P> {
         for port in &mut self.all {
             port.drain(now);
         }
-        if self.all.iter().all(DatagramPort::is_drained) {
+        if self.all.iter().all(Port::is_drained) {
             return Poll::Ready(());
         }
         // The system reports space only when half of its buffer is free, so the caller also retries periodically.

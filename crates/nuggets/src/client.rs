@@ -466,8 +466,8 @@ impl netcore::Client for Client {
             self.message(now, bytes);
             return Ok(());
         }
-        if let Some(why) = self.unreadable {
-            return Err(why);
+        if let Some(why) = &self.unreadable {
+            return Err(why.clone());
         }
         self.incoming.extend_from_slice(bytes);
         loop {
@@ -476,7 +476,7 @@ impl netcore::Client for Client {
                 Ok(None) => return Ok(()),
                 Err(why) => {
                     self.incoming.clear();
-                    self.unreadable = Some(why);
+                    self.unreadable = Some(why.clone());
                     return Err(why);
                 }
             }

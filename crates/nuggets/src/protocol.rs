@@ -42,7 +42,7 @@ pub const MAX_NAME: usize = 50;
 
 /// What a datagram is that begins as a server's messages do. It is not answered: two servers that were set against each
 /// other by a forged address would answer each other for ever.
-pub const FROM_A_SERVER: DecodeError = DecodeError::Invalid { what: "this is a message of a server", at: 0 };
+pub const FROM_A_SERVER: DecodeError = DecodeError::invalid("this is a message of a server", 0);
 
 /// A player's letter, `A` to `Z`, in order of joining.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -123,7 +123,7 @@ impl ClientMessage {
     /// # Errors
     /// [`DecodeError`] when it is anything but exactly one of the three forms.
     pub fn parse(datagram: &[u8]) -> Result<Self, DecodeError> {
-        let invalid = |what, at| Err(DecodeError::Invalid { what, at });
+        let invalid = |what, at| Err(DecodeError::invalid(what, at));
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
         let rest = &datagram[word.len()..];
         match (word, rest) {
@@ -182,20 +182,17 @@ impl Protocol for Nuggets {
     type Decoder = ();
     const MAX_MESSAGE: usize = LENGTH_PREFIX + MAX_DATAGRAM;
 
-    fn decode((): &mut (), buffer: &mut BytesMut, framing: Framing) -> Result<Option<ClientMessage>, DecodeError> {
+    fn length((): &(), bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        stream_decoder().length(bytes)
+    }
+
+    fn decode((): &mut (), message: &[u8], framing: Framing) -> Result<ClientMessage, DecodeError> {
         match framing {
-            Framing::Whole if buffer.len() > MAX_DATAGRAM => {
-                Err(DecodeError::TooLong { length: buffer.len(), max: MAX_DATAGRAM })
+            Framing::Whole if message.len() > MAX_DATAGRAM => {
+                Err(DecodeError::TooLong { length: message.len(), max: MAX_DATAGRAM })
             }
-            Framing::Whole => {
-                let message = ClientMessage::parse(buffer);
-                buffer.clear();
-                message.map(Some)
-            }
-            Framing::Stream => match stream_decoder().decode(buffer)? {
-                Some(message) => ClientMessage::parse(&message).map(Some),
-                None => Ok(None),
-            },
+            Framing::Whole => ClientMessage::parse(message),
+            Framing::Stream => ClientMessage::parse(stream_decoder().whole(message)?),
         }
     }
 
@@ -206,7 +203,8 @@ impl Protocol for Nuggets {
     fn admits(message: Result<&ClientMessage, DecodeError>) -> Admission {
         match message {
             Ok(ClientMessage::Play(_) | ClientMessage::Spectate) => Admission::Admitted,
-            Ok(ClientMessage::Key(_)) | Err(FROM_A_SERVER) => Admission::Ignored,
+            Ok(ClientMessage::Key(_)) => Admission::Ignored,
+            Err(why) if why == FROM_A_SERVER => Admission::Ignored,
             Err(_) => Admission::Answered,
         }
     }
@@ -271,7 +269,7 @@ impl<'a> ServerMessage<'a> {
     /// # Errors
     /// [`DecodeError`] when it is none of the six kinds or its numbers are no numbers.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, DecodeError> {
-        let invalid = |what, at| DecodeError::Invalid { what, at };
+        let invalid = DecodeError::invalid;
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
         let rest = &datagram[word.len()..];
         let trimmed = {

@@ -270,13 +270,13 @@ impl Server {
         }
     }
 
-    fn malformed(&mut self, now: Time, peer: PeerId, why: DecodeError, out: &mut Outbox) {
+    fn malformed(&mut self, now: Time, peer: PeerId, why: &DecodeError, out: &mut Outbox) {
         let text = format!("malformed message: {why}");
         match self.link(peer) {
             // Nothing behind it can be read, so the peer could do no more than look on.
             Some(Link::Stream) => self.dismiss_peer(now, peer, &text, out),
             // Two servers that were set against each other by a forged address would answer each other for ever.
-            Some(Link::Datagram) if why == FROM_A_SERVER => {}
+            Some(Link::Datagram) if *why == FROM_A_SERVER => {}
             _ => self.error(now, peer, text.as_bytes(), out),
         }
     }
@@ -428,7 +428,7 @@ impl Engine for Server {
         }
         match input {
             Input::Connected { peer, role, link, address } => {
-                let stranger = Stranger { address: address.to_string(), link };
+                let stranger = Stranger { address: address.into_owned(), link };
                 stranger.toggle(&mut self.digest, peer);
                 self.strangers.insert(peer, stranger);
                 if role == netcore::Role::Watcher {
@@ -436,12 +436,12 @@ impl Engine for Server {
                     self.welcome(now, peer, out);
                 }
             }
-            Input::Request { peer, request } => {
-                self.request(now, peer, request, out);
+            Input::Message { peer, message } => {
+                self.request(now, peer, message, out);
                 self.forget_stranger(peer, out);
             }
             Input::Malformed { peer, why } => {
-                self.malformed(now, peer, why, out);
+                self.malformed(now, peer, &why, out);
                 self.forget_stranger(peer, out);
             }
             Input::Refresh { peer } => {

@@ -2,7 +2,6 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
-use bytes::BytesMut;
 use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time};
 use nuggets::{
     Client, Explorer, Grid, Intent, Name, Nuggets, Part, Server, client::End, game::Rules, server::Config,
@@ -31,7 +30,8 @@ impl Table {
         let name = Name::new(b"bot").expect("a name");
         let mut table =
             Self { now: Time::ZERO, server, client: Client::new(Part::Player(name), Time::ZERO), out: Outbox::new() };
-        let connected = Input::Connected { peer: PEER, role: Role::Player, link: Link::Datagram, address: "[::1]:9" };
+        let connected =
+            Input::Connected { peer: PEER, role: Role::Player, link: Link::Datagram, address: "[::1]:9".into() };
         table.server.input(Time::ZERO, connected, &mut table.out);
         table.exchange();
         table
@@ -40,9 +40,8 @@ impl Table {
     // Carries datagrams until nobody has anything to say.
     fn exchange(&mut self) {
         while let Some(datagram) = self.client.take_outgoing() {
-            let mut buffer = BytesMut::from(&datagram[..]);
-            let request = Nuggets::decode(&mut (), &mut buffer, Framing::Whole).expect("a message").expect("whole");
-            self.server.input(self.now, Input::Request { peer: PEER, request }, &mut self.out);
+            let message = Nuggets::decode(&mut (), &datagram, Framing::Whole).expect("a message");
+            self.server.input(self.now, Input::Message { peer: PEER, message }, &mut self.out);
             for output in self.out.drain() {
                 if let Output::Send { frame, .. } = output {
                     self.client.receive(self.now, &frame).expect("a datagram is never unreadable");

@@ -13,7 +13,6 @@ use std::{
     time::Duration,
 };
 
-use bytes::BytesMut;
 use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
 use nuggets::{Bot, Client, Direction, Grid, Intent, Level, Name, Nuggets, Part, Server, server::Config};
 use rand::{RngExt, SeedableRng};
@@ -146,7 +145,7 @@ fn game(grid: &Arc<Grid>, level: Level, bots: usize, seed: u64) -> Vec<u32> {
     for number in 0..=bots {
         let address = format!("192.0.2.1:{number}");
         let peer = PeerId(u64::try_from(number).expect("few bots"));
-        let connected = Input::Connected { peer, role: Role::Player, link: Link::Message, address: &address };
+        let connected = Input::Connected { peer, role: Role::Player, link: Link::Message, address: (&address).into() };
         server.input(Time::ZERO, connected, &mut out);
         let name = Name::new(format!("{number}").as_bytes()).expect("a name");
         let steers =
@@ -160,10 +159,9 @@ fn game(grid: &Arc<Grid>, level: Level, bots: usize, seed: u64) -> Vec<u32> {
     loop {
         for at in 0..players.len() {
             while let Some(message) = players[at].client.take_outgoing() {
-                let request = Nuggets::decode(&mut (), &mut BytesMut::from(&message[..]), Framing::Whole);
-                let request = request.expect("a message").expect("a whole one");
+                let message = Nuggets::decode(&mut (), &message, Framing::Whole).expect("a message");
                 let peer = PeerId(u64::try_from(at).expect("few bots"));
-                server.input(now, Input::Request { peer, request }, &mut out);
+                server.input(now, Input::Message { peer, message }, &mut out);
                 for output in out.drain() {
                     if let Output::Send { to: To::Peer(PeerId(to)), frame } = output {
                         let to = usize::try_from(to).expect("few bots");

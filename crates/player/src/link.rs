@@ -12,7 +12,7 @@ use blackjack::{
     server::{Config, ConfigError},
 };
 use bytes::BytesMut;
-use netcore::{Hosted, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, RoomInput, Time};
+use netcore::{Hosted, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
 use socket2::SockRef;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -97,28 +97,29 @@ impl Practice {
         let mut practice =
             Self { table: Hosted::new(Table::new(config, 1)?), heard: BytesMut::new(), said: BytesMut::new() };
         let address = "practice";
-        practice.input(RoomInput::Connected { peer: PERSON, role: Role::Player, link: Kind::Stream, address });
+        let connected =
+            Input::Connected { peer: PERSON, role: Role::Player, link: Kind::Stream, address: address.into() };
+        let mut out = Outbox::new();
+        practice.table.input(Time::ZERO, connected, &mut out);
+        practice.say(out);
         Ok(practice)
     }
 
-    fn input(&mut self, input: RoomInput<'_>) -> Progress {
+    fn hear(&mut self, bytes: &[u8]) {
+        self.heard.extend_from_slice(bytes);
         let mut out = Outbox::new();
-        let progress = self.table.input(Time::ZERO, input, &mut out);
+        while !self.heard.is_empty()
+            && self.table.receive(Time::ZERO, PERSON, &mut self.heard, &mut out) == Progress::Decoded
+        {}
+        self.say(out);
+    }
+
+    fn say(&mut self, mut out: Outbox) {
         for output in out.drain() {
             if let Output::Send { frame, .. } = output {
                 self.said.extend_from_slice(&frame);
             }
         }
-        progress
-    }
-
-    fn hear(&mut self, bytes: &[u8]) {
-        let mut heard = std::mem::take(&mut self.heard);
-        heard.extend_from_slice(bytes);
-        while !heard.is_empty() && self.input(RoomInput::Bytes { peer: PERSON, bytes: &mut heard }) == Progress::Decoded
-        {
-        }
-        self.heard = heard;
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Place {
 }
 
 /// The error for malformed bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Malformed {
     /// The message in which they occur.
     pub place: Place,
@@ -122,7 +122,7 @@ impl fmt::Display for Malformed {
             _ => 0,
         };
         write!(f, "byte {} of the stream (byte {at} of {place}): ", place.start + at as u64)?;
-        match *error {
+        match error {
             DecodeError::UnknownTag { ty, tag, .. } => {
                 write!(f, "{tag} is no tag of {ty}; right would be ")?;
                 let names = if ty == "Event" { EVENTS } else { SERVER_MESSAGES };

@@ -2,10 +2,10 @@
 
 mod server_decoder;
 
-use bytes::{Buf, BytesMut};
+use bytes::BytesMut;
 use netcore::{
     DecodeError, Framing, Protocol,
-    wire::{Encode, Writer, read_datagram, take_message},
+    wire::{Encode, Writer, read_datagram, read_message},
 };
 
 pub use server_decoder::ServerDecoder;
@@ -21,12 +21,12 @@ use crate::messages::{Action, ClientMessage, MAX_CLIENT_MESSAGE};
 ///
 /// ```
 /// use bytes::BytesMut;
-/// use netcore::{Framing, Protocol};
+/// use netcore::Protocol;
 /// use robots::{Action, ClientMessage, Direction, protocol::Robots};
 ///
 /// // PlaceBomb, PlaceBlock, Move Down, and the front of another Move.
 /// let mut buffer = BytesMut::from(&[1, 2, 3, 2, 3][..]);
-/// let request = Robots::decode(&mut (), &mut buffer, Framing::Stream)?;
+/// let request = Robots::take(&mut (), &mut buffer)?;
 /// assert_eq!(request, Some(ClientMessage::Action(Action::Move(Direction::Down))));
 /// assert_eq!(buffer[..], [3]);
 /// # Ok::<(), netcore::DecodeError>(())
@@ -39,15 +39,21 @@ impl Protocol for Robots {
     type Decoder = ();
     const MAX_MESSAGE: usize = MAX_CLIENT_MESSAGE;
 
-    fn decode((): &mut (), buffer: &mut BytesMut, framing: Framing) -> Result<Option<ClientMessage>, DecodeError> {
-        // No message of a client has a list.
-        match framing {
-            Framing::Stream => {
-                buffer.advance(overridden(buffer));
-                take_message(buffer, Self::MAX_MESSAGE, 0)
-            }
-            Framing::Whole => read_datagram(&buffer.split(), 0).map(Some),
+    fn length((): &(), bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        let (_, end) = run(bytes);
+        if end > 0 {
+            return Ok(Some(end));
         }
+        Ok(read_message::<ClientMessage>(bytes, Self::MAX_MESSAGE, 0)?.map(|(_, length)| length))
+    }
+
+    fn decode((): &mut (), message: &[u8], framing: Framing) -> Result<ClientMessage, DecodeError> {
+        let overridden = match framing {
+            Framing::Stream => run(message).0,
+            Framing::Whole => 0,
+        };
+        // No message of a client has a list.
+        read_datagram(&message[overridden..], 0)
     }
 
     fn encode_request(request: &ClientMessage, out: &mut BytesMut) {
@@ -55,13 +61,13 @@ impl Protocol for Robots {
     }
 }
 
-// The number of bytes of the actions at the front that do not count: the whole run but the last one.
-fn overridden(buffer: &[u8]) -> usize {
+// Where the last action of the run at the front begins, and where it ends: 0 and 0 without a run.
+fn run(bytes: &[u8]) -> (usize, usize) {
     let (mut last, mut end) = (0, 0);
-    while let Some(length) = buffer.get(end..).and_then(Action::length_on_stream) {
+    while let Some(length) = bytes.get(end..).and_then(Action::length_on_stream) {
         (last, end) = (end, end + length);
     }
-    last
+    (last, end)
 }
 
 /// Appends the bytes of a message to `out`.

@@ -326,8 +326,8 @@ impl Engine for Server {
             return;
         }
         match input {
-            Input::Connected { peer, role, address, .. } => self.connected(peer, role, address, out),
-            Input::Request { peer, request } => self.request(now, peer, request, out),
+            Input::Connected { peer, role, address, .. } => self.connected(peer, role, &address, out),
+            Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } => {
                 // Messages of watchers have no effect.
                 if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {

@@ -27,7 +27,10 @@ const SQLITE: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PR
 /// What a connection to PostgreSQL may take, so that a server that hangs does not stop the results for ever.
 const POSTGRES: &str = "SET statement_timeout = '10s'";
 
-const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "results", include_str!("../migrations/0001_results.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "results", include_str!("../migrations/0001_results.sql")),
+    (2, "journals", include_str!("../migrations/0002_journals.sql")),
+];
 
 /// Why the database cannot be used.
 #[derive(Debug, Error)]

@@ -1,6 +1,6 @@
 //! What is known of journals and seats besides what is in them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sqlx::Row as _;
 
@@ -13,8 +13,17 @@ pub struct JournalNote {
     pub room: String,
     /// What the room was called.
     pub title: String,
-    /// The length up to which its results are stored.
+    /// The position in it up to which its results are stored.
     pub examined: u64,
+}
+
+/// How much of a journal is known: from where on it has to be replayed to find further results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Known {
+    /// All matches that began before this time of the room, in microseconds, are over and stored.
+    pub until: u64,
+    /// When the time of the room was zero, in milliseconds since the Unix epoch. The time stands still while the hub is away.
+    pub zero: u64,
 }
 
 impl Store {
@@ -35,20 +44,64 @@ impl Store {
         Ok(())
     }
 
-    /// Notes that all results in the first `length` bytes of a journal are stored.
+    /// Notes that all results of a journal up to this position are stored.
     ///
     /// # Errors
     /// When the database does not take it.
-    pub async fn note_examined(&self, file: &str, length: u64) -> Result<(), StoreError> {
+    pub async fn note_examined(&self, file: &str, position: u64, known: Known) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO journals (file, room, title, examined) VALUES ($1, '', '', $2) \
-             ON CONFLICT (file) DO UPDATE SET examined = excluded.examined",
+            "INSERT INTO journals (file, room, title, examined, known, zero) VALUES ($1, '', '', $2, $3, $4) \
+             ON CONFLICT (file) DO UPDATE SET examined = excluded.examined, known = excluded.known, zero = excluded.zero",
         )
         .bind(file)
-        .bind(integer(length))
+        .bind(integer(position))
+        .bind(integer(known.until))
+        .bind(integer(known.zero))
         .execute(&self.pool)
         .await?;
         Ok(())
+    }
+
+    /// Notes how much of a journal is known.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn note_known(&self, file: &str, known: Known) -> Result<(), StoreError> {
+        sqlx::query("UPDATE journals SET known = $2, zero = $3 WHERE file = $1")
+            .bind(file)
+            .bind(integer(known.until))
+            .bind(integer(known.zero))
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// How much of a journal is known; nothing of one that was never noted.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn known(&self, file: &str) -> Result<Known, StoreError> {
+        let row = sqlx::query("SELECT known, zero FROM journals WHERE file = $1")
+            .bind(file)
+            .fetch_optional(&self.pool)
+            .await?;
+        let Some(row) = row else { return Ok(Known::default()) };
+        let number = |column: usize| row.try_get::<i64, _>(column).map(|number| u64::try_from(number).unwrap_or(0));
+        Ok(Known { until: number(0)?, zero: number(1)? })
+    }
+
+    /// The journals of matches that people have played.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn journals_with_people(&self) -> Result<HashSet<String>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT DISTINCT m.journal FROM matches m JOIN players p ON p.match_id = m.id WHERE p.kind <> $1",
+        )
+        .bind(Kind::Bot.number())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
     /// All journals that are known, by the names of their files.

@@ -19,7 +19,7 @@ mod rating;
 mod record;
 
 pub use database::{Store, StoreError};
-pub use journals::JournalNote;
+pub use journals::{JournalNote, Known};
 pub use leaders::{Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchFilter, MatchPlayer, Ties};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};

@@ -7,7 +7,7 @@ use std::{
 };
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
-use store::{Claim, Entry, Kind, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
+use store::{Claim, Entry, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
 
@@ -213,11 +213,15 @@ async fn notes_of_journals_and_seats_are_kept() {
     on_each(async |open| {
         let store = open();
         store.prepare().await.unwrap();
-        store.note_examined("a.journal", 10).await.unwrap();
+        store.note_examined("a.journal", 10, Known { until: 7, zero: 8 }).await.unwrap();
         store.note_journal("a.journal", "nuggets-1", "map main").await.unwrap();
         store.note_journal("b.journal", "nuggets-1", "map main").await.unwrap();
-        store.note_examined("b.journal", 20).await.unwrap();
+        store.note_examined("b.journal", 20, Known::default()).await.unwrap();
         store.note_journal("b.journal", "nuggets-2", "map main").await.unwrap();
+        assert_eq!(store.known("a.journal").await.unwrap(), Known { until: 7, zero: 8 });
+        store.note_known("a.journal", Known { until: 9, zero: 11 }).await.unwrap();
+        assert_eq!(store.known("a.journal").await.unwrap(), Known { until: 9, zero: 11 });
+        assert_eq!(store.known("none.journal").await.unwrap(), Known::default());
         let journals = open().journals().await.unwrap();
         assert_eq!((journals["a.journal"].examined, journals["a.journal"].room.as_str()), (10, "nuggets-1"));
         assert_eq!((journals["b.journal"].examined, journals["b.journal"].room.as_str()), (20, "nuggets-2"));

@@ -1,66 +1,94 @@
-//! A simulated disk that tears, loses and reorders unsynced writes, fills up, fails and lies.
+//! A simulated disk that tears, loses, reorders and misdirects unsynced writes, fills up, fails and lies.
+//!
+//! It has files, directories, locks, and memory that outlives a process but not the machine.
 
+mod content;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    collections::BTreeMap,
-    io::{self, Cursor},
+    collections::{BTreeMap, BTreeSet},
+    fmt, io,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, UNIX_EPOCH},
 };
 
-use journal::Disk;
-use rand::{Rng, RngExt};
+use journal::{About, Disk, DiskFile, Identity, SharedFile};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64;
 
-/// Size of an atomic write in bytes.
-const SECTOR: usize = 512;
+use self::content::Content;
+use crate::{machine, net::draw};
+
+/// The directory in memory that outlives a process.
+const MEMORY: &str = "/memory";
 
 /// How a server crashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
     /// The process is killed. The system keeps running, so everything written is kept.
     Kill,
-    /// The machine loses power. Each sector written since the last sync may or may not be kept.
+    /// The machine loses power. Each sector written since the last sync may or may not be kept, and so may each new name.
     PowerCut,
 }
 
-/// A fault of a disk.
+/// A fault of a disk. It does not affect files in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The file is limited to this many bytes: the rest of a write fails.
+    /// Only this many bytes more fit on the disk: the rest of a write fails. What is there can be overwritten.
     Full(u64),
     /// Writes fail after this many bytes; the last write is done in part.
     FailingWrites(u64),
-    /// Syncs fail after this many, and the data of a failed sync may be lost even if a later sync succeeds.
+    /// Syncs of files fail after this many, and the data of a failed sync may be lost even if a later sync succeeds.
     FailingSyncs(u64),
+    /// Truncating, creating, renaming, removing and syncing a directory fail after this many of them.
+    FailingNames(u64),
     /// The server dies in the middle of the write that exceeds this many bytes; see [`SimulatedDisk::is_dead`].
     DeathInWrite(u64),
     /// The server dies in a sync after this many others; the flag says whether that sync is completed.
     DeathInSync(u64, bool),
+    /// The server dies before it changes a name, after this many others.
+    DeathInNames(u64),
+    /// The disk reports the write after this many others as done, and does nothing.
+    LostWrite(u64),
+    /// The disk does the write after this many others at another place, a sector later.
+    MisdirectedWrite(u64),
 }
 
-/// A disk with one file. Clones share it.
-#[derive(Debug, Clone, Default)]
-pub struct SimulatedDisk(Arc<Mutex<State>>);
+/// How long the calls of a disk take in a thread of a simulated machine. Elsewhere they take no time, and neither do those
+/// for files in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Latency {
+    /// Percentage of calls that take any time.
+    pub busy_percent: u32,
+    /// How long most of these take.
+    pub usual: RangeInclusive<Duration>,
+    /// Calls per ten thousand that take longer.
+    pub slow_per_10_000: u32,
+    /// How long these take.
+    pub slow: RangeInclusive<Duration>,
+}
 
-type Sector = [u8; SECTOR];
-
-#[derive(Debug, Default)]
-struct State {
-    // The content that a reader sees.
-    written: Vec<u8>,
-    // The content that survives a power cut for certain.
-    synced: Vec<u8>,
-    // The contents that each sector had since the last sync: a power cut may leave any of them.
-    unsynced: BTreeMap<usize, Vec<Sector>>,
-    // The lengths of the file since the last sync.
-    lengths: Vec<usize>,
-    // Sectors whose sync failed: the system forgot that and considers them clean.
-    forgotten: BTreeMap<usize, Vec<Sector>>,
-    fault: Option<Fault>,
-    lies: bool,
-    dead: bool,
-    work: Work,
+impl Latency {
+    /// No call takes time.
+    pub const NONE: Self = Self {
+        busy_percent: 0,
+        usual: Duration::ZERO..=Duration::ZERO,
+        slow_per_10_000: 0,
+        slow: Duration::ZERO..=Duration::ZERO,
+    };
+    /// A fast disk.
+    pub const CALM: Self =
+        Self { busy_percent: 30, usual: Duration::from_micros(20)..=Duration::from_millis(2), ..Self::NONE };
+    /// A disk that others use too: some calls take seconds.
+    pub const ROUGH: Self = Self {
+        busy_percent: 60,
+        usual: Duration::from_micros(50)..=Duration::from_millis(15),
+        slow_per_10_000: 40,
+        slow: Duration::from_millis(100)..=Duration::from_secs(3),
+    };
 }
 
 /// Counts of operations.
@@ -74,43 +102,195 @@ pub struct Work {
     pub syncs: u64,
 }
 
+/// A disk. Clones share it and belong to the same process.
+#[derive(Clone, Default)]
+pub struct SimulatedDisk {
+    machine: Arc<Mutex<Machine>>,
+    process: u64,
+}
+
+#[derive(Default)]
+struct Machine {
+    files: BTreeMap<u64, Content>,
+    names: BTreeMap<PathBuf, u64>,
+    // Changes of names that a power cut may undo from any of them on.
+    unsynced_names: Vec<NameChange>,
+    // Removed files, by their last names.
+    removed: BTreeMap<PathBuf, u64>,
+    next_inode: u64,
+    // The opening that holds the lock of a file, and its process.
+    locks: BTreeMap<u64, (u64, u64)>,
+    next_opening: u64,
+    // The oldest process that is still alive.
+    alive: u64,
+    next_process: u64,
+    now: Duration,
+    modified: BTreeMap<u64, Duration>,
+    fault: Option<Fault>,
+    // Whether the fault happened.
+    struck: bool,
+    lies: bool,
+    has_no_memory: bool,
+    // The process that works on the disk now, and those that were killed or died in an operation.
+    current: u64,
+    dead: BTreeSet<u64>,
+    work: Work,
+    latency: Option<(Latency, Pcg64)>,
+    // How long the next call takes that takes any time.
+    hang: Option<Duration>,
+    hangs: u64,
+    // Calls that hang now.
+    hung: u64,
+}
+
+/// What is left of the time that a call takes.
+struct Rest {
+    after: Duration,
+    hangs: bool,
+    disk: SimulatedDisk,
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        machine::sleep(self.after);
+        if self.hangs {
+            self.disk.lock().hung -= 1;
+        }
+    }
+}
+
+/// A name before and after a change.
+struct NameChange {
+    path: PathBuf,
+    before: Option<u64>,
+}
+
+/// An open file.
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    inode: u64,
+    opening: u64,
+    in_memory: bool,
+}
+
+impl fmt::Debug for SimulatedDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimulatedDisk").field("files", &self.lock().names).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SimulatedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimulatedFile").field("inode", &self.inode).finish_non_exhaustive()
+    }
+}
+
 impl SimulatedDisk {
     /// An empty disk.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A reader of the file, and its length.
-    pub fn reader(&self) -> (Cursor<Vec<u8>>, u64) {
-        let bytes = self.written();
-        let length = bytes.len() as u64;
-        (Cursor::new(bytes), length)
+    /// The same disk for another process.
+    #[must_use]
+    pub fn other_process(&self) -> Self {
+        let mut machine = self.lock();
+        machine.next_process = machine.next_process.max(machine.alive) + 1;
+        Self { machine: Arc::clone(&self.machine), process: machine.next_process }
     }
 
-    /// The content of the file.
-    pub fn written(&self) -> Vec<u8> {
-        self.lock().written.clone()
+    /// Creates or replaces a file that is on disk, with all of its names.
+    pub fn put(&self, path: impl AsRef<Path>, bytes: Vec<u8>) {
+        let mut machine = self.lock();
+        let inode = machine.new_inode();
+        machine.files.insert(inode, Content::synced(bytes));
+        machine.names.insert(path.as_ref().to_owned(), inode);
     }
 
-    /// The content that survives a power cut for certain.
-    pub fn synced(&self) -> Vec<u8> {
-        self.lock().synced.clone()
+    /// The content of a file as a reader sees it.
+    pub fn written(&self, path: impl AsRef<Path>) -> Vec<u8> {
+        self.look(path.as_ref(), |content| content.written.clone())
     }
 
-    /// Replaces the file by another one that is synced.
-    pub fn replace(&self, bytes: Vec<u8>) {
-        let mut state = self.lock();
-        *state = State { written: bytes.clone(), synced: bytes, work: state.work, ..State::default() };
+    /// The content of a file that survives a power cut for certain.
+    pub fn synced(&self, path: impl AsRef<Path>) -> Vec<u8> {
+        self.look(path.as_ref(), |content| content.synced.clone())
     }
 
-    /// Counts of the operations so far.
+    fn look<T: Default>(&self, path: &Path, look: impl FnOnce(&Content) -> T) -> T {
+        let machine = self.lock();
+        machine.names.get(path).and_then(|inode| machine.files.get(inode)).map(look).unwrap_or_default()
+    }
+
+    /// Another disk with what survives a power cut for certain.
+    #[must_use]
+    pub fn certain(&self) -> Self {
+        let machine = self.lock();
+        let mut names = machine.names.clone();
+        for NameChange { path, before } in machine.unsynced_names.iter().rev() {
+            match before {
+                Some(inode) => names.insert(path.clone(), *inode),
+                None => names.remove(path),
+            };
+        }
+        names.retain(|path, _| !path.starts_with(MEMORY));
+        let files = machine.files.iter().map(|(&inode, content)| (inode, Content::synced(content.synced.clone())));
+        let files = files.collect();
+        let copy = Machine { files, names, removed: machine.removed.clone(), ..Machine::default() };
+        Self { machine: Arc::new(Mutex::new(copy)), process: 0 }
+    }
+
+    /// Another disk that has some of the removed files too, if no other file has the name.
+    #[must_use]
+    pub fn with_removed(&self, is_wanted: impl Fn(&Path) -> bool) -> Self {
+        let machine = self.lock();
+        let mut names = machine.removed.clone();
+        names.retain(|path, _| is_wanted(path));
+        names.extend(machine.names.iter().map(|(path, inode)| (path.clone(), *inode)));
+        let files = machine.files.iter().map(|(&inode, content)| (inode, Content::synced(content.written.clone())));
+        let files = files.collect();
+        Self { machine: Arc::new(Mutex::new(Machine { files, names, ..Machine::default() })), process: 0 }
+    }
+
+    /// The names of all files.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.lock().names.keys().cloned().collect()
+    }
+
+    /// Whether there is or was a file with this name.
+    pub fn has_had(&self, path: impl AsRef<Path>) -> bool {
+        let machine = self.lock();
+        machine.names.contains_key(path.as_ref()) || machine.removed.contains_key(path.as_ref())
+    }
+
+    /// The number of bytes in memory that outlives the process.
+    pub fn memory_used(&self) -> usize {
+        let machine = self.lock();
+        let in_memory = machine.names.iter().filter(|(path, _)| path.starts_with(MEMORY));
+        in_memory.filter_map(|(_, inode)| machine.files.get(inode)).map(|content| content.written.len()).sum()
+    }
+
+    /// The files in memory that outlives the process, and their lengths.
+    pub fn memory_files(&self) -> Vec<(PathBuf, usize)> {
+        let machine = self.lock();
+        let in_memory = machine.names.iter().filter(|(path, _)| path.starts_with(MEMORY));
+        in_memory.filter_map(|(path, inode)| Some((path.clone(), machine.files.get(inode)?.written.len()))).collect()
+    }
+
+    /// Counts of the operations so far, without those in memory.
     pub fn work(&self) -> Work {
         self.lock().work
     }
 
     /// Sets or removes the fault.
     pub fn set_fault(&self, fault: Option<Fault>) {
-        self.lock().fault = fault;
+        let mut machine = self.lock();
+        (machine.fault, machine.struck) = (fault, false);
+    }
+
+    /// Whether the fault that was set last has happened.
+    pub fn has_struck(&self) -> bool {
+        self.lock().struck
     }
 
     /// Sets whether syncs report success without doing anything.
@@ -118,198 +298,440 @@ impl SimulatedDisk {
         self.lock().lies = lies;
     }
 
-    /// Whether the server died in a write or sync. Nothing reaches the disk until [`SimulatedDisk::crash`].
-    pub fn is_dead(&self) -> bool {
-        self.lock().dead
+    /// Sets whether there is memory that outlives a process.
+    pub fn set_memory(&self, memory: bool) {
+        self.lock().has_no_memory = !memory;
     }
 
-    /// Applies the effects of a crash. The disk has no fault afterwards.
-    pub fn crash(&self, how: Crash, rng: &mut impl Rng) {
-        let mut state = self.lock();
-        (state.dead, state.fault) = (false, None);
-        if how == Crash::PowerCut {
-            state.cut_power(rng);
+    /// Sets the time of writes from now on.
+    pub fn set_time(&self, now: Duration) {
+        self.lock().now = now;
+    }
+
+    /// Flips a random bit of a file, below `limit`.
+    pub fn rot(&self, path: impl AsRef<Path>, limit: usize, rng: &mut impl Rng) {
+        let mut machine = self.lock();
+        let Some(&inode) = machine.names.get(path.as_ref()) else { return };
+        let Some(content) = machine.files.get_mut(&inode) else { return };
+        let length = content.written.len().min(limit);
+        if length > 0 {
+            content.rot(rng.random_range(0..length), rng.random_range(0..8));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether this process was killed or died in an operation. Nothing of it reaches the disk any more.
+    pub fn is_dead(&self) -> bool {
+        self.lock().dead.contains(&self.process)
+    }
+
+    /// Kills this process. What it has opened is closed.
+    pub fn kill(&self) {
+        let mut machine = self.lock();
+        machine.dead.insert(self.process);
+        machine.locks.retain(|_, (_, process)| *process != self.process);
+    }
+
+    /// Sets how long calls take from now on.
+    pub fn set_latency(&self, latency: Latency, seed: u64) {
+        self.lock().latency = Some((latency, Pcg64::seed_from_u64(seed)));
+    }
+
+    /// Lets the next call that takes any time take this long.
+    pub fn hang(&self, duration: Duration) {
+        self.lock().hang = Some(duration);
+    }
+
+    /// How many calls have hung.
+    pub fn hangs(&self) -> u64 {
+        self.lock().hangs
+    }
+
+    /// Copies a file to another name, in one moment.
+    pub fn copy(&self, from: &Path, to: impl AsRef<Path>) {
+        self.put(to, self.written(from));
+    }
+
+    /// Whether it has a fault that was set.
+    pub fn has_fault(&self) -> bool {
+        self.lock().fault.is_some()
+    }
+
+    /// Whether a call hangs, or is going to.
+    pub fn is_hanging(&self) -> bool {
+        let machine = self.lock();
+        machine.hang.is_some() || machine.hung > 0
+    }
+
+    /// Removes the names of all files that `is_kept` does not name.
+    pub fn forget_others(&self, is_kept: impl Fn(&Path) -> bool) {
+        self.lock().names.retain(|path, _| is_kept(path));
+    }
+
+    /// What every process sees: the names of all files and their content.
+    pub fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let machine = self.lock();
+        let content = |inode| machine.files.get(inode).map(|content| content.written.clone()).unwrap_or_default();
+        machine.names.iter().map(|(path, inode)| (path.clone(), content(inode))).collect()
+    }
+
+    // How long a call takes before and after what it does, and whether it hangs.
+    fn takes(&self) -> (Duration, Duration, bool) {
+        let machine = &mut *self.lock();
+        let Some((latency, rng)) = &mut machine.latency else { return Default::default() };
+        let hang = machine.hang.take();
+        if hang.is_none() && rng.random_range(0..100) >= latency.busy_percent {
+            return Default::default();
+        }
+        let slow = rng.random_range(0..10_000) < latency.slow_per_10_000;
+        let all = hang.unwrap_or_else(|| draw(rng, if slow { &latency.slow } else { &latency.usual }));
+        let before = match rng.random_range(0..3) {
+            0 => Duration::ZERO,
+            1 => all,
+            _ => draw(rng, &(Duration::ZERO..=all)),
+        };
+        machine.hangs += u64::from(hang.is_some());
+        machine.hung += u64::from(hang.is_some() || slow);
+        (before, all.saturating_sub(before), hang.is_some() || slow)
+    }
+
+    // Called at the beginning of a call that takes time; the rest of it passes when the result is dropped.
+    fn take_time(&self, in_memory: bool) -> Option<Rest> {
+        if in_memory || !machine::is_thread() {
+            return None;
+        }
+        let (before, after, hangs) = self.takes();
+        machine::sleep(before);
+        Some(Rest { after, hangs, disk: self.clone() })
+    }
+
+    /// Applies the effects of a crash of all processes. The disk has no fault afterwards, and what the processes have opened
+    /// is closed: `self` belongs to a new process.
+    pub fn crash(&mut self, how: Crash, rng: &mut impl Rng) {
+        let mut machine = self.lock();
+        machine.dead.clear();
+        machine.fault = None;
+        machine.alive = machine.alive.max(machine.next_process) + 1;
+        machine.locks.clear();
+        if how == Crash::PowerCut {
+            machine.cut_power(rng);
+        }
+        let process = machine.alive;
+        drop(machine);
+        self.process = process;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Machine> {
+        self.machine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // Whether the process still runs.
+    fn living(&self) -> io::Result<MutexGuard<'_, Machine>> {
+        let mut machine = self.lock();
+        if machine.dead.contains(&self.process) || self.process < machine.alive {
+            return Err(io::Error::other("the process is dead"));
+        }
+        machine.current = self.process;
+        Ok(machine)
+    }
+
+    fn opened(&self, machine: &mut Machine, path: &Path, inode: u64) -> SharedFile {
+        machine.next_opening += 1;
+        let (disk, opening) = (self.clone(), machine.next_opening);
+        Arc::new(SimulatedFile { disk, inode, opening, in_memory: path.starts_with(MEMORY) })
     }
 }
 
-impl State {
-    // Applies a sync. Forgotten sectors stay as they are on the disk.
-    fn settle(&mut self) {
-        self.synced.resize(self.written.len(), 0);
-        for sector in std::mem::take(&mut self.unsynced).into_keys() {
-            put(&mut self.synced, sector, &get(&self.written, sector));
-            self.forgotten.remove(&sector);
-        }
-        self.lengths.clear();
+impl Machine {
+    fn new_inode(&mut self) -> u64 {
+        self.next_inode += 1;
+        self.next_inode
     }
 
     fn cut_power(&mut self, rng: &mut impl Rng) {
-        let mut lengths = std::mem::take(&mut self.lengths);
-        lengths.extend([self.written.len(), self.synced.len()]);
-        let mut length = lengths[rng.random_range(0..lengths.len())];
-        let most = lengths.iter().copied().max().unwrap_or(0).max(self.synced.len());
-        if rng.random_range(0..4) == 0 && most > self.synced.len() {
-            length = rng.random_range(self.synced.len()..=most);
+        self.names.retain(|path, _| !path.starts_with(MEMORY));
+        // Changes are kept in order, up to any of them.
+        let kept = rng.random_range(0..=self.unsynced_names.len());
+        for NameChange { path, before } in self.unsynced_names.split_off(kept).into_iter().rev() {
+            match before {
+                Some(inode) => self.names.insert(path, inode),
+                None => self.names.remove(&path),
+            };
         }
-        // Whether most is lost, most is kept, or anything in between.
-        let survives = [5, 50, 95][rng.random_range(0..3)];
-        let mut left = std::mem::take(&mut self.synced);
-        left.resize(most, 0);
-        for (&sector, versions) in self.forgotten.iter().chain(&self.unsynced) {
-            // The first one is the content before the writes.
-            if rng.random_range(0..100) < survives {
-                let newest = rng.random_range(0..4) > 0;
-                let version = if newest { versions.len() - 1 } else { rng.random_range(0..versions.len()) };
-                put(&mut left, sector, &versions[version]);
-            } else if rng.random_range(0..8) == 0 {
-                // A torn sector.
-                let torn = rng.random_range(0..SECTOR);
-                let mut mixed = versions[0];
-                mixed[..torn].copy_from_slice(&versions[versions.len() - 1][..torn]);
-                put(&mut left, sector, &mixed);
+        self.unsynced_names.clear();
+        for content in self.files.values_mut() {
+            content.cut_power(rng);
+        }
+        let (names, removed) = (&self.names, &self.removed);
+        self.files.retain(|inode, _| names.values().chain(removed.values()).any(|named| named == inode));
+    }
+
+    // Changes a name, which a power cut may undo.
+    fn name(&mut self, path: &Path, inode: Option<u64>) {
+        let before = match inode {
+            Some(inode) => self.names.insert(path.to_owned(), inode),
+            None => self.names.remove(path).inspect(|&inode| {
+                self.removed.insert(path.to_owned(), inode);
+            }),
+        };
+        if !path.starts_with(MEMORY) {
+            self.unsynced_names.push(NameChange { path: path.to_owned(), before });
+        }
+    }
+
+    // Before a change of names.
+    fn may_change_names(&mut self, path: &Path) -> io::Result<()> {
+        if path.starts_with(MEMORY) {
+            return Ok(());
+        }
+        match &mut self.fault {
+            Some(Fault::FailingNames(0)) => {}
+            Some(Fault::DeathInNames(0)) => {
+                self.dead.insert(self.current);
             }
-        }
-        left.truncate(length);
-        (self.unsynced, self.forgotten) = (BTreeMap::new(), BTreeMap::new());
-        self.written = left;
-        self.synced = self.written.clone();
-    }
-
-    fn change(&mut self, offset: usize, bytes: &[u8]) {
-        if bytes.is_empty() {
-            return;
-        }
-        let end = offset + bytes.len();
-        let sectors = offset / SECTOR..=(end - 1) / SECTOR;
-        for sector in sectors.clone() {
-            let before = get(&self.synced, sector);
-            self.unsynced.entry(sector).or_insert_with(|| vec![before]);
-        }
-        if self.written.len() < end {
-            self.written.resize(end, 0);
-            self.lengths.push(end);
-        }
-        self.written[offset..end].copy_from_slice(bytes);
-        self.remember(sectors);
-    }
-
-    fn remember(&mut self, sectors: impl Iterator<Item = usize>) {
-        for sector in sectors {
-            let now = get(&self.written, sector);
-            self.unsynced.entry(sector).or_default().push(now);
-        }
-    }
-
-    // How many bytes of a write are done, and the result of the write.
-    fn allowed(&mut self, offset: u64, length: usize) -> (usize, io::Result<()>) {
-        let wanted = length as u64;
-        let (room, refused) = match &mut self.fault {
-            Some(Fault::Full(most)) => (most.saturating_sub(offset), io::ErrorKind::StorageFull),
-            Some(Fault::FailingWrites(left) | Fault::DeathInWrite(left)) => {
-                let room = *left;
-                *left = left.saturating_sub(wanted);
-                (room, io::ErrorKind::Other)
+            Some(Fault::FailingNames(left) | Fault::DeathInNames(left)) => {
+                *left -= 1;
+                return Ok(());
             }
+            _ => return Ok(()),
+        }
+        self.struck = true;
+        Err(io::Error::other("names cannot be changed"))
+    }
+
+    // How many bytes of a write at the present end are done, and the result of the write.
+    fn allowed(&mut self, length: usize, grows: usize) -> (usize, io::Result<()>) {
+        let (wanted, left, kind) = match &mut self.fault {
+            Some(Fault::Full(left)) => (grows, left, io::ErrorKind::StorageFull),
+            Some(Fault::FailingWrites(left) | Fault::DeathInWrite(left)) => (length, left, io::ErrorKind::Other),
             _ => return (length, Ok(())),
         };
+        let room = usize::try_from(*left).unwrap_or(usize::MAX);
+        *left = left.saturating_sub(wanted as u64);
         if room >= wanted {
             return (length, Ok(()));
         }
-        self.dead |= matches!(self.fault, Some(Fault::DeathInWrite(_)));
-        (usize::try_from(room).unwrap_or(length), Err(refused.into()))
+        self.struck = true;
+        if matches!(self.fault, Some(Fault::DeathInWrite(_))) {
+            self.dead.insert(self.current);
+        }
+        (length - (wanted - room), Err(kind.into()))
     }
-}
 
-fn get(file: &[u8], sector: usize) -> Sector {
-    let mut bytes = [0; SECTOR];
-    let rest = file.get(sector * SECTOR..).unwrap_or_default();
-    let length = rest.len().min(SECTOR);
-    bytes[..length].copy_from_slice(&rest[..length]);
-    bytes
-}
-
-// Does not extend the file.
-fn put(file: &mut [u8], sector: usize, bytes: &Sector) {
-    let rest = file.get_mut(sector * SECTOR..).unwrap_or_default();
-    let length = rest.len().min(SECTOR);
-    rest[..length].copy_from_slice(&bytes[..length]);
+    // Where a disk that works wrongly does a write; `None` if it does nothing.
+    fn misplaced(&mut self, at: usize) -> Option<usize> {
+        match &mut self.fault {
+            Some(Fault::LostWrite(0)) => {
+                (self.fault, self.struck) = (None, true);
+                None
+            }
+            Some(Fault::MisdirectedWrite(0)) => {
+                (self.fault, self.struck) = (None, true);
+                Some(at + 512)
+            }
+            Some(Fault::LostWrite(left) | Fault::MisdirectedWrite(left)) => {
+                *left -= 1;
+                Some(at)
+            }
+            _ => Some(at),
+        }
+    }
 }
 
 impl Disk for SimulatedDisk {
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut state = self.lock();
-        if state.dead {
-            return Err(io::ErrorKind::Other.into());
+    fn create(&self, path: &Path) -> io::Result<SharedFile> {
+        let _takes = self.take_time(path.starts_with(MEMORY));
+        let mut machine = self.living()?;
+        if machine.names.contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let at = usize::try_from(offset).expect("a simulated disk is small");
-        assert!(at <= state.written.len(), "a write at {offset} leaves a hole after {}", state.written.len());
-        let (length, done) = state.allowed(offset, bytes.len());
-        state.work.writes += 1;
-        state.work.bytes += length as u64;
-        state.change(at, &bytes[..length]);
+        machine.may_change_names(path)?;
+        let inode = machine.new_inode();
+        machine.files.insert(inode, Content::default());
+        machine.name(path, Some(inode));
+        Ok(self.opened(&mut machine, path, inode))
+    }
+
+    fn open(&self, path: &Path, _write: bool) -> io::Result<SharedFile> {
+        let mut machine = self.living()?;
+        let inode = *machine.names.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(self.opened(&mut machine, path, inode))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let _takes = self.take_time(to.starts_with(MEMORY));
+        let mut machine = self.living()?;
+        machine.may_change_names(to)?;
+        let inode = *machine.names.get(from).ok_or(io::ErrorKind::NotFound)?;
+        machine.name(to, Some(inode));
+        machine.name(from, None);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let _takes = self.take_time(path.starts_with(MEMORY));
+        let mut machine = self.living()?;
+        if !machine.names.contains_key(path) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        machine.may_change_names(path)?;
+        machine.name(path, None);
+        Ok(())
+    }
+
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.living()?.may_change_names(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        let _takes = self.take_time(path.starts_with(MEMORY));
+        let mut machine = self.living()?;
+        machine.may_change_names(path)?;
+        if !machine.lies {
+            machine.unsynced_names.retain(|change| change.path.parent() != Some(path));
+        }
+        Ok(())
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let machine = self.living()?;
+        Ok(machine.names.keys().filter(|path| path.parent() == Some(directory)).cloned().collect())
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.lock().names.contains_key(path)
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        self.lock().names.keys().any(|name| name.parent() == Some(path))
+    }
+
+    fn memory(&self) -> Option<PathBuf> {
+        (!self.lock().has_no_memory).then(|| MEMORY.into())
+    }
+
+    fn wait_for_lock(&self, _attempt: u32) -> bool {
+        false
+    }
+
+    fn give_way(&self) -> bool {
+        machine::sleep(Duration::from_millis(1))
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
+}
+
+impl SimulatedFile {
+    fn content<'a>(&self, machine: &'a mut Machine) -> io::Result<&'a mut Content> {
+        machine.files.get_mut(&self.inode).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+fn place(offset: u64) -> usize {
+    usize::try_from(offset).expect("a simulated disk is small")
+}
+
+impl DiskFile for SimulatedFile {
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut machine = self.disk.living()?;
+        let rest = self.content(&mut machine)?.written.get(place(offset)..).unwrap_or_default();
+        let count = rest.len().min(bytes.len());
+        bytes[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let _takes = self.disk.take_time(self.in_memory);
+        let mut machine = self.disk.living()?;
+        let at = place(offset);
+        let present = self.content(&mut machine)?.written.len();
+        assert!(at <= present, "a write at {offset} leaves a hole after {present}");
+        let now = machine.now;
+        machine.modified.insert(self.inode, now);
+        if self.in_memory {
+            self.content(&mut machine)?.change(at, bytes);
+            return Ok(());
+        }
+        let (length, done) = machine.allowed(bytes.len(), (at + bytes.len()).saturating_sub(present));
+        machine.work.writes += 1;
+        machine.work.bytes += length as u64;
+        if let Some(at) = machine.misplaced(at) {
+            self.content(&mut machine)?.change(at, &bytes[..length]);
+        } else {
+            // The length is not lost: the system knows it.
+            let content = self.content(&mut machine)?;
+            let longer = content.written.len().max(at + length);
+            content.truncate(longer);
+        }
         done
     }
 
-    fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
-        let place = |offset| usize::try_from(offset).expect("a simulated disk is small");
-        let bytes = self.written()[place(from)..place(to)].to_vec();
-        self.write_at(from, &bytes)
-    }
-
     fn truncate(&self, length: u64) -> io::Result<()> {
-        let mut state = self.lock();
-        if state.dead {
-            return Err(io::ErrorKind::Other.into());
+        let _takes = self.disk.take_time(self.in_memory);
+        let mut machine = self.disk.living()?;
+        if !self.in_memory {
+            machine.may_change_names(Path::new("/"))?;
         }
-        let (before, length) = (state.written.len(), usize::try_from(length).expect("a simulated disk is small"));
-        if length == before {
-            return Ok(());
-        }
-        // The sectors that are removed or added change.
-        let sectors = length.min(before) / SECTOR..length.max(before).div_ceil(SECTOR);
-        for sector in sectors.clone() {
-            let before = get(&state.synced, sector);
-            state.unsynced.entry(sector).or_insert_with(|| vec![before]);
-        }
-        state.written.resize(length, 0);
-        state.lengths.push(length);
-        state.remember(sectors);
+        self.content(&mut machine)?.truncate(place(length));
         Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut state = self.lock();
-        let failed = || Err(io::ErrorKind::Other.into());
-        if state.dead {
-            return failed();
-        }
-        match &mut state.fault {
+        let _takes = self.disk.take_time(self.in_memory);
+        let mut machine = self.disk.living()?;
+        let failed = || Err(io::Error::other("the sync failed"));
+        match machine.fault {
             Some(Fault::FailingSyncs(0)) => {
-                // The system reports the failure once, and then considers the data clean.
-                let lost = std::mem::take(&mut state.unsynced);
-                state.forgotten.extend(lost);
+                machine.struck = true;
+                self.content(&mut machine)?.fail_to_settle();
                 return failed();
             }
             Some(Fault::DeathInSync(0, done)) => {
-                let done = *done;
-                state.dead = true;
-                if done && !state.lies {
-                    state.settle();
+                let current = machine.current;
+                machine.dead.insert(current);
+                machine.struck = true;
+                if done && !machine.lies {
+                    self.content(&mut machine)?.settle();
                 }
                 return failed();
             }
-            Some(Fault::FailingSyncs(left) | Fault::DeathInSync(left, _)) => *left -= 1,
             _ => {}
         }
-        state.work.syncs += 1;
-        if !state.lies {
-            state.settle();
+        if let Some(Fault::FailingSyncs(left) | Fault::DeathInSync(left, _)) = &mut machine.fault {
+            *left -= 1;
+        }
+        machine.work.syncs += 1;
+        if !machine.lies {
+            self.content(&mut machine)?.settle();
         }
         Ok(())
+    }
+
+    fn about(&self) -> io::Result<About> {
+        let mut machine = self.disk.living()?;
+        let since = machine.modified.get(&self.inode).copied().unwrap_or_default();
+        let length = self.content(&mut machine)?.written.len() as u64;
+        Ok(About { length, modified: UNIX_EPOCH + since, identity: Identity { device: 1, inode: self.inode } })
+    }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        let mut machine = self.disk.living()?;
+        let process = self.disk.process;
+        Ok(machine.locks.entry(self.inode).or_insert((self.opening, process)).0 == self.opening)
+    }
+
+    fn is_locked(&self) -> io::Result<bool> {
+        let machine = self.disk.living()?;
+        Ok(machine.locks.get(&self.inode).is_some_and(|&(opening, _)| opening != self.opening))
+    }
+}
+
+impl Drop for SimulatedFile {
+    fn drop(&mut self) {
+        let mut machine = self.disk.lock();
+        if machine.locks.get(&self.inode).is_some_and(|&(opening, _)| opening == self.opening) {
+            machine.locks.remove(&self.inode);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`net`]: a simulated network around the real host. A room and its clients run in one thread and in virtual time,
 //!   over datagrams, streams and messages. A seed decides what is lost, duplicated, split, delayed or reset.
+//! - [`machine`]: a simulated machine with virtual time, whose tasks are polled only when they are woken.
 //! - [`disk`]: a simulated disk that tears, loses and reorders unsynced writes, fills up, fails and lies.
 //! - [`simulation`]: whole matches with a journal, whose server is killed and resumed, from one seed.
 //! - [`seeds`]: runs a test over many seeds and reports the one that failed, so that it can be repeated.
@@ -34,6 +35,7 @@
 
 pub mod disk;
 pub mod hostile;
+pub mod machine;
 pub mod measured;
 pub mod net;
 pub mod peer;

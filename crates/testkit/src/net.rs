@@ -1,11 +1,12 @@
 //! A simulated network.
 //!
 //! A [`Net`] holds one room, any number of clients and the bytes between them, all in one thread. Its time is virtual:
-//! it jumps from one event to the next, so a minute of play takes only as long as the work in it. Randomness comes from
-//! a seed: the same seed and the same calls give the same run.
+//! it jumps from one event to the next and passes a little while the server works, so a minute of play takes only as
+//! long as the work in it. Randomness comes from a seed: the same seed and the same calls give the same run.
 //!
-//! The server is the real [`Host`] with the real transports: [`Ports`] and [`Streams`] over simulated sockets, and a
-//! transport for whole messages as over a WebSocket. Only the operating system is simulated.
+//! The server is the real [`serve`] with the real [`Host`] and the real transports: [`Ports`] and [`Streams`] over
+//! simulated sockets, and a transport for whole messages as over a WebSocket. Only the operating system is simulated: it
+//! is a [`Machine`] with one task, which is polled when a simulated socket or timer has woken it.
 
 mod arrived;
 mod chance;
@@ -17,42 +18,47 @@ mod ledger;
 mod lines;
 mod listener;
 mod messages;
-mod port;
 mod recorder;
 mod restart;
 mod shared_room;
+mod socket;
+mod stop;
 mod streams;
 mod tap;
 mod world;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     hash::{DefaultHasher, Hash, Hasher},
     iter,
     net::SocketAddr,
-    task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use bytes::Bytes;
 use netcore::{Client, Engine, Hosted, Leave, Outcome, Rate, Role, Time};
-use netshell::{Host, Limits, Ports, Streams};
+use netshell::{Host, Limits, Ports, Streams, serve};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
 
-pub(crate) use self::ledger::bytes_of;
+pub(crate) use self::{conditions::draw, ledger::bytes_of};
+use crate::machine::{Machine, Pace, TaskId};
+
 use self::{
     arrived::Arrived,
     datagrams::Way,
     listener::SimulatedListener,
     messages::Messages,
-    port::SimulatedPort,
     shared_room::SharedRoom,
+    socket::SimulatedSocket,
+    stop::Stop,
     streams::ListenerId,
     tap::{DATAGRAMS, Tap},
     world::Shared,
 };
 pub use self::{
-    conditions::{Conditions, StreamConditions, Traffic},
+    conditions::{Conditions, SocketFaults, StreamConditions, Traffic},
     ledger::Delivered,
     lines::MAX_QUEUE,
     recorder::{EventRecorder, RecordedEvent},
@@ -62,12 +68,12 @@ pub use self::{
 
 /// Bytes per second that the server reads from one stream.
 pub const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
-/// Time limit of the final flush of the server.
-const FLUSH: Duration = Duration::from_secs(1);
-/// Interval between two attempts of the final flush.
-const RETRY: Duration = Duration::from_millis(5);
-/// Limit on pieces of work at one moment; more means an endless loop.
-const MAX_WORK: usize = 1 << 20;
+/// Every how many steps on average the server is checked for lost wake-ups.
+const CHECKS: u32 = 16;
+/// How long the server may leave a datagram, and the bytes of a stream, unread while it sleeps.
+const UNREAD: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
+/// Limit on steps at one moment; more means an endless loop.
+const MAX_STEPS: usize = 1 << 16;
 
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,25 +89,29 @@ struct Seat<C> {
     line: Line,
     // Its side of the connection is closed.
     closed: bool,
+    // When it was told something last.
+    heard: Time,
 }
 
 /// A simulated network with a room for an engine `E` and clients `C`.
 #[derive(Debug)]
 pub struct Net<E: Engine, C> {
-    now: Time,
-    // A moment of the network's time and the server's clock at that moment: the clock may have been set or restarted.
-    clock: (Time, Time),
+    machine: Machine,
+    // The task of the server, which ends once everything was flushed.
+    server: TaskId,
+    stop: Stop,
     shared: Shared,
     room: SharedRoom<E>,
-    // `None` once the server has ended and everything was flushed.
-    host: Option<Host>,
-    // Set when the room has an outcome.
-    flush_until: Option<Time>,
     recorder: EventRecorder,
     clients: BTreeMap<SocketAddr, Seat<C>>,
     mail: BTreeMap<SocketAddr, Vec<Bytes>>,
     trace: DefaultHasher,
-    work_now: usize,
+    // Until when the server's clock is behind a time that it has shown.
+    behind: Time,
+    // Decides when the server is checked for lost wake-ups.
+    checks: Pcg64,
+    // The time of the last step, and the steps at that time.
+    steps: (Time, usize),
 }
 
 impl<E, C> Net<E, C>
@@ -119,28 +129,37 @@ where
 
     /// Like [`Net::new`], with a host that `build` modifies.
     pub fn with_host(engine: E, seed: u64, conditions: Conditions, build: impl FnOnce(Host) -> Host) -> Self {
-        let shared = Shared::new(seed, conditions);
+        let machine = Machine::new(seed);
+        let shared = Shared::new(seed, machine.clock(), conditions);
         let room = SharedRoom::new(Hosted::new(engine), shared.clone());
-        Self::around(shared, room, build)
+        Self::around(machine, shared, room, build)
     }
 
     // A network around a room.
-    fn around(shared: Shared, room: SharedRoom<E>, build: impl FnOnce(Host) -> Host) -> Self {
-        let recorder = EventRecorder::default();
-        let host = Self::build_host(&shared, room.clone(), &recorder);
+    fn around(mut machine: Machine, shared: Shared, room: SharedRoom<E>, build: impl FnOnce(Host) -> Host) -> Self {
+        let (recorder, stop) = (EventRecorder::default(), Stop::default());
+        let host = build(Self::build_host(&shared, room.clone(), &recorder));
+        let server = spawn(&mut machine, host, stop.clone());
         Self {
-            now: Time::ZERO,
-            clock: (Time::ZERO, Time::ZERO),
+            machine,
+            server,
+            stop,
             shared,
             room,
-            host: Some(build(host)),
-            flush_until: None,
             recorder,
             clients: BTreeMap::new(),
             mail: BTreeMap::new(),
             trace: DefaultHasher::new(),
-            work_now: 0,
+            behind: Time::ZERO,
+            checks: Pcg64::seed_from_u64(CHECKS.into()),
+            steps: (Time::ZERO, 0),
         }
+    }
+
+    // Starts another server.
+    fn start(&mut self, host: Host) {
+        self.stop = Stop::default();
+        self.server = spawn(&mut self.machine, host, self.stop.clone());
     }
 
     // A host with all transports.
@@ -151,28 +170,25 @@ where
             Streams::over(vec![listener], READ_RATE, limits).with_role(role)
         };
         Host::new(room)
-            .with_transport(Tap::new(Ports::over(vec![SimulatedPort::new(shared.clone())]), DATAGRAMS, shared.clone()))
+            .with_transport(Tap::new(
+                Ports::over(vec![SimulatedSocket::new(shared.clone())]),
+                DATAGRAMS,
+                shared.clone(),
+            ))
             .with_transport(Tap::new(streams(ListenerId::Players, Role::Player), 1, shared.clone()))
             .with_transport(Tap::new(streams(ListenerId::Watchers, Role::Watcher), 2, shared.clone()))
             .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
             .with_observer(recorder.clone())
     }
 
-    // The server's clock now.
-    fn server_now(&self) -> Time {
-        let (world, server) = self.clock;
-        server.plus(self.now.since(world))
-    }
-
-    // The network's time when the server's clock shows `time`.
-    fn world_time(&self, time: Time) -> Time {
-        let (world, server) = self.clock;
-        world.plus(time.since(server))
-    }
-
     /// The current time.
-    pub const fn now(&self) -> Time {
-        self.now
+    pub fn now(&self) -> Time {
+        self.machine.now()
+    }
+
+    /// The machine of the server. Tasks that share it with the server live on when the server ends.
+    pub const fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
     }
 
     /// The engine, locked while the reference exists.
@@ -197,7 +213,9 @@ where
 
     /// Statistics of the network so far.
     pub fn traffic(&self) -> Traffic {
-        self.shared.lock().chance.traffic
+        let world = self.shared.lock();
+        let Traffic { refused, .. } = world.chance.traffic;
+        Traffic { refused: refused - world.post.inbox.len() as u64, ..world.chance.traffic }
     }
 
     /// A hash of everything that each client received, of the times, and of the engine's digest at each of them.
@@ -205,14 +223,14 @@ where
         self.trace.finish()
     }
 
-    /// The number of peers of the host.
+    /// The number of peers of the server.
     pub fn peers(&self) -> usize {
-        self.host.as_ref().map_or(0, Host::peers)
+        self.shared.lock().open
     }
 
     /// Whether the server has ended and closed its sockets.
-    pub const fn is_closed(&self) -> bool {
-        self.host.is_none()
+    pub fn is_closed(&self) -> bool {
+        !self.machine.is_running(self.server)
     }
 
     /// Sets the conditions for datagrams sent from now on.
@@ -225,33 +243,40 @@ where
         self.shared.lock().chance.rough = rough;
     }
 
+    /// Sets how fast the server works from now on.
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.machine.clock().set_pace(pace);
+    }
+
     /// Stops the server for good.
     pub fn stop(&mut self) {
         self.leave(Leave::Over);
     }
 
     fn leave(&mut self, leave: Leave) {
-        let now = self.server_now();
-        if let Some(host) = &mut self.host {
-            host.stop(now, leave);
-        }
+        self.stop.stop(leave);
     }
 
     /// Advances to the next event and processes everything due then, unless that is after `until`. Returns `false` if
-    /// nothing is left to happen by then; the time is `until` afterwards.
+    /// nothing is left to happen by then; the time is at least `until` afterwards.
     pub fn step(&mut self, until: Time) -> bool {
         self.collect();
+        if self.checks.random_range(0..CHECKS) == 0 {
+            self.check_server();
+        }
         let Some(next) = self.next_moment().filter(|&next| next <= until) else {
-            self.set_now(until);
+            self.check_server();
+            self.machine.advance(until);
             return false;
         };
-        self.set_now(next);
+        self.machine.advance(next);
+        self.count_step();
         let arrived = self.shared.lock().arrive();
         for (address, what) in arrived {
             self.hand_over(address, what);
         }
-        self.serve();
-        let now = self.now;
+        self.machine.run();
+        let now = self.now();
         for Seat { client, .. } in self.clients.values_mut() {
             if client.deadline(now).is_some_and(|due| due <= now) {
                 client.elapsed(now);
@@ -259,7 +284,7 @@ where
         }
         self.collect();
         let digest = self.engine().digest();
-        (self.now, digest).hash(&mut self.trace);
+        (now, digest).hash(&mut self.trace);
         true
     }
 
@@ -270,65 +295,64 @@ where
 
     /// Runs until nothing is in flight and the server waits for nothing, for at most an hour.
     pub fn settle(&mut self) {
-        let until = self.now.plus(Duration::from_secs(3_600));
+        let until = self.now().plus(Duration::from_secs(3_600));
         self.collect();
-        while (self.shared.lock().next_due().is_some() || self.server_wakes().is_some()) && self.step(until) {}
+        while (self.shared.lock().next_due().is_some() || self.machine.next_due().is_some()) && self.step(until) {}
+        self.machine.check_sleepers();
     }
 
-    fn set_now(&mut self, now: Time) {
-        if now > self.now {
-            self.now = now;
-            self.work_now = 0;
+    /// When something happens next, as far as that is known.
+    pub(crate) fn next_due(&mut self) -> Option<Time> {
+        self.collect();
+        self.next_moment()
+    }
+
+    /// Lets time pass in which nothing happens.
+    pub(crate) fn advance(&mut self, to: Time) {
+        self.machine.advance(to);
+    }
+
+    /// When each client that is a peer of the server heard something last.
+    pub(crate) fn heard(&self) -> impl Iterator<Item = (SocketAddr, &C, Time)> {
+        let peers: BTreeSet<SocketAddr> = self.shared.lock().places.keys().copied().collect();
+        let seats = self.clients.iter().filter(move |(at, seat)| !seat.closed && peers.contains(at));
+        seats.map(|(&at, seat)| (at, &seat.client, seat.heard))
+    }
+
+    // Checks that the server does not sleep although something is ready for it.
+    fn check_server(&mut self) {
+        self.machine.check_sleepers();
+        if self.is_closed() || self.machine.is_woken() || self.outcome().is_some() {
+            return;
         }
-        self.work_now += 1;
-        assert!(self.work_now < MAX_WORK, "there is an endless loop at {:?}", self.now);
-        self.shared.lock().chance.now = self.now;
+        // While the clock is behind, a back-off takes longer.
+        let now = self.now();
+        let leaves = |since: Option<Time>, most| since.is_some_and(|since| now.since(since.max(self.behind)) > most);
+        let world = self.shared.lock();
+        let datagram = world.post.inbox.front().map(|&(since, ..)| since);
+        assert!(!leaves(datagram, UNREAD.0), "the server sleeps although a datagram waits since {datagram:?}: {now:?}");
+        let bytes = world.wires.unread_since();
+        assert!(!leaves(bytes, UNREAD.1), "the server sleeps although bytes wait since {bytes:?}: {now:?}");
     }
 
+    fn count_step(&mut self) {
+        let now = self.now();
+        let (at, steps) = &mut self.steps;
+        *steps = if *at == now { *steps + 1 } else { 0 };
+        *at = now;
+        assert!(*steps < MAX_STEPS, "there is an endless loop at {now:?}");
+    }
+
+    // A moment that has passed while the server worked is now.
     fn next_moment(&self) -> Option<Time> {
-        let clients = self.clients.values().filter_map(|seat| seat.client.deadline(self.now));
-        clients.chain(self.shared.lock().next_due()).chain(self.server_wakes()).min()
-    }
-
-    // When the server acts even if nothing arrives.
-    fn server_wakes(&self) -> Option<Time> {
-        let host = self.host.as_ref()?;
-        match (host.outcome(), self.flush_until) {
-            (Some(_), Some(_)) => Some(self.now.plus(RETRY)),
-            (Some(_), None) => Some(self.now),
-            (None, _) => host.wake_at().map(|time| self.world_time(time)),
-        }
-    }
-
-    // The work of the server loop at one moment.
-    fn serve(&mut self) {
-        let (now, mut context) = (self.server_now(), Context::from_waker(Waker::noop()));
-        let Some(host) = &mut self.host else { return };
-        // Deadlines before messages, as in the real server loop.
-        while host.outcome().is_none() {
-            let mut busy = host.elapse(now);
-            let due = host.wake_at().is_some_and(|wake| wake <= now);
-            if due || host.poll_ready(&mut context).is_ready() {
-                while host.work(|| now).expect("no simulated transport fails") {
-                    busy = true;
-                    self.work_now += 1;
-                    assert!(self.work_now < MAX_WORK, "the server loops endlessly at {now:?}");
-                }
-            }
-            if !busy {
-                return;
-            }
-        }
-        let until = *self.flush_until.get_or_insert(now.plus(FLUSH));
-        if host.poll_flush(now, &mut context) != Poll::Pending || now >= until {
-            // The program ends and the system closes its sockets.
-            self.host = None;
-        }
+        let now = self.now();
+        let clients = self.clients.values().filter_map(|seat| seat.client.deadline(now));
+        clients.chain(self.shared.lock().next_due()).chain(self.machine.next_due()).min().map(|next| next.max(now))
     }
 
     fn hand_over(&mut self, address: SocketAddr, what: Arrived) {
-        (self.now, address, &what).hash(&mut self.trace);
-        let now = self.now;
+        (self.now(), address, &what).hash(&mut self.trace);
+        let now = self.now();
         let Some(seat) = self.clients.get_mut(&address) else {
             if let Arrived::Bytes(bytes) = what {
                 self.mail.entry(address).or_default().push(bytes);
@@ -337,6 +361,7 @@ where
         };
         match what {
             Arrived::Bytes(bytes) => {
+                seat.heard = now;
                 if let Err(why) = seat.client.receive(now, &bytes) {
                     panic!("{address} cannot decode {}: {why:?}", bytes.escape_ascii());
                 }
@@ -353,7 +378,7 @@ where
 
     // Sends the outgoing messages of the clients.
     fn collect(&mut self) {
-        for (&from, Seat { client, line, closed }) in &mut self.clients {
+        for (&from, Seat { client, line, closed, .. }) in &mut self.clients {
             let world = &mut *self.shared.lock();
             for message in iter::from_fn(|| client.take_outgoing()) {
                 match *line {
@@ -364,13 +389,24 @@ where
                 }
             }
         }
-        for Seat { client, line, closed } in self.clients.values_mut() {
+        for Seat { client, line, closed, .. } in self.clients.values_mut() {
             if client.is_over() && !*closed {
                 *closed = true;
                 finish_sending(&self.shared, *line);
             }
         }
     }
+}
+
+// Starts a server.
+fn spawn(machine: &mut Machine, host: Host, stop: Stop) -> TaskId {
+    let clock = machine.clock();
+    machine.spawn("server", async move {
+        if let Err(error) = serve(host, clock, stop).await {
+            // The only thing that may fail: a journal that can be neither written nor marked as cut.
+            assert!(error.to_string().starts_with("the journal "), "the server fails: {error}");
+        }
+    })
 }
 
 // Closes a client's side of its connection.

@@ -1,36 +1,56 @@
-//! Whole matches with a journal, in one thread and from one seed.
+//! Whole matches with journals, in virtual time and from one seed.
 //!
-//! [`simulate`] runs a server, its clients, the network between them, and the disk with the server's journal. The
-//! server is killed or loses power, its disk fills up, fails or hangs, its clock is set, and it is resumed from its
-//! journal, repeatedly. After each step the game checks its invariants. After each crash, everything that was delivered
-//! is compared with a replay of the journal.
+//! [`simulate`] runs what ships: rooms with their hosts, transports and server loops, and one scribe whose two threads
+//! write the journals of all rooms. Only clients, network, clocks and the disk are simulated. The process is killed or its
+//! machine loses power, its disk fills up, fails, hangs or lies, its clocks are set, others read, copy or try to resume its
+//! journals, and it is resumed from them, repeatedly. After each step the game checks its invariants. After each crash,
+//! everything that was delivered is compared with a replay of the journal. At the end there are no more faults for a while,
+//! and everybody must be served again.
 //!
 //! Failures panic with a description. The same seed gives the same run.
 
 mod crashes;
-mod injected;
+mod mix;
 mod oracle;
+mod others;
 mod report;
+mod scribes;
 
-use std::{fmt::Debug, time::Duration};
+use std::{
+    fmt::Debug,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use journal::{Head, JournalEnd, MAX_SIZE, Scribe, SyncPolicy, Writing};
-use netcore::{Client, Engine, Hosted, Recorded, Time};
+use journal::{Head, JournalEnd, Scribe, Writing};
+use netcore::{
+    Client, Engine, Hosted, Recorded, Room, Time,
+    probe::{self, Probe},
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+use self::{mix::Mix, scribes::Scribes};
 pub use self::{
     oracle::expected_deliveries,
-    report::{InjectedBug, Options, Report},
+    report::{Options, Report},
 };
 use crate::{
-    disk::{Crash, Fault, SimulatedDisk},
-    net::{Conditions, Net, StreamConditions},
+    disk::{Crash, Fault, Latency, SimulatedDisk},
+    machine::Pace,
+    net::{Conditions, Net, StreamConditions, Traffic},
 };
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
+/// The longest that a call of the disk hangs.
+const HANG: Duration = Duration::from_secs(30);
+/// Once there are no more faults, each client hears something within this time.
+const CALM: Duration = Duration::from_secs(10);
+/// The directory of all journals.
+const GAMES: &str = "/games";
 
 /// A game with servers `E` and clients `C`: its players and its invariants.
 pub trait Game<E: Engine, C>: Sized {
@@ -50,9 +70,14 @@ pub trait Game<E: Engine, C>: Sized {
 
     /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut Net<E, C>, forked: bool);
+
+    /// Whether a client that is connected hears something every few seconds.
+    fn hears(&self, _client: &C) -> bool {
+        true
+    }
 }
 
-/// Simulates a match. Panics if anything is wrong.
+/// Simulates matches. Panics if anything is wrong.
 pub fn simulate<E, C, G>(seed: u64, options: Options) -> Report
 where
     E: Recorded,
@@ -61,11 +86,30 @@ where
     C::Error: Debug,
     G: Game<E, C>,
 {
+    let probed = Probed::begin(options);
     let mut simulation = Simulation::<E, C, G>::new(seed, options);
     simulation.run();
-    simulation.report.matches = 1;
-    simulation.report.simulated = simulation.net.now().since(Time::ZERO);
-    simulation.report
+    let mut report = std::mem::take(&mut simulation.report);
+    report.simulated = simulation.scribes.now().since(Time::ZERO);
+    report.add_to("calls that hung", simulation.disk.hangs());
+    probed.0.marks().into_iter().for_each(|(mark, times)| report.add_to(mark, times));
+    report
+}
+
+/// The probe of this thread during a simulation.
+struct Probed(Probe, Option<Probe>);
+
+impl Probed {
+    fn begin(options: Options) -> Self {
+        let probe = Probe::new(options.planted);
+        Self(probe.clone(), Some(probe::enter(probe)))
+    }
+}
+
+impl Drop for Probed {
+    fn drop(&mut self) {
+        self.1.take().map(probe::enter);
+    }
 }
 
 /// How the simulation continues.
@@ -75,24 +119,35 @@ enum Next {
     End,
 }
 
-struct Simulation<E: Engine, C, G> {
+/// A room with its clients and its journal.
+struct Match<E: Engine, C, G> {
     game: G,
     net: Net<E, C>,
+    journal: PathBuf,
+    end: JournalEnd,
+    // The match has ended, and its journal is being closed.
+    over: bool,
+    // Messages were delivered that the server lost: since it was resumed last, and at any time.
+    forked: bool,
+    ever_forked: bool,
+}
+
+struct Simulation<E: Engine, C, G> {
+    matches: Vec<Match<E, C, G>>,
+    scribes: Scribes,
     disk: SimulatedDisk,
     writing: Writing,
-    end: JournalEnd,
+    mix: Mix,
     rng: Pcg64,
     report: Report,
-    injected: Option<InjectedBug>,
-    // Whether its disk fills up or fails at some time.
-    bad_disk: bool,
-    // Times of the next write, the next sync and the next fault, and of the end.
-    write_at: Option<Time>,
-    keep_at: Time,
+    // Times of the next fault, and of the end of all faults.
     trouble_at: Time,
-    ends_at: Time,
-    // The disk has a fault other than a death of the server.
+    calm_at: Time,
+    // The disk has a fault other than a death of the server, and it forgets what it could not sync.
     faulty: bool,
+    forgetful: bool,
+    // The disk has a fault that no program can repair.
+    dishonest: bool,
 }
 
 impl<E, C, G> Simulation<E, C, G>
@@ -103,183 +158,295 @@ where
     C::Error: Debug,
     G: Game<E, C>,
 {
-    fn new(seed: u64, Options { duration, injected }: Options) -> Self {
+    fn new(seed: u64, Options { duration, planted }: Options) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let sync = match injected {
-            Some(InjectedBug::LyingSync) => SyncPolicy::Always,
-            _ if rng.random_range(0..2) == 0 => SyncPolicy::Always,
-            _ => SyncPolicy::Interval,
-        };
-        let (game, engine) = G::begin(seed);
+        let mix = Mix::draw(&mut rng, planted);
         let disk = SimulatedDisk::new();
-        // The file must have the same length in each run.
-        let mut head = Head::new(&engine, "0.0.0", vec![], 0);
-        head.id = seed;
-        disk.set_lies(injected == Some(InjectedBug::LyingSync));
-        // A small journal reaches its limit.
-        let max = if injected.is_none() && rng.random_range(0..25) == 0 { 40_000 } else { MAX_SIZE };
-        let writing = Writing { scribe: Scribe::by_hand(), sync, max };
-        let begun = writing.begin(disk.clone(), "simulated".to_owned(), Hosted::new(engine), &head);
-        let (room, hold, end) = begun.expect("the disk is sound");
-        let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
-        net.set_conditions(match rng.random_range(0..3) {
-            0 => Conditions::CALM,
-            1 => Conditions { loss_percent: 10, ..Conditions::CALM },
-            _ => Conditions::STORM,
-        });
-        net.set_stream_conditions(match rng.random_range(0..3) {
-            0 => StreamConditions::CALM,
-            1 => StreamConditions { stall_percent: 0, ..StreamConditions::ROUGH },
-            _ => StreamConditions { reset_permille: 1, ..StreamConditions::ROUGH },
-        });
-        let bad_disk = injected.is_none() && rng.random_range(0..8) == 0;
+        disk.set_memory(mix.memory);
+        disk.set_latency(mix.latency.clone(), seed);
+        let mut scribes = Scribes::new(seed);
+        let scribe = scribes.start();
+        let writing = Writing { disk: Arc::new(disk.clone()), scribe, sync: mix.sync, max: mix.max };
+        let matches = (0..mix.rooms).map(|room| Self::begin(seed + (room << 40), &mix, &writing)).collect();
+        let mut report = Report::default();
+        report.add_to("matches", mix.rooms);
         let mut simulation = Self {
-            game,
-            net,
+            matches,
+            scribes,
             disk,
             writing,
-            end,
+            mix,
             rng,
-            report: Report::default(),
-            injected,
-            bad_disk,
-            write_at: None,
-            keep_at: Time::ZERO,
+            report,
             trouble_at: Time::ZERO,
-            ends_at: Time::ZERO.plus(duration),
+            calm_at: Time::ZERO.plus(duration),
             faulty: false,
+            forgetful: false,
+            dishonest: false,
         };
         simulation.trouble_at = simulation.random_time_within(5 * SECOND);
         simulation
     }
 
+    fn begin(seed: u64, mix: &Mix, writing: &Writing) -> Match<E, C, G> {
+        let (game, engine) = G::begin(seed);
+        // The file must have the same length in each run.
+        let mut head = Head::new(&engine, "0.0.0", vec![], 0);
+        head.id = seed;
+        let begun = writing.create(Path::new(GAMES), Hosted::new(engine), head);
+        let (journal, (room, hold, end)) = begun.expect("the disk is sound");
+        let first = room.digest();
+        let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
+        net.note_state(first);
+        net.set_conditions(mix.conditions.clone());
+        net.set_stream_conditions(mix.streams.clone());
+        net.set_pace(mix.pace.clone());
+        Match { game, net, journal, end, over: false, forked: false, ever_forked: false }
+    }
+
     fn run(&mut self) {
-        self.game.enter(&mut self.net);
-        loop {
-            if !self.net.is_up() {
-                // The room has ended, and all peers know it.
-                return self.close();
-            }
-            let wakes = self.game.wake().into_iter().chain(self.write_at);
-            let next = wakes.chain([self.keep_at, self.trouble_at, self.ends_at]).min().unwrap_or(self.ends_at);
-            if self.net.step(next) {
-                self.report.steps += 1;
-                self.game.step(&mut self.net);
-                self.plan_write();
-                continue;
-            }
-            self.game.step(&mut self.net);
-            let now = self.net.now();
-            let next = if now >= self.ends_at {
-                self.crash(Crash::Kill);
-                Next::End
-            } else if self.write_at.is_some_and(|due| due <= now) {
-                self.write()
-            } else if self.keep_at <= now {
-                self.keep()
-            } else if self.trouble_at <= now {
-                self.trouble_at = self.random_time_within(5 * SECOND);
-                self.inject_trouble()
-            } else {
-                Next::Continue
-            };
-            if next == Next::End {
+        for each in &mut self.matches {
+            each.game.enter(&mut each.net);
+        }
+        while self.now() < self.calm_at {
+            if self.turn(self.trouble_at.min(self.calm_at)) == Next::End {
                 return;
             }
+            if self.trouble_at <= self.now() {
+                self.trouble_at = self.random_time_within(5 * SECOND);
+                if self.inject_trouble() == Next::End {
+                    return;
+                }
+            }
         }
+        self.calm_down();
+    }
+
+    // The time of the machine.
+    fn now(&self) -> Time {
+        self.scribes.now()
     }
 
     // A random time within this duration.
     fn random_time_within(&mut self, within: Duration) -> Time {
         let nanos = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
-        self.net.now().plus(Duration::from_nanos(self.rng.random_range(0..=nanos)))
+        self.now().plus(Duration::from_nanos(self.rng.random_range(0..=nanos)))
     }
 
-    fn plan_write(&mut self) {
-        if self.write_at.is_none() {
-            let within = match self.rng.random_range(0..2_000) {
-                0..1_200 => Duration::ZERO,
-                1_200..1_980 => 10 * MILLISECOND,
-                1_980..1_999 => SECOND,
-                _ if self.bad_disk => 20 * SECOND,
-                _ => 3 * SECOND,
-            };
-            self.write_at = Some(self.random_time_within(within));
-        }
-    }
-
-    fn write(&mut self) -> Next {
-        self.write_at = None;
-        let mut written = false;
-        while self.writing.scribe.write() {
-            written = true;
-            if self.disk.is_dead() {
-                return self.crash_randomly();
-            }
-        }
-        if written {
-            // Between the write and the release of its outputs.
-            if self.rng.random_range(0..2_000) == 0 {
-                return self.crash_randomly();
-            }
-            self.net.poke();
-            self.game.step(&mut self.net);
-            self.plan_write();
-        }
-        Next::Continue
-    }
-
-    fn keep(&mut self) -> Next {
-        self.keep_at = self.random_time_within(2 * SECOND);
-        let kept = self.writing.scribe.keep();
+    // Takes a step, and follows what became of the matches.
+    fn turn(&mut self, until: Time) -> Next {
+        self.step(until);
         if self.disk.is_dead() {
             return self.crash_randomly();
         }
-        if kept {
-            self.plan_write();
+        let mut lost = false;
+        for each in self.matches.iter_mut().filter(|each| !each.over && !each.net.is_up()) {
+            match each.net.outcome() {
+                Some(_) => {
+                    each.over = true;
+                    each.end.close();
+                    self.report.count("matches that ended");
+                }
+                None => lost = true,
+            }
+        }
+        if lost {
+            // A server that cannot write its journal has ended, and said why.
+            self.report.count("journals lost");
+            return self.crash_randomly();
+        }
+        if self.matches.iter().all(|each| each.over && each.end.finish(Duration::ZERO)) {
+            self.crash(Crash::Kill);
+            return Next::End;
         }
         Next::Continue
+    }
+
+    // Advances to the next event, of a room or of the scribe, unless that is after `until`.
+    fn step(&mut self, until: Time) {
+        let due = |each: &mut Match<E, C, G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
+        let dues: Vec<Option<Time>> = self.matches.iter_mut().map(due).collect();
+        let rooms = dues.iter().enumerate().filter_map(|(index, due)| Some((due.as_ref()?, Some(index))));
+        let scribes = self.scribes.next_due();
+        let next = rooms.chain(scribes.as_ref().map(|due| (due, None))).min_by_key(|&(due, _)| due);
+        let (now, next) = match next {
+            Some((&due, next)) if due <= until => (due, next),
+            _ => (until, None),
+        };
+        // Whoever has something to do at this time does that first.
+        for (each, _) in self.matches.iter_mut().zip(&dues).filter(|(_, due)| due.is_none_or(|due| due > now)) {
+            each.net.advance(now);
+        }
+        self.scribes.advance(now);
+        self.report.count("steps");
+        self.scribes.check();
+        let Some(index) = next else { return self.scribes.step() };
+        let each = &mut self.matches[index];
+        if self.disk.is_hanging() || self.faulty {
+            // So much may wait for the disk that nothing more is read.
+            each.net.excuse();
+        }
+        each.net.step(now);
+        each.game.step(&mut each.net);
     }
 
     fn inject_trouble(&mut self) -> Next {
+        let index = self.rng.random_range(0..self.matches.len());
+        let spoils = self.mix.bad_disk || self.mix.dishonest;
+        if spoils && self.rng.random_range(0..4) == 0 {
+            self.spoil_disk();
+            return Next::Continue;
+        }
         match self.rng.random_range(0..100) {
-            0..45 => return self.crash_randomly(),
-            45..70 => {
-                let fault = if self.rng.random_range(0..2) == 0 {
-                    Fault::DeathInWrite(self.rng.random_range(0..2_000))
-                } else {
-                    Fault::DeathInSync(self.rng.random_range(0..4), self.rng.random_range(0..2) == 0)
-                };
-                if !self.faulty {
+            0..35 => return self.crash_randomly(),
+            35..52 => {
+                let fault = self.draw_death(2_000);
+                if !self.faulty && !self.disk.has_fault() {
                     self.disk.set_fault(Some(fault));
                 }
             }
-            70..80 => return self.suspend(),
-            80..90 => {
+            52..60 => return self.suspend(),
+            60..65 => {
+                let to = self.random_time_within(10 * SECOND);
+                let by = to.since(self.now());
+                self.matches[index].net.jump_back(by);
+                self.report.count("clocks set back");
+            }
+            65..70 => {
                 let within = if self.rng.random_range(0..3) == 0 { DAY } else { 10 * SECOND };
                 let to = self.random_time_within(within);
-                self.net.jump(to.since(self.net.now()));
+                let by = to.since(self.now());
+                self.matches[index].net.jump(by);
+                self.report.count("clocks set forward");
             }
-            _ if self.bad_disk => {
-                self.faulty = true;
-                let more = self.rng.random_range(0..3_000);
-                self.disk.set_fault(Some(match self.rng.random_range(0..3) {
-                    0 => Fault::Full(self.disk.reader().1 + more),
-                    1 => Fault::FailingWrites(more),
-                    _ => Fault::FailingSyncs(more / 1_000),
-                }));
+            70..76 => self.intrude(),
+            76..81 => self.read(),
+            81..86 => self.copy(),
+            _ => {
+                let hang = self.random_time_within(HANG).since(self.now());
+                self.disk.hang(hang);
             }
-            _ => {}
         }
         Next::Continue
     }
 
-    // The room has ended and its server exits.
-    fn close(&mut self) {
-        self.report.over += 1;
-        self.end.close();
-        while self.writing.scribe.write() {}
-        self.disk.set_fault(None);
-        self.crash(Crash::Kill);
+    fn draw_death(&mut self, bytes: u64) -> Fault {
+        match self.rng.random_range(0..5) {
+            0 | 1 => Fault::DeathInWrite(self.rng.random_range(0..bytes)),
+            2 | 3 => Fault::DeathInSync(self.rng.random_range(0..4), self.rng.random_range(0..2) == 0),
+            _ => Fault::DeathInNames(self.rng.random_range(0..3)),
+        }
     }
+
+    fn spoil_disk(&mut self) {
+        let more = self.rng.random_range(0..3_000);
+        if self.mix.dishonest {
+            self.dishonest = true;
+            match self.rng.random_range(0..4) {
+                0 => self.disk.set_fault(Some(Fault::LostWrite(more / 100))),
+                1 => self.disk.set_fault(Some(Fault::MisdirectedWrite(more / 100))),
+                2 => self.disk.set_lies(true),
+                _ => self.rot(),
+            }
+        } else if !self.disk.has_fault() {
+            self.faulty = true;
+            let kind = self.rng.random_range(0..4);
+            self.forgetful = kind == 3;
+            self.disk.set_fault(Some(match kind {
+                0 => Fault::Full(more),
+                1 => Fault::FailingWrites(more),
+                2 => Fault::FailingNames(more / 1_000),
+                _ => Fault::FailingSyncs(more / 1_000),
+            }));
+            self.report.count("disks that fail");
+        }
+    }
+
+    // A bit of a journal flips: anywhere, or in what was written last.
+    fn rot(&mut self) {
+        let files: Vec<PathBuf> = self.disk.files().into_iter().filter(|path| path.starts_with(GAMES)).collect();
+        if !files.is_empty() {
+            let file = &files[self.rng.random_range(0..files.len())];
+            self.disk.rot(file, usize::MAX, &mut self.rng);
+            self.report.count("bits flipped");
+        }
+    }
+
+    // Everything works again: each match ends or goes on, and everybody hears about it.
+    fn calm_down(&mut self) {
+        let lied = self.dishonest;
+        self.disk.set_fault(None);
+        self.disk.set_lies(false);
+        self.disk.set_latency(Latency::CALM, 0);
+        for each in &mut self.matches {
+            each.net.set_conditions(Conditions::CALM);
+            each.net.set_stream_conditions(StreamConditions::CALM);
+            each.net.set_pace(Pace::CALM);
+        }
+        let settled = self.now().plus(HANG + 5 * SECOND);
+        while self.disk.is_hanging() && self.now() < settled {
+            if self.turn(settled) == Next::End {
+                return;
+            }
+        }
+        // Clocks that were set back show the time again, and clients return.
+        let behind = self.matches.iter().map(|each| each.net.behind_until()).max().unwrap_or(Time::ZERO);
+        let from = self.now().max(behind).plus(3 * SECOND);
+        let until = from.plus(CALM);
+        while self.now() < until {
+            if self.turn(until) == Next::End {
+                return;
+            }
+        }
+        // A client may believe in a seat that its server has lost.
+        let served = self.matches.iter().filter(|each| each.net.is_up() && each.net.outcome().is_none());
+        for each in served.filter(|each| !each.ever_forked) {
+            for (address, client, heard) in each.net.heard() {
+                assert!(
+                    heard >= from || !each.game.hears(client),
+                    "{address} hears nothing although nothing fails: since {heard:?}, and it is {:?}",
+                    self.now(),
+                );
+            }
+        }
+        let (spooled, most) = (self.disk.memory_used(), MAX_SPOOLED * self.matches.len());
+        // That of a journal that is lost has what was told.
+        let lost = self.matches.iter().any(|each| !each.net.is_up() || !each.end.is_open());
+        assert!(
+            spooled <= most || lost,
+            "the spools have {spooled} bytes although the disk works: {:?}",
+            self.disk.memory_files()
+        );
+        self.report.count("matches served to the end");
+        self.dishonest = lied;
+        self.crash(Crash::Kill);
+        for each in std::mem::take(&mut self.matches) {
+            self.count_traffic(&each);
+        }
+    }
+
+    // What the network did to a match that is over for the simulation.
+    fn count_traffic(&mut self, each: &Match<E, C, G>) {
+        let Traffic { truncated, socket_errors, resets, half_closed, corked, doubled, lost, .. } = each.net.traffic();
+        for (what, more) in [
+            ("datagrams truncated", truncated),
+            ("datagrams doubled", doubled),
+            ("datagrams lost", lost),
+            ("socket errors", socket_errors),
+            ("connections reset", resets),
+            ("connections half closed", half_closed),
+            ("segments of several messages", corked),
+        ] {
+            self.report.add_to(what, more);
+        }
+    }
+}
+
+/// The most that the spools of a room have while the disk works, in bytes.
+const MAX_SPOOLED: usize = 160 << 10;
+
+/// The threads of a scribe.
+fn start_over(scribes: &mut Scribes, writing: &mut Writing, disk: &SimulatedDisk) {
+    let scribe: Scribe = scribes.start();
+    *writing = Writing { disk: Arc::new(disk.clone()), scribe, ..*writing };
 }

@@ -96,6 +96,11 @@ fn journal() {
 }
 
 #[test]
+fn room() {
+    for_each_file("room", properties::rooms::room);
+}
+
+#[test]
 fn map() {
     for_each_file("map", properties::map);
 }

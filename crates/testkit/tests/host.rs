@@ -1,11 +1,13 @@
 //! A host with scripted transports that record their calls.
 
 mod holding;
+mod recording;
 mod routing;
 mod warden;
 
 use std::{
     collections::VecDeque,
+    future::pending,
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard},
@@ -14,10 +16,11 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Admission, DecodeError, Departure, GameEvent, Gone, Link, Log, LogWriter, Outbox, Outcome, Phase, Progress, Role,
-    Room, RoomInput, Severity, Status, Time,
+    Admission, DecodeError, Departure, GameEvent, Gone, Hold, Input, Link, Log, LogWriter, Outbox, Outcome, PeerId,
+    Phase, Progress, Role, Room, Severity, Split, Status, Time,
 };
-use netshell::{ConnectionEvent, ConnectionId, Hold, Host, Transport};
+use netshell::{ConnectionEvent, ConnectionId, Host, Transport, serve};
+use testkit::machine::Machine;
 
 /// An output of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +41,11 @@ struct State {
     events: VecDeque<Event>,
     open: Vec<ConnectionId>,
     told: Vec<(u64, Told)>,
+    // Strangers, and what came of them.
+    admissions: Vec<Option<Admission>>,
+    // Connections that the host does not want to be read, until when, and what they said.
+    paused: Vec<(u64, Time)>,
+    kept: Vec<(u64, Bytes)>,
     wake_at: Option<Time>,
     waker: Option<Waker>,
 }
@@ -47,6 +55,7 @@ enum Event {
     Opened { id: u64, link: Link, address: SocketAddr },
     Bytes { id: u64, bytes: Bytes },
     Gone { id: u64, why: Gone },
+    Stranger { address: SocketAddr },
 }
 
 impl Script {
@@ -124,6 +133,7 @@ impl Transport for Script {
                 *buffer = bytes.into();
                 ConnectionEvent::Bytes { id: ConnectionId(id), bytes: buffer }
             }
+            Event::Stranger { address } => ConnectionEvent::Stranger { address, datagram: b"" },
             Event::Gone { id, why } => {
                 let id = ConnectionId(id);
                 if why != Gone::Left {
@@ -135,6 +145,17 @@ impl Transport for Script {
     }
 
     fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {}
+
+    fn admit(&mut self, _: Time, admission: Option<Admission>) {
+        self.lock().admissions.push(admission);
+    }
+
+    fn pause(&mut self, _: Time, id: ConnectionId, until: Time) {
+        let bytes = self.buffer.split().freeze();
+        let mut state = self.lock();
+        state.paused.push((id.0, until));
+        state.kept.push((id.0, bytes));
+    }
 
     fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
         let mut state = self.lock();
@@ -172,6 +193,8 @@ impl Transport for Script {
 #[derive(Debug, Default)]
 struct Parrot {
     gate: Gate,
+    // Bytes that a recording of each input takes.
+    records: u32,
     deadline: Option<Time>,
     outcome: Option<Outcome>,
 }
@@ -184,7 +207,8 @@ struct Gate(Arc<Mutex<Marks>>);
 struct Marks {
     mark: u64,
     reached: u64,
-    given_up: bool,
+    full: bool,
+    lost: bool,
     waker: Option<Waker>,
 }
 
@@ -195,10 +219,6 @@ impl Gate {
 
     fn mark(&self) -> u64 {
         self.lock().mark
-    }
-
-    fn is_given_up(&self) -> bool {
-        self.lock().given_up
     }
 
     fn reach(&self, mark: u64) {
@@ -226,9 +246,12 @@ impl Hold for Gate {
         Poll::Pending
     }
 
-    fn give_up(&mut self) {
-        self.lock().given_up = true;
-        self.reach(u64::MAX);
+    fn is_full(&self) -> bool {
+        self.lock().full
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.lock().lost.then(|| "the disk is gone".to_owned())
     }
 }
 
@@ -236,53 +259,56 @@ impl Hold for Gate {
 const BULK: usize = 1 << 20;
 
 impl Room for Parrot {
-    fn input(&mut self, _: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+    fn split(&mut self, _: PeerId, bytes: &[u8]) -> Split {
+        Split::Message(bytes.len())
+    }
+
+    fn input(&mut self, _: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         self.gate.lock().mark += 1;
+        out.charge_recorded(self.records);
         match input {
-            RoomInput::Connected { peer, .. } => out.send(peer, format!("hello {}", peer.0).into()),
-            RoomInput::Refresh { peer } => out.send(peer, format!("again {}", peer.0).into()),
-            RoomInput::Bytes { peer, bytes } => {
-                let message = bytes.split();
-                match &message[..] {
-                    b"all" => out.send_everyone(format!("all {}", peer.0).into()),
-                    b"log" => {
-                        let mut log = LogWriter::new();
-                        for frame in [&b"one"[..], b"two"] {
-                            log.append(|out| out.extend_from_slice(frame));
-                        }
-                        out.replay(peer, log.snapshot());
+            Input::Connected { peer, .. } => out.send(peer, format!("hello {}", peer.0).into()),
+            Input::Refresh { peer } => out.send(peer, format!("again {}", peer.0).into()),
+            Input::Malformed { .. } => {}
+            Input::Message { peer, message } => match message {
+                b"all" => out.send_everyone(format!("all {}", peer.0).into()),
+                b"log" => {
+                    let mut log = LogWriter::new();
+                    for frame in [&b"one"[..], b"two"] {
+                        log.append(|out| out.extend_from_slice(frame));
                     }
-                    b"notice" => {
-                        let text = format!("notice {}", peer.0);
-                        out.event(GameEvent::Notice { severity: Severity::Info, peer: Some(peer), text });
-                    }
-                    b"bulk" => out.send(peer, vec![b'.'; BULK].into()),
-                    b"bye" => {
-                        out.send(peer, Bytes::from_static(b"bye"));
-                        out.close(peer);
-                    }
-                    b"?" => {
-                        let why = DecodeError::Incomplete;
-                        return Progress::Malformed(why);
-                    }
-                    b"out" => {
-                        out.close(peer);
-                        let why = Departure::Quit;
-                        out.event(GameEvent::Left { peer, name: "name".into(), seat: "seat".into(), why });
-                    }
-                    _ => out.send(peer, message.freeze()),
+                    out.replay(peer, log.snapshot());
                 }
-            }
-            RoomInput::Disconnected { peer, why } => {
+                b"notice" => {
+                    let text = format!("notice {}", peer.0);
+                    out.event(GameEvent::Notice { severity: Severity::Info, peer: Some(peer), text });
+                }
+                b"bulk" => out.send(peer, vec![b'.'; BULK].into()),
+                b"bye" => {
+                    out.send(peer, Bytes::from_static(b"bye"));
+                    out.close(peer);
+                }
+                b"?" => {
+                    let why = DecodeError::Incomplete;
+                    return Progress::Malformed(why);
+                }
+                b"out" => {
+                    out.close(peer);
+                    let why = Departure::Quit;
+                    out.event(GameEvent::Left { peer, name: "name".into(), seat: "seat".into(), why });
+                }
+                _ => out.send(peer, Bytes::copy_from_slice(message)),
+            },
+            Input::Disconnected { peer, why } => {
                 let why = Departure::Disconnected(why);
                 out.event(GameEvent::Left { peer, name: "name".into(), seat: "seat".into(), why });
                 out.send_everyone(format!("gone {}", peer.0).into());
             }
-            RoomInput::Elapsed => {
+            Input::Elapsed => {
                 self.deadline = None;
                 out.send_everyone(Bytes::from_static(b"elapsed"));
             }
-            RoomInput::Stop(_) => {
+            Input::Stop(_) => {
                 out.send_everyone(Bytes::from_static(b"stop"));
                 self.outcome = Some(Outcome::Stopped);
             }
@@ -292,10 +318,6 @@ impl Room for Parrot {
 
     fn admits(&self, _: &[u8]) -> Admission {
         Admission::Ignored
-    }
-
-    fn max_message(&self) -> usize {
-        16
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -316,6 +338,16 @@ impl Room for Parrot {
 }
 
 const NOW: Time = Time::ZERO;
+
+/// A machine on which the host is served for ever.
+fn served(host: Host) -> Machine {
+    let mut machine = Machine::new(1);
+    let clock = machine.clock();
+    machine.spawn("server", async move {
+        serve(host, clock, pending()).await.unwrap();
+    });
+    machine
+}
 
 /// Lets the host do everything it can.
 fn work(host: &mut Host) {

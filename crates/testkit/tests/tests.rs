@@ -13,5 +13,7 @@ mod games;
 mod host;
 /// Nuggets over a network that loses, duplicates and reorders datagrams.
 mod lossy;
+/// Rooms are recorded so that a replay decides the same, whatever is sent in whatever pieces.
+mod recording;
 /// Servers that are killed and resumed from their journals.
 mod simulation;

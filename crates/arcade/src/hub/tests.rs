@@ -2,7 +2,7 @@
 
 use std::{fs, net::Ipv4Addr};
 
-use journal::{Entry, MAX_SIZE, Note, Reader, Scribe, SyncPolicy, Writing};
+use journal::{Entry, MAX_SIZE, Note, SyncPolicy, Writing};
 use netcore::{Engine, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
 use nuggets::{ClientMessage, server::Server};
 use store::Store;
@@ -23,7 +23,7 @@ impl Engine for Fragile {
     type Protocol = <Server as Engine>::Protocol;
 
     fn input(&mut self, now: Time, input: Input<'_, RequestOf<Self>>, out: &mut Outbox) {
-        if let Input::Request { request: ClientMessage::Play(Some(name)), .. } = &input {
+        if let Input::Message { message: ClientMessage::Play(Some(name)), .. } = &input {
             assert!(name.to_string() != CULPRIT, "a defect, as the test wants it");
         }
         self.0.input(now, input, out);
@@ -82,7 +82,7 @@ fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
     let place = Place {
         ports: Ports::new(vec![Ipv4Addr::LOCALHOST.into()], None),
         journals,
-        writing: Writing { scribe: Scribe::start().unwrap(), sync: SyncPolicy::Interval, max: MAX_SIZE },
+        writing: Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap(),
         open_files: None,
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
         results,
@@ -131,8 +131,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     assert_eq!(Peer::new(back.address).play("Dan").letter, 'A');
     assert!(Arc::ptr_eq(&hub.room(&other.record().id).unwrap(), &other));
     // The journal ends with what made the engine panic.
-    let (source, length) = journal::open(&journal).unwrap();
-    let mut reader = Reader::new(source, length).unwrap();
+    let mut reader = journal::open(&journal).unwrap().reader().unwrap();
     let last = std::iter::from_fn(|| reader.next().unwrap()).last();
     assert!(matches!(last, Some(Entry::Note(Note::Broken))), "{last:?}");
     assert!(fs::read(&journal).unwrap().windows(CULPRIT.len()).any(|bytes| bytes == CULPRIT.as_bytes()));

@@ -1,9 +1,9 @@
 //! The frames of a stretch of a match.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use bytes::{Bytes, BytesMut};
-use journal::{Arrival, ArrivalKind, Replay};
-use netcore::{Hosted, Link, Outbox, Output, PeerId, Role, Room as _, RoomInput, Time, To};
+use bytes::Bytes;
+use journal::{Arrival, Replay};
+use netcore::{Input, Link, Outbox, Output, PeerId, Role, Room as _, To};
 use serde::Serialize;
 
 use super::{
@@ -138,7 +138,8 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
     let mut copy = replay.room().clone();
     let mut out = Outbox::new();
     let mut unused = Outbox::new();
-    let connected = RoomInput::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: NOBODY };
+    let connected =
+        Input::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: NOBODY.into() };
     copy.input(replay.time(), connected, &mut out);
     collector.take::<E>(stretch.from, &mut out, WATCHER);
     for arrival in &track.arrivals[next..] {
@@ -152,45 +153,19 @@ fn watch<E: Marked>(track: &Track, stretch: &Stretch, collector: &mut Collector)
             if replay.room().deadline().is_some_and(|deadline| deadline <= due) {
                 break;
             }
-            copy.input(due.max(replay.time()), RoomInput::Elapsed, &mut out);
+            copy.input(due.max(replay.time()), Input::Elapsed, &mut out);
             collector.take::<E>(track.since_begin(due.as_nanos()), &mut out, WATCHER);
         }
         apply(&mut replay, arrival, &mut unused)?;
         unused.drain().for_each(drop);
-        follow(&mut copy, arrival, &mut out);
+        // The copy has one more peer, so its digests differ and are not compared.
+        copy.input(arrival.time, arrival.input.borrowed(), &mut out);
         collector.take::<E>(at, &mut out, WATCHER);
         if collector.is_full() {
             return Ok(at);
         }
     }
     Ok(stretch.to)
-}
-
-// Passes an arrival to a copy of the room. The copy has one more peer, so its digests differ and are not compared.
-fn follow<E: Marked>(room: &mut Hosted<E>, arrival: &Arrival, out: &mut Outbox) {
-    let now: Time = arrival.time;
-    match &arrival.kind {
-        ArrivalKind::Connected(peer) => {
-            let (role, link, address) = (peer.role, peer.link, peer.address.as_str());
-            room.input(now, RoomInput::Connected { peer: peer.peer, role, link, address }, out);
-        }
-        ArrivalKind::Bytes { peer, bytes } => {
-            let mut bytes = BytesMut::from(&bytes[..]);
-            room.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, out);
-        }
-        ArrivalKind::Refresh(peer) => {
-            room.input(now, RoomInput::Refresh { peer: *peer }, out);
-        }
-        ArrivalKind::Disconnected { peer, why } => {
-            room.input(now, RoomInput::Disconnected { peer: *peer, why: *why }, out);
-        }
-        ArrivalKind::Elapsed => {
-            room.input(now, RoomInput::Elapsed, out);
-        }
-        ArrivalKind::Stop(leave) => {
-            room.input(now, RoomInput::Stop(*leave), out);
-        }
-    }
 }
 
 // What the player at a seat was sent.
@@ -207,7 +182,7 @@ fn sit<E: Marked>(track: &Track, seat: &str, stretch: &Stretch, collector: &mut 
         let (replay, next) = at::<E>(track, stretch.from)?;
         if let Some(peer) = sitter(next).filter(|peer| replay.peer(*peer).is_some()) {
             // In a copy, because it changes the match.
-            replay.room().clone().input(replay.time(), RoomInput::Refresh { peer }, &mut out);
+            replay.room().clone().input(replay.time(), Input::Refresh { peer }, &mut out);
             collector.take::<E>(stretch.from, &mut out, peer);
         }
         (replay, next)

@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
-use netcore::{Hosted, Leave, Link, Outbox, Output, PeerId, Role, Room as _, RoomInput, Time, To};
+use journal::{Head, MAX_SIZE, SyncPolicy, Writing};
+use netcore::{Hosted, Input, Leave, Link, Outbox, Output, PeerId, Role, Room as _, Time, To};
 use rand::{RngExt as _, SeedableRng as _};
 use testkit::{PATIENCE, TempDir};
 
@@ -29,8 +29,9 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     let config =
         nuggets::server::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 9 };
     let hosted = Hosted::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
-    let writing = Writing { scribe: Scribe::start().unwrap(), sync: SyncPolicy::Always, max: MAX_SIZE };
-    let (path, (mut room, _, end)) = writing.create(directory, hosted, "test", vec![]).unwrap();
+    let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
+    let head = Head::new(hosted.engine(), "test", vec![], 99);
+    let (path, (mut room, _, end)) = writing.create(directory, hosted, head).unwrap();
     let mut chance = rand_pcg::Pcg64::seed_from_u64(7);
     let (mut out, mut sent, mut now) = (Outbox::new(), vec![], Time::from_millis(5_000));
     let begins = now;
@@ -41,12 +42,12 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
             0..3 => {
                 let (peer, role) = [(WATCHER, Role::Watcher), (ANN, Role::Player), (BOB, Role::Player)][step];
                 let address = format!("10.0.0.1:{}", peer.0);
-                room.input(now, RoomInput::Connected { peer, role, link: Link::Message, address: &address }, out);
+                room.input(now, Input::Connected { peer, role, link: Link::Message, address: (&address).into() }, out);
             }
             3 => said(room, now, ANN, "PLAY Ann", out),
             4 => said(room, now, BOB, "PLAY Bob", out),
             step if step == steps => {
-                room.input(now, RoomInput::Stop(Leave::Over), out);
+                room.input(now, Input::Stop(Leave::Over), out);
             }
             _ => {
                 let key = b"HJKLYUBNhjklyubn"[chance.random_range(0..16)];
@@ -67,7 +68,7 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
             let next = now.plus(Duration::from_millis(150));
             let Some(due) = room.deadline().filter(|due| *due <= next && !over) else { break };
             now = now.max(due);
-            room.input(now, RoomInput::Elapsed, &mut out);
+            room.input(now, Input::Elapsed, &mut out);
         }
         if !over {
             now = now.plus(Duration::from_millis(if step < 4 { 0 } else { 150 }));
@@ -83,7 +84,7 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
 }
 
 fn said(room: &mut journal::Journalled<nuggets::Server>, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
-    room.input(now, RoomInput::Bytes { peer, bytes: &mut BytesMut::from(text) }, out);
+    room.receive(now, peer, &mut BytesMut::from(text), out);
 }
 
 /// The texts up to a moment, of which those of the moment come last.

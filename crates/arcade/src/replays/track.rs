@@ -1,10 +1,10 @@
 //! A match in memory: what arrived, and states to begin from.
 
-use std::{any::Any, mem::size_of, time::Duration};
+use std::{any::Any, io, mem::size_of, time::Duration};
 
 use bytes::Bytes;
-use journal::{Arrival, ArrivalKind, Entry, Note, Reader, Replay};
-use netcore::{GameEvent, Occupant, Outbox, Output, PeerId, To};
+use journal::{Arrival, Entry, Note, ReadError, Replay};
+use netcore::{GameEvent, Input, Occupant, Outbox, Output, PeerId, Time, To};
 
 use super::{
     Mark, ReplayError, Wanted,
@@ -92,9 +92,17 @@ impl Track {
     /// When the journal cannot be read, or the match is not in it.
     pub(super) fn read<E: Marked>(wanted: &Wanted) -> Result<Self, ReplayError> {
         let damaged = |error: &dyn std::fmt::Display| ReplayError::Damaged(error.to_string());
-        let (source, length) = journal::open(&wanted.path).map_err(|_| ReplayError::Gone)?;
-        let mut reader = Reader::new(source, length).map_err(|error| damaged(&error))?;
+        let journal = journal::open(&wanted.path).map_err(|error| match error {
+            ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => ReplayError::Gone,
+            error => damaged(&error),
+        })?;
+        let begins = Time::from_nanos(wanted.begins.saturating_mul(1_000));
+        let from = journal.segment_before(begins).map_err(|error| damaged(&error))?;
+        let mut reader = journal.reader_from(from).map_err(|error| damaged(&error))?;
         let head = reader.head().clone();
+        if head.base.as_ref().is_some_and(|base| base.mark.time >= begins) {
+            return Err(ReplayError::Gone);
+        }
         // The last state before the match, so that the matches before it are not replayed too.
         let mut before = None;
         while let Some(entry) = reader.next().map_err(|error| damaged(&error))? {
@@ -106,8 +114,7 @@ impl Track {
                 _ => {}
             }
         }
-        let (source, length) = journal::open(&wanted.path).map_err(|_| ReplayError::Gone)?;
-        let mut reader = Reader::new(source, length).map_err(|error| damaged(&error))?;
+        let mut reader = journal.reader_from(from).map_err(|error| damaged(&error))?;
         let restored = before.and_then(|state| Some((Replay::<E>::restore(&head, &state).ok()?, state)));
         let replay = match restored {
             Some((replay, state)) => {
@@ -290,8 +297,8 @@ impl<E: Marked> Draft<E> {
 }
 
 fn weight(arrival: &Arrival) -> usize {
-    match &arrival.kind {
-        ArrivalKind::Bytes { bytes, .. } => bytes.len(),
+    match &arrival.input {
+        Input::Message { message: bytes, .. } => bytes.len(),
         _ => 0,
     }
 }

@@ -1,11 +1,14 @@
-//! Finds the results of matches in a journal, by replaying it.
+//! Finds the results of matches in a journal, by replaying it from the last state before what is known.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+};
 
 use anyhow::Context as _;
-use journal::{Arrival, Entry, Head, Note, Reader, Replay};
-use netcore::{GameEvent, Outbox, Output, Recorded};
-use store::{Kind, NewMatch};
+use journal::{Arrival, Entry, Journal, Note, Reader, Replay, Snapshot};
+use netcore::{GameEvent, Occupant, Outbox, Output, Recorded, Time};
+use store::{Kind, Known, NewMatch};
 
 use super::tracker::{self, Moment, News, Tracker};
 use crate::engines::with_engine;
@@ -18,65 +21,123 @@ pub(crate) struct Source {
     pub(crate) title: String,
     /// The kinds of seats, by their addresses and names.
     pub(crate) seats: HashMap<(String, String), Kind>,
+    /// How much of it is known.
+    pub(crate) known: Known,
+}
+
+/// What is known of a journal that was looked through.
+#[derive(Debug, Default)]
+pub(crate) struct Examined {
+    /// The position up to which it was looked through.
+    pub(crate) position: u64,
+    pub(crate) known: Known,
+    /// Matches that were not over there.
+    pub(crate) running: BTreeMap<u32, Known>,
+}
+
+/// From where a journal is replayed.
+struct Start<E: Recorded> {
+    reader: Reader<journal::Source>,
+    replay: Replay<E>,
+    // The beginnings of matches that are not stored may not be in it.
+    is_late: bool,
 }
 
 impl Source {
-    /// Passes each match that is over on to `found`, until that says no. Returns the length that was looked through.
+    /// Passes each match that is over and may not be stored on to `found`, until that says no.
     ///
     /// # Errors
     /// When the journal cannot be read or replayed to its end. What was found before counts.
-    pub(crate) fn read(self, found: impl FnMut(NewMatch) -> bool) -> anyhow::Result<u64> {
-        let (source, length) = journal::open(&self.path)?;
-        let reader = match Reader::new(source, length) {
+    pub(crate) fn read(self, found: impl FnMut(NewMatch) -> bool) -> anyhow::Result<Examined> {
+        let opened = match journal::open(&self.path) {
             // Nothing had arrived yet.
-            Err(journal::ReadError::Empty) => return Ok(length),
-            reader => reader?,
+            Err(journal::ReadError::Empty) => return Ok(Examined::default()),
+            opened => opened?,
         };
-        let game = reader.head().game.clone();
-        with_engine!(&game, E => self.replay::<E, _>(reader, found), else anyhow::bail!("it is of a game that this hub does not know"))?;
-        Ok(length)
+        let game = opened.head()?.game;
+        with_engine!(&game, E => self.replay::<E>(&opened, found), else anyhow::bail!("it is of a game that this hub does not know"))
     }
 
-    fn replay<E: Recorded, R: std::io::Read>(
+    // The last state before everything that is not known, with which all seats are known too: the kind of a seat follows from the
+    // address of its peer.
+    fn start<E: Recorded>(&self, opened: &Journal) -> anyhow::Result<Start<E>> {
+        let known = Time::from_nanos(self.known.until.saturating_mul(1_000));
+        let last = opened.segment_before(known)?;
+        for index in (0..=last).rev() {
+            let reader = opened.reader_from(index)?;
+            let head = reader.head();
+            if let Some(state) = last_state(reader.clone(), known)
+                && let Ok(replay) = Replay::<E>::restore(head, &state)
+                && are_seats_known(&replay)
+            {
+                let mut reader = reader;
+                reader.go_to(&state)?;
+                return Ok(Start { reader, replay, is_late: false });
+            }
+            let begins_early = head.base.as_ref().is_some_and(|base| base.mark.time < known);
+            if begins_early
+                && let Ok(replay) = Replay::<E>::start(head)
+                && are_seats_known(&replay)
+            {
+                return Ok(Start { reader, replay, is_late: false });
+            }
+        }
+        let reader = opened.reader()?;
+        let replay = Replay::start(reader.head())?;
+        let is_late = reader.head().base.as_ref().is_some_and(|base| base.mark.time >= known);
+        Ok(Start { reader, replay, is_late })
+    }
+
+    fn replay<E: Recorded>(
         self,
-        mut reader: Reader<R>,
+        opened: &Journal,
         mut found: impl FnMut(NewMatch) -> bool,
-    ) -> anyhow::Result<()> {
-        let head: Head = reader.head().clone();
-        let mut replay: Replay<E> = Replay::start(&head)?;
+    ) -> anyhow::Result<Examined> {
+        let Start { mut reader, mut replay, is_late } = self.start::<E>(opened)?;
+        let head = reader.head().clone();
         let file = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         let title = if self.title.is_empty() { head.game.clone() } else { self.title };
         let source = tracker::Source { id: head.id, file, game: head.game.clone(), room: self.room, title };
-        let mut tracker = Tracker::new(source);
+        let kind = |address: &str, name: &str| {
+            self.seats.get(&(address.to_owned(), name.to_owned())).copied().unwrap_or_default()
+        };
         // Milliseconds since the Unix epoch at time zero of the room. Its time stands still while the hub is away.
-        let mut zero = head.begun.saturating_mul(1_000);
+        let mut zero = if self.known.until > 0 { self.known.zero } else { head.begun.saturating_mul(1_000) };
+        let moment = |replay: &Replay<E>, zero: u64| {
+            let millis = replay.time().as_nanos() / 1_000_000;
+            Moment { time: replay.time(), unix: zero.saturating_add(millis) }
+        };
+        let mut tracker = Tracker::new(source);
+        if is_late {
+            tracker.begin_at(moment(&replay, zero));
+        }
+        for Occupant { peer, name, seat } in replay.room().engine().roster() {
+            if !name.is_empty() && !seat.is_empty() {
+                tracker.sit(seat, kind(replay.peer(peer).map_or("", |peer| &peer.address), &name));
+            }
+        }
         let mut out = Outbox::new();
         // One behind, since an arrival that made the server panic is followed by a note that says so.
         let mut waiting: Option<Arrival> = None;
         loop {
             let entry = reader.next()?;
             if matches!(entry, Some(Entry::Note(Note::Broken))) {
-                return Ok(());
+                break;
             }
             if let Some(arrival) = waiting.take() {
                 replay.apply(&arrival, &mut out).context("it cannot be replayed")?;
                 for output in out.drain() {
                     let Output::Event(event) = output else { continue };
-                    let millis = replay.time().as_nanos() / 1_000_000;
-                    let now = Moment { time: replay.time(), unix: zero.saturating_add(millis) };
-                    let kind = |name: &str| {
-                        let seat = (address(&replay, &event).to_owned(), name.to_owned());
-                        self.seats.get(&seat).copied().unwrap_or_default()
-                    };
-                    if let Some(News::Over(new)) = tracker.event(now, &event, kind)
+                    let kind = |name: &str| kind(address(&replay, &event), name);
+                    if let Some(News::Over(new)) = tracker.event(moment(&replay, zero), &event, kind)
                         && !found(*new)
                     {
-                        return Ok(());
+                        anyhow::bail!("the hub ends");
                     }
                 }
             }
             match entry {
-                None => return Ok(()),
+                None => break,
                 Some(Entry::Arrival(arrival)) => waiting = Some(arrival),
                 Some(Entry::Note(Note::Resumed { at })) => {
                     zero = at.saturating_mul(1_000).saturating_sub(replay.time().as_nanos() / 1_000_000);
@@ -85,7 +146,29 @@ impl Source {
                 Some(Entry::Note(_)) => {}
             }
         }
+        let known = tracker.known(moment(&replay, zero));
+        Ok(Examined { position: opened.end(), known, running: tracker.running() })
     }
+}
+
+// The last state in a journal before this time. What is not readable is reported when it is replayed.
+fn last_state(mut reader: Reader<journal::Source>, before: Time) -> Option<Snapshot> {
+    let mut last = None;
+    while let Ok(Some(entry)) = reader.next() {
+        match entry {
+            Entry::Note(Note::Snapshot(state)) if state.mark.time < before => last = Some(state),
+            Entry::Arrival(arrival) if arrival.time >= before => break,
+            _ => {}
+        }
+    }
+    last
+}
+
+fn are_seats_known<E: Recorded>(replay: &Replay<E>) -> bool {
+    let roster = replay.room().engine().roster();
+    roster
+        .iter()
+        .all(|Occupant { peer, name, seat }| name.is_empty() || seat.is_empty() || replay.peer(*peer).is_some())
 }
 
 // The address of the peer that an event is about.

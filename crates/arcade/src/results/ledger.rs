@@ -1,14 +1,11 @@
 //! What one room tells of its matches.
 
 use std::{
-    fs::File,
-    io,
     path::Path,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use anyhow::Context as _;
 use netcore::{GameEvent, PeerId, Time};
 use store::{JournalNote, Kind};
 
@@ -17,6 +14,7 @@ use super::{
     seats::Seats,
     tracker::{Moment, News, Source, Tracker},
 };
+use crate::room::Info;
 
 /// The results of one room. The observer of the room passes its events on to it.
 #[derive(Debug)]
@@ -29,19 +27,15 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// The results of a room whose journal is at `path`, from its beginning or from where it was resumed.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
-    pub(crate) fn open(results: &Arc<Results>, path: &Path, room: &str, title: &str) -> anyhow::Result<Self> {
-        let head = head(path).with_context(|| format!("cannot read '{}'", path.display()))?;
+    /// The results of a room whose journal is at `path` and has this id: a new one, or one that goes on.
+    pub(crate) fn open(results: &Arc<Results>, (path, id): (&Path, u64), is_new: bool, info: &Info) -> Self {
         let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let note = JournalNote { room: room.to_owned(), title: title.to_owned(), examined: 0 };
-        let job = Job::Journal { file: file.clone(), room: room.to_owned(), title: title.to_owned() };
+        let (room, title) = (info.id.clone(), info.title.clone());
+        let note = JournalNote { room: room.clone(), title: title.clone(), examined: 0 };
+        let job = Job::Journal { file: file.clone(), room: room.clone(), title: title.clone(), is_new };
         results.tell(job, &file, &note);
-        let source =
-            Source { id: head.id, file: file.clone(), game: head.game, room: room.to_owned(), title: title.to_owned() };
-        Ok(Self { results: Arc::clone(results), tracker: Tracker::new(source), note, file, seats: Arc::default() })
+        let source = Source { id, file: file.clone(), game: info.game.name().to_owned(), room, title };
+        Self { results: Arc::clone(results), tracker: Tracker::new(source), note, file, seats: Arc::default() }
     }
 
     /// What is known of the seats of the room.
@@ -72,10 +66,11 @@ impl Ledger {
         if let (GameEvent::Joined { name, .. }, Some(address)) = (event, address) {
             self.results.note_kind(&self.note.room, address, name, kind(name));
         }
-        match self.tracker.event(Moment { time: now, unix: unix_now() }, event, kind)? {
+        let now = Moment { time: now, unix: unix_now() };
+        match self.tracker.event(now, event, kind)? {
             News::Begun(id) => Some(id),
             News::Over(new) => {
-                self.results.tell(Job::Match(new), &self.file, &self.note);
+                self.results.tell(Job::Match(new, self.tracker.known(now)), &self.file, &self.note);
                 None
             }
             News::OverWithoutBeginning(number) => {
@@ -96,13 +91,6 @@ impl Results {
         let job = Job::Seat { room: room.to_owned(), address: address.to_owned(), name: name.to_owned(), kind };
         let _ = self.jobs.try_send(job);
     }
-}
-
-// The description of a match, from the file alone, which another task may be writing.
-fn head(path: &Path) -> anyhow::Result<journal::Head> {
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    Ok(journal::Reader::new(io::BufReader::new(file), length)?.head().clone())
 }
 
 /// Milliseconds since the Unix epoch.

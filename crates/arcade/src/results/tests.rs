@@ -3,15 +3,43 @@
 use std::{collections::HashMap, future::poll_fn, path::Path, pin::pin, task::Poll};
 
 use bytes::BytesMut;
-use journal::{MAX_SIZE, Scribe, SyncPolicy, Writing};
-use netcore::{Hosted, Leave, Link, Outbox, PeerId, Role, Room as _, RoomInput, Time};
-use store::Order;
+use journal::{Head, MAX_SIZE, Retention, Scribe, SyncPolicy, Writing};
+use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, PeerId, Role, Room as _, Time};
+use store::{Known, Order};
 use testkit::{PATIENCE, TempDir};
 
 use super::*;
 
-/// A journal of matches between Ann and Bob, which is not closed.
+/// Matches of a journal whose beginning is not kept.
+const LONG: usize = 160;
+
+/// A journal of matches between Ann and Bob.
 fn play(directory: &Path, matches: usize) -> PathBuf {
+    play_on(directory, matches, MAX_SIZE)
+}
+
+/// A journal of several files, the first of which are not kept any more, and the number of the first match of which all is kept.
+fn play_long(directory: &Path) -> (PathBuf, u32) {
+    let path = play_on(directory, LONG, 8 << 10);
+    let opened = journal::open(&path).unwrap();
+    assert!(!path.exists() && opened.segments() > 1, "{} files, {} bytes", opened.segments(), opened.length());
+    let mut matches = vec![];
+    let source = source(&path, Known::default());
+    source
+        .read(|new| {
+            matches.push(new.number);
+            true
+        })
+        .unwrap();
+    (path, matches[0])
+}
+
+fn source(path: &Path, known: Known) -> examine::Source {
+    let (room, title) = ("robots-7".into(), "small".into());
+    examine::Source { path: path.to_owned(), room, title, seats: HashMap::new(), known }
+}
+
+fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
     let config = robots::Config {
         parameters: robots::Parameters {
             server_name: netcore::wire::ShortText::default(),
@@ -27,27 +55,38 @@ fn play(directory: &Path, matches: usize) -> PathBuf {
         seed: 5,
         max_history: robots::MAX_HISTORY,
     };
-    let writing = Writing { scribe: Scribe::start().unwrap(), sync: SyncPolicy::Always, max: MAX_SIZE };
+    let scribe = Scribe::by_hand();
+    let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Always, max };
     let hosted = Hosted::new(robots::Server::new(config).unwrap());
-    let (path, (mut room, _, end)) = writing.create(directory, hosted, "test", vec![]).unwrap();
+    let head = Head::new(hosted.engine(), "test", vec![], 99);
+    let (path, (mut room, mut hold, end)) = writing.create(directory, hosted, head).unwrap();
     let mut out = Outbox::new();
     let mut now = Time::ZERO;
     for (peer, address) in [(1, "10.0.0.1:1"), (2, "10.0.0.2:2")] {
         let peer = PeerId(peer);
-        room.input(now, RoomInput::Connected { peer, role: Role::Player, link: Link::Message, address }, &mut out);
+        room.input(
+            now,
+            Input::Connected { peer, role: Role::Player, link: Link::Message, address: address.into() },
+            &mut out,
+        );
     }
-    for _ in 0..matches {
+    for played in 1..=matches {
         for (peer, name) in [(1, &b"\0\x03Ann"[..]), (2, b"\0\x03Bob")] {
-            room.input(now, RoomInput::Bytes { peer: PeerId(peer), bytes: &mut BytesMut::from(name) }, &mut out);
+            room.receive(now, PeerId(peer), &mut BytesMut::from(name), &mut out);
         }
         while let Some(due) = room.deadline() {
             now = due;
-            room.input(now, RoomInput::Elapsed, &mut out);
+            room.input(now, Input::Elapsed, &mut out);
+        }
+        if played % 10 == 0 {
+            hold.flush();
+            while scribe.write() || scribe.keep() {}
         }
     }
-    room.input(now, RoomInput::Stop(Leave::Resumable), &mut out);
+    room.input(now, Input::Stop(Leave::Resumable), &mut out);
     end.close();
-    assert!(end.finish(PATIENCE));
+    hold.flush();
+    while scribe.write() || scribe.keep() {}
     path
 }
 
@@ -71,14 +110,14 @@ fn a_journal_gives_the_results_of_its_matches() {
     let seat = |address: &str, name: &str| ((address.to_owned(), name.to_owned()), Kind::Proven);
     // Bob uses a name of his own and not the one that he owns.
     let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
-    let source = examine::Source { path: path.clone(), room: "robots-7".into(), title: "small".into(), seats };
+    let source = examine::Source { seats, ..source(&path, Known::default()) };
     let mut found = vec![];
     let length = source.read(|new| {
         found.push(new);
         true
     });
 
-    assert_eq!(length.unwrap(), path.metadata().unwrap().len());
+    assert_eq!(length.unwrap().position, path.metadata().unwrap().len());
     assert_eq!(found.iter().map(|new| new.number).collect::<Vec<_>>(), [1, 2, 3]);
     let last = &found[2];
     assert_eq!((last.room.as_str(), last.title.as_str(), last.complete), ("robots-7", "small", true));
@@ -92,14 +131,44 @@ fn a_journal_gives_the_results_of_its_matches() {
 async fn a_hub_that_dies_at_any_step_stores_each_match_once() {
     let journals = TempDir::new();
     play(&journals.path().join("journals"), 2);
-    for steps in 0.. {
+    die_at_any_step(&journals, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_not_kept() {
+    let journals = TempDir::new();
+    let (path, first) = play_long(&journals.path().join("journals"));
+    die_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
+    // The same once its first matches are known.
+    let mut stored = vec![];
+    source(&path, Known::default())
+        .read(|new| {
+            stored.push(new);
+            true
+        })
+        .unwrap();
+    let known = Known { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
+    let mut rest = vec![];
+    let examined = source(&path, known).read(|new| {
+        rest.push(new);
+        true
+    });
+    assert_eq!(rest, stored[stored.len() - rest.len()..], "the same as from the beginning");
+    assert!((stored.len() / 2 - 1..stored.len()).contains(&rest.len()), "{} of {}", rest.len(), stored.len());
+    let examined = examined.unwrap();
+    assert_eq!((examined.position, examined.running.len()), (journal::open(&path).unwrap().end(), 0));
+    assert!(examined.known.until >= stored.last().unwrap().ends);
+}
+
+async fn die_at_any_step(journals: &TempDir, matches: u64) {
+    for steps in (0..).step_by(usize::try_from(matches).unwrap() / 2) {
         let directory = TempDir::new();
         std::os::unix::fs::symlink(journals.path().join("journals"), directory.path().join("journals")).unwrap();
         let finished = {
             let (first, _waiting) = results(directory.path());
             let mut work = pin!(async {
                 first.store.prepare().await.unwrap();
-                first.catch_up().await;
+                first.catch_up(|_| true).await;
             });
             let mut left = steps;
             poll_fn(|context| {
@@ -114,8 +183,8 @@ async fn a_hub_that_dies_at_any_step_stores_each_match_once() {
         // Another process, on what the first has left.
         let (again, _waiting) = results(directory.path());
         again.store.prepare().await.unwrap();
-        again.catch_up().await;
-        check(&again, 2).await;
+        again.catch_up(|_| true).await;
+        check(&again, matches).await;
         if finished {
             assert!(steps > 10, "the task was stopped in between");
             return;
@@ -129,13 +198,155 @@ async fn what_is_stored_already_is_not_looked_through_again() {
     let path = play(&directory.path().join("journals"), 1);
     let (first, _waiting) = results(directory.path());
     first.store.prepare().await.unwrap();
-    first.catch_up().await;
+    first.catch_up(|_| true).await;
     let length = path.metadata().unwrap().len();
     // Of the same length, and no journal any more: nothing reads it.
     std::fs::write(&path, vec![0; usize::try_from(length).unwrap()]).unwrap();
-    first.catch_up().await;
+    first.catch_up(|_| true).await;
     check(&first, 1).await;
     assert_eq!(first.health().error, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_match_that_began_before_what_is_kept_has_a_result() {
+    let directory = TempDir::new();
+    let (path, first) = play_long(&directory.path().join("journals"));
+    let opened = journal::open(&path).unwrap();
+    let base = opened.reader().unwrap().head().base.clone().unwrap().mark.time;
+    let mut stored = vec![];
+    source(&path, Known::default())
+        .read(|new| {
+            stored.push(new);
+            true
+        })
+        .unwrap();
+    assert_eq!((stored[0].number, stored[0].begins), (first, base.as_nanos() / 1_000), "in the middle of a match");
+    assert!(stored[1].begins > stored[0].begins && stored[0].started > 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_is_not_known_is_replayed() {
+    let directory = TempDir::new();
+    let (path, _) = play_long(&directory.path().join("journals"));
+    let (first, _waiting) = results(directory.path());
+    first.store.prepare().await.unwrap();
+    first.catch_up(|_| true).await;
+    let file = path.file_name().unwrap().to_str().unwrap();
+    let known = first.store.known(file).await.unwrap();
+    let stored = first.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
+    assert!(known.until >= stored[0].ends && known.zero > 0);
+    // The bytes before the last file are damaged, and nobody notices.
+    let mut files = journal::find(&SystemDisk, &directory.path().join("journals")).unwrap();
+    assert_eq!(files.len(), 1);
+    let last = files.remove(0).end.unwrap();
+    for segment in std::fs::read_dir(directory.path().join("journals")).unwrap() {
+        let segment = segment.unwrap().path();
+        let bytes = std::fs::read(&segment).unwrap();
+        let is_last = journal::Reader::new(&bytes[..], bytes.len() as u64).unwrap().state() == journal::State::Closed;
+        if !is_last {
+            let mut damaged = bytes;
+            damaged[1_600] ^= 1;
+            std::fs::write(&segment, damaged).unwrap();
+        }
+    }
+    assert!(source(&path, Known::default()).read(|_| true).is_err());
+    assert_eq!(source(&path, known).read(|_| true).unwrap().position, last);
+    // Within a file, a state is enough.
+    let path = play_on(&directory.path().join("one"), 3_000, MAX_SIZE);
+    let opened = journal::open(&path).unwrap();
+    assert_eq!(opened.segments(), 1);
+    let mut ends = vec![];
+    let zero = source(&path, Known::default()).read(|new| {
+        ends.push(new.ends);
+        true
+    });
+    let known = Known { until: ends[2_900], zero: zero.unwrap().known.zero };
+    let mut rest = 0;
+    source(&path, known)
+        .read(|new| {
+            rest += usize::from(new.ends > known.until);
+            assert!(new.number > 1_500, "it begins after the first states");
+            true
+        })
+        .unwrap();
+    assert_eq!(rest, 99);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() {
+    let directory = TempDir::new();
+    let (results, waiting) = results(directory.path());
+    std::fs::create_dir(directory.path().join("journals")).unwrap();
+    let path = play(directory.path(), 3);
+    let mut found = vec![];
+    source(&path, Known::default())
+        .read(|new| {
+            found.push(new);
+            true
+        })
+        .unwrap();
+    let known = |until| Known { until, zero: 5 };
+    results.start(waiting);
+    let (file, note) = ("live.journal", JournalNote::default());
+    let tell = |job: Job| results.tell(job, file, &note);
+    let of_live =
+        |number: u32| Box::new(NewMatch { journal: file.to_owned(), number, ..found[number as usize - 1].clone() });
+    let (room, title) = (String::from("robots-1"), String::from("small"));
+    tell(Job::Journal { file: file.to_owned(), room: room.clone(), title: title.clone(), is_new: true });
+    tell(Job::Match(of_live(1), known(10)));
+    // Of this one it is not known whether matches of an earlier run go on.
+    tell(Job::Journal { file: "old.journal".into(), room, title, is_new: false });
+    let old = NewMatch { journal: "old.journal".into(), ..*of_live(2) };
+    tell(Job::Match(Box::new(old), known(20)));
+    results.finish().await;
+    let (again, _waiting) = tests::results(directory.path());
+    again.store.prepare().await.unwrap();
+    assert_eq!(again.store.known(file).await.unwrap(), known(10));
+    assert_eq!(again.store.known("old.journal").await.unwrap(), Known::default());
+    // A match of an earlier run that goes on is not forgotten.
+    again.state().running.insert(file.to_owned(), BTreeMap::from([(9, known(11))]));
+    again.note_known(&of_live(3), known(30)).await;
+    assert_eq!(again.store.known(file).await.unwrap(), known(11));
+    again.note_known(&NewMatch { number: 9, ..*of_live(3) }, known(30)).await;
+    assert_eq!(again.store.known(file).await.unwrap(), known(30));
+    // After results were dropped only an examination knows.
+    again.state().missed.insert(file.to_owned(), note.clone());
+    again.note_known(&of_live(3), known(40)).await;
+    assert_eq!(again.store.known(file).await.unwrap(), known(30));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
+    let directory = TempDir::new();
+    let journals = directory.path().join("journals");
+    let paths: Vec<_> = [2, 0, 1, 1].map(|matches| play(&journals, matches)).into();
+    let now = std::time::SystemTime::now();
+    for (age, path) in (1..).zip(&paths) {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(now - age * Duration::from_hours(24)).unwrap();
+    }
+    std::fs::write(journals.join("damaged.journal"), b"\x8AARCADE\n").unwrap();
+    let rooms = || {
+        let records = crate::record::Records::open(directory.path().join("rooms")).unwrap().0;
+        let text = format!("a room whose file is damaged, {}", paths[3].display());
+        std::fs::write(directory.path().join("rooms/robots-1.json"), text).unwrap();
+        records.journals().unwrap()
+    };
+    let (results, _waiting) = results(directory.path());
+    results.store.prepare().await.unwrap();
+    let left = || paths.iter().map(|path| path.exists()).collect::<Vec<_>>();
+    let count = |count| Retention { count: Some(count), ..Retention::default() };
+    results.prune(count(3), rooms()).await;
+    assert_eq!(left(), [true, true, true, true]);
+    results.prune(count(2), rooms()).await;
+    assert_eq!(left(), [true, false, true, true], "nobody played in it");
+    results.prune(count(1), rooms()).await;
+    assert_eq!(left(), [true, false, false, true], "the older one");
+    results.prune(Retention { age: Some(Duration::from_hours(1)), ..Retention::default() }, rooms()).await;
+    assert_eq!(left(), [false, false, false, true], "a room goes on from it");
+    // Nothing was examined before; the results were stored first. That of the room is found when the hub starts.
+    assert_eq!(results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap().len(), 3);
+    assert!(journals.join("damaged.journal").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netcore::{GameEvent, Standing, Time};
-use store::{Entry, Kind, NewMatch};
+use store::{Entry, Kind, Known, NewMatch};
 
 use crate::games::Game;
 
@@ -38,10 +38,20 @@ pub(crate) struct Moment {
     pub(crate) unix: u64,
 }
 
+impl Moment {
+    /// That everything before it is known.
+    pub(crate) const fn known(self) -> Known {
+        let micros = self.time.as_nanos() / 1_000;
+        Known { until: micros, zero: self.unix.saturating_sub(micros / 1_000) }
+    }
+}
+
 /// Puts results together.
 #[derive(Debug)]
 pub(crate) struct Tracker {
     source: Source,
+    // Stands for the beginning of a match whose beginning is not kept.
+    earliest: Option<Moment>,
     begun: BTreeMap<u32, Moment>,
     seats: BTreeMap<String, Seated>,
 }
@@ -66,7 +76,27 @@ pub(crate) enum News {
 
 impl Tracker {
     pub(crate) const fn new(source: Source) -> Self {
-        Self { source, begun: BTreeMap::new(), seats: BTreeMap::new() }
+        Self { source, earliest: None, begun: BTreeMap::new(), seats: BTreeMap::new() }
+    }
+
+    /// A match that began before this moment, of which nothing more is known, counts as begun then.
+    pub(crate) const fn begin_at(&mut self, moment: Moment) {
+        self.earliest = Some(moment);
+    }
+
+    /// Somebody has had this seat since before the first event.
+    pub(crate) fn sit(&mut self, seat: String, kind: Kind) {
+        self.seats.insert(seat, Seated { kind, left: false });
+    }
+
+    /// Before which all matches are over, if it is `now`.
+    pub(crate) fn known(&self, now: Moment) -> Known {
+        self.begun.values().min_by_key(|begun| begun.time).map_or(now, |begun| *begun).known()
+    }
+
+    /// The running matches and their beginnings.
+    pub(crate) fn running(&self) -> BTreeMap<u32, Known> {
+        self.begun.iter().map(|(number, begun)| (*number, begun.known())).collect()
     }
 
     /// Processes an event. `kind` returns how far the name of a player who joined is trusted.
@@ -113,7 +143,7 @@ impl Tracker {
     }
 
     fn ended(&mut self, now: Moment, game: u32, complete: bool, standings: &[Standing]) -> Option<News> {
-        let begun = self.begun.remove(&game);
+        let begun = self.begun.remove(&game).or(self.earliest);
         let mut players: Vec<Entry> = vec![];
         for standing in standings {
             // In some games a player keeps its seat for the next one.

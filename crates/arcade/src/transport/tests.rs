@@ -160,3 +160,51 @@ fn a_slow_browser_misses_messages_and_is_told_the_newest_state() {
     work(&mut host, now.plus(SECOND));
     assert!(!told(&slow).0.is_empty());
 }
+
+#[test]
+fn a_paused_browser_is_heard_later_and_keeps_its_order() {
+    let (gate, mut web) = WebSockets::new();
+    let (eve, ann) = (enter(&gate, Role::Player, 1, false), enter(&gate, Role::Player, 2, false));
+    let until = Time::from_millis(20);
+    let (mut now, mut heard, mut paused) = (Time::ZERO, vec![], 0);
+    for message in ["a", "b"] {
+        put(&eve, message);
+    }
+    loop {
+        while let Some(event) = web.next(now).unwrap() {
+            let ConnectionEvent::Bytes { id, bytes } = event else { continue };
+            if id == ConnectionId(0) && now < until {
+                paused += 1;
+                assert_eq!(paused, 1, "it is not read before its time");
+                web.pause(now, id, until);
+                // More arrives, of both.
+                put(&eve, "c");
+                put(&ann, "x");
+            } else {
+                heard.push((now, String::from_utf8_lossy(bytes).into_owned()));
+                web.processed(now, id, Progress::Decoded);
+            }
+        }
+        match web.wake_at() {
+            Some(wake) => now = wake,
+            None => break,
+        }
+    }
+    let expected = [(Time::ZERO, "x"), (until, "a"), (until, "b"), (until, "c")];
+    assert_eq!(heard, expected.map(|(now, message)| (now, message.to_owned())));
+}
+
+#[test]
+fn the_seat_of_a_paused_browser_can_be_closed() {
+    let (gate, mut web) = WebSockets::new();
+    let eve = enter(&gate, Role::Player, 1, false);
+    put(&eve, "a");
+    while let Some(event) = web.next(Time::ZERO).unwrap() {
+        if let ConnectionEvent::Bytes { id, .. } = event {
+            web.pause(Time::ZERO, id, Time::from_millis(20));
+            web.close(Time::ZERO, id);
+        }
+    }
+    assert_eq!(web.wake_at(), None);
+    assert_eq!(told(&eve).1, Some(Ending::Closed));
+}

@@ -19,8 +19,9 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use blackjack::{Card, DealerMessage, Deck, Dialect, protocol::DealerDecoder};
-use journal::{ArrivalKind, Entry, Reader, Replay};
-use netcore::{GameEvent, Outbox, Output, PeerId, Recorded, Role, To};
+use bytes::Bytes;
+use journal::{Entry, Replay};
+use netcore::{GameEvent, Input, Outbox, Output, PeerId, Recorded, Role, To};
 use nuggets::visibility::{Sighter, Vision};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -194,22 +195,21 @@ impl Party {
 fn judge<E: Recorded>(
     path: PathBuf,
     heard: BTreeMap<String, Vec<Vec<u8>>>,
-    mut judge: impl FnMut(&Replay<E>, &ArrivalKind, &[Output]),
+    mut judge: impl FnMut(&Replay<E>, &Input<'_, Bytes>, &[Output]),
 ) {
-    let (source, length) = journal::open(&path).unwrap();
-    let mut reader = Reader::new(source, length).unwrap();
+    let mut reader = journal::open(&path).unwrap().reader().unwrap();
     let mut replay = Replay::<E>::start(reader.head()).unwrap();
     let mut given: BTreeMap<PeerId, (String, Vec<Vec<u8>>)> = BTreeMap::new();
     let mut out = Outbox::new();
     while let Some(entry) = reader.next().unwrap() {
         let Entry::Arrival(arrival) = entry else { continue };
-        if let ArrivalKind::Connected(peer) = &arrival.kind {
-            given.insert(peer.peer, (peer.address.clone(), vec![]));
+        if let Input::Connected { peer, address, .. } = &arrival.input {
+            given.insert(*peer, (address.to_string(), vec![]));
         }
-        let present: BTreeSet<PeerId> = replay.peers().map(|peer| peer.peer).chain(arrival.kind.peer()).collect();
+        let present: BTreeSet<PeerId> = replay.peers().map(|peer| peer.peer).chain(arrival.input.peer()).collect();
         replay.apply(&arrival, &mut out).unwrap();
         let outputs: Vec<Output> = out.drain().collect();
-        judge(&replay, &arrival.kind, &outputs);
+        judge(&replay, &arrival.input, &outputs);
         for output in outputs {
             let (to, frames): (Vec<PeerId>, Vec<Vec<u8>>) = match output {
                 Output::Send { to: To::Peer(peer), frame } => (vec![peer], vec![frame.to_vec()]),
@@ -355,7 +355,7 @@ fn nobody_learns_what_others_chose_for_a_turn_of_robots() {
     let (path, heard) = party.end(hub, "robots");
     let mut actions = 0;
     judge::<robots::Server>(path, heard, |replay, arrival, outputs| {
-        if matches!(arrival, ArrivalKind::Bytes { .. }) && replay.room().engine().game().is_some() {
+        if matches!(arrival, Input::Message { .. }) && replay.room().engine().game().is_some() {
             let sent = outputs.iter().any(|output| matches!(output, Output::Send { .. } | Output::Replay { .. }));
             // The last one to join has the game announced.
             let begins = outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Started { .. })));
@@ -406,10 +406,8 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
     let mut watchers = BTreeSet::new();
     let mut cards = [0; 2];
     judge::<blackjack::Server>(path, heard, |replay, arrival, outputs| {
-        if let ArrivalKind::Connected(peer) = arrival
-            && peer.role == Role::Watcher
-        {
-            watchers.insert(peer.peer);
+        if let Input::Connected { peer, role: Role::Watcher, .. } = arrival {
+            watchers.insert(*peer);
         }
         let engine = replay.room().engine();
         let (mut hidden, mut told) = (BTreeMap::new(), vec![]);

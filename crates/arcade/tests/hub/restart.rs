@@ -4,10 +4,15 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::TcpStream,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
+use bytes::BytesMut;
+use journal::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
+use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
 use serde_json::{Value, json};
-use testkit::peer::Peer;
+use testkit::{PATIENCE, TempDir, peer::Peer};
 use tungstenite::Message;
 
 use crate::support::{Hub, native};
@@ -153,4 +158,59 @@ fn two_hubs_do_not_share_their_data() {
     let finished = testkit::process::Process::run(other.args(["--port", "0", "--data"]).arg(hub.data.path()));
     assert_eq!(finished.code, Some(1));
     assert!(finished.stderr.contains("another arcade runs with the data in"), "{}", finished.stderr);
+}
+
+/// The id of the last match in a journal of this many that an earlier hub has left.
+fn left_by_an_earlier_hub(data: &TempDir, matches: u32) -> String {
+    let config = robots::Config {
+        parameters: robots::Parameters {
+            server_name: netcore::wire::ShortText::default(),
+            players_count: 1,
+            size_x: 5,
+            size_y: 5,
+            game_length: 1,
+            explosion_radius: 1,
+            bomb_timer: 1,
+        },
+        turn_duration: Duration::from_millis(100),
+        initial_blocks: 0,
+        seed: 5,
+        max_history: robots::MAX_HISTORY,
+    };
+    let scribe = Scribe::by_hand();
+    let (sync, max) = (SyncPolicy::Interval, journal::MAX_SIZE);
+    let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync, max };
+    let hosted = Hosted::new(robots::Server::new(config).unwrap());
+    let head = Head::new(hosted.engine(), "test", vec![], 99);
+    let id = head.id;
+    let (_, (mut room, mut hold, end)) = writing.create(&data.path().join("journals"), hosted, head).unwrap();
+    let (mut out, mut now, peer) = (Outbox::new(), Time::ZERO, PeerId(1));
+    let address = "10.0.0.1:1".into();
+    room.input(now, Input::Connected { peer, role: Role::Player, link: Link::Message, address }, &mut out);
+    for _ in 0..matches {
+        room.receive(now, peer, &mut BytesMut::from(&b"\0\x03Ann"[..]), &mut out);
+        while let Some(due) = room.deadline() {
+            now = due;
+            room.input(now, Input::Elapsed, &mut out);
+        }
+        out.drain().for_each(drop);
+    }
+    end.close();
+    hold.flush();
+    while scribe.write() || scribe.keep() {}
+    format!("{id:016x}-{matches}")
+}
+
+#[test]
+fn rooms_answer_before_old_journals_are_examined() {
+    let data = Arc::new(TempDir::new());
+    let last = left_by_an_earlier_hub(&data, 3_000);
+    let hub = Hub::again(data, &[]);
+    assert_eq!(Peer::new(native(&hub.room("nuggets"))).play("Ann").letter, 'A');
+    let stored = || hub.get(&format!("/api/matches/{last}")).0.starts_with("HTTP/1.1 200");
+    assert!(!stored(), "the old journal was examined before the player was answered");
+    let until = Instant::now() + PATIENCE;
+    while !stored() {
+        assert!(Instant::now() < until, "the old journal is not examined");
+    }
 }

@@ -19,7 +19,7 @@ impl MessageDecoder for DealerDecoder {
 }
 
 /// Bytes that are no message of a dealer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("message {number}, from byte {start} of the stream: {error}")]
 pub struct Malformed {
     /// The number of the message that they should be, from 1.

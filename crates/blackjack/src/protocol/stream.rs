@@ -9,25 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{DealerMessage, Dialect, MAX_MESSAGE, PlayerMessage, Request, invalid};
 
-// Cuts a stream of one dialect into messages. What it remembers beside the dialect only saves looking at bytes twice, so it is
-// written down as the dialect alone.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Dialect", into = "Dialect")]
+// Cuts a stream of one dialect into messages.
+#[derive(Debug, Clone)]
 enum Cutter {
     Text(NulDecoder),
     Binary(LengthDecoder),
-}
-
-impl From<Dialect> for Cutter {
-    fn from(dialect: Dialect) -> Self {
-        Self::new(dialect)
-    }
-}
-
-impl From<Cutter> for Dialect {
-    fn from(cutter: Cutter) -> Self {
-        cutter.dialect()
-    }
 }
 
 impl Cutter {
@@ -73,6 +59,13 @@ impl Cutter {
         }
     }
 
+    fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        match self {
+            Self::Text(decoder) => decoder.length(bytes),
+            Self::Binary(decoder) => decoder.length(bytes),
+        }
+    }
+
     fn cut(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
         match self {
             Self::Text(decoder) => decoder.decode(buffer),
@@ -81,48 +74,50 @@ impl Cutter {
     }
 }
 
-/// What a dealer remembers of a player's stream: its dialect, and whether it ran ahead.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+/// What a dealer remembers of a player's stream: its dialect, once the first message has chosen it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "(Option<Dialect>, bool)", into = "(Option<Dialect>, bool)")]
 pub struct PlayerDecoder {
-    cutter: Option<Cutter>,
-    // Bytes were left behind the last message.
-    ahead: bool,
+    dialect: Option<Dialect>,
+}
+
+// States of earlier versions also contain whether the player had sent bytes too early. That is an input of its own now.
+impl From<(Option<Dialect>, bool)> for PlayerDecoder {
+    fn from((dialect, _): (Option<Dialect>, bool)) -> Self {
+        Self { dialect }
+    }
+}
+
+impl From<PlayerDecoder> for (Option<Dialect>, bool) {
+    fn from(decoder: PlayerDecoder) -> Self {
+        (decoder.dialect, false)
+    }
 }
 
 impl PlayerDecoder {
-    /// Takes one message off the front of `buffer`; `None` when more bytes are needed.
-    ///
-    /// A player speaks when it is asked, and the dealer has to speak after each of its messages. So bytes that lie behind
-    /// a message were sent before they were asked for, and are refused when the message is out.
+    fn dialect(self, bytes: &[u8]) -> Result<Dialect, DecodeError> {
+        self.dialect.map_or_else(|| chosen_by(*bytes.first().ok_or(DecodeError::Incomplete)?), Ok)
+    }
+
+    /// The length of the message at the front of a stream; `None` when more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are no message of a player, or came too early. Nothing that follows them is one.
-    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Request>, DecodeError> {
-        let Some(&first) = buffer.first() else { return Ok(None) };
-        if self.ahead {
-            return Err(invalid("a message that was sent before it was asked for", 0));
+    /// [`DecodeError`] when the bytes are no message of a player, as far as their length says.
+    pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        if bytes.is_empty() {
+            return Ok(None);
         }
-        let cutter = match &mut self.cutter {
-            Some(cutter) => cutter,
-            none => none.insert(Cutter::new(chosen_by(first)?)),
-        };
-        let dialect = cutter.dialect();
-        let Some(message) = cutter.cut(buffer)? else { return Ok(None) };
-        self.ahead = !buffer.is_empty();
-        Ok(Some(request(dialect, &message)?))
+        Cutter::new(self.dialect(bytes)?).length(bytes)
     }
 
     /// Reads bytes that are one message, neither more nor less. A text may lack its zero byte.
     ///
     /// # Errors
     /// [`DecodeError`] when they are no message of a player; the decoder is unchanged then.
-    pub fn decode_whole(&mut self, bytes: &[u8]) -> Result<Request, DecodeError> {
-        let dialect = match &self.cutter {
-            Some(cutter) => cutter.dialect(),
-            None => chosen_by(*bytes.first().ok_or(DecodeError::Incomplete)?)?,
-        };
-        let request = request(dialect, Cutter::whole(dialect, bytes)?)?;
-        self.cutter.get_or_insert_with(|| Cutter::new(dialect));
+    pub fn decode(&mut self, message: &[u8]) -> Result<Request, DecodeError> {
+        let dialect = self.dialect(message)?;
+        let request = request(dialect, Cutter::whole(dialect, message)?)?;
+        self.dialect = Some(dialect);
         Ok(request)
     }
 }

@@ -54,8 +54,8 @@ impl Engine for Server {
 
     fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
         match input {
-            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), address, out),
-            Input::Request { peer, request } => self.request(now, peer, request, out),
+            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), &address, out),
+            Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
             Input::Refresh { peer } => self.refresh(now, peer, out),
             Input::Disconnected { peer, why } => {

@@ -80,10 +80,10 @@ impl Engine for Table {
 
     fn input(&mut self, now: Time, input: Input<'_, Request>, out: &mut Outbox) {
         match input {
-            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), address, out),
+            Input::Connected { peer, role, address, .. } => self.connected(now, (peer, role), &address, out),
             // Messages of watchers are ignored.
-            Input::Request { peer, .. } | Input::Malformed { peer, .. } if self.audience.has(peer) => {}
-            Input::Request { peer, request } => self.request(now, peer, request, out),
+            Input::Message { peer, .. } | Input::Malformed { peer, .. } if self.audience.has(peer) => {}
+            Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } if self.door.has(peer) => self.turn_away(peer, &Fault::Malformed(why), out),
             Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
             Input::Refresh { peer } if self.audience.has(peer) => out.send(peer, self.view().to_bytes()),

@@ -8,8 +8,7 @@ use blackjack::{
 };
 use bytes::BytesMut;
 use netcore::{
-    Client as _, Engine, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Role, Room as _, RoomInput, Time,
-    To,
+    Client as _, Engine, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Role, Room as _, Time, To,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -64,24 +63,23 @@ fn take_some<E: Engine>(hosted: &mut Hosted<E>, now: Time, step: &Step) -> (Effe
     match step {
         Step::Connected(peer, role, link, address) => {
             let (peer, role, link) = (*peer, *role, *link);
-            hosted.input(now, RoomInput::Connected { peer, role, link, address }, &mut out);
+            hosted.input(now, Input::Connected { peer, role, link, address: address.into() }, &mut out);
         }
         Step::Bytes(peer, bytes) => {
             let mut bytes = BytesMut::from(&bytes[..]);
             while !bytes.is_empty() {
-                if hosted.input(now, RoomInput::Bytes { peer: *peer, bytes: &mut bytes }, &mut out) != Progress::Decoded
-                {
+                if hosted.receive(now, *peer, &mut bytes, &mut out) != Progress::Decoded {
                     break;
                 }
             }
             rest = bytes.to_vec();
         }
-        Step::Refresh(peer) => drop(hosted.input(now, RoomInput::Refresh { peer: *peer }, &mut out)),
+        Step::Refresh(peer) => drop(hosted.input(now, Input::Refresh { peer: *peer }, &mut out)),
         Step::Disconnected(peer, why) => {
-            hosted.input(now, RoomInput::Disconnected { peer: *peer, why: *why }, &mut out);
+            hosted.input(now, Input::Disconnected { peer: *peer, why: *why }, &mut out);
         }
-        Step::Elapsed => drop(hosted.input(now, RoomInput::Elapsed, &mut out)),
-        Step::Stop(leave) => drop(hosted.input(now, RoomInput::Stop(*leave), &mut out)),
+        Step::Elapsed => drop(hosted.input(now, Input::Elapsed, &mut out)),
+        Step::Stop(leave) => drop(hosted.input(now, Input::Stop(*leave), &mut out)),
     }
     ((out.drain().collect(), hosted.digest()), rest)
 }

@@ -7,8 +7,8 @@ use blackjack::{
 };
 use bytes::BytesMut;
 use netcore::{
-    Engine, GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role, Room as _,
-    RoomInput, Time, To,
+    Engine, GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,
+    Room as _, Time, To,
 };
 
 struct Wire {
@@ -59,7 +59,7 @@ impl Room {
         let unread = |room: &Self| room.wires.values().map(|wire| wire.incoming.len()).sum::<usize>();
         let before = unread(self);
         for peer in lost {
-            self.input(RoomInput::Disconnected { peer, why: Gone::Interrupted });
+            self.input(Input::Disconnected { peer, why: Gone::Interrupted });
         }
         assert_eq!(unread(self), before, "nobody can be told anything");
         self.wires.clear();
@@ -189,7 +189,7 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
             Wire { peer, buffer, incoming, dialect: None, watches: role == Role::Watcher, closed: false },
         );
         let address = format!("{host}:{}", 4_000 + peer.0 % 60_000);
-        self.input(RoomInput::Connected { peer, role, link: Link::Stream, address: &address });
+        self.input(Input::Connected { peer, role, link: Link::Stream, address: (&address).into() });
     }
 
     /// Bytes arrive as one segment. What a closed connection brings is dropped, as a shell does.
@@ -203,9 +203,9 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
             if buffer.is_empty() {
                 return;
             }
-            let progress = self.input(RoomInput::Bytes { peer, bytes: &mut buffer });
+            let progress = self.enter(|room, now, out| room.receive(now, peer, &mut buffer, out));
             assert!(
-                progress == Progress::Decoded || buffer.len() <= self.hosted.max_message(),
+                progress == Progress::Decoded || buffer.len() <= <Blackjack as netcore::Protocol>::MAX_MESSAGE,
                 "more than a message is kept"
             );
             self.wires.get_mut(who).unwrap().buffer = buffer;
@@ -221,20 +221,20 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
 
     pub(crate) fn gone(&mut self, who: &str, why: Gone) {
         let Some(peer) = self.wires.get(who).filter(|wire| !wire.closed).map(|wire| wire.peer) else { return };
-        self.input(RoomInput::Disconnected { peer, why });
+        self.input(Input::Disconnected { peer, why });
     }
 
     pub(crate) fn stop(&mut self) {
-        self.input(RoomInput::Stop(Leave::Over));
+        self.input(Input::Stop(Leave::Over));
     }
 
     pub(crate) fn suspend(&mut self) {
-        self.input(RoomInput::Stop(Leave::Resumable));
+        self.input(Input::Stop(Leave::Resumable));
     }
 
     pub(crate) fn refresh(&mut self, who: &str) {
         let peer = self.wires[who].peer;
-        self.input(RoomInput::Refresh { peer });
+        self.input(Input::Refresh { peer });
     }
 
     /// Time goes by; the server is woken whenever it wants to be.
@@ -242,16 +242,20 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
         let end = self.now.plus(time);
         while let Some(deadline) = self.hosted.deadline().filter(|&deadline| deadline <= end) {
             self.now = self.now.max(deadline);
-            self.input(RoomInput::Elapsed);
+            self.input(Input::Elapsed);
             let next = self.hosted.deadline();
             assert!(next.is_none_or(|next| next > self.now), "woken at {:?}, wants it at {next:?}", self.now);
         }
         self.now = end;
     }
 
-    fn input(&mut self, input: RoomInput<'_>) -> Progress {
+    fn input(&mut self, input: Input<'_, &[u8]>) -> Progress {
+        self.enter(|room, now, out| room.input(now, input, out))
+    }
+
+    fn enter(&mut self, input: impl FnOnce(&mut Hosted<E>, Time, &mut Outbox) -> Progress) -> Progress {
         let mut out = Outbox::new();
-        let progress = self.hosted.input(self.now, input, &mut out);
+        let progress = input(&mut self.hosted, self.now, &mut out);
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {

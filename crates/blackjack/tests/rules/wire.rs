@@ -63,9 +63,9 @@ fn the_first_byte_chooses_the_dialect_for_good() {
     let hit = |dialect| Request { dialect, message: PlayerMessage::Hit };
     for (dialect, other) in [(Dialect::Text, Dialect::Binary), (Dialect::Binary, Dialect::Text)] {
         let mut decoder = PlayerDecoder::default();
-        let mut decode = |bytes: &[u8]| Blackjack::decode(&mut decoder, &mut BytesMut::from(bytes), Framing::Stream);
-        assert_eq!(decode(&join(dialect).message.to_bytes(dialect)), Ok(Some(join(dialect))));
-        assert_eq!(decode(&hit(dialect).message.to_bytes(dialect)), Ok(Some(hit(dialect))));
+        let mut decode = |bytes: &[u8]| Blackjack::decode(&mut decoder, bytes, Framing::Stream);
+        assert_eq!(decode(&join(dialect).message.to_bytes(dialect)), Ok(join(dialect)));
+        assert_eq!(decode(&hit(dialect).message.to_bytes(dialect)), Ok(hit(dialect)));
         // A zero byte is an empty text, and a text is a length beyond all bounds.
         assert!(decode(&hit(other).message.to_bytes(other)).is_err());
         let mut bytes = BytesMut::new();
@@ -73,7 +73,7 @@ fn the_first_byte_chooses_the_dialect_for_good() {
         assert_eq!(bytes, hit(dialect).message.to_bytes(dialect));
     }
     for byte in (1..=255).filter(|&byte| byte != b'J') {
-        assert!(PlayerDecoder::default().decode(&mut BytesMut::from(&[byte][..])).is_err(), "{byte}");
+        assert!(PlayerDecoder::default().length(&[byte]).is_err(), "{byte}");
     }
 }
 
@@ -149,17 +149,16 @@ fn binary_messages_have_exactly_their_size() {
         assert_ne!(error, DecodeError::Incomplete, "{bytes}: nothing more would come");
     }
     for (bytes, wrong) in [("00 00 00 00", true), ("00 00 01 01", true), ("00 00 01 00", false), ("00 00 00", false)] {
-        let decoded = PlayerDecoder::default().decode(&mut BytesMut::from(&hex(bytes)[..]));
-        assert_eq!(decoded.is_err(), wrong, "{bytes}");
+        let length = PlayerDecoder::default().length(&hex(bytes));
+        assert_eq!(length.is_err(), wrong, "{bytes}");
     }
 }
 
 #[test]
 fn a_text_that_does_not_end_is_given_up_at_its_bound() {
-    let mut decoder = PlayerDecoder::default();
     let mut buffer = BytesMut::from(&b"JOIN "[..]);
     let refused = loop {
-        match decoder.decode(&mut buffer) {
+        match PlayerDecoder::default().length(&buffer) {
             Ok(None) => buffer.extend_from_slice(b"x"),
             other => break other,
         }
@@ -168,24 +167,15 @@ fn a_text_that_does_not_end_is_given_up_at_its_bound() {
 }
 
 #[test]
-fn what_was_sent_before_it_was_asked_for_is_refused() {
-    let mut decoder = PlayerDecoder::default();
-    let mut buffer = BytesMut::from(&b"JOIN Ann\0STAND\0"[..]);
-    assert!(decoder.decode(&mut buffer).is_ok_and(|request| request.is_some()));
-    assert!(decoder.decode(&mut buffer).is_err());
-}
-
-#[test]
 fn a_frame_is_one_message_neither_more_nor_less() {
     let whole = |bytes: &[u8]| {
-        let mut buffer = BytesMut::from(bytes);
         let mut decoder = PlayerDecoder::default();
-        let read = Blackjack::decode(&mut decoder, &mut buffer, Framing::Whole);
-        (read.map(|request| request.map(|request| request.message)), decoder)
+        let read = Blackjack::decode(&mut decoder, bytes, Framing::Whole);
+        (read.map(|request| request.message), decoder)
     };
     let join = PlayerMessage::Join(name("Ann"));
     for bytes in [&b"JOIN Ann"[..], b"JOIN Ann\0", b"\0\0\0\x05\x01\x01Ann"] {
-        assert_eq!(whole(bytes).0, Ok(Some(join.clone())), "{bytes:?}");
+        assert_eq!(whole(bytes).0, Ok(join.clone()), "{bytes:?}");
     }
     let longest = [b"JOIN ".to_vec(), vec![b'x'; 252]].concat();
     for (bytes, why) in [
@@ -198,21 +188,20 @@ fn a_frame_is_one_message_neither_more_nor_less() {
         (b"\0\0\x01\x01", DecodeError::TooLong { length: 257, max: 256 }),
         (&longest, DecodeError::TooLong { length: 257, max: 256 }),
     ] {
-        let (read, mut decoder) = whole(bytes);
+        let (read, decoder) = whole(bytes);
         assert_eq!(read, Err(why), "{bytes:?}");
         // Nothing of it is remembered: the next message may be of either dialect.
         for bytes in [&b"JOIN Ann\0"[..], b"\0\0\0\x05\x01\x01Ann"] {
-            assert!(decoder.clone().decode_whole(bytes).is_ok());
+            assert!(decoder.clone().decode(bytes).is_ok());
         }
-        assert!(decoder.decode(&mut BytesMut::from(&b"JOIN Ann\0"[..])).is_ok());
     }
     let (_, mut decoder) = whole(b"JOIN Ann");
     for (bytes, message) in
         [(&b"HIT"[..], PlayerMessage::Hit), (b"STAND\0", PlayerMessage::Stand), (b"HIT\0", PlayerMessage::Hit)]
     {
-        assert_eq!(decoder.decode_whole(bytes).map(|request| request.message), Ok(message));
+        assert_eq!(decoder.decode(bytes).map(|request| request.message), Ok(message));
     }
-    assert!(decoder.decode_whole(b"\0\0\0\x01\x06").is_err(), "the dialect is chosen for good");
+    assert!(decoder.decode(b"\0\0\0\x01\x06").is_err(), "the dialect is chosen for good");
     for dialect in [Dialect::Text, Dialect::Binary] {
         let bytes = DealerMessage::Decision.to_bytes(dialect);
         let mut buffer = BytesMut::new();
@@ -282,7 +271,7 @@ proptest! {
             // A player never sends more than one at a time.
             for piece in message.to_bytes(dialect).chunks(step) {
                 buffer.extend_from_slice(piece);
-                while let Some(request) = decoder.decode(&mut buffer).unwrap() {
+                while let Some(request) = Blackjack::take(&mut decoder, &mut buffer).unwrap() {
                     prop_assert_eq!(request.dialect, dialect);
                     got.push(request.message);
                 }
@@ -304,6 +293,6 @@ proptest! {
         }
         let _ = DealerMessage::parse_text(&bytes);
         let (mut decoder, mut buffer) = (PlayerDecoder::default(), BytesMut::from(&bytes[..]));
-        while let Ok(Some(_)) = decoder.decode(&mut buffer) {}
+        while let Ok(Some(_)) = Blackjack::take(&mut decoder, &mut buffer) {}
     }
 }

@@ -1,6 +1,6 @@
 //! Robots: the board, which everybody sees. From a seat, its robot is kept in view.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use journal::{Peer, Replay};
 use netcore::{Client as _, Framing, Link, Protocol, Time, wire::ShortText};
 use ratatui::{
@@ -82,7 +82,7 @@ impl Game for Server {
 
 // Of a run of actions that arrived together, the room took the last.
 fn last_message(bytes: &[u8]) -> Option<ClientMessage> {
-    Robots::decode(&mut (), &mut BytesMut::from(bytes), Framing::Stream).ok()?
+    Robots::decode(&mut (), bytes, Framing::Stream).ok()
 }
 
 /// The display of the board.

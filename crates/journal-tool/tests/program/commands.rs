@@ -1,9 +1,15 @@
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
 
-use journal::{Arrival, ArrivalKind, Entry, Excerpt, Reader};
-use testkit::TempDir;
+use journal::{Arrival, Entry, Excerpt, Reader};
+use netcore::Input;
+use testkit::{TempDir, process::Finished};
 
-use crate::{matches, path, refused, told};
+use crate::{journal, matches, path, refused, told};
 
 // The same journal with one message replaced, as if this version behaved differently there.
 fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec<u8>, u64) {
@@ -12,9 +18,9 @@ fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec
     let mut excerpt = Excerpt::new(reader.head());
     let (mut number, mut at) = (0, 0);
     while let Some(mut entry) = reader.next().unwrap() {
-        if let Entry::Arrival(Arrival { kind, .. }) = &mut entry {
+        if let Entry::Arrival(Arrival { input, .. }) = &mut entry {
             number += 1;
-            if let ArrivalKind::Bytes { bytes, .. } = kind
+            if let Input::Message { message: bytes, .. } = input
                 && at == 0
                 && &bytes[..] == message
             {
@@ -202,7 +208,8 @@ fn an_export_as_lines_has_each_arrival_with_its_words_and_bytes() {
     assert_eq!((&lines[1]["peer"], &lines[1]["address"]), (&0.into(), &"10.0.0.7:4000".into()));
     assert_eq!((&lines[2]["text"], &lines[2]["bytes"]), (&"PLAY Ann".into(), &"504c415920416e6e".into()));
     assert_eq!((&lines[2]["arrival"], &lines[2]["time"]), (&2.into(), &0.0.into()));
-    assert!(lines.iter().any(|line| line["kind"] == "bytes" && line["text"].is_null()), "a malformed message");
+    let malformed = lines.iter().find(|line| line["kind"] == "malformed").unwrap();
+    assert!(malformed["why"].as_str().unwrap().starts_with("byte "), "{malformed}");
     assert_eq!(lines.last().unwrap()["kind"], "over");
 }
 
@@ -286,4 +293,122 @@ fn every_arrival_of_every_game_can_be_cut_at() {
             fs::remove_file(out).unwrap();
         }
     }
+}
+
+#[test]
+fn a_journal_in_several_files_is_one_match_that_begins_later() {
+    let folder = TempDir::new();
+    let file = matches::long(folder.path());
+    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() >= 3 && !file.exists(), "{files:?}");
+    let list = told(&["list", path(folder.path())]);
+    assert_eq!(list.lines().count(), 2, "{list}");
+    assert!(list.contains("robots, whose beginning is not kept, 2026-11-22") && list.contains(", closed; "), "{list}");
+    let size: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    assert!(list.contains(&format!(" {} kB, ", size.div_ceil(1_000))) || list.contains(" kB, "), "{list}");
+    // It may be given by any of its files.
+    let shown = told(&["show", path(files.iter().max().unwrap())]);
+    let before: u64 = {
+        let after = shown.lines().find_map(|line| line.strip_prefix("kept      from ")).unwrap();
+        let (_, after) = after.split_once("after ").unwrap();
+        after.split(' ').next().unwrap().replace(',', "").parse().unwrap()
+    };
+    assert!(before > 1_000 && shown.contains("Ann") && shown.contains("state     closed"), "{shown}");
+    let verdict = told(&["verify", path(&file)]);
+    assert!(verdict.contains("the same state after every arrival"), "{verdict}");
+    assert!(told(&["replay", "--text", path(&file)]).contains("game "), "the actions of what is kept");
+    let lines = told(&["export", path(&file), "--format", "jsonl"]);
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["arrivals_before"], before);
+    let mut numbers = vec![];
+    for line in lines.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        numbers.extend(line["arrival"].as_u64());
+    }
+    let end = before + numbers.len() as u64;
+    assert!(numbers.iter().copied().eq(before + 1..=end), "none is missing and none is there twice");
+    let arrivals = verdict.lines().nth(1).unwrap().split(' ').next().unwrap().replace(',', "");
+    assert_eq!(arrivals, numbers.len().to_string());
+    // Across the border between two files.
+    let cut = folder.path().join("cut.cut");
+    for more in [&[][..], &["--game"]] {
+        let at = (end - 5).to_string();
+        let said = told(&[&["cut", path(&file), "--at", &at, "-o", path(&cut)], more].concat());
+        assert!(said.contains("the same digest as the match"), "{said}");
+        fs::remove_file(&cut).unwrap();
+    }
+    let early = refused(&["cut", path(&file), "--at", "5", "-o", path(&cut)]);
+    assert!(early.contains(&format!("it begins with arrival {}", before + 1)), "{early}");
+}
+
+// The same match with another state at the beginning of its last file: that of a part that begins earlier.
+#[test]
+fn a_wrong_state_between_two_files_is_found() {
+    let folder = TempDir::new();
+    let file = matches::long(folder.path());
+    let mut files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let (one, two) = (&files[files.len() - 2], &files[files.len() - 1]);
+    let number = |file: &PathBuf| fs::read(file).unwrap()[64..80].to_vec();
+    assert_ne!(number(one), number(two));
+    let opened = journal::open(&file).unwrap();
+    let mut last = opened.last().unwrap();
+    let mut head = last.head().clone();
+    head.base.as_mut().unwrap().mark.arrivals += 1;
+    let mut excerpt = Excerpt::new(&head);
+    while let Some(entry) = last.next().unwrap() {
+        excerpt.push(&entry);
+    }
+    // The place of the segment is that of the original.
+    let mut bytes = excerpt.into_bytes();
+    bytes[64..80].copy_from_slice(&number(two));
+    fs::write(two, bytes).unwrap();
+    assert!(refused(&["verify", path(&file)]).contains("the number of arrivals differs"));
+}
+
+#[test]
+fn prune_removes_the_oldest_and_says_what() {
+    let folder = TempDir::new();
+    let robots: Vec<_> = (0..4).map(|_| matches::long(folder.path())).collect();
+    let other = matches::mastermind(folder.path());
+    folder.file("a.journal", "no journal at all");
+    for (day, journal) in robots.iter().enumerate() {
+        let written = SystemTime::now() - Duration::from_hours(24 * (10 - day as u64));
+        for file in fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()) {
+            let stem = journal.file_stem().unwrap().to_str().unwrap();
+            if file.file_name().unwrap().to_str().unwrap().starts_with(&format!("{stem}.")) {
+                fs::File::options().write(true).open(file).unwrap().set_modified(written).unwrap();
+            }
+        }
+    }
+    let count = || told(&["list", path(folder.path())]).lines().count() / 2;
+    assert_eq!(count(), 6);
+    let Finished { code, stderr, .. } = journal(&["prune", path(folder.path())]);
+    assert_eq!((code, stderr.contains("--keep 30d,100,10G")), (Some(2), true), "{stderr}");
+    // Somebody writes the oldest.
+    let opened = journal::open(&robots[0]).unwrap();
+    let busy = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let stem = format!("{}.", robots[0].file_stem().unwrap().to_str().unwrap());
+    let busy = busy.filter(|file| file.file_name().unwrap().to_str().unwrap().starts_with(&stem));
+    let number = |file: &PathBuf| {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        name.rsplit('.').next().unwrap().parse::<u32>().unwrap()
+    };
+    let held = fs::File::open(busy.max_by_key(number).unwrap()).unwrap();
+    held.lock().unwrap();
+    assert!(opened.is_in_use());
+    let would = told(&["prune", path(folder.path()), "--keep", "1d", "--dry-run"]);
+    println!("{would}");
+    assert_eq!(count(), 6);
+    assert!(would.contains("skipped: a server is writing it"), "{would}");
+    assert!(would.ends_with(": would be removed\n") && would.contains("\n2 journals, "), "{would}");
+    assert!(would.contains(", last written 9 days ago\n") && would.contains(", last written 8 days ago\n"), "{would}");
+    let did = told(&["prune", path(folder.path()), "--keep", "1d"]);
+    assert_eq!(did, would.replace("would be removed", "removed"));
+    assert_eq!(count(), 4);
+    assert!(journal::open(&robots[3]).is_ok() && other.exists(), "the newest of each game");
+    drop(held);
+    assert!(told(&["prune", path(folder.path()), "--keep", "2"]).contains("\n1 journal, "));
+    assert!(journal::open(&robots[0]).is_err());
+    assert!(refused(&["prune", path(&folder.path().join("none")), "--keep", "2"]).contains("cannot list '"));
 }

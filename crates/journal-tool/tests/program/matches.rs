@@ -1,5 +1,5 @@
 use std::{
-    fs::File,
+    fs,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -7,11 +7,11 @@ use std::{
 };
 
 use bytes::BytesMut;
-use journal::{Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, Writing};
+use journal::{Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{
-    Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Recorded, Role, Room, RoomInput, Time, To, wire::ShortText,
+    Gone, Hold as _, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time, To,
+    wire::ShortText,
 };
-use netshell::Hold as _;
 
 /// A match in progress.
 pub(crate) struct Match<E: Recorded> {
@@ -26,17 +26,24 @@ pub(crate) struct Match<E: Recorded> {
 
 impl<E: Recorded> Match<E> {
     pub(crate) fn begin(folder: &Path, engine: E) -> Self {
+        let mut game = Self::begin_with(folder, engine, journal::MAX_SIZE);
         let path = folder.join(format!("{}.journal", E::GAME));
+        fs::rename(&game.path, &path).unwrap();
+        game.path = path;
+        game
+    }
+
+    // Of which so much is kept.
+    fn begin_with(folder: &Path, engine: E, max: u64) -> Self {
         let listen: SocketAddr = "10.0.0.1:2000".parse().unwrap();
         let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
         let scribe = Scribe::by_hand();
-        let writing = Writing { scribe: scribe.clone(), sync: SyncPolicy::Interval, max: journal::MAX_SIZE };
-        let file = File::create_new(&path).unwrap();
-        let (room, hold, end) = writing.begin(file, path.display().to_string(), Hosted::new(engine), &head).unwrap();
+        let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Interval, max };
+        let (path, (room, hold, end)) = writing.create(folder, Hosted::new(engine), head).unwrap();
         Self { room, hold, end, scribe, now: Time::ZERO, peers: 0, path }
     }
 
-    pub(crate) fn input(&mut self, input: RoomInput<'_>) -> Vec<Output> {
+    pub(crate) fn input(&mut self, input: Input<'_, &[u8]>) -> Vec<Output> {
         let mut out = Outbox::new();
         self.room.input(self.now, input, &mut out);
         out.drain().collect()
@@ -46,16 +53,18 @@ impl<E: Recorded> Match<E> {
         let peer = PeerId(self.peers);
         self.peers += 1;
         let address = format!("10.0.0.7:{}", 4000 + peer.0);
-        self.input(RoomInput::Connected { peer, role: Role::Player, link, address: &address });
+        self.input(Input::Connected { peer, role: Role::Player, link, address: (&address).into() });
         peer
     }
 
     pub(crate) fn say(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
-        self.input(RoomInput::Bytes { peer, bytes: &mut BytesMut::from(bytes) })
+        let mut out = Outbox::new();
+        self.room.receive(self.now, peer, &mut BytesMut::from(bytes), &mut out);
+        out.drain().collect()
     }
 
     pub(crate) fn leave(&mut self, peer: PeerId) {
-        self.input(RoomInput::Disconnected { peer, why: Gone::Broken });
+        self.input(Input::Disconnected { peer, why: Gone::Broken });
     }
 
     /// Lets time pass, with all deadlines of the room.
@@ -64,7 +73,7 @@ impl<E: Recorded> Match<E> {
         let mut outputs = vec![];
         while let Some(due) = self.room.deadline().filter(|&due| due <= until) {
             self.now = self.now.max(due);
-            outputs.extend(self.input(RoomInput::Elapsed));
+            outputs.extend(self.input(Input::Elapsed));
         }
         self.now = until;
         outputs
@@ -73,12 +82,16 @@ impl<E: Recorded> Match<E> {
     /// Writes the rest; with `close`, closes the journal like a server that ends.
     pub(crate) fn finish(mut self, close: bool) -> PathBuf {
         if close {
-            self.input(RoomInput::Stop(Leave::Over));
+            self.input(Input::Stop(Leave::Over));
             self.end.close();
         }
+        self.settle();
+        self.path
+    }
+
+    fn settle(&mut self) {
         self.hold.flush();
         while self.scribe.write() || self.scribe.keep() {}
-        self.path
     }
 }
 
@@ -109,8 +122,7 @@ pub(crate) fn nuggets(folder: &Path, steps: u32, close: bool) -> PathBuf {
     game.finish(close)
 }
 
-/// Two games of ten turns; Bob does nothing in the second.
-pub(crate) fn robots(folder: &Path) -> PathBuf {
+fn robots_server() -> robots::Server {
     let parameters = robots::Parameters {
         server_name: ShortText::try_from("here").unwrap(),
         players_count: 2,
@@ -123,7 +135,33 @@ pub(crate) fn robots(folder: &Path) -> PathBuf {
     let turn_duration = Duration::from_millis(500);
     let (initial_blocks, seed, max_history) = (12, 5, robots::MAX_HISTORY);
     let config = robots::Config { parameters, turn_duration, initial_blocks, seed, max_history };
-    let mut game = Match::begin(folder, robots::Server::new(config).unwrap());
+    robots::Server::new(config).unwrap()
+}
+
+/// Games of robots, until the first of several files of the journal is not kept any more.
+pub(crate) fn long(folder: &Path) -> PathBuf {
+    let mut game = Match::begin_with(folder, robots_server(), 64 << 10);
+    let ann = game.come(Link::Stream);
+    let bob = game.come(Link::Stream);
+    while game.path.exists() {
+        game.say(ann, b"\x00\x03Ann");
+        game.say(bob, b"\x00\x03Bob");
+        for _ in 0..10 {
+            for _ in 0..20 {
+                game.say(ann, b"\x03\x01");
+                game.pass(20);
+            }
+            game.pass(100);
+        }
+        game.settle();
+    }
+    game.leave(bob);
+    game.finish(true)
+}
+
+/// Two games of ten turns; Bob does nothing in the second.
+pub(crate) fn robots(folder: &Path) -> PathBuf {
+    let mut game = Match::begin(folder, robots_server());
     let ann = game.come(Link::Stream);
     let bob = game.come(Link::Stream);
     for played in 0..2 {

@@ -7,7 +7,7 @@ use testkit::{
 
 use crate::{journal, matches, told};
 
-const COMMANDS: [&str; 6] = ["list", "show", "verify", "replay", "export", "cut"];
+const COMMANDS: [&str; 7] = ["list", "show", "verify", "replay", "export", "cut", "prune"];
 
 #[test]
 fn help_version_and_completions_work_and_wrong_usage_is_2() {
@@ -22,7 +22,7 @@ fn help_version_and_completions_work_and_wrong_usage_is_2() {
     }
     let Finished { code, stderr, .. } = journal(&[]);
     assert_eq!((code, stderr.lines().count()), (Some(2), 1), "{stderr}");
-    assert!(stderr.contains("list, show, verify, replay, export or cut"));
+    assert!(stderr.contains("list, show, verify, replay, export, cut or prune"));
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn the_examples_of_the_help_work() {
     let folder = TempDir::new();
     let journals = folder.path().join("journals");
     fs::create_dir(&journals).unwrap();
-    let nuggets = matches::nuggets(folder.path(), 1_300, true);
+    let nuggets = matches::nuggets(folder.path(), 1_600, true);
     fs::copy(&nuggets, journals.join("nuggets-2026-11-22T06-37-51Z.journal")).unwrap();
     fs::rename(nuggets, folder.path().join("match.journal")).unwrap();
     fs::rename(matches::blackjack(folder.path()), folder.path().join("dealer.journal")).unwrap();
@@ -46,5 +46,5 @@ fn the_examples_of_the_help_work() {
             run += 1;
         }
     }
-    assert!(run >= 12, "{run}");
+    assert!(run >= 14, "{run}");
 }

@@ -1,18 +1,28 @@
-//! The end of a journal: closed, or cut when it is given up.
+//! The end of a journal: closed, or cut when it cannot be written.
 
+use std::io;
+
+use netcore::probe::{self, Planted};
 use tracing::{error, warn};
 
-use super::{CutReason, EVERYTHING, Sink};
-use crate::layout::{RECORDS, State, Status};
+use super::{EVERYTHING, Next, Phase, Sink};
+use crate::{
+    disk::SharedFile,
+    layout::{State, Status},
+    spool::Spool,
+};
+
+/// How often it is tried, a second apart, to mark a journal as cut.
+const ATTEMPTS: u32 = 10;
 
 impl Sink {
     // Closes the journal.
     pub(super) fn end(&self) {
         let _order = self.order();
-        let status = self.ended(State::Closed);
-        let ended = self.disk.sync().and_then(|()| {
-            self.disk.write_at(status.offset(), &status.to_bytes())?;
-            self.disk.sync()
+        let (file, status) = self.ended(State::Closed);
+        let ended = file.sync().and_then(|()| {
+            file.write_at(status.offset(), &status.to_bytes())?;
+            file.sync()
         });
         if let Err(error) = ended {
             warn!(journal = self.name, %error, "a power cut may lose the end of the journal");
@@ -20,49 +30,87 @@ impl Sink {
         self.become_state(status);
     }
 
-    // Truncates the journal to what was written and marks it as incomplete.
-    pub(super) fn cut(&self, why: &CutReason) {
+    // Marks the journal as incomplete. Nothing that the journal does not cover is sent before the mark is on disk: whoever
+    // resumed the match then would begin before what players know.
+    pub(super) fn cut(&self) -> Next {
         let _order = self.order();
-        let status = self.ended(State::Cut);
+        let (file, status) = self.ended(State::Cut);
         // The other slot must be on disk before this one is written, if the disk still works.
-        let _ = self.disk.sync();
-        let cleared = self.disk.truncate(status.end);
-        let marked = self.disk.write_at(status.offset(), &status.to_bytes());
-        let _ = self.disk.sync();
-        let journal = &self.name;
-        match why {
-            CutReason::Full => warn!(
-                journal,
-                max = self.max,
-                "the journal has reached its maximum size: the match continues without it and cannot be resumed; --journal-max allows more"
-            ),
-            CutReason::Hung => {}
-            CutReason::Failed(what, error) => warn!(
-                journal,
-                %error,
-                "the journal cannot be {what}: the match continues without it and cannot be resumed"
-            ),
+        let _ = file.sync();
+        let marked = file.write_at(status.offset(), &status.to_bytes()).and_then(|()| file.sync());
+        if let Err(error) = marked {
+            if probe::has(Planted::ReleasedWithoutCut) {
+                self.become_state(status);
+                return Next::Wait;
+            }
+            return self.not_cut(&error);
         }
-        if let Err(error) = cleared.and(marked) {
-            error!(journal, %error, "the journal cannot be marked as cut: delete it, because it is not complete");
+        // Only saves space, because the mark has the end.
+        let _ = file.truncate(status.end);
+        if let Phase::Failed(failure) = &self.inner().phase {
+            warn!(
+                journal = self.name,
+                error = %failure.error,
+                "the journal cannot be {}: the match continues without it and cannot be resumed",
+                failure.what
+            );
         }
+        probe::mark("journal: cut");
         self.become_state(status);
+        Next::Wait
     }
 
-    fn ended(&self, state: State) -> Status {
+    fn not_cut(&self, mark: &io::Error) -> Next {
+        let mut inner = self.inner();
+        let Phase::Failed(failure) = &inner.phase else { return Next::Wait };
+        let attempts = inner.attempts + 1;
+        if attempts < ATTEMPTS {
+            if attempts == 1 {
+                error!(
+                    journal = self.name,
+                    error = %failure.error,
+                    "the journal cannot be {}, and not be marked as cut either ({mark}): nothing is sent until it can",
+                    failure.what
+                );
+            }
+            inner.attempts = attempts;
+            probe::mark("journal: a cut is tried again");
+            return Next::Retry;
+        }
+        let why = format!(
+            "the journal '{}' cannot be {} ({}), and not be marked as cut either ({mark}), so nothing more may be sent; what \
+             was sent is in it, and --resume continues the match once the disk works",
+            self.name, failure.what, failure.error
+        );
+        inner.phase = Phase::Lost(why);
+        probe::mark("journal: lost");
+        drop(inner);
+        self.changed.notify_all();
+        self.wake();
+        Next::Wait
+    }
+
+    // The file, and its status at the end.
+    fn ended(&self, state: State) -> (SharedFile, Status) {
         let inner = self.inner();
-        let end = inner.written.max(RECORDS);
-        let synced = if state == State::Closed { end } else { inner.synced.min(end) };
-        Status { sequence: inner.status.sequence + 1, state, synced, end }
+        let segment = &inner.segment;
+        let mut end = segment.positions.offset(inner.written);
+        if state == State::Cut && probe::has(Planted::CutOverPartialRecord) {
+            end = segment.file.about().map_or(end, |about| about.length);
+        }
+        let synced = if state == State::Closed { end } else { segment.status.synced.min(end) };
+        (segment.file.clone(), Status { sequence: segment.status.sequence + 1, state, synced, end })
     }
 
     fn become_state(&self, status: Status) {
         let mut inner = self.inner();
-        inner.status = status;
-        if let Some(spool) = inner.spool.take() {
-            spool.remove();
-        }
+        inner.segment.status = status;
+        inner.phase = Phase::Ended;
+        inner.pending = vec![];
+        inner.spooled = 0;
+        let spools = [inner.spool.take(), inner.previous_spool.take().map(|(spool, _)| spool)];
         drop(inner);
+        spools.into_iter().flatten().for_each(Spool::remove);
         self.changed.notify_all();
         self.reach(EVERYTHING);
     }

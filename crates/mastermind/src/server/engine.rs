@@ -17,13 +17,13 @@ impl Engine for Server {
     fn input(&mut self, now: Time, input: Input<'_, RequestOf<Self>>, out: &mut Outbox) {
         match input {
             Input::Connected { peer, role, link, address } => {
-                let known = Peer { role, link, host: HostId::of(address), seat: None };
+                let known = Peer { role, link, host: HostId::of(&address), seat: None };
                 self.toggle_peer(peer, &known);
                 self.peers.insert(peer, known);
                 self.welcome(peer, out);
             }
-            Input::Request { peer, request: Ok(message) } => self.request(now, peer, message, out),
-            Input::Request { peer, request: Err(why) } => self.no(peer, &format!("{why}"), out),
+            Input::Message { peer, message: Ok(message) } => self.request(now, peer, message, out),
+            Input::Message { peer, message: Err(why) } => self.no(peer, &format!("{why}"), out),
             Input::Malformed { peer, why } => {
                 let link = self.peers.get(&peer).map(|peer| peer.link);
                 let text = format!("malformed message: {why}");

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt::Write, time::Duration};
 use bytes::BytesMut;
 use mastermind::{Server, server::Config};
 use netcore::{
-    Engine, GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role, Room as _,
-    RoomInput, Time, To,
+    Engine, GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,
+    Room as _, Time, To,
 };
 
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl Room {
         let wire = Wire { peer, link, unread: BytesMut::new(), heard: vec![], closed: false };
         self.wires.insert(who.to_owned(), wire);
         let address = format!("192.0.2.{}:4000", peer.0 % 200);
-        self.input(RoomInput::Connected { peer, role, link, address: &address });
+        self.input(Input::Connected { peer, role, link, address: (&address).into() });
     }
 
     pub(crate) fn say(&mut self, who: &str, text: &str) {
@@ -61,7 +61,7 @@ impl Room {
         let mut unread = std::mem::take(&mut wire.unread);
         unread.extend_from_slice(bytes);
         loop {
-            let progress = self.input(RoomInput::Bytes { peer, bytes: &mut unread });
+            let progress = self.enter(|room, now, out| room.receive(now, peer, &mut unread, out));
             if progress != Progress::Decoded || unread.is_empty() {
                 break;
             }
@@ -73,12 +73,12 @@ impl Room {
 
     pub(crate) fn gone(&mut self, who: &str, why: Gone) {
         let peer = self.wires[who].peer;
-        self.input(RoomInput::Disconnected { peer, why });
+        self.input(Input::Disconnected { peer, why });
     }
 
     pub(crate) fn refresh(&mut self, who: &str) {
         let peer = self.wires[who].peer;
-        self.input(RoomInput::Refresh { peer });
+        self.input(Input::Refresh { peer });
     }
 
     /// Lets time go by; what is due happens when it is due.
@@ -86,18 +86,22 @@ impl Room {
         let until = self.now.plus(time);
         while let Some(due) = self.hosted.deadline().filter(|due| *due <= until) {
             self.now = self.now.max(due);
-            self.input(RoomInput::Elapsed);
+            self.input(Input::Elapsed);
         }
         self.now = until;
     }
 
     pub(crate) fn stop(&mut self) {
-        self.input(RoomInput::Stop(Leave::Over));
+        self.input(Input::Stop(Leave::Over));
     }
 
-    fn input(&mut self, input: RoomInput<'_>) -> Progress {
+    fn input(&mut self, input: Input<'_, &[u8]>) -> Progress {
+        self.enter(|room, now, out| room.input(now, input, out))
+    }
+
+    fn enter(&mut self, input: impl FnOnce(&mut Hosted<Server>, Time, &mut Outbox) -> Progress) -> Progress {
         let mut out = Outbox::new();
-        let progress = self.hosted.input(self.now, input, &mut out);
+        let progress = input(&mut self.hosted, self.now, &mut out);
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {

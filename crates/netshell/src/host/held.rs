@@ -2,17 +2,23 @@
 
 use std::{
     collections::VecDeque,
+    io,
     task::{Context, Poll},
     time::Duration,
 };
 
-use netcore::{GameEvent, Output, PeerId, Time};
-
-use crate::{Hold, MAX_HOLD};
+use netcore::{
+    GameEvent, Hold, Output, PeerId, Time,
+    probe::{self, Planted},
+};
+use tracing::{info, warn};
 
 /// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
 pub const MAX_HELD: usize = 16 << 20;
-/// Longest interval between two checks whether the hold is overdue.
+/// How long outputs wait before the log says so. They wait until the disk responds: whoever resumed the match without their
+/// inputs would begin before what players know.
+pub const SLOW_HOLD: Duration = Duration::from_secs(10);
+/// Longest interval between two checks how long outputs have waited.
 const LOOK: Duration = Duration::from_secs(1);
 /// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
@@ -25,12 +31,14 @@ pub(super) struct HeldOutputs {
     // How long the oldest output has waited, measured up to `looked`.
     waited: Duration,
     looked: Time,
+    // The log says that they wait.
+    told: bool,
 }
 
 impl HeldOutputs {
     /// Without outputs.
     pub(super) fn new(hold: Box<dyn Hold + Send>) -> Self {
-        Self { hold, outputs: VecDeque::new(), bytes: 0, waited: Duration::ZERO, looked: Time::ZERO }
+        Self { hold, outputs: VecDeque::new(), bytes: 0, waited: Duration::ZERO, looked: Time::ZERO, told: false }
     }
 
     /// Whether no output is held back.
@@ -38,9 +46,9 @@ impl HeldOutputs {
         self.outputs.is_empty()
     }
 
-    /// Whether more than [`MAX_HELD`] bytes are held back.
-    pub(super) const fn is_full(&self) -> bool {
-        self.bytes > MAX_HELD
+    /// Whether more than [`MAX_HELD`] bytes are held back, or too much waits for the hold.
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes > MAX_HELD || self.hold.is_full()
     }
 
     /// When to check again even if nothing has happened.
@@ -58,23 +66,31 @@ impl HeldOutputs {
         }
     }
 
-    /// Gives up the hold if it reaches no mark for [`MAX_HOLD`]. Time during which the process was stopped does not count,
-    /// because the hold could not make progress either.
-    pub(super) fn check_overdue(&mut self, now: Time) {
-        if self.outputs.is_empty() {
-            return;
+    /// Checks how the hold is doing.
+    ///
+    /// # Errors
+    /// When it will reach no further mark.
+    pub(super) fn check(&mut self, now: Time) -> io::Result<()> {
+        let Some(&(mark, ..)) = self.outputs.front() else { return Ok(()) };
+        if mark > self.hold.reached()
+            && let Some(why) = self.hold.lost()
+        {
+            return Err(io::Error::other(why));
         }
+        // Time during which the process was stopped does not count, because the disk had no chance either.
         self.waited += now.since(self.looked).min(LOOK);
         self.looked = now;
-        if self.waited >= MAX_HOLD {
-            self.hold.give_up();
-            self.restart_wait(now);
+        if self.waited >= SLOW_HOLD && !self.told {
+            self.told = true;
+            probe::mark("host: outputs waited for long");
+            warn!("the disk does not respond: nothing is sent until what has arrived is safe");
         }
+        Ok(())
     }
 
     /// Holds back the outputs of one input.
     pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Output>, next_peer: PeerId) {
-        let mark = self.hold.mark();
+        let mark = if probe::has(Planted::OutputsNotHeld) { 0 } else { self.hold.mark() };
         if self.outputs.is_empty() {
             self.restart_wait(now);
         }
@@ -97,6 +113,9 @@ impl HeldOutputs {
     }
 
     fn restart_wait(&mut self, now: Time) {
+        if std::mem::take(&mut self.told) {
+            info!("the disk responds again");
+        }
         self.waited = Duration::ZERO;
         self.looked = now;
     }

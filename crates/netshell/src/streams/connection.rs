@@ -40,7 +40,7 @@ pub(super) enum Serviced {
     Bytes,
     /// It waits for the system to become ready.
     Waits,
-    /// It has used up its rate and waits for the bucket to refill.
+    /// It has used up its rate, or what it may record, and waits for the bucket to refill.
     Pauses,
     /// The peer shut down its sending half.
     Left,
@@ -65,6 +65,8 @@ pub(super) struct Connection<S> {
     queue: Queue,
     rate: TokenBucket,
     paused: bool,
+    // Until when the host takes nothing from it.
+    paused_until: Time,
 }
 
 impl<S: ByteStream> Connection<S> {
@@ -80,6 +82,7 @@ impl<S: ByteStream> Connection<S> {
             queue: Queue::new(shared),
             rate: TokenBucket::new(rate, now),
             paused: false,
+            paused_until: Time::ZERO,
         }
     }
 
@@ -121,7 +124,7 @@ impl<S: ByteStream> Connection<S> {
         }
         // The connection is charged for what it sends, but it must be able to afford a chunk.
         let ready = self.rate.ready_at(now, u32::try_from(CHUNK).unwrap_or(u32::MAX));
-        self.paused = ready.is_none_or(|ready| ready > now);
+        self.paused = ready.is_none_or(|ready| ready > now) || (self.is_open() && self.paused_until > now);
         if self.paused {
             return Serviced::Pauses;
         }
@@ -158,7 +161,7 @@ impl<S: ByteStream> Connection<S> {
 
     /// Processes the answer of the host; `buffer` has the remaining bytes. Returns whether the next message follows at
     /// once, which it does unless the turn is over.
-    pub(super) fn processed(&mut self, progress: Progress, buffer: &mut BytesMut, had_its_turn: bool) -> bool {
+    pub(super) fn processed(&mut self, progress: &Progress, buffer: &mut BytesMut, had_its_turn: bool) -> bool {
         match progress {
             Progress::Decoded if !buffer.is_empty() && self.is_open() => {
                 if had_its_turn {
@@ -173,6 +176,13 @@ impl<S: ByteStream> Connection<S> {
         }
         buffer.clear();
         false
+    }
+
+    /// Keeps the bytes in `buffer` for later; nothing is read until then.
+    pub(super) fn pause(&mut self, until: Time, buffer: &mut BytesMut) {
+        self.keep(buffer, true);
+        self.paused = true;
+        self.paused_until = until;
     }
 
     /// Queues a message for this connection. [`Connection::write`] sends it.

@@ -127,3 +127,41 @@ fn a_busy_connection_waits_for_the_others() {
     // Once Eve has used up her burst, Ann is served first although Eve's message arrived earlier.
     assert!(order.ends_with(&format!("{}ae", "e".repeat(9)).repeat(5)), "{order}");
 }
+
+#[test]
+fn a_paused_connection_keeps_its_messages_and_is_not_read() {
+    let (eve, ann) = (peer(b"", true), peer(b"", true));
+    let (mut streams, ids) = streams(vec![eve.clone(), ann.clone()]);
+    let [eve_id, ann_id] = ids[..] else { panic!("two connections") };
+    let until = Time::from_millis(170);
+    let (mut now, mut paused) = (Time::ZERO, 0);
+    let say = |streams: &Streams<FakeListener>, peer: &Peer, id, messages: &[u8]| {
+        peer.sends.lock().unwrap().extend_from_slice(messages);
+        streams.wake(id);
+    };
+    say(&streams, &eve, eve_id, b"ab");
+    let mut heard = vec![];
+    loop {
+        while let Some(event) = streams.next(now).unwrap() {
+            let ConnectionEvent::Bytes { id, bytes } = event else { continue };
+            if id == eve_id && now < until {
+                paused += 1;
+                assert_eq!(paused, 1, "it is not read before its time");
+                streams.pause(now, id, until);
+                // More arrives, which wakes the connection.
+                say(&streams, &eve, eve_id, b"cd");
+                say(&streams, &ann, ann_id, b"x");
+            } else {
+                heard.push((now, bytes.split_to(1)[0]));
+                streams.processed(now, id, Progress::Decoded);
+            }
+        }
+        match streams.wake_at() {
+            Some(wake) => now = wake,
+            None => break,
+        }
+    }
+    let heard_at = Time::from_millis(200);
+    let expected = [(Time::ZERO, b'x'), (heard_at, b'a'), (heard_at, b'b'), (heard_at, b'c'), (heard_at, b'd')];
+    assert_eq!(heard, expected, "with the tick after its time, all of it and in order");
+}

@@ -34,11 +34,13 @@ impl Protocol for Words {
     type Decoder = ();
     const MAX_MESSAGE: usize = MAX;
 
-    fn decode((): &mut (), buffer: &mut BytesMut, _: Framing) -> Result<Option<Bytes>, DecodeError> {
-        match NulDecoder::new(usize::MAX).decode(buffer)? {
-            Some(word) if !word.is_ascii() => Err(DecodeError::NotUtf8 { at: 0 }),
-            word => Ok(word),
-        }
+    fn length((): &(), bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        NulDecoder::new(usize::MAX).length(bytes)
+    }
+
+    fn decode((): &mut (), message: &[u8], _: Framing) -> Result<Bytes, DecodeError> {
+        let word = NulDecoder::new(usize::MAX).whole(message)?;
+        if word.is_ascii() { Ok(Bytes::copy_from_slice(word)) } else { Err(DecodeError::NotUtf8 { at: 0 }) }
     }
 
     fn encode_request(request: &Bytes, out: &mut BytesMut) {
@@ -76,11 +78,11 @@ impl Engine for Parrot {
                 out.replay(*peer, self.said.snapshot());
                 format!("{peer} by {link:?} from {address}")
             }
-            Input::Request { request, .. } if request.starts_with(b"quiet") => {
+            Input::Message { message, .. } if message.starts_with(b"quiet") => {
                 self.quiet.fetch_add(1, Ordering::SeqCst);
                 return;
             }
-            Input::Request { peer, request } => {
+            Input::Message { peer, message: request } => {
                 match &request[..] {
                     b"bye" => {
                         out.send(*peer, vec![b'.'; 700 << 10].into());

@@ -20,9 +20,12 @@ impl Protocol for Lines {
     type Decoder = ();
     const MAX_MESSAGE: usize = 100;
 
-    fn decode((): &mut (), buffer: &mut BytesMut, _: Framing) -> Result<Option<Bytes>, DecodeError> {
-        let line = buffer.split().freeze();
-        if line.is_ascii() { Ok(Some(line)) } else { Err(DecodeError::NotUtf8 { at: 0 }) }
+    fn length((): &(), bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        Ok(Some(bytes.len()))
+    }
+
+    fn decode((): &mut (), line: &[u8], _: Framing) -> Result<Bytes, DecodeError> {
+        if line.is_ascii() { Ok(Bytes::copy_from_slice(line)) } else { Err(DecodeError::NotUtf8 { at: 0 }) }
     }
 
     fn encode_request(request: &Bytes, out: &mut BytesMut) {
@@ -53,7 +56,7 @@ impl Engine for Parrot {
         let mut log = self.log.lock().unwrap();
         match input {
             Input::Connected { peer, address, .. } => log.push(format!("{peer} from {address}")),
-            Input::Request { peer, request } => match &request[..] {
+            Input::Message { peer, message: request } => match &request[..] {
                 b"hello" => out.send(peer, "welcome".into()),
                 b"bye" => {
                     out.send(peer, "farewell".into());

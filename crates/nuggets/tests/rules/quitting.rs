@@ -108,7 +108,7 @@ fn q_from_a_stranger_does_not_touch_the_spectator() {
     // Even a shell that hands such a key over does no harm by it.
     let mut said = vec![];
     let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
-    said.extend(table.input(Input::Request { peer, request: ClientMessage::Key(b'Q') }));
+    said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
     assert_eq!(said, [Said::Closed("Mallory".into())]);
     table.check(
         "

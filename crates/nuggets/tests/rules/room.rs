@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    GameEvent, Gone, Hosted, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, RoomInput,
-    StateError, Time, To, framing::put_length_frame,
+    GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, StateError,
+    Time, To, framing::put_length_frame,
 };
 use nuggets::{Grid, Server, server::Config};
 
@@ -57,22 +57,20 @@ impl Hall {
         let input = match came {
             Came::Connected(peer, role, link) => {
                 address = format!("192.0.2.1:{}", 4_000 + peer);
-                RoomInput::Connected { peer: id(peer), role: *role, link: *link, address: &address }
+                Input::Connected { peer: id(peer), role: *role, link: *link, address: (&address).into() }
             }
             Came::Bytes(peer, bytes) => {
                 let pending = self.pending.entry(*peer).or_default();
                 pending.extend_from_slice(bytes);
                 let peer = id(peer);
-                while self.room.input(self.now, RoomInput::Bytes { peer, bytes: pending }, &mut out)
-                    == Progress::Decoded
-                    && !pending.is_empty()
-                {}
+                while self.room.receive(self.now, peer, pending, &mut out) == Progress::Decoded && !pending.is_empty() {
+                }
                 return out.drain().collect();
             }
-            Came::Refresh(peer) => RoomInput::Refresh { peer: id(peer) },
-            Came::Gone(peer, why) => RoomInput::Disconnected { peer: id(peer), why: *why },
-            Came::Elapsed => RoomInput::Elapsed,
-            Came::Stop(leave) => RoomInput::Stop(*leave),
+            Came::Refresh(peer) => Input::Refresh { peer: id(peer) },
+            Came::Gone(peer, why) => Input::Disconnected { peer: id(peer), why: *why },
+            Came::Elapsed => Input::Elapsed,
+            Came::Stop(leave) => Input::Stop(*leave),
         };
         self.room.input(self.now, input, &mut out);
         out.drain().collect()

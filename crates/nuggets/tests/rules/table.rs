@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write, sync::Arc, time::Duration};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use netcore::{
     Admission, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Protocol, Role, Time, To,
 };
@@ -133,18 +133,16 @@ impl Table {
     /// A datagram comes in. As in the UDP shell, whoever is not known yet becomes a peer by a message that admits to
     /// the game and by a malformed one, and other messages from there are dropped.
     pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Said> {
-        let mut buffer = BytesMut::from(datagram.as_ref());
-        let decoded = Nuggets::decode(&mut (), &mut buffer, Framing::Whole);
+        let decoded = Nuggets::decode(&mut (), datagram.as_ref(), Framing::Whole);
         let known = self.peer(who);
-        let message = decoded.as_ref().map_err(|&why| why).map(|request| request.as_ref().expect("a whole message"));
+        let message = decoded.as_ref().map_err(Clone::clone);
         if known.is_none() && Nuggets::admits(message) == Admission::Ignored {
             return vec![];
         }
         let mut said = vec![];
         let peer = known.unwrap_or_else(|| self.connect(who, Role::Player, Link::Datagram, &mut said));
         said.extend(self.input(match decoded {
-            Ok(Some(request)) => Input::Request { peer, request },
-            Ok(None) => panic!("a datagram is a message or none"),
+            Ok(message) => Input::Message { peer, message },
             Err(why) => Input::Malformed { peer, why },
         }));
         said
@@ -167,7 +165,7 @@ impl Table {
         });
         // One host for all: only the ports differ.
         let address = format!("192.0.2.1:{}", 4_000 + host);
-        said.extend(self.input(Input::Connected { peer, role, link, address: &address }));
+        said.extend(self.input(Input::Connected { peer, role, link, address: (&address).into() }));
         peer
     }
 

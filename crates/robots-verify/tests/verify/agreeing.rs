@@ -84,7 +84,7 @@ fn decoded(kind: Kind, bytes: &[u8]) -> Result<(String, Vec<u8>), DecodeError> {
 fn verdict(report: &Report) -> Result<(), DecodeError> {
     let Some(fault) = &report.fault else { return Ok(()) };
     Err(match *fault {
-        Fault::UnknownTag { at, tag, of } => DecodeError::UnknownTag { ty: of.name, tag, at },
+        Fault::UnknownTag { at, tag, of } => DecodeError::unknown_tag(of.name, tag, at),
         Fault::NotUtf8 { at, .. } => DecodeError::NotUtf8 { at },
         Fault::TooMany { at, count, max, .. } => DecodeError::TooMany { at, count, max },
         Fault::TooLong { max, .. } => DecodeError::TooLong { length: max, max },
@@ -261,7 +261,7 @@ fn a_wrong_tag_of_each_enumeration_is_told_with_its_place() {
             let mut bytes = crate::bytes(front);
             let at = bytes.len();
             bytes.push(tag);
-            let expected = Err(DecodeError::UnknownTag { ty, tag, at });
+            let expected = Err(DecodeError::unknown_tag(ty, tag, at));
             assert_eq!(verdict(&Explainer::datagram(kind, 1, &bytes)), expected);
             assert_eq!(decoded(kind, &bytes).map(drop), expected);
         }

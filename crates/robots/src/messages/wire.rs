@@ -59,7 +59,7 @@ impl Decode for Direction {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let at = reader.at();
         let tag = u8::decode(reader)?;
-        Self::ALL.get(usize::from(tag)).copied().ok_or(DecodeError::UnknownTag { ty: "Direction", tag, at })
+        Self::ALL.get(usize::from(tag)).copied().ok_or(DecodeError::unknown_tag("Direction", tag, at))
     }
 }
 
@@ -103,7 +103,7 @@ impl Decode for Action {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let at = reader.at();
         let tag = u8::decode(reader)?;
-        Self::decode_tagged(tag, 0, reader)?.ok_or(DecodeError::UnknownTag { ty: "InputMessage", tag, at })
+        Self::decode_tagged(tag, 0, reader)?.ok_or(DecodeError::unknown_tag("InputMessage", tag, at))
     }
 }
 
@@ -122,7 +122,7 @@ impl Decode for ClientMessage {
             return Ok(Self::Join { name: Decode::decode(reader)? });
         }
         let action = Action::decode_tagged(tag, 1, reader)?;
-        action.map(Self::Action).ok_or(DecodeError::UnknownTag { ty: "ClientMessage", tag, at })
+        action.map(Self::Action).ok_or(DecodeError::unknown_tag("ClientMessage", tag, at))
     }
 }
 
@@ -147,7 +147,7 @@ impl Decode for ServerMessage {
             GAME_STARTED => Self::GameStarted { players: Decode::decode(reader)? },
             TURN => Self::Turn { turn: Decode::decode(reader)?, events: Decode::decode(reader)? },
             GAME_ENDED => Self::GameEnded { scores: Decode::decode(reader)? },
-            tag => return Err(DecodeError::UnknownTag { ty: "ServerMessage", tag, at }),
+            tag => return Err(DecodeError::unknown_tag("ServerMessage", tag, at)),
         })
     }
 }
@@ -199,7 +199,7 @@ impl Decode for Event {
             },
             2 => Self::PlayerMoved { id: Decode::decode(reader)?, position: Decode::decode(reader)? },
             3 => Self::BlockPlaced { position: Decode::decode(reader)? },
-            tag => return Err(DecodeError::UnknownTag { ty: "Event", tag, at }),
+            tag => return Err(DecodeError::unknown_tag("Event", tag, at)),
         })
     }
 }
@@ -237,7 +237,7 @@ impl Decode for DrawMessage {
         Ok(match u8::decode(reader)? {
             0 => Self::Lobby { parameters: Decode::decode(reader)?, players: Decode::decode(reader)? },
             1 => Self::Game(Decode::decode(reader)?),
-            tag => return Err(DecodeError::UnknownTag { ty: "DrawMessage", tag, at }),
+            tag => return Err(DecodeError::unknown_tag("DrawMessage", tag, at)),
         })
     }
 }

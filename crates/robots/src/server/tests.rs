@@ -50,23 +50,23 @@ fn wander(config: Config, seed: u32, steps: usize, mut look: impl FnMut(&Server)
             0 | 1 if !known => {
                 let role = if pick(4) == 0 { Role::Watcher } else { Role::Player };
                 let address = ["10.0.0.1:1", "[::1]:2"][pick(2) as usize];
-                Input::Connected { peer, role, link: Link::Stream, address }
+                Input::Connected { peer, role, link: Link::Stream, address: address.into() }
             }
             2 if pick(8) == 0 => Input::Disconnected { peer, why: Gone::Left },
             3 if pick(8) == 0 => Input::Malformed { peer, why: netcore::DecodeError::Incomplete },
             4 => Input::Refresh { peer },
             5 | 6 => {
-                Input::Request { peer, request: ClientMessage::Join { name: name(["Ann", ""][pick(2) as usize]) } }
+                Input::Message { peer, message: ClientMessage::Join { name: name(["Ann", ""][pick(2) as usize]) } }
             }
             7 | 8 => {
                 now = now.plus(Duration::from_millis(u64::from(pick(9))));
                 Input::Elapsed
             }
-            9 => Input::Request { peer, request: ClientMessage::Action(Action::PlaceBomb) },
-            10 => Input::Request { peer, request: ClientMessage::Action(Action::PlaceBlock) },
+            9 => Input::Message { peer, message: ClientMessage::Action(Action::PlaceBomb) },
+            10 => Input::Message { peer, message: ClientMessage::Action(Action::PlaceBlock) },
             _ => {
                 let way = Direction::ALL[pick(4) as usize];
-                Input::Request { peer, request: ClientMessage::Action(Action::Move(way)) }
+                Input::Message { peer, message: ClientMessage::Action(Action::Move(way)) }
             }
         };
         let last = step + 1 == steps;
@@ -189,14 +189,14 @@ fn a_history_that_went_another_way_to_the_same_board_counts() {
         (config.parameters.players_count, config.initial_blocks, config.seed) = (1, 0, 1);
         let mut server = Server::new(config).unwrap();
         let (mut out, peer) = (Outbox::new(), PeerId(0));
-        let connected = Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "a" };
+        let connected = Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "a".into() };
         server.input(Time::ZERO, connected, &mut out);
         let request = ClientMessage::Join { name: name("Ann") };
-        server.input(Time::ZERO, Input::Request { peer, request }, &mut out);
+        server.input(Time::ZERO, Input::Message { peer, message: request }, &mut out);
         server.input(Time::ZERO, Input::Elapsed, &mut out);
         for way in ways {
             let request = ClientMessage::Action(Action::Move(way));
-            server.input(Time::ZERO, Input::Request { peer, request }, &mut out);
+            server.input(Time::ZERO, Input::Message { peer, message: request }, &mut out);
             let due = server.deadline().unwrap();
             server.input(due, Input::Elapsed, &mut out);
         }

@@ -131,12 +131,12 @@ fn play(config: Config, seed: u32, sides: u32) -> (Vec<u8>, u64) {
     let mut server = Server::new(config).unwrap();
     let (mut dice, mut out, mut frames) = (MinStd::new(seed), Outbox::new(), vec![]);
     for peer in (0..players).map(PeerId) {
-        let input = Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "10.0.0.1:4000" };
+        let input = Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "10.0.0.1:4000".into() };
         server.input(Time::ZERO, input, &mut out);
     }
     for peer in (0..players).map(PeerId) {
         let request = ClientMessage::Join { name: text("robot") };
-        server.input(Time::ZERO, Input::Request { peer, request }, &mut out);
+        server.input(Time::ZERO, Input::Message { peer, message: request }, &mut out);
     }
     let mut history = 0;
     while server.game().is_some() {
@@ -153,7 +153,7 @@ fn play(config: Config, seed: u32, sides: u32) -> (Vec<u8>, u64) {
                 1 => Action::PlaceBlock,
                 way => Action::Move(Direction::ALL[way as usize % 4]),
             };
-            server.input(Time::ZERO, Input::Request { peer, request: ClientMessage::Action(action) }, &mut out);
+            server.input(Time::ZERO, Input::Message { peer, message: ClientMessage::Action(action) }, &mut out);
         }
     }
     (frames, history)

@@ -1,6 +1,5 @@
 //! Wrong bytes, leaving, histories, and the server's end.
 
-use bytes::BytesMut;
 use netcore::{
     Admission, DecodeError, Engine, Framing, GameEvent, Hosted, Input, Leave, Link, Outbox, Outcome, Output, PeerId,
     Protocol, Role, Room, Time, wire::ShortText,
@@ -113,7 +112,7 @@ fn a_client_that_was_started_afresh_agrees_in_every_phase() {
     assert_eq!(table.start_afresh("eve").len(), 2);
     table.connect("bob", Role::Player, None);
     // Between the start and turn 0.
-    let joining = Input::Request { peer: PeerId(2), request: ClientMessage::Join { name: text("bob") } };
+    let joining = Input::Message { peer: PeerId(2), message: ClientMessage::Join { name: text("bob") } };
     table.input_alone(joining);
     let peer = table.forget("bob");
     assert_eq!(table.input_alone(Input::Refresh { peer }).len(), 2, "Hello and GameStarted");
@@ -205,8 +204,8 @@ fn no_datagram_lets_anybody_in() {
 
 #[test]
 fn a_whole_message_is_neither_more_nor_less() {
-    let decode = |bytes: &[u8]| Robots::decode(&mut (), &mut BytesMut::from(bytes), Framing::Whole);
-    assert_eq!(decode(&[3, 0]), Ok(Some(ClientMessage::Action(Action::Move(Direction::Up)))));
+    let decode = |bytes: &[u8]| Robots::decode(&mut (), bytes, Framing::Whole);
+    assert_eq!(decode(&[3, 0]), Ok(ClientMessage::Action(Action::Move(Direction::Up))));
     assert_eq!(decode(&[3, 0, 1]), Err(DecodeError::Trailing { at: 2, extra: 1 }));
     assert_eq!(decode(&[3]), Err(DecodeError::Incomplete));
     assert_eq!(decode(&[]), Err(DecodeError::Incomplete));
@@ -223,7 +222,8 @@ impl Table {
     // What a server says that has ended.
     fn connect_silently(&mut self) -> usize {
         let mut out = Outbox::new();
-        let input = Input::Connected { peer: PeerId(99), role: Role::Player, link: Link::Stream, address: "[::1]:1" };
+        let input =
+            Input::Connected { peer: PeerId(99), role: Role::Player, link: Link::Stream, address: "[::1]:1".into() };
         self.server.input(self.now, input, &mut out);
         out.drain().count()
     }
@@ -238,12 +238,12 @@ fn a_long_history_is_shared_by_all_who_come_late() {
     let mut logs = vec![];
     let connect = |server: &mut Server, out: &mut Outbox, now, peer| {
         let peer = PeerId(peer);
-        server.input(now, Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "a" }, out);
+        server.input(now, Input::Connected { peer, role: Role::Player, link: Link::Stream, address: "a".into() }, out);
         peer
     };
     let first = connect(&mut server, &mut out, Time::ZERO, 0);
     let request = ClientMessage::Join { name: ShortText::try_from("a").unwrap() };
-    server.input(Time::ZERO, Input::Request { peer: first, request }, &mut out);
+    server.input(Time::ZERO, Input::Message { peer: first, message: request }, &mut out);
     // Turn 0.
     server.input(Time::ZERO, Input::Elapsed, &mut out);
     for turn in 0..20_000 {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use bytes::BytesMut;
 use netcore::{
-    Gone, Hosted, Leave, Link, MinStd, Outbox, Outcome, Output, PeerId, Progress, Role, Room, RoomInput, Status, Time,
+    Gone, Hosted, Input, Leave, Link, MinStd, Outbox, Outcome, Output, PeerId, Progress, Role, Room, Status, Time,
 };
 use robots::{Action, ClientMessage, Config, Direction, Server, protocol::encode};
 
@@ -38,18 +38,19 @@ pub(crate) fn room(config: &Config) -> Hosted<Server> {
 // Gives what is left of the bytes as well.
 pub(crate) fn enter(room: &mut Hosted<Server>, now: Time, entry: &Entry) -> (Seen, BytesMut) {
     let (mut out, mut left) = (Outbox::new(), BytesMut::new());
-    let input = match entry {
-        &Entry::Connected(peer, role, link, ref address) => RoomInput::Connected { peer, role, link, address },
+    let progress = match entry {
+        &Entry::Connected(peer, role, link, ref address) => {
+            room.input(now, Input::Connected { peer, role, link, address: address.into() }, &mut out)
+        }
         &Entry::Bytes(peer, ref bytes) => {
             left.extend_from_slice(bytes);
-            RoomInput::Bytes { peer, bytes: &mut left }
+            room.receive(now, peer, &mut left, &mut out)
         }
-        &Entry::Refresh(peer) => RoomInput::Refresh { peer },
-        &Entry::Disconnected(peer, why) => RoomInput::Disconnected { peer, why },
-        Entry::Elapsed => RoomInput::Elapsed,
-        &Entry::Stop(leave) => RoomInput::Stop(leave),
+        &Entry::Refresh(peer) => room.input(now, Input::Refresh { peer }, &mut out),
+        &Entry::Disconnected(peer, why) => room.input(now, Input::Disconnected { peer, why }, &mut out),
+        Entry::Elapsed => room.input(now, Input::Elapsed, &mut out),
+        &Entry::Stop(leave) => room.input(now, Input::Stop(leave), &mut out),
     };
-    let progress = room.input(now, input, &mut out);
     let (digest, deadline, outcome, status) = (room.digest(), room.deadline(), room.outcome(), room.status());
     (Seen { progress, outputs: out.drain().collect(), digest, deadline, outcome, status }, left)
 }
@@ -89,7 +90,7 @@ impl Recorder {
                 self.peers.remove(peer);
             }
         }
-        let progress = seen.progress;
+        let progress = seen.progress.clone();
         self.log.push((self.now, entry, seen));
         (progress, left)
     }

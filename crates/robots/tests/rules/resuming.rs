@@ -376,7 +376,7 @@ fn who_is_killed_before_turn_0_draws_the_same_one() {
     let mut table = Table::joined(config(), &["ann"]);
     table.connect("bob", Role::Player, None);
     let join = robots::ClientMessage::Join { name: crate::table::text("bob") };
-    let request = netcore::Input::Request { peer: PeerId(1), request: join };
+    let request = netcore::Input::Message { peer: PeerId(1), message: join };
     table.input_alone(request);
     table.check(
         "

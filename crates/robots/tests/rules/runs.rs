@@ -1,9 +1,7 @@
 //! Runs of actions, of which a server reads the last: to a game the same as one by one.
 
 use bytes::BytesMut;
-use netcore::{
-    DecodeError, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, wire::ShortText,
-};
+use netcore::{DecodeError, Engine, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, wire::ShortText};
 use proptest::{collection::vec, prelude::*};
 use robots::{Action, ClientMessage, Direction, Server, protocol::Robots};
 
@@ -15,7 +13,7 @@ use crate::{
 type Decode = fn(&mut BytesMut) -> Result<Option<ClientMessage>, DecodeError>;
 
 fn in_runs(buffer: &mut BytesMut) -> Result<Option<ClientMessage>, DecodeError> {
-    Robots::decode(&mut (), buffer, Framing::Stream)
+    Robots::take(&mut (), buffer)
 }
 
 /// All messages that are there, and what is wrong behind them.
@@ -60,12 +58,12 @@ impl End {
         let link = Link::Stream;
         for (joins, peer) in joiners {
             let mut out = Outbox::new();
-            let connected = Input::Connected { peer, role: Role::Player, link, address: "1.2.3.4:5" };
+            let connected = Input::Connected { peer, role: Role::Player, link, address: "1.2.3.4:5".into() };
             server.input(Time::ZERO, connected, &mut out);
             // A lobby has room for one more.
             if joins && (playing || server.players().is_empty()) {
                 let request = ClientMessage::Join { name: ShortText::default() };
-                server.input(Time::ZERO, Input::Request { peer, request }, &mut out);
+                server.input(Time::ZERO, Input::Message { peer, message: request }, &mut out);
             }
         }
         assert_eq!(server.game().is_some(), playing);
@@ -78,12 +76,13 @@ impl End {
         let (messages, end) = drain(&mut self.buffer, decode);
         let mut out = Outbox::new();
         for request in messages {
-            self.server.input(now, Input::Request { peer: SENDER, request }, &mut out);
+            self.server.input(now, Input::Message { peer: SENDER, message: request }, &mut out);
         }
+        let refused = end.is_err();
         if let Err(why) = end {
             self.server.input(now, Input::Malformed { peer: SENDER, why }, &mut out);
         }
-        (out.drain().collect(), end.is_err())
+        (out.drain().collect(), refused)
     }
 
     fn end_turn(&mut self, due: Time) -> Vec<Output> {
@@ -113,7 +112,7 @@ proptest! {
                 buffer.extend_from_slice(piece);
             }
             let (messages, end) = drain(&mut buffers[0], one_by_one);
-            prop_assert_eq!(drain(&mut buffers[1], in_runs), (last_of_runs(messages), end));
+            prop_assert_eq!(drain(&mut buffers[1], in_runs), (last_of_runs(messages), end.clone()));
             prop_assert_eq!(&buffers[0], &buffers[1]);
             if end.is_err() {
                 break;

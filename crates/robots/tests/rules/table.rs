@@ -48,9 +48,9 @@ pub(crate) fn alone() -> Config {
 /// What a client tells the server when its user wants that.
 pub(crate) fn told(client: &mut Client, input: InputMessage) -> ClientMessage {
     client.act(Time::ZERO, input);
-    let mut frame = client.take_outgoing().unwrap().into();
+    let frame = client.take_outgoing().unwrap();
     assert_eq!(client.take_outgoing(), None);
-    Robots::decode(&mut (), &mut frame, Framing::Whole).unwrap().unwrap()
+    Robots::decode(&mut (), &frame, Framing::Whole).unwrap()
 }
 
 /// One thing that the server did.
@@ -134,7 +134,7 @@ impl Table {
         let client = Client::new(text(name), address.parse().ok());
         let end = End { name: name.into(), client, stream: BytesMut::new(), decoder: ServerDecoder::default() };
         self.ends.insert(peer, end);
-        self.input(Input::Connected { peer, role, link: Link::Stream, address: &address })
+        self.input(Input::Connected { peer, role, link: Link::Stream, address: (&address).into() })
     }
 
     pub(crate) fn send(&mut self, name: &str, message: &ClientMessage) -> Vec<Said> {
@@ -148,8 +148,8 @@ impl Table {
         let peer = self.peer(name);
         let (mut buffer, mut said) = (BytesMut::from(bytes), vec![]);
         loop {
-            match Robots::decode(&mut (), &mut buffer, Framing::Stream) {
-                Ok(Some(request)) => said.extend(self.input(Input::Request { peer, request })),
+            match Robots::take(&mut (), &mut buffer) {
+                Ok(Some(request)) => said.extend(self.input(Input::Message { peer, message: request })),
                 Ok(None) => return said,
                 Err(why) => {
                     said.extend(self.input(Input::Malformed { peer, why }));

@@ -37,7 +37,7 @@ fn turns_are_counted_from_when_turn_0_leaves_although_the_start_was_told_before(
     table.connect("ann", netcore::Role::Player, None);
     table.now = Time::from_millis(40);
     let join = robots::ClientMessage::Join { name: crate::table::text("ann") };
-    let request = netcore::Input::Request { peer: netcore::PeerId(0), request: join };
+    let request = netcore::Input::Message { peer: netcore::PeerId(0), message: join };
     assert_eq!(table.input_alone(request).len(), 2, "AcceptedPlayer and GameStarted");
     assert_eq!(table.server.deadline(), Some(Time::from_millis(40)));
     table.now = Time::from_millis(47);

@@ -1,6 +1,6 @@
 //! The clients of a simulated network.
 
-use std::{fmt::Debug, net::SocketAddr};
+use std::{fmt::Debug, net::SocketAddr, task::Waker};
 
 use bytes::Bytes;
 use netcore::{Client, Engine, Hosted, Role};
@@ -22,15 +22,15 @@ where
     /// Adds a client that connects by a stream; watchers use a listener of their own.
     pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
-        let wire = world.wires.connect(&mut world.chance, address, role.into());
-        self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false });
+        let (wire, heard) = (world.wires.connect(&mut world.chance, address, role.into()), world.chance.now);
+        self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false, heard });
     }
 
     /// Adds a client that sends whole messages, one per frame.
     pub fn add_message(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
-        let line = world.lines.connect(&mut world.chance, address, role);
-        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false });
+        let (line, heard) = (world.lines.connect(&mut world.chance, address, role), world.chance.now);
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, heard });
     }
 
     /// Reconnects a client of [`Net::add_message`] as a new client without state. Messages in flight are lost.
@@ -38,7 +38,8 @@ where
         let Line::Messages(line) = self.line(address) else { panic!("{address} is not connected by messages") };
         let world = &mut *self.shared.lock();
         world.lines.reconnect(&mut world.chance, line);
-        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false });
+        let heard = world.chance.now;
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, heard });
     }
 
     /// Removes the client at `address`, whose connection has ended.
@@ -82,9 +83,11 @@ where
 
     /// Makes the room update the peer at `address`. Returns `false` if there is none.
     pub fn refresh(&mut self, address: SocketAddr) -> bool {
-        let (now, place) = (self.server_now(), self.shared.lock().places.get(&address).copied());
-        let (Some((index, id)), Some(host)) = (place, &mut self.host) else { return false };
-        host.refresh(now, index, id)
+        let mut world = self.shared.lock();
+        let Some(&place) = world.places.get(&address) else { return false };
+        world.refreshes.push_back(place);
+        world.refresher.take().into_iter().for_each(Waker::wake);
+        true
     }
 
     /// Resets the connection of the client at `address`; both ends notice it at once.
@@ -117,7 +120,8 @@ where
     }
 
     fn seat(&mut self, address: SocketAddr, client: C, line: Line) {
-        self.clients.insert(address, Seat { client, line, closed: false });
+        let heard = self.now();
+        self.clients.insert(address, Seat { client, line, closed: false, heard });
     }
 
     fn line(&self, address: SocketAddr) -> Line {

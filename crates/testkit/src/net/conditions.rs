@@ -14,16 +14,61 @@ pub struct Conditions {
     pub loss_percent: u32,
     /// Percentage that is duplicated.
     pub double_percent: u32,
+    /// Percentage of those from peers of the server that arrive truncated.
+    pub truncate_percent: u32,
     /// Delay of each copy. With a range, datagrams overtake each other.
     pub delay: RangeInclusive<Duration>,
+    /// Errors of the server's socket.
+    pub socket: SocketFaults,
+}
+
+/// How often calls of the server's socket fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SocketFaults {
+    /// Datagrams per thousand that cannot be sent.
+    pub send_error_permille: u32,
+    /// Datagrams per thousand at which the send buffer is full for a while.
+    pub full_permille: u32,
+    /// How long the send buffer stays full.
+    pub full: RangeInclusive<Duration>,
+    /// Receptions per thousand that fail. One in ten of these errors is of the system and causes a back-off.
+    pub receive_error_permille: u32,
+}
+
+impl SocketFaults {
+    /// Every call succeeds.
+    pub const NONE: Self = Self {
+        send_error_permille: 0,
+        full_permille: 0,
+        full: Duration::ZERO..=Duration::ZERO,
+        receive_error_permille: 0,
+    };
+    /// Each kind of error now and then.
+    pub const SOME: Self = Self {
+        send_error_permille: 5,
+        full_permille: 5,
+        full: MILLISECOND..=Duration::from_millis(300),
+        receive_error_permille: 20,
+    };
 }
 
 impl Conditions {
     /// Everything arrives once, in order, after a millisecond.
-    pub const CALM: Self = Self { loss_percent: 0, double_percent: 0, delay: MILLISECOND..=MILLISECOND };
-    /// 20 % lost, 10 % duplicated, and all reordered within 200 ms.
-    pub const STORM: Self =
-        Self { loss_percent: 20, double_percent: 10, delay: Duration::from_millis(5)..=Duration::from_millis(200) };
+    pub const CALM: Self = Self {
+        loss_percent: 0,
+        double_percent: 0,
+        truncate_percent: 0,
+        delay: MILLISECOND..=MILLISECOND,
+        socket: SocketFaults::NONE,
+    };
+    /// 20 % lost, 10 % duplicated, all reordered within 200 ms, and errors of the socket.
+    pub const STORM: Self = Self {
+        loss_percent: 20,
+        double_percent: 10,
+        truncate_percent: 0,
+        delay: Duration::from_millis(5)..=Duration::from_millis(200),
+        socket: SocketFaults::SOME,
+    };
 }
 
 /// The conditions for streams and messages. Their order never changes.
@@ -41,6 +86,13 @@ pub struct StreamConditions {
     pub window: usize,
     /// Pieces per thousand at which the connection is reset.
     pub reset_permille: u32,
+    /// Percentage of messages of a client that it keeps back for a while. They are sent with those that follow, in one
+    /// segment that is cut at most once, anywhere.
+    pub cork_percent: u32,
+    /// How long messages are kept back.
+    pub cork: RangeInclusive<Duration>,
+    /// Messages per thousand after which a client shuts down its sending half, and reads on.
+    pub half_close_permille: u32,
 }
 
 impl StreamConditions {
@@ -52,8 +104,11 @@ impl StreamConditions {
         stall: Duration::ZERO..=Duration::ZERO,
         window: 64 << 10,
         reset_permille: 0,
+        cork_percent: 0,
+        cork: Duration::ZERO..=Duration::ZERO,
+        half_close_permille: 0,
     };
-    /// Small pieces, with stalls of up to two seconds.
+    /// Small pieces, messages that are sent together, and stalls of up to two seconds.
     pub const ROUGH: Self = Self {
         piece: 1..=200,
         delay: Duration::ZERO..=Duration::from_millis(4),
@@ -61,6 +116,9 @@ impl StreamConditions {
         stall: MILLISECOND..=Duration::from_secs(2),
         window: 16 << 10,
         reset_permille: 0,
+        cork_percent: 5,
+        cork: MILLISECOND..=Duration::from_millis(300),
+        half_close_permille: 0,
     };
 
     // The delay of a piece after the one before it.
@@ -71,7 +129,7 @@ impl StreamConditions {
 }
 
 /// A random duration within an inclusive range.
-pub(super) fn draw(rng: &mut Pcg64, range: &RangeInclusive<Duration>) -> Duration {
+pub(crate) fn draw(rng: &mut Pcg64, range: &RangeInclusive<Duration>) -> Duration {
     let nanos = |delay: &Duration| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
     Duration::from_nanos(rng.random_range(nanos(range.start())..=nanos(range.end())))
 }
@@ -85,6 +143,10 @@ pub struct Traffic {
     pub lost: u64,
     /// Datagrams that arrived twice.
     pub doubled: u64,
+    /// Datagrams that arrived truncated.
+    pub truncated: u64,
+    /// Calls of the server's socket that failed.
+    pub socket_errors: u64,
     /// Datagrams that arrived after one that was sent later, between any two ends.
     pub overtaken: u64,
     /// Datagrams dropped by the limits on strangers and peers.
@@ -95,6 +157,10 @@ pub struct Traffic {
     pub blocked: u64,
     /// Connections that were reset.
     pub resets: u64,
+    /// Connections whose client has shut down its sending half without having finished.
+    pub half_closed: u64,
+    /// Segments of several messages, or of one that was kept back.
+    pub corked: u64,
     /// Messages sent.
     pub messages: u64,
 }

@@ -29,10 +29,14 @@ pub(super) struct Post {
     transit: BTreeMap<(Time, u64), (Way, Bytes)>,
     serial: u64,
     newest_arrived: u64,
-    pub(super) inbox: VecDeque<(SocketAddr, Bytes)>,
+    // What the server has not read, with the times of arrival.
+    pub(super) inbox: VecDeque<(Time, SocketAddr, Bytes)>,
     // The server has closed its socket.
     pub(super) closed: bool,
-    pub(super) waker: Option<Waker>,
+    // Until when the server's send buffer is full.
+    pub(super) full_until: Option<Time>,
+    pub(super) reader: Option<Waker>,
+    pub(super) writer: Option<Waker>,
 }
 
 impl Post {
@@ -56,11 +60,27 @@ impl Post {
         self.transit.insert((chance.now.plus(delay), self.serial), (way, datagram));
     }
 
-    pub(super) fn next_due(&self) -> Option<Time> {
-        self.transit.keys().next().map(|&(due, _)| due)
+    /// Whether the server's send buffer is full.
+    pub(super) fn is_full(&self, chance: &Chance) -> bool {
+        self.full_until.is_some_and(|until| chance.now < until)
     }
 
-    pub(super) fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
+    pub(super) fn next_due(&self) -> Option<Time> {
+        let writable = self.full_until.filter(|_| self.writer.is_some());
+        self.transit.keys().next().map(|&(due, _)| due).into_iter().chain(writable).min()
+    }
+
+    /// Processes all arrivals that are due. `is_peer` says which clients the server knows.
+    pub(super) fn arrive(
+        &mut self,
+        chance: &mut Chance,
+        is_peer: impl Fn(SocketAddr) -> bool,
+        arrived: &mut Vec<(SocketAddr, Arrived)>,
+    ) {
+        if self.full_until.is_some_and(|until| until <= chance.now) {
+            self.full_until = None;
+            self.writer.take().into_iter().for_each(Waker::wake);
+        }
         while let Some(next) = self.transit.first_entry().filter(|next| next.key().0 <= chance.now) {
             let ((_, serial), (way, datagram)) = next.remove_entry();
             chance.traffic.overtaken += u64::from(serial < self.newest_arrived);
@@ -68,10 +88,15 @@ impl Post {
             match way {
                 Way::ToServer { .. } if self.closed => {}
                 Way::ToServer { from } => {
+                    let mut datagram = datagram;
+                    if chance.rng.random_range(0..100) < chance.conditions.truncate_percent && is_peer(from) {
+                        datagram.truncate(chance.rng.random_range(0..=datagram.len()));
+                        chance.traffic.truncated += 1;
+                    }
                     // Counted as refused until the host receives it.
                     chance.traffic.refused += 1;
-                    self.inbox.push_back((from, datagram));
-                    self.waker.take().into_iter().for_each(Waker::wake);
+                    self.inbox.push_back((chance.now, from, datagram));
+                    self.reader.take().into_iter().for_each(Waker::wake);
                 }
                 Way::ToClient { to } => arrived.push((to, Arrived::Bytes(datagram))),
             }

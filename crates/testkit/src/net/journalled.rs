@@ -3,10 +3,10 @@
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
 use journal::{JournalHold, Journalled, Peer};
-use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded};
+use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded, Time};
 
 use super::{Conditions, Delivered, Net, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};
-use crate::disk::Crash;
+use crate::{disk::Crash, machine::Machine};
 
 impl<E, C> Net<E, C>
 where
@@ -17,19 +17,21 @@ where
 {
     /// A network around a room with a new journal.
     pub fn journalled(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
-        let shared = Shared::new(seed, conditions);
+        let machine = Machine::new(seed);
+        let shared = Shared::new(seed, machine.clock(), conditions);
         shared.lock().ledger = Some(Ledger::default());
         let room = SharedRoom::new(room, shared.clone());
-        Self::around(shared, room, |host| host.with_hold(hold))
+        Self::around(machine, shared, room, |host| host.with_hold(hold))
     }
 
     /// Crashes the server. Messages in flight to clients arrive after a kill, and are lost after a power cut.
     /// Connections are closed or reset; clients that use datagrams notice nothing.
     pub fn crash(&mut self, how: Crash) {
-        self.host = None;
-        self.flush_until = None;
+        self.machine.check_sleepers();
+        self.machine.kill(self.server);
         let world = &mut *self.shared.lock();
         world.places.clear();
+        world.refreshes.clear();
         if let Some(ledger) = &mut world.ledger {
             ledger.clear();
         }
@@ -45,9 +47,10 @@ where
 
     /// Resumes a room whose server has ended, at the time of its last arrival.
     pub fn resume(&mut self, again: Restart<E>) {
-        assert!(self.host.is_none(), "the server has not ended");
+        assert!(self.is_closed(), "the server has not ended");
         let Restart { room, hold, at, next_peer, peers, farewells } = again;
-        self.clock = (self.now, at);
+        self.machine.clock().set(at);
+        self.behind = self.now();
         let address = |peer: &Peer| peer.address.parse().unwrap_or_else(|_| panic!("{peer:?} is nowhere"));
         let peers: Vec<(PeerId, Link, SocketAddr)> =
             peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect();
@@ -65,23 +68,50 @@ where
         for (address, frames) in farewells {
             host.repeat_farewell(at, address, frames);
         }
-        self.host = Some(host);
+        self.start(host);
     }
 
     /// Sets the server's clock forward.
     pub fn jump(&mut self, by: Duration) {
-        self.clock = (self.now, self.server_now().plus(by));
+        let clock = self.machine.clock();
+        clock.set(clock.shown().plus(by));
     }
 
-    /// Lets the server notice that its journal has progressed.
+    /// Sets the server's clock back, to zero at most.
+    pub fn jump_back(&mut self, by: Duration) {
+        let clock = self.machine.clock();
+        let now = clock.shown();
+        let to = Time::ZERO.plus(now.since(Time::ZERO.plus(by)));
+        self.behind = self.behind.max(self.now()).plus(now.since(to));
+        clock.set(to);
+    }
+
+    /// Until when the server's clock is behind a time that it has shown.
+    pub(crate) fn behind_until(&self) -> Time {
+        self.behind
+    }
+
+    /// The server cannot read what has arrived so far, because too much waits for its disk.
+    pub(crate) fn excuse(&mut self) {
+        self.behind = self.behind.max(self.now());
+    }
+
+    /// Notes a state that the room has without having got any input.
+    pub(crate) fn note_state(&mut self, digest: u64) {
+        if let Some(ledger) = &mut self.shared.lock().ledger {
+            ledger.digests.insert(digest);
+        }
+    }
+
+    /// Lets the server work if its journal has woken it.
     pub fn poke(&mut self) {
-        self.serve();
+        while self.machine.run() {}
         self.collect();
     }
 
     /// Whether the server still runs: it has not ended, or waits for its journal only.
     pub fn is_up(&self) -> bool {
-        self.host.is_some()
+        self.machine.is_running(self.server)
     }
 
     /// Everything that was sent to each peer so far, in all runs of the server.

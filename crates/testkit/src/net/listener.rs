@@ -9,7 +9,11 @@ use std::{
 use bytes::BytesMut;
 use netshell::{ByteStream, Listen};
 
-use super::{arrived::End, streams::ListenerId, world::Shared};
+use super::{
+    arrived::End,
+    streams::{ListenerId, Segments},
+    world::Shared,
+};
 
 /// A listener.
 #[derive(Debug)]
@@ -30,6 +34,7 @@ impl Listen for SimulatedListener {
 
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(SimulatedStream, SocketAddr)>> {
         let mut world = self.shared.lock();
+        world.land();
         let Some((wire, address)) = world.wires.accept(self.listener) else {
             world.wires.await_connection(self.listener, context);
             return Poll::Pending;
@@ -60,6 +65,7 @@ fn broken() -> io::Error {
 impl ByteStream for SimulatedStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let world = &mut *self.shared.lock();
+        world.land();
         let wire = world.wires.wire(self.wire);
         let read = wire.to_server.read(most);
         if !read.is_empty() {
@@ -82,7 +88,7 @@ impl ByteStream for SimulatedStream {
         }
         let mut written = 0;
         for slice in slices {
-            let taken = wire.to_client.write(&mut world.chance, slice);
+            let taken = wire.to_client.write(&mut world.chance, slice, Segments::Small);
             written += taken;
             if taken < slice.len() {
                 break;

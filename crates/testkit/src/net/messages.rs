@@ -1,6 +1,7 @@
 //! The server's transport for whole messages, one per frame.
 
 use std::{
+    collections::{BTreeMap, VecDeque},
     io,
     task::{Context, Poll},
 };
@@ -21,11 +22,41 @@ pub(super) struct Messages {
     shared: Shared,
     // The message that is passed to the host.
     buffer: BytesMut,
+    // What came from connections that the host does not read before some time.
+    paused: BTreeMap<ConnectionId, Paused>,
+}
+
+#[derive(Debug)]
+struct Paused {
+    until: Time,
+    waiting: VecDeque<Up>,
 }
 
 impl Messages {
     pub(super) fn new(shared: Shared) -> Self {
-        Self { shared, buffer: BytesMut::new() }
+        Self { shared, buffer: BytesMut::new(), paused: BTreeMap::new() }
+    }
+
+    // The next event, of connections that are not paused.
+    fn take(&mut self, now: Time) -> Option<(ConnectionId, Up)> {
+        if let Some((&id, paused)) = self.paused.iter_mut().find(|(_, paused)| paused.until <= now) {
+            if let Some(up) = paused.waiting.pop_front() {
+                return Some((id, up));
+            }
+            self.paused.remove(&id);
+            return self.take(now);
+        }
+        loop {
+            let mut world = self.shared.lock();
+            world.land();
+            let (index, up) = world.lines.inbox.pop_front()?;
+            drop(world);
+            let id = ConnectionId(index as u64);
+            match self.paused.get_mut(&id) {
+                Some(paused) => paused.waiting.push_back(up),
+                None => return Some((id, up)),
+            }
+        }
     }
 
     // Sends a message to a client, unless it is gone.
@@ -54,14 +85,13 @@ impl Transport for Messages {
     }
 
     fn wake_at(&self) -> Option<Time> {
-        None
+        self.paused.values().map(|paused| paused.until).min()
     }
 
-    fn next(&mut self, _: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
+    fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
+        let Some((id, up)) = self.take(now) else { return Ok(None) };
         let mut world = self.shared.lock();
-        let Some((index, up)) = world.lines.inbox.pop_front() else { return Ok(None) };
-        let id = ConnectionId(index as u64);
-        let line = &mut world.lines.all[index];
+        let Some((_, line)) = line(&mut world.lines.all, id) else { return Ok(None) };
         line.known = true;
         line.away &= !matches!(up, Up::Refreshed);
         let (role, address) = (line.role, line.address);
@@ -79,6 +109,13 @@ impl Transport for Messages {
     }
 
     fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {}
+
+    fn pause(&mut self, _: Time, id: ConnectionId, until: Time) {
+        let message = Up::Message(self.buffer.split().freeze());
+        let paused = self.paused.entry(id).or_insert_with(|| Paused { until, waiting: VecDeque::new() });
+        paused.until = until;
+        paused.waiting.push_front(message);
+    }
 
     fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
         self.push(to, frame, false);

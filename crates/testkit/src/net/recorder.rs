@@ -90,8 +90,8 @@ impl Observer for EventRecorder {
         self.note(now, RecordedEvent::Event { event: event.clone(), address: address.map(Into::into) });
     }
 
-    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: DecodeError) {
-        self.note(now, RecordedEvent::Malformed { peer, address: address.into(), why });
+    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: &DecodeError) {
+        self.note(now, RecordedEvent::Malformed { peer, address: address.into(), why: why.clone() });
     }
 
     fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {

@@ -7,7 +7,9 @@ use std::{
 };
 
 use journal::Journalled;
-use netcore::{Admission, Engine, Hosted, Outbox, Outcome, Progress, Recorded, Room, RoomInput, Status, Time};
+use netcore::{
+    Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time,
+};
 
 use super::world::Shared;
 
@@ -38,6 +40,8 @@ where
 pub(super) struct SharedRoom<E: Engine> {
     room: Arc<RwLock<Box<dyn RoomWithEngine<E>>>>,
     shared: Shared,
+    // The time of the last input.
+    latest: Time,
 }
 
 /// A reference to an engine, which locks the room.
@@ -65,13 +69,13 @@ impl<E: Engine> fmt::Debug for SharedRoom<E> {
 
 impl<E: Engine> Clone for SharedRoom<E> {
     fn clone(&self) -> Self {
-        Self { room: Arc::clone(&self.room), shared: self.shared.clone() }
+        Self { room: Arc::clone(&self.room), shared: self.shared.clone(), latest: self.latest }
     }
 }
 
 impl<E: Engine> SharedRoom<E> {
     pub(super) fn new(room: impl RoomWithEngine<E> + 'static, shared: Shared) -> Self {
-        Self { room: Arc::new(RwLock::new(Box::new(room))), shared }
+        Self { room: Arc::new(RwLock::new(Box::new(room))), shared, latest: Time::ZERO }
     }
 
     pub(super) fn engine(&self) -> EngineRef<'_, E> {
@@ -84,7 +88,13 @@ impl<E: Engine> SharedRoom<E> {
 }
 
 impl<E: Engine> Room for SharedRoom<E> {
-    fn input(&mut self, now: Time, input: RoomInput<'_>, out: &mut Outbox) -> Progress {
+    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
+        self.room.write().unwrap_or_else(PoisonError::into_inner).split(peer, bytes)
+    }
+
+    fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
+        assert!(self.latest <= now, "the time of the room goes back from {:?} to {now:?}", self.latest);
+        self.latest = now;
         let mut room = self.room.write().unwrap_or_else(PoisonError::into_inner);
         let progress = room.input(now, input, out);
         if let Some(ledger) = &mut self.shared.lock().ledger {
@@ -95,10 +105,6 @@ impl<E: Engine> Room for SharedRoom<E> {
 
     fn admits(&self, datagram: &[u8]) -> Admission {
         self.read().admits(datagram)
-    }
-
-    fn max_message(&self) -> usize {
-        self.read().max_message()
     }
 
     fn deadline(&self) -> Option<Time> {

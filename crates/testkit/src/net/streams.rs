@@ -10,7 +10,9 @@ use std::{
 
 use bytes::BytesMut;
 use netcore::{Role, Time};
+use rand::RngExt;
 
+pub(super) use self::pipe::Segments;
 use self::pipe::{Landed, Pipe};
 use super::{
     arrived::{Arrived, End},
@@ -58,8 +60,10 @@ pub(super) struct Wire {
     pub(super) address: SocketAddr,
     pub(super) to_server: Pipe,
     pub(super) to_client: Pipe,
-    // What the client has sent beyond the window.
+    // What the client has sent beyond the window, or keeps back.
     pub(super) unsent: BytesMut,
+    // Until when the client keeps back what it sends.
+    corked: Option<Time>,
     // The client has finished sending.
     pub(super) closing: bool,
     // The client reads what arrives.
@@ -77,6 +81,7 @@ impl Wire {
             to_server: Pipe::default(),
             to_client: Pipe::default(),
             unsent: BytesMut::new(),
+            corked: None,
             closing: false,
             reading: true,
             end_known: false,
@@ -86,7 +91,14 @@ impl Wire {
 
     // Sends what the client has queued, as far as the window permits.
     pub(super) fn send_unsent(&mut self, chance: &mut Chance) {
-        let taken = self.to_server.write(chance, &self.unsent);
+        self.send_as(chance, Segments::Small);
+    }
+
+    fn send_as(&mut self, chance: &mut Chance, segments: Segments) {
+        if self.corked.is_some() {
+            return;
+        }
+        let taken = self.to_server.write(chance, &self.unsent, segments);
         let _ = self.unsent.split_to(taken);
         if self.closing && self.unsent.is_empty() {
             self.to_server.finish(chance, End::Closed);
@@ -104,9 +116,15 @@ impl Wire {
         self.to_server.break_off();
         self.to_client.break_off();
         self.unsent.clear();
+        self.corked = None;
     }
 
     fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
+        if self.corked.is_some_and(|until| until <= chance.now) {
+            self.corked = None;
+            chance.traffic.corked += 1;
+            self.send_as(chance, Segments::Large);
+        }
         while let Some(landed) = self.to_server.arrive(chance.now) {
             match landed {
                 Landed::Break => return self.reset(chance),
@@ -158,7 +176,7 @@ impl Wire {
 
     fn next_due(&self, now: Time) -> Option<Time> {
         let readable = self.is_readable().then_some(now);
-        [self.to_server.next_due(), self.to_client.next_due(), readable].into_iter().flatten().min()
+        [self.to_server.next_due(), self.to_client.next_due(), readable, self.corked].into_iter().flatten().min()
     }
 }
 
@@ -180,7 +198,17 @@ impl Wires {
     /// Sends what a client sends.
     pub(super) fn send(&mut self, chance: &mut Chance, wire: usize, bytes: &[u8]) {
         let wire = self.wire(wire);
+        if wire.closing {
+            return;
+        }
         wire.unsent.extend_from_slice(bytes);
+        if wire.corked.is_none() && chance.rng.random_range(0..100) < chance.rough.cork_percent {
+            wire.corked = Some(chance.now.plus(draw(&mut chance.rng, &chance.rough.cork)));
+        }
+        if chance.rng.random_range(0..1_000) < chance.rough.half_close_permille {
+            chance.traffic.half_closed += 1;
+            wire.closing = true;
+        }
         wire.send_unsent(chance);
     }
 
@@ -233,6 +261,12 @@ impl Wires {
         for wire in std::mem::take(&mut listener.backlog) {
             self.all[wire].refuse(chance);
         }
+    }
+
+    /// Since when the server has read nothing of what a client sent it.
+    pub(super) fn unread_since(&self) -> Option<Time> {
+        let wires = self.lively.iter().map(|&wire| &self.all[wire]).filter(|wire| !wire.left);
+        wires.filter_map(|wire| wire.to_server.unread_since()).min()
     }
 
     pub(super) fn next_due(&self, now: Time) -> Option<Time> {

@@ -39,15 +39,28 @@ impl<T> Tap<T> {
 
     fn forget(&mut self, id: ConnectionId) {
         let Some(address) = self.addresses.remove(&id) else { return };
-        let places = &mut self.shared.lock().places;
-        if places.get(&address) == Some(&(self.index, id)) {
-            places.remove(&address);
+        let mut world = self.shared.lock();
+        world.open -= 1;
+        if world.places.get(&address) == Some(&(self.index, id)) {
+            world.places.remove(&address);
         }
+    }
+}
+
+impl<T> Drop for Tap<T> {
+    fn drop(&mut self) {
+        self.shared.lock().open -= self.addresses.len();
     }
 }
 
 impl<T: Transport> Transport for Tap<T> {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut world = self.shared.lock();
+        if world.refreshes.iter().any(|&(index, _)| index == self.index) {
+            return Poll::Ready(Ok(()));
+        }
+        world.refresher = Some(context.waker().clone());
+        drop(world);
         self.transport.poll_ready(context)
     }
 
@@ -57,11 +70,19 @@ impl<T: Transport> Transport for Tap<T> {
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
         let Self { transport, index, shared, addresses } = self;
+        let mut world = shared.lock();
+        if let Some(place) = world.refreshes.iter().position(|&(at, _)| at == *index)
+            && let Some((_, id)) = world.refreshes.remove(place)
+        {
+            return Ok(Some(ConnectionEvent::Refreshed { id }));
+        }
+        drop(world);
         let event = transport.next(now)?;
         match event {
             Some(ConnectionEvent::Opened { id, address, .. }) => {
                 addresses.insert(id, address);
                 let world = &mut *shared.lock();
+                world.open += 1;
                 world.places.insert(address, (*index, id));
                 if let Some(ledger) = &mut world.ledger {
                     ledger.open((*index, id));
@@ -74,8 +95,8 @@ impl<T: Transport> Transport for Tap<T> {
         Ok(event)
     }
 
-    fn admit(&mut self, now: Time, admission: Admission) {
-        if admission == Admission::Ignored {
+    fn admit(&mut self, now: Time, admission: Option<Admission>) {
+        if admission == Some(Admission::Ignored) {
             self.shared.lock().chance.traffic.refused -= 1;
         }
         self.transport.admit(now, admission);
@@ -85,6 +106,7 @@ impl<T: Transport> Transport for Tap<T> {
         let id = self.transport.adopt(now, link, address)?;
         self.addresses.insert(id, address);
         let world = &mut *self.shared.lock();
+        world.open += 1;
         world.places.insert(address, (self.index, id));
         if let Some(ledger) = &mut world.ledger {
             ledger.adopt((self.index, id), address);
@@ -94,6 +116,13 @@ impl<T: Transport> Transport for Tap<T> {
 
     fn processed(&mut self, now: Time, id: ConnectionId, progress: Progress) {
         self.transport.processed(now, id, progress);
+    }
+
+    fn pause(&mut self, now: Time, id: ConnectionId, until: Time) {
+        if self.index == DATAGRAMS {
+            self.shared.lock().chance.traffic.refused += 1;
+        }
+        self.transport.pause(now, id, until);
     }
 
     fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes) {

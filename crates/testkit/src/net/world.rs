@@ -1,15 +1,18 @@
 //! The state of the simulated network, shared by all ends.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
 };
 
 use netcore::Time;
 use netshell::ConnectionId;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+
+use crate::machine::SimulatedClock;
 
 use super::{
     arrived::Arrived,
@@ -30,36 +33,58 @@ pub(super) struct World {
     pub(super) lines: Lines,
     // The server's transport and connection for each address.
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
+    // The number of open connections of all transports.
+    pub(super) open: usize,
+    // Connections whose clients want to be told everything again, and who waits for them.
+    pub(super) refreshes: VecDeque<(usize, ConnectionId)>,
+    pub(super) refresher: Option<Waker>,
+    // What has arrived at clients, in order.
+    arrived: Vec<(SocketAddr, Arrived)>,
+    // The next arrival, as far as it was known when the server began to work.
+    due: Option<Time>,
     // What the server sent, if it is recorded.
     pub(super) ledger: Option<Ledger>,
 }
 
 impl World {
     /// The time of the next arrival.
-    pub(super) fn next_due(&self) -> Option<Time> {
-        [self.post.next_due(), self.wires.next_due(self.chance.now), self.lines.next_due(self.chance.now)]
-            .into_iter()
-            .flatten()
-            .min()
+    pub(super) fn next_due(&mut self) -> Option<Time> {
+        let now = self.chance.now;
+        let waiting = (!self.arrived.is_empty()).then_some(now);
+        let due = [self.post.next_due(), self.wires.next_due(now), self.lines.next_due(now), waiting];
+        self.due = due.into_iter().flatten().min();
+        self.due
     }
 
-    /// Processes all arrivals that are due. Returns what arrives at clients, in order.
+    /// Processes all arrivals that are due. Returns what has arrived at clients, in order.
     pub(super) fn arrive(&mut self) -> Vec<(SocketAddr, Arrived)> {
-        let mut arrived = vec![];
-        self.post.arrive(&mut self.chance, &mut arrived);
-        self.wires.arrive(&mut self.chance, &mut arrived);
-        self.lines.arrive(&mut self.chance, &mut arrived);
-        arrived
+        self.due = None;
+        let Self { chance, post, wires, lines, places, arrived, .. } = self;
+        post.arrive(chance, |address| places.contains_key(&address), arrived);
+        wires.arrive(chance, arrived);
+        lines.arrive(chance, arrived);
+        std::mem::take(arrived)
+    }
+
+    /// While the server works: processes the arrivals that have become due since it began.
+    pub(super) fn land(&mut self) {
+        if self.due.is_some_and(|due| due <= self.chance.now) {
+            self.arrived = self.arrive();
+            self.next_due();
+        }
     }
 }
 
 /// A handle on the network, shared with the simulated sockets of the server.
 #[derive(Debug, Clone)]
-pub(super) struct Shared(Arc<Mutex<World>>);
+pub(super) struct Shared {
+    world: Arc<Mutex<World>>,
+    clock: SimulatedClock,
+}
 
 impl Shared {
-    pub(super) fn new(seed: u64, conditions: Conditions) -> Self {
-        Self(Arc::new(Mutex::new(World {
+    pub(super) fn new(seed: u64, clock: SimulatedClock, conditions: Conditions) -> Self {
+        let world = World {
             chance: Chance {
                 now: Time::ZERO,
                 rng: Pcg64::seed_from_u64(seed),
@@ -71,12 +96,20 @@ impl Shared {
             wires: Wires::default(),
             lines: Lines::default(),
             places: BTreeMap::new(),
+            open: 0,
+            refreshes: VecDeque::new(),
+            refresher: None,
+            arrived: vec![],
+            due: None,
             ledger: None,
-        })))
+        };
+        Self { world: Arc::new(Mutex::new(world)), clock }
     }
 
-    /// Everything runs in one thread, so this never blocks.
+    /// The network at the current time. Everything runs in one thread, so this never blocks.
     pub(super) fn lock(&self) -> MutexGuard<'_, World> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        world.chance.now = self.clock.world_now();
+        world
     }
 }

@@ -1,10 +1,10 @@
 //! Properties of the journal reader.
 
-use std::io::Cursor;
+use std::{path::Path, sync::Arc};
 
 use crc32fast::Hasher;
 use journal::{Entry, Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
-use netcore::{Gone, Leave, Link, Outbox, Recorded, Role, Room, RoomInput};
+use netcore::{Gone, Input, Leave, Link, Outbox, Recorded, Role, Room};
 
 use super::assert_printable;
 use crate::disk::SimulatedDisk;
@@ -77,33 +77,33 @@ fn assert_whole(bytes: &[u8]) {
 // Replays it as far as possible, and resumes it if possible.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     replay::<E>(head, bytes);
-    let resumable = match Resumable::<E>::read(Cursor::new(bytes), bytes.len() as u64) {
+    let (disk, journal) = (SimulatedDisk::new(), Path::new("/games/fuzz.journal"));
+    disk.put(journal, bytes.to_vec());
+    let resumable = match Resumable::<E>::open(&disk, journal) {
         Ok(resumable) => resumable,
         Err(error) => return assert_printable(error.to_string().as_bytes()),
     };
     let (mut now, peers, next) = (resumable.time, resumable.peers.clone(), resumable.next_peer);
-    let disk = SimulatedDisk::new();
-    disk.replace(bytes.to_vec());
     let scribe = Scribe::by_hand();
-    let writing = Writing { scribe: scribe.clone(), sync: SyncPolicy::Always, max: 1 << 30 };
-    let (mut room, _, end) =
-        resumable.resume(&writing, disk.clone(), "fuzz".to_owned()).expect("memory can be written");
+    let writing =
+        Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync: SyncPolicy::Always, max: 1 << 30 };
+    let (mut room, _, end) = resumable.resume(&writing).expect("memory can be written");
     let mut out = Outbox::new();
     for peer in peers.iter().filter(|peer| peer.link != Link::Datagram) {
-        room.input(now, RoomInput::Disconnected { peer: peer.peer, why: Gone::Interrupted }, &mut out);
+        room.input(now, Input::Disconnected { peer: peer.peer, why: Gone::Interrupted }, &mut out);
     }
-    let newcomer = RoomInput::Connected { peer: next, role: Role::Player, link: Link::Stream, address: "[::1]:1" };
+    let newcomer = Input::Connected { peer: next, role: Role::Player, link: Link::Stream, address: "[::1]:1".into() };
     room.input(now, newcomer, &mut out);
     for _ in 0..DEADLINES {
         let Some(due) = room.deadline() else { break };
         now = now.max(due);
-        room.input(now, RoomInput::Elapsed, &mut out);
+        room.input(now, Input::Elapsed, &mut out);
     }
-    room.input(now, RoomInput::Stop(Leave::Over), &mut out);
+    room.input(now, Input::Stop(Leave::Over), &mut out);
     out.drain().for_each(drop);
     end.close();
     while scribe.write() || scribe.keep() {}
-    assert_whole(&disk.written());
+    assert_whole(&disk.written(journal));
 }
 
 // Replays record by record, even if the match cannot be resumed.

@@ -42,15 +42,15 @@ pub fn client_message(bytes: &[u8]) {
             assert!(name.as_str().bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{name:?}");
         }
     }
-    let whole = Mastermind::decode(&mut Decoder::default(), &mut BytesMut::from(bytes), Framing::Whole);
+    let whole = Mastermind::decode(&mut Decoder, bytes, Framing::Whole);
     assert_eq!(whole.is_err(), bytes.len() > MAX_MESSAGE);
     // The same lines, all at once and byte by byte.
     let read = |piece: usize| {
-        let (mut decoder, mut buffer, mut all) = (Decoder::default(), BytesMut::new(), vec![]);
+        let (mut decoder, mut buffer, mut all) = (Decoder, BytesMut::new(), vec![]);
         for piece in bytes.chunks(piece) {
             buffer.extend_from_slice(piece);
             loop {
-                match Mastermind::decode(&mut decoder, &mut buffer, Framing::Stream) {
+                match Mastermind::take(&mut decoder, &mut buffer) {
                     Ok(Some(line)) => all.push(line),
                     Ok(None) => break,
                     Err(_) => return all,

@@ -1,29 +1,23 @@
-//! Crashes and restarts of the simulated server.
+//! Crashes and restarts of the simulated process.
 
-use std::{fmt::Debug, net::SocketAddr, time::Duration};
+use std::{fmt::Debug, io, net::SocketAddr, path::Path, time::Duration};
 
-use journal::{Parts, Resumable, ResumeError, Scribe, SyncPolicy};
-use netcore::{Client, Hosted, Recorded};
+use journal::{Parts, Resumable, ResumeError, SyncPolicy};
+use netcore::{Client, Engine, Hosted, Recorded, Room, probe};
 use rand::RngExt;
 
 use super::{
-    Game, MILLISECOND, Next, SECOND, Simulation, injected,
-    oracle::{Survived, check_delivered, check_files, is_damaged_and_cut},
-    report::InjectedBug,
+    Game, HANG, MILLISECOND, Match, Next, SECOND, Simulation,
+    oracle::{Survived, Written, arrivals_left, check_delivered, is_damaged_and_cut},
+    start_over,
 };
 use crate::{
-    disk::{Crash, Fault},
+    disk::{Crash, SimulatedDisk},
     net::Restart,
 };
 
 /// A peer that was closed this shortly before a crash receives its last messages again.
 const FAREWELL: Duration = SECOND;
-
-/// A match that can be resumed.
-pub(super) struct Restartable<E: Recorded> {
-    resumable: Resumable<E>,
-    forked: bool,
-}
 
 impl<E, C, G> Simulation<E, C, G>
 where
@@ -35,26 +29,23 @@ where
 {
     // Stopped by a signal, and started again.
     pub(super) fn suspend(&mut self) -> Next {
-        self.report.suspends += 1;
-        if !self.end.is_open() {
-            return Next::Continue;
+        self.report.count("stopped to be resumed");
+        for each in self.matches.iter_mut().filter(|each| !each.over && each.end.is_open()) {
+            each.net.suspend();
         }
-        self.net.suspend();
-        let until = self.net.now().plus(30 * SECOND);
-        while self.net.is_up() && self.net.now() < until {
-            self.net.step(self.net.now().plus(10 * MILLISECOND));
-            while self.writing.scribe.write() {
-                if self.disk.is_dead() {
-                    return self.crash_randomly();
-                }
+        // It is killed if it takes too long.
+        let until = self.random_time_within(2 * HANG);
+        let mut closed = false;
+        while self.now() < until && !self.disk.is_dead() {
+            self.step(self.now().plus(10 * MILLISECOND).min(until));
+            let stopping = self.matches.iter().filter(|each| !each.over && each.end.is_open());
+            if !closed && stopping.clone().all(|each| !each.net.is_up()) {
+                closed = true;
+                self.matches.iter().for_each(|each| each.end.close());
             }
-            self.net.poke();
-        }
-        assert!(!self.net.is_up(), "the server does not stop");
-        self.end.close();
-        while self.writing.scribe.write() {
-            if self.disk.is_dead() {
-                return self.crash_randomly();
+            if closed && self.matches.iter().all(|each| each.end.finish(Duration::ZERO)) {
+                self.report.count("stopped in time");
+                break;
             }
         }
         self.crash_randomly()
@@ -68,78 +59,110 @@ where
             _ => 90 * SECOND,
         };
         let until = self.random_time_within(down);
-        match self.crash(how) {
-            // The network continues without the server.
-            None => Next::End,
-            Some(mut ready) => loop {
-                while self.net.now() < until {
-                    let next = self.game.wake().map_or(until, |wake| wake.min(until));
-                    self.net.step(next);
-                    self.game.step(&mut self.net);
+        let mut ready = self.crash(how);
+        loop {
+            if ready.is_empty() {
+                return Next::End;
+            }
+            // The networks continue without the server.
+            while self.now() < until {
+                self.step(until);
+            }
+            // It may be killed while it is being resumed.
+            if self.rng.random_range(0..6) == 0 {
+                let death = self.draw_death(60);
+                self.disk.set_fault(Some(death));
+            }
+            if self.restart(ready) {
+                for each in &mut self.matches {
+                    let forked = std::mem::take(&mut each.forked);
+                    self.report.count("resumed");
+                    self.report.add_to("resumed without something that was lost", u64::from(forked));
+                    each.game.resumed(&mut each.net, forked);
+                    each.game.step(&mut each.net);
                 }
-                // It may be killed while it is being resumed.
-                if self.rng.random_range(0..8) == 0 {
-                    let die = self.rng.random_range(0..3);
-                    self.disk.set_fault(Some(match self.rng.random_range(0..2) {
-                        0 => Fault::DeathInWrite(self.rng.random_range(0..40)),
-                        _ => Fault::DeathInSync(die, self.rng.random_range(0..2) == 0),
-                    }));
-                }
-                let forked = ready.forked;
-                if self.restart(ready) {
-                    self.report.resumes += 1;
-                    self.report.forks += u64::from(forked);
-                    self.game.resumed(&mut self.net, forked);
-                    self.game.step(&mut self.net);
-                    self.plan_write();
-                    return Next::Continue;
-                }
-                let how = if self.rng.random_range(0..2) == 0 { Crash::Kill } else { Crash::PowerCut };
-                match self.crash(how) {
-                    None => return Next::End,
-                    Some(again) => ready = Restartable { forked: again.forked || forked, ..again },
-                }
-            },
+                return Next::Continue;
+            }
+            self.report.count("killed while it was being resumed");
+            let how = if self.rng.random_range(0..2) == 0 { Crash::Kill } else { Crash::PowerCut };
+            ready = self.crash(how);
         }
     }
 
-    // Ends the server and checks what it left. `None` if the journal cannot be resumed.
-    pub(super) fn crash(&mut self, how: Crash) -> Option<Restartable<E>> {
-        match how {
-            Crash::Kill => self.report.kills += 1,
-            Crash::PowerCut => self.report.power_cuts += 1,
+    // Ends the process and checks what it left. Returns the matches that can be resumed, in order, and forgets the others.
+    pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<E>> {
+        self.report.count(match how {
+            Crash::Kill => "killed",
+            Crash::PowerCut => "power cut",
+        });
+        for each in &mut self.matches {
+            each.net.crash(how);
         }
-        let (written, synced) = (self.disk.written(), self.disk.synced());
-        // It may have been given up without being able to mark that on the disk.
-        let given_up = !self.end.is_open() && (self.faulty || self.write_at.is_some());
-        self.net.crash(how);
+        self.disk.kill();
+        self.scribes.kill();
+        let struck = self.dishonest;
+        let before: Vec<Written> = if struck {
+            vec![]
+        } else {
+            self.matches.iter().map(|each| Written::look(&self.disk, &each.journal)).collect()
+        };
+        let certain = self.disk.certain();
         self.disk.crash(how, &mut self.rng);
-        let faulty = std::mem::take(&mut self.faulty);
-        self.write_at = None;
-        if faulty && is_damaged_and_cut(&self.disk.written()) {
+        if struck {
+            for each in &self.matches {
+                let rejected = examine::<E, C, G>(each, &certain, &self.disk);
+                self.report.count(if rejected {
+                    "dishonest disks found out"
+                } else {
+                    "dishonest disks without effect"
+                });
+            }
+            for each in std::mem::take(&mut self.matches) {
+                self.count_traffic(&each);
+            }
+            return vec![];
+        }
+        self.faulty = false;
+        let forgetful = std::mem::take(&mut self.forgetful);
+        let (mut ready, mut kept) = (vec![], vec![]);
+        for (mut each, written) in std::mem::take(&mut self.matches).into_iter().zip(before) {
+            if let Some(resumable) = self.check(&mut each, how, &written, forgetful) {
+                ready.push(resumable);
+                kept.push(each);
+            } else {
+                self.count_traffic(&each);
+            }
+        }
+        self.matches = kept;
+        ready
+    }
+
+    // `None` if the journal cannot be resumed.
+    fn check(
+        &mut self,
+        each: &mut Match<E, C, G>,
+        how: Crash,
+        before: &Written,
+        forgetful: bool,
+    ) -> Option<Resumable<E>> {
+        let (disk, journal) = (&self.disk, &each.journal);
+        if forgetful && is_damaged_and_cut(disk, journal) {
             // Data of a failed sync was lost, and the journal had been given up because of that.
-            let (reader, length) = self.disk.reader();
-            assert!(Resumable::<E>::read(reader, length).is_err(), "a damaged journal is resumed");
-            self.report.cut += 1;
+            let resumed = Resumable::<E>::open(disk, journal);
+            assert!(resumed.is_err(), "a damaged journal is resumed");
+            self.report.count("journals cut");
             return None;
         }
-        check_files(&written, &synced, &self.disk.written());
-        if self.injected == Some(InjectedBug::LostArrival) {
-            self.disk.replace(injected::leave_one_out::<E>(&self.disk.written(), &mut self.rng));
-        }
-        let strict = how == Crash::Kill || self.writing.sync == SyncPolicy::Always;
-        let survived: Survived = check_delivered(&self.net, &self.disk.written(), strict, given_up);
-        self.report.frames += survived.frames;
-        self.report.snapshots += survived.snapshots;
-        let (reader, length) = self.disk.reader();
-        let resumable = Resumable::<E>::read(reader, length);
+        before.compare(how, disk, journal);
+        let strict = (how == Crash::Kill || self.writing.sync == SyncPolicy::Always) && !each.forked;
+        let survived: Survived = check_delivered(&each.net, disk, journal, strict);
+        self.report.add_to("frames compared", survived.frames);
+        self.report.add_to("snapshots", survived.snapshots);
+        self.report.add_to("segments", survived.segments);
+        let resumable = Resumable::<E>::open(disk, journal);
         if survived.cut {
-            self.report.cut += 1;
+            self.report.count("journals cut");
             assert!(matches!(resumable, Err(ResumeError::Cut)), "a journal that was cut is resumed");
-            return None;
-        }
-        if survived.beyond {
-            self.report.unmarked += 1;
             return None;
         }
         let resumable = match resumable {
@@ -157,31 +180,57 @@ where
                     "{peer:?} receives no farewell"
                 );
             } else {
-                self.report.unheard += 1;
+                self.report.count("last words too old to be repeated");
             }
         }
-        self.net.set_expected(survived.expected);
-        Some(Restartable { resumable, forked: survived.forked })
+        each.net.set_expected(survived.expected);
+        each.forked |= survived.forked;
+        each.ever_forked |= survived.forked;
+        Some(resumable)
     }
 
     // Restarts the server. Returns `false` if it is killed meanwhile.
-    fn restart(&mut self, Restartable { resumable, .. }: Restartable<E>) -> bool {
-        self.writing.scribe = Scribe::by_hand();
-        let (at, next_peer, peers) = (resumable.time, resumable.next_peer, resumable.peers.clone());
-        let farewells = resumable.farewells.iter().map(|farewell| {
-            let address: SocketAddr = farewell.peer.address.parse().expect("an address of the simulated network");
-            (address, farewell.frames.clone())
-        });
-        let farewells = farewells.collect();
-        let parts: std::io::Result<Parts<E>> =
-            resumable.resume(&self.writing, self.disk.clone(), "simulated".to_owned());
-        if self.disk.is_dead() {
-            return false;
+    fn restart(&mut self, ready: Vec<Resumable<E>>) -> bool {
+        start_over(&mut self.scribes, &mut self.writing, &self.disk);
+        for (each, resumable) in self.matches.iter_mut().zip(ready) {
+            let (at, next_peer, peers) = (resumable.time, resumable.next_peer, resumable.peers.clone());
+            let farewells = resumable.farewells.iter().map(|farewell| {
+                let address: SocketAddr = farewell.peer.address.parse().expect("an address of the simulated network");
+                (address, farewell.frames.clone())
+            });
+            let farewells = farewells.collect();
+            let parts: io::Result<Parts<E>> = resumable.resume(&self.writing);
+            if self.disk.is_dead() {
+                return false;
+            }
+            let (room, hold, end) = parts.expect("the disk is sound");
+            each.end = end;
+            each.over = false;
+            each.net.resume(Restart { room, hold, at, next_peer, peers, farewells });
         }
-        let (room, hold, end) = parts.expect("the disk is sound");
-        self.end = end;
         self.disk.set_fault(None);
-        self.net.resume(Restart { room, hold, at, next_peer, peers, farewells });
         true
     }
+}
+
+// Checks what a disk that loses and changes data has left of a journal: it is refused, or leads to a state that the match
+// had, and has all that is certain. Returns whether it is refused.
+fn examine<E, C, G>(each: &Match<E, C, G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> bool
+where
+    E: Recorded + Engine,
+    Hosted<E>: Send + Sync + 'static,
+    C: Client,
+    C::Error: Debug,
+{
+    let journal: &Path = &each.journal;
+    let left = arrivals_left(disk, journal);
+    let resumable = Resumable::<E>::open(disk, journal);
+    let Ok(resumable) = resumable else { return true };
+    let had = each.net.had(resumable.room().digest());
+    assert!(had, "a disk that lies leads to a state that the match never had");
+    if let (Some(left), Some(certain)) = (&left, arrivals_left(certain, journal)) {
+        assert!(left.starts_with(&certain), "a disk that lies loses what is certain, and nobody says so");
+    }
+    probe::mark("resumed in spite of a disk that lies");
+    left.is_none()
 }

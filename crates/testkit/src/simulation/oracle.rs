@@ -1,12 +1,15 @@
 //! Checks the state after a crash.
 
-use std::{collections::BTreeMap, fmt::Debug};
+use std::{collections::BTreeMap, fmt::Debug, path::Path};
 
 use bytes::Bytes;
-use journal::{Arrival, ArrivalKind, Entry, Note, Peer, ReadError, Reader, Replay, Resumable, State};
-use netcore::{Client, Gone, Hosted, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
+use journal::{Arrival, Entry, Journal, Note, Peer, ReadError, Reader, Replay, Resumable, Source, State};
+use netcore::{Client, Gone, Hosted, Input, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
 
-use crate::net::{Delivered, Net, bytes_of};
+use crate::{
+    disk::{Crash, SimulatedDisk},
+    net::{Delivered, Net, bytes_of},
+};
 
 /// The result of replaying a journal after a crash.
 #[derive(Debug)]
@@ -14,8 +17,6 @@ use crate::net::{Delivered, Net, bytes_of};
 pub(super) struct Survived {
     /// It was given up and is marked so.
     pub(super) cut: bool,
-    /// It was given up without being marked: messages were delivered that are not in it.
-    pub(super) beyond: bool,
     /// The match had ended.
     pub(super) over: bool,
     /// Messages were delivered that are not in it, which is permitted after a power cut.
@@ -23,6 +24,7 @@ pub(super) struct Survived {
     /// Number of frames that were delivered.
     pub(super) frames: u64,
     pub(super) snapshots: u64,
+    pub(super) segments: u64,
     /// Peers that were closed before everything was delivered to them.
     pub(super) interrupted: Vec<Interrupted>,
     /// What counts as delivered once the server is resumed: peers that received less are updated.
@@ -39,13 +41,34 @@ pub(super) struct Interrupted {
     pub(super) missing: Vec<Bytes>,
 }
 
-fn reader(bytes: &[u8]) -> Reader<&[u8]> {
-    Reader::new(bytes, bytes.len() as u64).unwrap_or_else(|error| panic!("the journal: {error}"))
+fn open(disk: &SimulatedDisk, journal: &Path) -> Reader<Source> {
+    let opened = Journal::open_on(disk, journal).and_then(|journal| journal.reader());
+    opened.unwrap_or_else(|error| panic!("the journal: {error}"))
+}
+
+// Of a long match only the end is kept. The simulated disk remembers the rest.
+fn open_whole(disk: &SimulatedDisk, journal: &Path) -> Reader<Source> {
+    let reader = open(disk, journal);
+    if reader.segment() == 1 {
+        return reader;
+    }
+    let reader = open(&with_oldest(disk, journal, reader.segment()), journal);
+    assert_eq!(reader.segment(), 1, "a segment is missing");
+    reader
+}
+
+// The disk with the segments before this one, which were too old to be kept.
+fn with_oldest(disk: &SimulatedDisk, journal: &Path, first: u32) -> SimulatedDisk {
+    disk.with_removed(|path| {
+        (1..first).any(|number| {
+            if number == 1 { path == journal } else { path == journal.with_extension(format!("{number}.journal")) }
+        })
+    })
 }
 
 // The arrivals in a journal. If it was given up because of a failed sync, earlier bytes may be missing.
-fn arrivals(bytes: &[u8]) -> Vec<Entry> {
-    let (mut reader, mut arrivals) = (reader(bytes), vec![]);
+fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
+    let mut arrivals = vec![];
     loop {
         match reader.next() {
             Ok(Some(entry @ Entry::Arrival(_))) => arrivals.push(entry),
@@ -57,9 +80,24 @@ fn arrivals(bytes: &[u8]) -> Vec<Entry> {
     }
 }
 
+/// All arrivals of a journal, if it can be read from its beginning to its end.
+pub(super) fn arrivals_left(disk: &SimulatedDisk, journal: &Path) -> Option<Vec<Entry>> {
+    let read = |disk: &SimulatedDisk| Journal::open_on(disk, journal).and_then(|journal| journal.reader()).ok();
+    let first = read(disk)?.segment();
+    let mut reader = read(&with_oldest(disk, journal, first))?;
+    if reader.segment() > 1 {
+        return None;
+    }
+    let mut arrivals = vec![];
+    while let Some(entry) = reader.next().ok()? {
+        arrivals.extend(matches!(entry, Entry::Arrival(_)).then_some(entry));
+    }
+    Some(arrivals)
+}
+
 /// Whether a journal that was given up is damaged before its end.
-pub(super) fn is_damaged_and_cut(bytes: &[u8]) -> bool {
-    let mut reader = reader(bytes);
+pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
+    let mut reader = open(disk, journal);
     loop {
         match reader.next() {
             Ok(Some(_)) => {}
@@ -69,28 +107,50 @@ pub(super) fn is_damaged_and_cut(bytes: &[u8]) -> bool {
     }
 }
 
-/// Checks that nothing synced is lost and nothing is there that was not written.
-pub(super) fn check_files(written: &[u8], synced: &[u8], left: &[u8]) {
-    let (written, synced, left) = (arrivals(written), arrivals(synced), arrivals(left));
-    assert!(left.starts_with(&synced), "{} arrivals were synced, {} are left", synced.len(), left.len());
-    assert!(written.starts_with(&left), "of {} arrivals {} are left, but others", written.len(), left.len());
+/// The arrivals in a journal before a crash: those that were written, and those that survive a power cut for certain.
+pub(super) struct Written {
+    all: Vec<Entry>,
+    certain: Vec<Entry>,
+    // It was being cut: a power cut may take the mark away, and leave records that it left out.
+    cut: bool,
 }
 
-// Replays a journal from its beginning and counts its snapshots.
+impl Written {
+    /// Looks before the crash, as another process.
+    pub(super) fn look(disk: &SimulatedDisk, journal: &Path) -> Self {
+        assert!(disk.certain().has_had(journal), "the journal has a name that a power cut takes away");
+        let living = disk.other_process();
+        let last = Journal::open_on(&living, journal).and_then(|journal| journal.last());
+        let cut = last.is_ok_and(|last| last.state() == State::Cut);
+        let certain = arrivals(open_whole(&disk.certain(), journal));
+        Self { all: arrivals(open_whole(&living, journal)), certain, cut }
+    }
+
+    /// Checks that nothing is lost that is certain, and nothing is there that was not written.
+    pub(super) fn compare(&self, how: Crash, disk: &SimulatedDisk, journal: &Path) {
+        let left = arrivals(open_whole(disk, journal));
+        let (all, certain) = (&self.all, &self.certain);
+        assert!(left.starts_with(certain), "{} arrivals were synced, {} are left", certain.len(), left.len());
+        let is_part = all.starts_with(&left) || (self.cut && left.starts_with(all));
+        assert!(is_part, "of {} arrivals {} are left, but others", all.len(), left.len());
+        assert!(how == Crash::PowerCut || all.len() == left.len(), "the server was killed, and an arrival is gone");
+    }
+}
+
+// Replays a journal from the first state that is left, and counts its snapshots and segments.
 fn replay<E: Recorded>(
-    journal: &[u8],
+    mut reader: Reader<Source>,
     mut look: impl FnMut(&Hosted<E>, &Arrival),
-) -> (Replay<E>, Expected, u64, State) {
-    let mut reader = reader(journal);
+) -> (Replay<E>, Expected, (u64, u64), State) {
     let mut replay = Replay::<E>::start(reader.head()).unwrap_or_else(|error| panic!("the journal: {error}"));
     let (mut expected, mut out, mut snapshots) = (Expected::default(), Outbox::new(), 0);
     while let Some(entry) = reader.next().unwrap_or_else(|error| panic!("the journal: {error}")) {
         match entry {
             Entry::Arrival(arrival) => {
-                expected.arrive(&arrival.kind);
+                expected.arrive(&arrival.input);
                 let applied = replay.apply(&arrival, &mut out);
                 applied.unwrap_or_else(|error| panic!("the journal: {error}: {arrival:?}"));
-                expected.apply(arrival.time, &arrival.kind, &mut out);
+                expected.apply(arrival.time, &arrival.input, &mut out);
                 look(replay.room(), &arrival);
             }
             Entry::Note(Note::Mark(mark)) => {
@@ -100,30 +160,31 @@ fn replay<E: Recorded>(
             Entry::Note(_) => {}
         }
     }
-    (replay, expected, snapshots, reader.state())
+    (replay, expected, (snapshots, u64::from(reader.segment())), reader.state())
 }
 
 /// Replays a journal from its beginning, and checks that the match had every state and that what was delivered to each
 /// peer is a prefix of what the replay sends.
-pub(super) fn check_delivered<E, C>(net: &Net<E, C>, left: &[u8], strict: bool, given_up: bool) -> Survived
+pub(super) fn check_delivered<E, C>(net: &Net<E, C>, disk: &SimulatedDisk, journal: &Path, strict: bool) -> Survived
 where
     E: Recorded,
     Hosted<E>: Send + Sync + 'static,
     C: Client,
     C::Error: Debug,
 {
-    let (replay, expected, snapshots, state) = replay::<E>(left, |room, arrival| {
+    let reader = open_whole(disk, journal);
+    let (replay, expected, (snapshots, segments), state) = replay::<E>(reader, |room, arrival| {
         assert!(net.had(room.digest()), "the match never had the state after {arrival:?}");
     });
     let cut = state == State::Cut;
     let delivered = net.delivered();
     let mut survived = Survived {
         cut,
-        beyond: false,
         over: replay.room().outcome().is_some(),
         forked: false,
         frames: delivered.values().map(|frames| frames.len() as u64).sum(),
         snapshots,
+        segments,
         interrupted: vec![],
         expected: Delivered::new(),
         digest: replay.room().digest(),
@@ -143,8 +204,7 @@ where
             delivered.len(),
             expected[at].escape_ascii().to_string(),
         );
-        if cut || given_up {
-            survived.beyond = true;
+        if cut {
             continue;
         }
         assert!(
@@ -170,8 +230,9 @@ where
 
 /// Everything that a match sends to each peer until its journal ends, according to a replay. Panics if the journal is
 /// damaged or cannot be replayed.
-pub fn expected_deliveries<E: Recorded>(journal: &[u8]) -> Delivered {
-    replay::<E>(journal, |_, _| {}).1.delivered
+pub fn expected_deliveries<E: Recorded>(journal: &Journal) -> Delivered {
+    let reader = journal.reader().unwrap_or_else(|error| panic!("the journal: {error}"));
+    replay::<E>(reader, |_, _| {}).1.delivered
 }
 
 impl Survived {
@@ -192,13 +253,13 @@ struct Expected {
 }
 
 impl Expected {
-    fn arrive(&mut self, what: &ArrivalKind) {
-        if let ArrivalKind::Connected(peer) = what {
-            self.present.insert(peer.peer, peer.link);
+    fn arrive(&mut self, input: &Input<'_, Bytes>) {
+        if let Input::Connected { peer, link, .. } = input {
+            self.present.insert(*peer, *link);
         }
     }
 
-    fn apply(&mut self, now: Time, what: &ArrivalKind, out: &mut Outbox) {
+    fn apply(&mut self, now: Time, input: &Input<'_, Bytes>, out: &mut Outbox) {
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => self.one(peer, &frame),
@@ -216,7 +277,7 @@ impl Expected {
                 Output::Event(_) => {}
             }
         }
-        if let ArrivalKind::Disconnected { peer, why } = what
+        if let Input::Disconnected { peer, why } = input
             && *why != Gone::Left
         {
             self.present.remove(peer);

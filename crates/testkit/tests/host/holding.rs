@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use netcore::{Gone, Leave, Outcome, Time};
-use netshell::{Host, MAX_HELD, MAX_HOLD};
+use netshell::{Host, MAX_HELD, SLOW_HOLD};
 use testkit::net::EventRecorder;
 
 use super::{BULK, Gate, NOW, Parrot, Script, Told, frames, is_ready, work};
@@ -112,7 +112,7 @@ fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
     // It does not report work that it could not do.
     assert!(!is_ready(&mut host));
     script.lock().wake_at = Some(Time::ZERO);
-    assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)), "no transport wakes it, but its patience ends");
+    assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)), "no transport wakes it, but it looks whether the disk responds");
     let mut told = 0;
     for mark in 3..=102 {
         gate.reach(mark);
@@ -143,23 +143,40 @@ fn the_host_ends_only_when_nothing_is_held_back() {
 }
 
 #[test]
-fn a_hold_without_progress_is_given_up() {
+fn outputs_wait_as_long_as_it_takes() {
     let (mut host, script, gate, _) = host();
     script.say(1, "echo");
     work(&mut host);
-    assert!(script.frames().is_empty(), "held back");
-    // The process was stopped for a minute, which does not count.
-    let mut now = NOW.plus(Duration::from_secs(60));
-    let mut waited = LOOK;
-    loop {
+    let mut now = NOW;
+    for _ in 0..100 {
+        now = host.wake_at().unwrap().max(now.plus(LOOK));
         host.work(|| now).unwrap();
-        assert_eq!(gate.is_given_up(), waited >= MAX_HOLD, "after {waited:?}");
-        if gate.is_given_up() {
-            break;
-        }
-        let wake = host.wake_at().unwrap();
-        waited += wake.since(now);
-        now = wake;
+        assert!(script.frames().is_empty(), "after {now:?}");
     }
-    assert_eq!(script.frames().len(), 1, "and what it held back leaves");
+    assert!(now.since(NOW) > SLOW_HOLD);
+    gate.reach(gate.mark());
+    host.work(|| now).unwrap();
+    assert_eq!(script.frames().len(), 1);
+}
+
+#[test]
+fn a_host_whose_hold_is_full_takes_no_input() {
+    let (mut host, script, gate, _) = host();
+    gate.lock().full = true;
+    script.say(1, "echo");
+    work(&mut host);
+    assert_eq!((script.waiting(), is_ready(&mut host)), (1, false));
+    gate.lock().full = false;
+    work(&mut host);
+    assert_eq!(script.waiting(), 0);
+}
+
+#[test]
+fn a_host_whose_outputs_will_never_be_safe_sends_nothing_and_says_why() {
+    let (mut host, script, gate, _) = host();
+    script.say(1, "echo");
+    work(&mut host);
+    gate.lock().lost = true;
+    let failed = host.work(|| NOW).unwrap_err();
+    assert_eq!((failed.to_string().as_str(), script.frames().len()), ("the disk is gone", 0));
 }

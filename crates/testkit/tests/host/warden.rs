@@ -11,18 +11,20 @@ use bytes::Bytes;
 use netcore::{HostId, PeerId, Time};
 use netshell::{Farewell, Host, Observer, Removal, Warden};
 
-use super::{Parrot, Script, Told, work};
+use super::{Parrot, Script, Told, served, work};
 
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
 
 /// Refuses one host, and removes whom the test names.
 #[derive(Debug, Clone, Default)]
-struct Porter(Arc<Mutex<VecDeque<Removal>>>);
+struct Porter(Arc<Mutex<(VecDeque<Removal>, Option<Waker>)>>);
 
 impl Porter {
     fn remove(&self, removal: Removal) {
-        self.0.lock().unwrap().push_back(removal);
+        let mut state = self.0.lock().unwrap();
+        state.0.push_back(removal);
+        state.1.take().into_iter().for_each(Waker::wake);
     }
 }
 
@@ -31,8 +33,13 @@ impl Warden for Porter {
         HostId::from(address) != HostId::of(BOB)
     }
 
-    fn poll_removal(&mut self, _: &mut Context<'_>) -> Poll<Removal> {
-        self.0.lock().unwrap().pop_front().map_or(Poll::Pending, Poll::Ready)
+    fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal> {
+        let mut state = self.0.lock().unwrap();
+        if let Some(removal) = state.0.pop_front() {
+            return Poll::Ready(removal);
+        }
+        state.1 = Some(context.waker().clone());
+        Poll::Pending
     }
 }
 
@@ -56,13 +63,6 @@ fn host() -> (Host, Script, Porter, Present) {
     (host.with_transport(script.clone()), script, porter, present)
 }
 
-// Has the host look for removals, and does all that follows.
-fn look(host: &mut Host) {
-    while host.poll_ready(&mut Context::from_waker(Waker::noop())).is_ready() {
-        work(host);
-    }
-}
-
 fn frame(id: u64, text: &str) -> (u64, Told) {
     (id, Told::Frame(text.into()))
 }
@@ -81,22 +81,25 @@ fn a_refused_address_never_reaches_the_room() {
 
 #[test]
 fn a_peer_that_is_removed_is_told_so_and_has_left_for_the_room() {
-    let (mut host, script, porter, present) = host();
+    let (host, script, porter, present) = host();
+    let mut server = served(host);
     for (id, address) in [(1, ANN), (2, "10.0.0.3:1"), (3, "10.0.0.1:5001")] {
         script.open(id, address);
     }
-    work(&mut host);
+    while server.run() {}
     script.told();
     let farewell = Farewell { stream: Bytes::from_static(b"out\n"), whole: Bytes::from_static(b"out") };
     porter.remove(Removal::Peer(PeerId(1), Some(farewell)));
     porter.remove(Removal::Peer(PeerId(9), None));
-    look(&mut host);
+    while server.run() {}
     let told = script.told();
     let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Told::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
     // All of a host.
     porter.remove(Removal::Host(HostId::of(ANN), None));
-    look(&mut host);
-    assert_eq!((host.peers(), script.told().iter().filter(|(_, told)| *told == Told::Closed).count()), (0, 2));
+    while server.run() {}
+    assert_eq!(script.told().iter().filter(|(_, told)| *told == Told::Closed).count(), 2);
+    assert_eq!(*present.0.lock().unwrap(), []);
+    server.check_sleepers();
 }

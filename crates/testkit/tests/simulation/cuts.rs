@@ -1,20 +1,23 @@
 //! Journals of short matches, truncated at every byte.
 
-use std::{fmt::Debug, io::Cursor, time::Duration};
+use std::{fmt::Debug, path::Path, sync::Arc, time::Duration};
 
-use journal::{Head, MAX_SIZE, ReadError, Resumable, ResumeError, Scribe, SyncPolicy, Writing};
+use journal::{Head, Journal, MAX_SIZE, ReadError, Resumable, ResumeError, Scribe, SyncPolicy, Writing};
 use netcore::{Client, Hosted, Recorded, Room, Time};
 use testkit::{
     disk::{Fault, SimulatedDisk},
-    net::{Conditions, Net},
+    net::{Conditions, Delivered, Net},
     seeds::for_each_seed,
     simulation::{Game, expected_deliveries},
 };
 
 use super::{blackjack::Blackjack, nuggets::Nuggets, robots::Robots};
 
+/// The name of every journal.
+const JOURNAL: &str = "/games/match.journal";
+
 /// Plays until `until`, or until the server dies in a sync.
-fn play<E, C, G>(seed: u64, sync: SyncPolicy, until: Duration, fault: Option<Fault>) -> (Net<E, C>, SimulatedDisk)
+fn play<E, C, G>(seed: u64, sync: SyncPolicy, until: Duration, fault: Option<Fault>) -> (Net<E, C>, Played)
 where
     E: Recorded,
     Hosted<E>: Send + Sync + 'static,
@@ -24,8 +27,15 @@ where
     let (mut game, engine) = G::begin(seed);
     let head = Head::new(&engine, "0.0.0", vec![], 0);
     let (disk, scribe) = (SimulatedDisk::new(), Scribe::by_hand());
-    let writing = Writing { scribe: scribe.clone(), sync, max: MAX_SIZE };
-    let (room, hold, _) = writing.begin(disk.clone(), "simulated".to_owned(), Hosted::new(engine), &head).unwrap();
+    // All that counts is in the file.
+    disk.set_memory(false);
+    let writing = Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync, max: MAX_SIZE };
+    let (journal, (room, hold, _)) = writing.create(Path::new("/games"), Hosted::new(engine), head).unwrap();
+    let files = |disk: &SimulatedDisk| Played {
+        synced: disk.synced(&journal),
+        written: disk.written(&journal),
+        dead: disk.is_dead(),
+    };
     let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
     disk.set_fault(fault);
     game.enter(&mut net);
@@ -34,17 +44,35 @@ where
         net.step(game.wake().map_or(until, |wake| wake.min(until)));
         while scribe.write() {
             if disk.is_dead() {
-                return (net, disk);
+                return (net, files(&disk));
             }
             net.poke();
         }
         game.step(&mut net);
     }
-    (net, disk)
+    (net, files(&disk))
+}
+
+/// What a match has left of its journal.
+struct Played {
+    written: Vec<u8>,
+    synced: Vec<u8>,
+    // Whether the server died in an operation of the disk.
+    dead: bool,
+}
+
+fn disk_with(file: &[u8]) -> SimulatedDisk {
+    let disk = SimulatedDisk::new();
+    disk.put(JOURNAL, file.to_vec());
+    disk
 }
 
 fn resume<E: Recorded>(file: &[u8]) -> Result<Resumable<E>, ResumeError> {
-    Resumable::read(Cursor::new(file), file.len() as u64)
+    Resumable::open(&disk_with(file), Path::new(JOURNAL))
+}
+
+fn expected<E: Recorded>(file: &[u8]) -> Delivered {
+    expected_deliveries::<E>(&Journal::open_on(&disk_with(file), Path::new(JOURNAL)).unwrap())
 }
 
 fn replays_alike<E, C, G>()
@@ -55,10 +83,10 @@ where
     G: Game<E, C>,
 {
     for_each_seed(5, |seed| {
-        let (net, disk) = play::<E, C, G>(seed, SyncPolicy::Interval, Duration::from_secs(10), None);
+        let (net, played) = play::<E, C, G>(seed, SyncPolicy::Interval, Duration::from_secs(10), None);
         let delivered = net.delivered();
         assert!(delivered.values().map(Vec::len).sum::<usize>() > 100);
-        assert_eq!(expected_deliveries::<E>(&disk.written()), delivered);
+        assert_eq!(expected::<E>(&played.written), delivered);
     });
 }
 
@@ -76,8 +104,8 @@ where
     C: Client<Error: Debug>,
     G: Game<E, C>,
 {
-    let (net, disk) = play::<E, C, G>(1, SyncPolicy::Interval, until, None);
-    let (first, file) = (G::begin(1).1.digest(), disk.written());
+    let (net, played) = play::<E, C, G>(1, SyncPolicy::Interval, until, None);
+    let (first, file) = (G::begin(1).1.digest(), played.written);
     let (mut resumed, mut digests) = (0, vec![]);
     for length in 0..=file.len() {
         match resume::<E>(&file[..length]) {
@@ -115,14 +143,14 @@ where
     for_each_seed(4, |seed| {
         // The newest records are written, not synced, and their outputs were not sent.
         let death = Fault::DeathInSync(3 * seed, false);
-        let (net, disk) = play::<E, C, G>(seed, SyncPolicy::Always, Duration::from_secs(60), Some(death));
-        assert!(disk.is_dead());
-        let (synced, file, delivered) = (disk.synced().len(), disk.written(), net.delivered());
+        let (net, played) = play::<E, C, G>(seed, SyncPolicy::Always, Duration::from_secs(60), Some(death));
+        assert!(played.dead);
+        let (synced, file, delivered) = (played.synced.len(), played.written, net.delivered());
         assert!(synced < file.len());
         for length in synced..=file.len() {
             let resumable = resume::<E>(&file[..length]).unwrap_or_else(|error| panic!("cut at {length}: {error}"));
             assert!(net.had(resumable.room().digest()));
-            let expected = expected_deliveries::<E>(&file[..length]);
+            let expected = expected::<E>(&file[..length]);
             for (peer, delivered) in &delivered {
                 let expected = expected.get(peer).map(Vec::as_slice).unwrap_or_default();
                 assert!(expected.starts_with(delivered), "cut at {length} {peer} received more than the replay sends");

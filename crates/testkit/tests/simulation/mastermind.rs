@@ -22,6 +22,7 @@ const NONSENSE: Duration = Duration::from_millis(200);
 /// The invariants of a mastermind server.
 pub(super) struct Mastermind {
     seats: Seats,
+    race: bool,
     nonsense_at: Option<Time>,
     told: Told,
     // The numbers of clients that were told what the server has lost.
@@ -32,7 +33,8 @@ impl Game<Server, Breaker> for Mastermind {
     fn begin(seed: u64) -> (Self, Server) {
         let mode = if seed.is_multiple_of(3) { Mode::Race(3) } else { Mode::Solo };
         let nonsense_at = seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE));
-        let game = Self { seats: Seats::new(SEATS, AWAY), nonsense_at, told: Told::default(), stale: vec![] };
+        let race = mode != Mode::Solo;
+        let game = Self { race, seats: Seats::new(SEATS, AWAY), nonsense_at, told: Told::default(), stale: vec![] };
         (game, Server::new(Config { mode, ..Config::new(4, false, seed) }).unwrap())
     }
 
@@ -67,6 +69,11 @@ impl Game<Server, Breaker> for Mastermind {
             self.told.forget();
             self.stale = self.seats.numbers().collect();
         }
+    }
+
+    // In a race one may wait for others who are gone.
+    fn hears(&self, _: &Breaker) -> bool {
+        !self.race
     }
 }
 

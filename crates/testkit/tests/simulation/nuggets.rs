@@ -29,6 +29,11 @@ const PAUSE: Duration = Duration::from_millis(150);
 const AWAY: Duration = Duration::from_millis(300);
 const BOTS: u8 = 3;
 const SPECTATOR: u8 = 8;
+/// Interval of floods of keys, and how many they are.
+const FLOOD: (Duration, u32) = (Duration::from_millis(200), 350);
+/// A client that quits and asks for a seat again, and how often it says something.
+const QUITTER: u8 = 9;
+const QUITTER_EVERY: Duration = Duration::from_millis(350);
 /// Interval of garbage, and its length.
 const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
 
@@ -38,6 +43,8 @@ pub(super) struct Nuggets {
     letters: BTreeMap<SocketAddr, Letter>,
     // What a bot was told of its purse and of the remaining gold.
     told: BTreeMap<SocketAddr, (u32, u32)>,
+    // The purse of the bot that had the address in an earlier game. A GOLD to that one may arrive late.
+    left: BTreeMap<SocketAddr, u32>,
     // Whether another game follows, and when the players join it.
     rematch: bool,
     again_at: Option<Time>,
@@ -46,6 +53,11 @@ pub(super) struct Nuggets {
     watcher: u8,
     back_at: Option<Time>,
     nonsense_at: Option<Time>,
+    // When a client sends more keys than anybody can press.
+    flood_at: Option<Time>,
+    // When the client that quits and wants to come back says something next, and how often it did.
+    quitter_at: Time,
+    quitter_said: u32,
     // Messages were delivered that the server lost.
     forked: bool,
 }
@@ -62,12 +74,16 @@ impl Game<Server, Player> for Nuggets {
             rules,
             letters: BTreeMap::new(),
             told: BTreeMap::new(),
+            left: BTreeMap::new(),
             rematch,
             again_at: None,
             games: 0,
             watcher: 100,
             back_at: None,
             nonsense_at: seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE.0)),
+            flood_at: (seed % 8 == 5).then_some(Time::ZERO.plus(FLOOD.0)),
+            quitter_at: Time::ZERO.plus(AWAY),
+            quitter_said: 0,
             forked: false,
         };
         (game, server)
@@ -88,6 +104,17 @@ impl Game<Server, Player> for Nuggets {
         if self.nonsense_at.is_some_and(|at| at <= now) {
             self.nonsense_at = Some(now.plus(NONSENSE.0));
             net.send(address(SPECTATOR), vec![b'?'; NONSENSE.1]);
+        }
+        if self.flood_at.is_some_and(|at| at <= now) {
+            self.flood_at = Some(now.plus(FLOOD.0));
+            (0..FLOOD.1).for_each(|number| net.send(address(1), if number % 2 == 0 { "KEY h" } else { "KEY l" }));
+        }
+        if self.quitter_at <= now {
+            self.quitter_at = now.plus(QUITTER_EVERY);
+            self.quitter_said += 1;
+            let message = if self.quitter_said.is_multiple_of(4) { "KEY Q" } else { "PLAY Quitter" };
+            net.send(address(QUITTER), message);
+            net.take_mail(address(QUITTER));
         }
         if self.rematch {
             let left = (1..=BOTS).chain([SPECTATOR]).any(|number| net.client(address(number)).client.end().is_some());
@@ -116,11 +143,21 @@ impl Game<Server, Player> for Nuggets {
     }
 
     fn wake(&self) -> Option<Time> {
-        self.back_at.into_iter().chain(self.nonsense_at).chain(self.again_at).min()
+        self.back_at
+            .into_iter()
+            .chain(self.nonsense_at)
+            .chain(self.again_at)
+            .chain(self.flood_at)
+            .chain([self.quitter_at])
+            .min()
     }
 
     fn resumed(&mut self, _: &mut Net<Server, Player>, forked: bool) {
         self.forked |= forked;
+    }
+
+    fn hears(&self, player: &Player) -> bool {
+        player.client.end().is_none() && matches!(player.client.part(), Part::Player(_))
     }
 }
 
@@ -138,7 +175,9 @@ impl Nuggets {
             let part = if number == SPECTATOR { Part::Spectator } else { Part::Player(name) };
             net.add(at, Player::new(Link::Datagram, part, net.now(), PAUSE));
             self.letters.remove(&at);
-            self.told.remove(&at);
+            if let Some((purse, _)) = self.told.remove(&at) {
+                self.left.insert(at, purse);
+            }
         }
     }
 
@@ -148,6 +187,8 @@ impl Nuggets {
         let found: u32 = game.players().iter().map(|player| player.purse).sum();
         assert_eq!(found + game.remaining(), self.rules.gold, "the amount of gold changed");
         assert_eq!(game.piles().values().sum::<u32>(), game.remaining());
+        let again = game.players().iter().filter(|player| player.name.to_string() == "Quitter").count();
+        assert!(again <= 1, "a client that had quit plays again");
         if self.forked {
             return;
         }
@@ -159,6 +200,9 @@ impl Nuggets {
             let player = game.players().iter().find(|player| player.letter == letter && player.name == *name);
             if self.rematch && player.is_none() {
                 // It does not know yet that another game began.
+                continue;
+            }
+            if self.left.get(&at) == Some(&client.purse()) {
                 continue;
             }
             let purse = player.map(|player| player.purse);

@@ -1,6 +1,6 @@
 //! Matches that are played in rounds, and those about the puzzle of a day.
 
-use journal::Journalled;
+use journal::{Head, Journalled};
 use netcore::{GameEvent, Recorded};
 
 use super::*;
@@ -15,17 +15,19 @@ fn play<E: Recorded + Send + 'static>(
     first: &[&str],
     answer: Answer,
 ) -> (Wanted, Vec<(u64, Bytes)>) {
-    let writing = Writing { scribe: Scribe::start().unwrap(), sync: SyncPolicy::Always, max: MAX_SIZE };
-    let (path, (mut room, _, end)) = writing.create(directory, Hosted::new(engine), "test", vec![]).unwrap();
+    let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
+    let head = Head::new(&engine, "test", vec![], 99);
+    let (path, (mut room, _, end)) = writing.create(directory, Hosted::new(engine), head).unwrap();
     let mut out = Outbox::new();
     let mut now = Time::from_millis(5_000);
     while let Some(due) = room.deadline().filter(|due| *due <= now) {
-        room.input(due, RoomInput::Elapsed, &mut out);
+        room.input(due, Input::Elapsed, &mut out);
     }
-    let connected = RoomInput::Connected { peer: ANN, role: Role::Player, link: Link::Message, address: "10.0.0.1:1" };
+    let connected =
+        Input::Connected { peer: ANN, role: Role::Player, link: Link::Message, address: "10.0.0.1:1".into() };
     room.input(now, connected, &mut out);
     let say = |room: &mut Journalled<E>, now, text: &str, out: &mut Outbox| {
-        room.input(now, RoomInput::Bytes { peer: ANN, bytes: &mut BytesMut::from(text) }, out);
+        room.receive(now, ANN, &mut BytesMut::from(text), out);
     };
     for text in first {
         say(&mut room, now, text, &mut out);
@@ -53,7 +55,7 @@ fn play<E: Recorded + Send + 'static>(
             say(&mut room, now, text, &mut out);
         } else {
             now = now.max(room.deadline().expect("the room waits for nobody"));
-            room.input(now, RoomInput::Elapsed, &mut out);
+            room.input(now, Input::Elapsed, &mut out);
         }
     };
     end.close();

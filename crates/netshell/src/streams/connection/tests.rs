@@ -74,7 +74,7 @@ fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
             }
             // All of it is complete messages.
             buffer.clear();
-            assert!(!connection.processed(Progress::Decoded, &mut buffer, true));
+            assert!(!connection.processed(&Progress::Decoded, &mut buffer, true));
         }
     }
     connection.stream.read
@@ -97,13 +97,13 @@ fn after_its_turn_a_connection_continues_where_it_stopped() {
     let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
     let _ = buffer.split_to(10);
-    assert!(connection.processed(Progress::Decoded, &mut buffer, false), "more at once");
+    assert!(connection.processed(&Progress::Decoded, &mut buffer, false), "more at once");
     let _ = buffer.split_to(10);
-    assert!(!connection.processed(Progress::Decoded, &mut buffer, true), "the others first");
+    assert!(!connection.processed(&Progress::Decoded, &mut buffer, true), "the others first");
     assert!(buffer.is_empty());
     assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Bytes);
     assert_eq!((buffer.len(), connection.stream.read), (CHUNK - 20, CHUNK));
-    assert!(!connection.processed(Progress::Incomplete, &mut buffer, false));
+    assert!(!connection.processed(&Progress::Incomplete, &mut buffer, false));
     assert_eq!(connection.service(at(2), &shared, &mut buffer), Serviced::Bytes);
     assert_eq!(buffer.len(), 2 * CHUNK - 20, "an unfinished message comes before what follows it");
 }
@@ -147,7 +147,7 @@ fn nothing_is_read_after_a_malformed_message() {
     let mut connection = connection(Fake { sends: true, ..Fake::default() }, FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
     let wrong = netcore::DecodeError::Incomplete;
-    assert!(!connection.processed(Progress::Malformed(wrong), &mut buffer, false));
+    assert!(!connection.processed(&Progress::Malformed(wrong), &mut buffer, false));
     assert!(!connection.is_open() && connection.is_known());
     assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Waits);
     assert_eq!(connection.stream.read, CHUNK);

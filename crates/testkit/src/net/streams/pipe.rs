@@ -20,6 +20,8 @@ pub(in crate::net) struct Pipe {
     latest: Time,
     // Bytes that have arrived and are not read.
     arrived: BytesMut,
+    // Since when.
+    unread_since: Option<Time>,
     ended: Option<End>,
     // The writer has finished.
     finished: bool,
@@ -33,6 +35,15 @@ enum Piece {
     End(End),
     // The connection is reset here.
     Break,
+}
+
+/// How a stream is split into pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::net) enum Segments {
+    /// As the conditions say.
+    Small,
+    /// Everything at once, in two pieces at most.
+    Large,
 }
 
 /// What has just arrived.
@@ -50,15 +61,20 @@ impl Pipe {
     }
 
     /// Sends as much of `bytes` as the window permits. Returns how many bytes that was.
-    pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8]) -> usize {
+    pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8], segments: Segments) -> usize {
         if self.finished {
             // The reset comes before this arrives, and the writer does not know it yet.
             return bytes.len();
         }
         let taken = bytes.len().min(self.room(chance));
         let mut rest = Bytes::copy_from_slice(&bytes[..taken]);
+        let cut = if chance.rng.random_range(0..2) == 0 { chance.rng.random_range(0..=taken) } else { 0 };
         while !rest.is_empty() {
-            let length = chance.rng.random_range(chance.rough.piece.clone()).clamp(1, rest.len());
+            let length = match segments {
+                Segments::Small => chance.rng.random_range(chance.rough.piece.clone()).clamp(1, rest.len()),
+                Segments::Large if rest.len() == taken && cut > 0 => cut,
+                Segments::Large => rest.len(),
+            };
             let piece = rest.split_to(length);
             chance.traffic.pieces += 1;
             if chance.rng.random_range(0..1_000) < chance.rough.reset_permille {
@@ -112,6 +128,7 @@ impl Pipe {
             Piece::Bytes(bytes) => {
                 self.flying -= bytes.len();
                 self.arrived.extend_from_slice(&bytes);
+                self.unread_since.get_or_insert(now);
                 Landed::Bytes
             }
             Piece::End(end) => {
@@ -130,6 +147,7 @@ impl Pipe {
     pub(in crate::net) fn read(&mut self, most: usize) -> BytesMut {
         let taken = self.arrived.split_to(most.min(self.arrived.len()));
         if taken.has_remaining() {
+            self.unread_since = None;
             self.wake_writer();
         }
         taken
@@ -138,6 +156,11 @@ impl Pipe {
     /// Whether there are unread bytes.
     pub(in crate::net) fn has_unread(&self) -> bool {
         !self.arrived.is_empty()
+    }
+
+    /// Since when there are bytes without any being read.
+    pub(in crate::net) fn unread_since(&self) -> Option<Time> {
+        self.unread_since.filter(|_| self.has_unread())
     }
 
     /// How the stream ended, once the reader has read everything before the end.

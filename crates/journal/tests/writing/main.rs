@@ -1,44 +1,63 @@
-//! Tests of writing, reading and resuming journals.
+//! Writing, reading and resuming journals.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-use std::{io::Cursor, panic::AssertUnwindSafe};
+mod adder;
+mod bench;
+mod retention;
+mod segments;
+mod spools;
+mod trouble;
 
-use bytes::BytesMut;
-use netcore::{Gone, Leave, Link, Outbox, PeerId, Role, Room, RoomInput, Time};
-use netshell::Hold as _;
+use std::{io::Cursor, panic::AssertUnwindSafe, path::Path};
 
-use crate::{
-    Arrival, ArrivalKind, Disk as _, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay,
-    Resumable, ResumeError, State, SyncPolicy,
-    layout::RECORDS,
-    testing::{ANN, Adder, Bench, MemoryDisk, writing},
+use bytes::{Bytes, BytesMut};
+use journal::{
+    Arrival, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError,
+    State, SyncPolicy,
+};
+use netcore::{Gone, Hold as _, Input, Leave, Link, Outbox, PeerId, Room, Time};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use testkit::disk::{Crash, SimulatedDisk};
+
+use self::{
+    adder::Adder,
+    bench::{ANN, Bench, MAX},
 };
 
-const MAX: u64 = 1 << 20;
+/// The offset of the first record.
+const RECORDS: usize = 1_536;
+/// The name of a journal whose bytes a test has made.
+const JOURNAL: &str = "/games/made.journal";
 
 fn reader(bytes: &[u8]) -> Reader<Cursor<Vec<u8>>> {
     Reader::new(Cursor::new(bytes.to_vec()), bytes.len() as u64).unwrap()
 }
 
+fn on_disk(bytes: &[u8]) -> SimulatedDisk {
+    let disk = SimulatedDisk::new();
+    disk.put(JOURNAL, bytes.to_vec());
+    disk
+}
+
 fn entries(bytes: &[u8]) -> Vec<Entry> {
-    let mut reader = reader(bytes);
-    std::iter::from_fn(|| reader.next().unwrap()).collect()
+    bench::entries(&on_disk(bytes), Path::new(JOURNAL))
 }
 
 fn arrivals(bytes: &[u8]) -> Vec<Arrival> {
-    let all = entries(bytes).into_iter();
-    all.filter_map(|entry| if let Entry::Arrival(arrival) = entry { Some(arrival) } else { None }).collect()
+    bench::arrivals(&on_disk(bytes), Path::new(JOURNAL))
 }
 
 fn resume(bytes: &[u8]) -> Result<Resumable<Adder>, ResumeError> {
-    Resumable::read(Cursor::new(bytes.to_vec()), bytes.len() as u64)
+    Resumable::open(&on_disk(bytes), Path::new(JOURNAL))
 }
 
 /// A match that is written completely: Ann has connected and sent `abc`, and a second has passed.
 fn played() -> Bench {
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
+    let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     bench.say(b"abc");
-    bench.input(RoomInput::Elapsed);
+    bench.input(Input::Elapsed);
     bench.settle();
     bench
 }
@@ -46,14 +65,15 @@ fn played() -> Bench {
 #[test]
 fn arrivals_are_read_in_order_with_whole_microseconds() {
     let bench = played();
-    let bytes = bench.disk.bytes();
+    let bytes = bench.bytes();
     let found = arrivals(&bytes);
-    let said: Vec<&ArrivalKind> = found.iter().map(|arrival| &arrival.kind).collect();
-    assert!(matches!(said[0], ArrivalKind::Connected(peer) if peer.peer == ANN && peer.address == "10.0.0.1:5"));
-    let bytes_of =
-        |what: &ArrivalKind| if let ArrivalKind::Bytes { bytes, .. } = what { bytes.to_vec() } else { vec![] };
+    let said: Vec<&Input<'_, Bytes>> = found.iter().map(|arrival| &arrival.input).collect();
+    assert!(matches!(said[0], Input::Connected { peer: ANN, address, .. } if address == "10.0.0.1:5"));
+    let bytes_of = |what: &Input<'_, Bytes>| {
+        if let Input::Message { message: bytes, .. } = what { bytes.to_vec() } else { vec![] }
+    };
     assert_eq!(said[1..4].iter().map(|what| bytes_of(what)).collect::<Vec<_>>(), [b"a", b"b", b"c"]);
-    assert_eq!(said[4..], [&ArrivalKind::Elapsed]);
+    assert_eq!(said[4..], [&Input::Elapsed]);
     assert_eq!(found[0].time, Time::from_nanos(1_001_000), "rounded up, so that no deadline is missed");
     let reader = reader(&bytes);
     assert_eq!((reader.head().game.as_str(), reader.head().begun, reader.state()), ("adder", 99, State::Open));
@@ -61,64 +81,97 @@ fn arrivals_are_read_in_order_with_whole_microseconds() {
 
 #[test]
 fn inputs_without_effect_are_not_recorded() {
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
+    let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     bench.settle();
-    let before = bench.disk.bytes().len();
-    bench.input(RoomInput::Bytes { peer: ANN, bytes: &mut BytesMut::new() });
-    bench.input(RoomInput::Bytes { peer: PeerId(5), bytes: &mut BytesMut::from(&b"z"[..]) });
+    let before = bench.bytes().len();
+    bench.receive(ANN, &mut BytesMut::new());
+    bench.receive(PeerId(5), &mut BytesMut::from(&b"z"[..]));
+    bench.say(b"---");
+    assert_eq!(bench.sum(), 7);
     bench.settle();
-    assert_eq!(bench.disk.bytes().len(), before);
+    assert_eq!(bench.bytes().len(), before);
+}
+
+#[test]
+fn of_a_malformed_message_only_the_error_is_recorded() {
+    let mut bench = Bench::new(SyncPolicy::Interval);
+    bench.connect();
+    bench.say(b"a!bc");
+    bench.settle();
+    let bytes = bench.bytes();
+    let found = arrivals(&bytes);
+    let why = netcore::DecodeError::invalid("a shout", 0);
+    assert_eq!(found[2].input, Input::Malformed { peer: ANN, why });
+    assert_eq!(found.len(), 3);
+    assert_eq!(resume(&bytes).unwrap().room().digest(), bench.room.digest());
+}
+
+#[test]
+fn a_malformed_message_that_was_recorded_with_its_bytes_is_replayed() {
+    let mut bench = Bench::new(SyncPolicy::Interval);
+    bench.connect();
+    bench.settle();
+    let head = reader(&bench.bytes()).head().clone();
+    let mut excerpt = Excerpt::new(&head);
+    let mut all = arrivals(&bench.bytes());
+    let message = Input::Message { peer: ANN, message: "!".into() };
+    all.push(Arrival { input: message, ..all[0].clone() });
+    for arrival in &all {
+        excerpt.push(&Entry::Arrival(arrival.clone()));
+    }
+    assert_eq!(arrivals(&excerpt.into_bytes()), all);
+    let (mut replay, mut out) = (Replay::<Adder>::start(&head).unwrap(), Outbox::new());
+    for arrival in &all {
+        replay.apply(arrival, &mut out).unwrap();
+    }
+    let more = Arrival { input: Input::Message { peer: ANN, message: "a".into() }, ..all[1].clone() };
+    assert!(replay.apply(&more, &mut out).is_err(), "the stream is not listened to any more");
 }
 
 #[test]
 fn outputs_wait_until_their_input_is_written_or_synced() {
     for (sync, syncs) in [(SyncPolicy::Interval, 0), (SyncPolicy::Always, 1)] {
-        let mut bench = Bench::new(sync, MAX);
+        let mut bench = Bench::new(sync);
         bench.connect();
         assert!(!bench.may_leave());
-        let before = bench.disk.lock().syncs;
+        let before = bench.disk.work().syncs;
         bench.hold.flush();
         bench.say(b"ab");
         assert!(bench.scribe.write());
         assert!(bench.may_leave(), "later records are written with it");
-        assert_eq!(bench.disk.lock().syncs - before, syncs, "one for all of it");
+        assert_eq!(bench.disk.work().syncs - before, syncs, "one for all of it");
     }
 }
 
 #[test]
 fn a_match_is_resumed_with_its_state_and_its_peers() {
     let bench = played();
-    let bytes = bench.disk.bytes();
-    let resumable = resume(&bytes).unwrap();
+    let resumable = resume(&bench.bytes()).unwrap();
     assert_eq!(resumable.room().digest(), bench.room.digest());
     assert_eq!((resumable.next_peer.0, resumable.torn), (1, 0));
     assert_eq!(resumable.peers.iter().map(|peer| (peer.peer, peer.link)).collect::<Vec<_>>(), [(ANN, Link::Stream)]);
-    let (disk, writing) = (MemoryDisk::default(), writing(SyncPolicy::Interval, MAX));
-    disk.write_at(0, &bytes).unwrap();
-    let parts = resumable.resume(&writing, disk.clone(), "disk".into()).unwrap();
-    let mut again = Bench::of(disk, writing.scribe.clone(), parts);
-    again.now = bench.now;
-    again.input(RoomInput::Disconnected { peer: ANN, why: Gone::Interrupted });
+    let disk = on_disk(&bench.bytes());
+    let mut again = Bench::resume(&disk, Path::new(JOURNAL), SyncPolicy::Interval, MAX).unwrap();
+    again.input(Input::Disconnected { peer: ANN, why: Gone::Interrupted });
     again.settle();
-    let found = entries(&again.disk.bytes());
-    assert!(found.iter().any(|entry| matches!(entry, Entry::Note(Note::Resumed { .. }))));
-    assert_eq!(arrivals(&again.disk.bytes()).len(), 6);
-    let twice = resume(&again.disk.bytes()).unwrap();
+    assert!(again.entries().iter().any(|entry| matches!(entry, Entry::Note(Note::Resumed { .. }))));
+    assert_eq!(again.arrivals().len(), 6);
+    let twice = resume(&again.bytes()).unwrap();
     assert_eq!((twice.room().digest(), twice.peers.len(), twice.next_peer.0), (again.room.digest(), 0, 1));
 }
 
 #[test]
 fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
     // Written, but not yet known to be on disk.
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
+    let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     bench.say(b"abc");
     bench.hold.flush();
     assert!(bench.scribe.write());
-    let bytes = bench.disk.bytes();
+    let bytes = bench.bytes();
     let whole = arrivals(&bytes).len();
-    for length in usize::try_from(RECORDS).unwrap()..bytes.len() {
+    for length in RECORDS..bytes.len() {
         let cut = &bytes[..length];
         match resume(cut) {
             Ok(resumable) => {
@@ -146,7 +199,7 @@ fn a_damaged_record_is_rejected_with_its_offset_if_it_was_on_disk() {
     bench.say(b"d");
     bench.end.close();
     while bench.scribe.write() {}
-    let bytes = bench.disk.bytes();
+    let bytes = bench.bytes();
     let mut reader = reader(&bytes);
     assert_eq!(reader.state(), State::Closed);
     let mut places = vec![];
@@ -172,7 +225,7 @@ fn missing_duplicated_and_swapped_records_are_detected() {
     bench.say(b"defg");
     bench.end.close();
     while bench.scribe.write() {}
-    let bytes = bench.disk.bytes();
+    let bytes = bench.bytes();
     let mut reader = reader(&bytes);
     let mut places = vec![];
     while let Some(_entry) = {
@@ -191,7 +244,7 @@ fn missing_duplicated_and_swapped_records_are_detected() {
 
 #[test]
 fn other_games_and_other_rules_are_rejected_by_name() {
-    let bytes = played().disk.bytes();
+    let bytes = played().bytes();
     let mut head = reader(&bytes).head().clone();
     head.rules = 4;
     let excerpt = Excerpt::new(&head).into_bytes();
@@ -209,137 +262,38 @@ fn other_games_and_other_rules_are_rejected_by_name() {
 }
 
 #[test]
-fn a_full_disk_leaves_a_valid_journal_that_is_marked_as_cut() {
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
-    bench.connect();
-    bench.settle();
-    let length = bench.disk.bytes().len();
-    // Space for one and a half records.
-    bench.disk.lock().full_at = Some(length + 18);
-    bench.say(b"a");
-    bench.settle();
-    bench.say(b"b");
-    bench.settle();
-    assert!(bench.may_leave() && !bench.end.is_open(), "the match continues");
-    bench.say(b"c");
-    assert!(bench.may_leave());
-    let bytes = bench.disk.bytes();
-    let reader = reader(&bytes);
-    assert_eq!(reader.state(), State::Cut);
-    assert_eq!(arrivals(&bytes).len(), 2, "no partial record is left");
-    assert!(matches!(resume(&bytes), Err(ResumeError::Cut)));
-}
-
-#[test]
-fn a_disk_that_fails_to_sync_cuts_the_journal() {
-    for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
-        let mut bench = Bench::new(sync, MAX);
-        bench.connect();
-        bench.settle();
-        bench.disk.lock().sync_fails = true;
-        bench.say(b"a");
-        bench.settle();
-        assert!(bench.may_leave() && !bench.end.is_open(), "{sync:?}");
-        assert_eq!(reader(&bench.disk.bytes()).state(), State::Cut);
-    }
-}
-
-#[test]
-fn a_disk_that_does_not_respond_is_given_up_with_the_hold() {
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
-    bench.connect();
-    assert!(!bench.may_leave());
-    bench.hold.give_up();
-    assert!(bench.may_leave());
-    bench.say(b"a");
-    assert!(bench.may_leave(), "for good");
-    // It responds after all.
-    bench.settle();
-    assert_eq!(reader(&bench.disk.bytes()).state(), State::Cut);
-}
-
-#[test]
-fn the_size_limit_ends_the_journal_and_not_the_match() {
-    let mut bench = Bench::new(SyncPolicy::Interval, 1_700);
-    bench.connect();
-    for _ in 0..100 {
-        bench.say(b"a");
-        bench.settle();
-        assert!(bench.may_leave());
-    }
-    let bytes = bench.disk.bytes();
-    assert!(bytes.len() <= 1_700 && arrivals(&bytes).len() > 2);
-    assert_eq!(reader(&bytes).state(), State::Cut);
-    assert_eq!(bench.room.room().engine().sum, 7 + 100 * 97);
-}
-
-#[test]
-fn at_the_size_limit_outputs_wait_until_the_journal_is_marked_as_cut() {
-    let mut bench = Bench::new(SyncPolicy::Interval, 1_700);
-    bench.connect();
-    while bench.end.is_open() {
-        bench.settle();
-        bench.say(b"a");
-    }
-    assert!(!bench.may_leave(), "after a crash the journal would be resumed from");
-    bench.settle();
-    assert!(bench.may_leave());
-    assert_eq!(reader(&bench.disk.bytes()).state(), State::Cut);
-}
-
-#[test]
-fn a_full_journal_on_a_disk_that_does_not_respond_is_given_up() {
-    let mut bench = Bench::new(SyncPolicy::Interval, 1_700);
-    bench.connect();
-    while bench.end.is_open() {
-        bench.settle();
-        bench.say(b"a");
-    }
-    bench.hold.give_up();
-    assert!(bench.may_leave());
-}
-
-#[test]
 fn after_a_panic_the_journal_ends_with_the_input_that_caused_it() {
     let mut bench = played();
-    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        // The test bench has no threads, so another thread does the writing.
-        let scribe = bench.scribe.clone();
-        let writer = std::thread::spawn(move || {
-            while !scribe.write() {
-                std::thread::yield_now();
-            }
-        });
-        let done = std::panic::catch_unwind(AssertUnwindSafe(|| bench.say(b"x")));
-        writer.join().unwrap();
-        assert!(done.is_err());
-    }));
-    assert!(panicked.is_ok());
-    let bytes = bench.disk.bytes();
-    assert_eq!(entries(&bytes).last(), Some(&Entry::Note(Note::Broken)));
-    let last = arrivals(&bytes).pop().unwrap();
-    assert_eq!(last.kind, ArrivalKind::Bytes { peer: ANN, bytes: "x".into() });
+    let done = std::panic::catch_unwind(AssertUnwindSafe(|| bench.say(b"x")));
+    assert!(done.is_err());
+    // The room did not wait for the disk.
+    bench.end.close();
+    while bench.scribe.write() {}
+    assert_eq!(bench.entries().last(), Some(&Entry::Note(Note::Broken)));
+    let last = bench.arrivals().pop().unwrap();
+    assert_eq!(last.input, Input::Message { peer: ANN, message: "x".into() });
+    assert!(matches!(resume(&bench.bytes()), Err(ResumeError::Broken)));
 }
 
 #[test]
 fn a_suspended_server_is_resumed_from_before_the_stop() {
     let mut bench = played();
-    bench.input(RoomInput::Stop(Leave::Resumable));
+    bench.input(Input::Stop(Leave::Resumable));
     bench.end.close();
     while bench.scribe.write() {}
-    let bytes = bench.disk.bytes();
+    let bytes = bench.bytes();
     assert!(matches!(entries(&bytes).last(), Some(Entry::Note(Note::Suspended { .. }))));
     let resumable = resume(&bytes).unwrap();
     assert_eq!((resumable.room().outcome(), resumable.peers.len()), (None, 1));
     let mut over = played();
-    over.input(RoomInput::Stop(Leave::Over));
+    over.input(Input::Stop(Leave::Over));
     over.settle();
-    assert!(matches!(resume(&over.disk.bytes()), Err(ResumeError::Over("it was stopped"))));
+    assert!(matches!(resume(&over.bytes()), Err(ResumeError::Over("it was stopped"))));
 }
 
 #[test]
 fn arrivals_before_a_snapshot_are_not_replayed() {
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
+    let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     for _ in 0..12_000 {
         bench.say(b"a");
@@ -348,7 +302,7 @@ fn arrivals_before_a_snapshot_are_not_replayed() {
         }
     }
     bench.settle();
-    let bytes = bench.disk.bytes();
+    let bytes = bench.bytes();
     let snapshots = entries(&bytes).iter().filter(|entry| matches!(entry, Entry::Note(Note::Snapshot(_)))).count();
     assert!(snapshots >= 1, "{snapshots}");
     // A restored room has not processed the arrivals before the snapshot.
@@ -374,10 +328,10 @@ fn arrivals_before_a_snapshot_are_not_replayed() {
 #[test]
 fn a_replay_reports_the_arrival_at_which_it_diverges() {
     let bench = played();
-    let mut all = arrivals(&bench.disk.bytes());
-    let ArrivalKind::Bytes { bytes, .. } = &mut all[2].kind else { panic!("a message") };
+    let mut all = arrivals(&bench.bytes());
+    let Input::Message { message: bytes, .. } = &mut all[2].input else { panic!("a message") };
     *bytes = "z".into();
-    let head = reader(&bench.disk.bytes()).head().clone();
+    let head = reader(&bench.bytes()).head().clone();
     let mut replay = Replay::<Adder>::start(&head).unwrap();
     let mut out = Outbox::new();
     let diverges = all.iter().find_map(|arrival| replay.apply(arrival, &mut out).err());
@@ -387,7 +341,7 @@ fn a_replay_reports_the_arrival_at_which_it_diverges() {
 #[test]
 fn an_excerpt_is_a_journal_from_the_beginning_or_from_a_state() {
     let bench = played();
-    let bytes = bench.disk.bytes();
+    let bytes = bench.bytes();
     let mut head = reader(&bytes).head().clone();
     let all = arrivals(&bytes);
     let mut replay = Replay::<Adder>::start(&head).unwrap();
@@ -414,58 +368,70 @@ fn an_excerpt_is_a_journal_from_the_beginning_or_from_a_state() {
 
 #[test]
 fn peers_closed_in_the_last_second_receive_their_last_messages_again() {
-    let (mut bench, role) = (Bench::new(SyncPolicy::Interval, MAX), Role::Player);
-    bench.input(RoomInput::Connected { peer: ANN, role, link: Link::Datagram, address: "10.0.0.1:5" });
+    let mut bench = Bench::new(SyncPolicy::Interval);
+    bench.connect_as(ANN, Link::Datagram);
     bench.say(b"q");
     bench.settle();
-    let resumable = resume(&bench.disk.bytes()).unwrap();
+    let resumable = resume(&bench.bytes()).unwrap();
     let [farewell] = &resumable.farewells[..] else { panic!("{:?}", resumable.farewells) };
     assert_eq!(farewell.peer.address, "10.0.0.1:5");
     assert_eq!(farewell.frames, ["bye", "7"]);
     assert!(resumable.peers.is_empty());
     // A second later nobody waits for them any more.
     bench.now = bench.now.plus(std::time::Duration::from_secs(2));
-    bench.input(RoomInput::Elapsed);
+    bench.input(Input::Elapsed);
     bench.settle();
-    assert!(resume(&bench.disk.bytes()).unwrap().farewells.is_empty());
+    assert!(resume(&bench.bytes()).unwrap().farewells.is_empty());
+}
+
+#[test]
+fn the_size_of_each_record_is_reported() {
+    let mut bench = played();
+    assert!(bench.out.take_recorded() > 0);
+    let before = bench.bytes().len();
+    bench.say(b"abc");
+    bench.input(Input::Refresh { peer: ANN });
+    bench.receive(PeerId(5), &mut BytesMut::from(&b"z"[..]));
+    bench.input(Input::Disconnected { peer: ANN, why: Gone::Left });
+    bench.settle();
+    let grown = bench.bytes().len() - before;
+    assert_eq!(bench.out.take_recorded() as usize, grown);
+    assert_eq!(bench.out.take_recorded(), 0, "only once");
 }
 
 #[test]
 fn a_short_message_has_a_short_record() {
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
+    let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     bench.settle();
-    let before = bench.disk.bytes().len();
+    let before = bench.bytes().len();
     bench.now = bench.now.plus(std::time::Duration::from_secs(8));
     bench.say(b"a");
     bench.settle();
     // The length, the checksum, the head, the digest byte and the message.
-    assert_eq!(bench.disk.bytes().len() - before, 1 + 4 + 5 + 1 + 1);
+    assert_eq!(bench.bytes().len() - before, 1 + 4 + 5 + 1 + 1);
 }
 
 #[test]
 fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
-    let mut bench = Bench::new(SyncPolicy::Interval, MAX);
-    let connect = |bench: &mut Bench, peer| {
-        let (role, link) = (Role::Player, Link::Stream);
-        bench.input(RoomInput::Connected { peer: PeerId(peer), role, link, address: "10.0.0.1:5" });
-    };
+    let mut bench = Bench::new(SyncPolicy::Interval);
+    let connect = |bench: &mut Bench, peer| bench.connect_as(PeerId(peer), Link::Stream);
     connect(&mut bench, 0);
     connect(&mut bench, 1);
     connect(&mut bench, 2);
     // The first slot is free, and so is the last.
     let why = Gone::Broken;
-    bench.input(RoomInput::Disconnected { peer: PeerId(2), why });
-    bench.input(RoomInput::Disconnected { peer: PeerId(0), why });
+    bench.input(Input::Disconnected { peer: PeerId(2), why });
+    bench.input(Input::Disconnected { peer: PeerId(0), why });
     let snapshots = |bench: &Bench| {
         let is_snapshot = |entry: &Entry| matches!(entry, Entry::Note(Note::Snapshot(_)));
-        entries(&bench.disk.bytes()).iter().filter(|entry| is_snapshot(entry)).count()
+        bench.entries().iter().filter(|entry| is_snapshot(entry)).count()
     };
     let mut bytes = BytesMut::new();
-    while bench.disk.bytes().len() < 140 << 10 {
+    while bench.bytes().len() < 140 << 10 {
         for _ in 0..1_000 {
             bytes.extend_from_slice(b"a");
-            bench.input(RoomInput::Bytes { peer: PeerId(1), bytes: &mut bytes });
+            bench.receive(PeerId(1), &mut bytes);
         }
         bench.settle();
     }
@@ -473,24 +439,24 @@ fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
     connect(&mut bench, 3);
     connect(&mut bench, 4);
     bench.settle();
-    let disk = bench.disk.clone();
+    let mut disk = bench.disk.clone();
+    let journal = bench.journal.clone();
     // Killed repeatedly; each time all peers are disconnected.
-    for _ in 0..3 {
-        let resumable = resume(&disk.bytes()).unwrap();
-        let (peers, next, writing) = (resumable.peers.clone(), resumable.next_peer, writing(SyncPolicy::Interval, MAX));
+    for seed in 0..3 {
+        disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(seed));
+        let resumable = Resumable::<Adder>::open(&disk, &journal).unwrap();
+        let (peers, next) = (resumable.peers.clone(), resumable.next_peer);
         assert!(!peers.is_empty());
-        let now = resumable.time;
-        let parts = resumable.resume(&writing, disk.clone(), "disk".into()).unwrap();
-        let mut bench = Bench { now, ..Bench::of(disk.clone(), writing.scribe, parts) };
+        drop(resumable);
+        let mut bench = Bench::resume(&disk, &journal, SyncPolicy::Interval, MAX).unwrap();
         for peer in peers {
-            bench.input(RoomInput::Disconnected { peer: peer.peer, why: Gone::Interrupted });
+            bench.input(Input::Disconnected { peer: peer.peer, why: Gone::Interrupted });
         }
         connect(&mut bench, next.0);
         bench.settle();
     }
-    let ends = entries(&disk.bytes()).into_iter().rev();
-    let gone =
-        ends.filter(|entry| matches!(entry, Entry::Arrival(Arrival { kind: ArrivalKind::Disconnected { .. }, .. })));
+    let ends = bench::entries(&disk, &journal).into_iter().rev();
+    let gone = ends.filter(|entry| matches!(entry, Entry::Arrival(Arrival { input: Input::Disconnected { .. }, .. })));
     assert_eq!(gone.count(), 2 + 3 + 1 + 1, "each of the peers");
 }
 
@@ -502,6 +468,6 @@ fn a_match_is_resumed_after_a_long_silence() {
         bench.say(b"a");
     }
     bench.settle();
-    let resumable = resume(&bench.disk.bytes()).unwrap();
+    let resumable = resume(&bench.bytes()).unwrap();
     assert_eq!(resumable.room().digest(), bench.room.digest());
 }

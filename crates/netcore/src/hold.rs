@@ -1,13 +1,7 @@
 //! Holding outputs back until their inputs are durable.
 
-use std::{
-    task::{Context, Poll},
-    time::Duration,
-};
-
-/// How long outputs are held back before the host continues without the hold. About as long as people wait for a game
-/// that hangs.
-pub const MAX_HOLD: Duration = Duration::from_secs(10);
+use alloc::string::String;
+use core::task::{Context, Poll};
 
 /// Decides when the outputs of an input may be sent, for instance once a journal is on disk.
 ///
@@ -19,13 +13,20 @@ pub trait Hold {
     /// The mark that has been reached.
     fn reached(&self) -> u64;
 
-    /// Ready when a mark above `reached` has been reached; otherwise the task is woken when that happens.
+    /// Ready when a mark above `reached` has been reached, or none will be; otherwise the task is woken when that happens.
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()>;
 
     /// Called before the host waits: pending writes must start now. Until then they may be delayed, so that everything
     /// the host processes between two waits is written at once.
     fn flush(&mut self) {}
 
-    /// Called when no mark was reached for [`MAX_HOLD`](crate::MAX_HOLD). From now on all marks count as reached.
-    fn give_up(&mut self);
+    /// Whether so much waits that the room must not be given any more inputs.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Why no further mark will ever be reached, if that is so. Nothing may be sent any more.
+    fn lost(&self) -> Option<String> {
+        None
+    }
 }

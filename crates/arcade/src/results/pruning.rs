@@ -1,0 +1,49 @@
+//! Removes old journals whose results are stored.
+
+use std::time::SystemTime;
+
+use journal::{Found, Pruned, Retention, SystemDisk, Worth};
+use tokio::{task::spawn_blocking, time::sleep};
+use tracing::{info, warn};
+
+use super::{LONGEST_PAUSE, PAUSE, Results, name_of};
+use crate::record::Mentioned;
+
+impl Results {
+    /// Waits until the results of earlier runs are stored.
+    pub(crate) async fn caught_up(&self) {
+        // The sender lives as long as this.
+        let _ = self.caught_up.subscribe().wait_for(|done| *done).await;
+    }
+
+    /// Removes journals that are too many or too old, after their results were stored. Those of rooms stay; those of matches
+    /// without people or without a result go first.
+    pub(crate) async fn prune(&self, retention: Retention, rooms: Mentioned) {
+        self.catch_up(|file| !rooms.has(file)).await;
+        let notes = insist!(self, "read what is known of journals", self.store.journals());
+        let with_people = insist!(self, "read which matches people played", self.store.journals_with_people());
+        let directory = self.journals.clone();
+        let pruned = spawn_blocking(move || {
+            let worth = |journal: &Found| {
+                let Some(file) = name_of(&journal.path).filter(|file| !rooms.has(file)) else { return Worth::Apart };
+                let is_stored = notes.get(file).is_some_and(|note| journal.end == Some(note.examined));
+                if is_stored { Worth::Spare(with_people.contains(file).into()) } else { Worth::Apart }
+            };
+            let now = SystemTime::now();
+            (now, journal::prune(&SystemDisk, &directory, &retention, now, worth))
+        });
+        match pruned.await {
+            Ok((now, Ok(Pruned { removed, failed, .. }))) => {
+                for journal in removed {
+                    let days = journal.age(now).as_secs() / 86_400;
+                    info!(journal = %journal.path.display(), bytes = journal.size, days, "an old journal is removed");
+                }
+                for (journal, error) in failed {
+                    warn!(journal = %journal.display(), %error, "an old journal cannot be removed");
+                }
+            }
+            Ok((_, Err(error))) => warn!(%error, "old journals cannot be looked for"),
+            Err(error) => warn!(%error, "old journals cannot be removed"),
+        }
+    }
+}

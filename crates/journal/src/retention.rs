@@ -1,0 +1,236 @@
+//! Which journals of a directory are kept.
+
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use crate::{
+    ReadError,
+    disk::{About, Disk},
+    resume,
+    segment::{self, Segment},
+    spool,
+};
+
+/// Limits on the journals of a directory. Those without a value do not apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Retention {
+    /// The time since the last write.
+    pub age: Option<Duration>,
+    /// The number of journals.
+    pub count: Option<usize>,
+    /// The size of all of them, in bytes.
+    pub size: Option<u64>,
+}
+
+/// What a journal is worth to the program that removes old ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worth {
+    /// It is none of those that the limits are about.
+    Apart,
+    /// It counts, but is not removed.
+    Needed,
+    /// It may be removed. Smaller numbers go first, and of equal ones the one that was written last the longest time ago.
+    Spare(u32),
+}
+
+/// A journal in a directory.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its name: that of its first segment.
+    pub path: PathBuf,
+    /// The size of its segments in bytes.
+    pub size: u64,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// The position after its last byte; `None` if its last segment is not readable.
+    pub end: Option<u64>,
+    // Its segments, and files that were to become some, oldest first.
+    segments: Vec<PathBuf>,
+    unfinished: Vec<PathBuf>,
+    last: u32,
+}
+
+/// Journals that are too many or too old.
+#[derive(Debug, Default)]
+pub struct Surplus {
+    /// Those to remove, in this order.
+    pub journals: Vec<Found>,
+    /// The names of those that are not, because servers are writing them.
+    pub in_use: Vec<PathBuf>,
+}
+
+/// What became of the journals that were too many or too old.
+#[derive(Debug, Default)]
+pub struct Pruned {
+    /// Those that were removed.
+    pub removed: Vec<Found>,
+    /// The names of those that were not, because servers are writing them.
+    pub in_use: Vec<PathBuf>,
+    /// The names of those that could not be removed, and why.
+    pub failed: Vec<(PathBuf, io::Error)>,
+}
+
+impl Found {
+    /// The time since it was last written.
+    pub fn age(&self, now: SystemTime) -> Duration {
+        now.duration_since(self.modified).unwrap_or_default()
+    }
+
+    /// Whether it is of this game, by its name.
+    pub fn is_of(&self, game: &str) -> bool {
+        resume::is_of(&self.path, game)
+    }
+
+    // Removes its files. The oldest go first, so that whatever happens in between leaves a journal. Returns `false` if a server
+    // is writing it.
+    fn remove(&self, disk: &dyn Disk) -> io::Result<bool> {
+        let Some(last) = self.segments.last() else { return Ok(true) };
+        let file = disk.open(last, true)?;
+        if !file.try_lock()? {
+            return Ok(false);
+        }
+        // A server may have continued it in another file before it was locked.
+        let next = segment::path_of(&self.path, self.last.saturating_add(1));
+        if disk.open(&next, false).is_ok() {
+            return Ok(false);
+        }
+        for path in self.unfinished.iter().chain(&self.segments) {
+            let file = match disk.open(path, false) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                file => file?,
+            };
+            let identity = file.about()?.identity;
+            disk.remove(path)?;
+            // While the file is open, no other one has its identity.
+            spool::remove(disk, identity);
+        }
+        Ok(true)
+    }
+}
+
+/// The journals in a directory, in the order of their names. Reads little more than the directory.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
+    let mut files = BTreeMap::<PathBuf, BTreeMap<u32, (PathBuf, About)>>::new();
+    let mut unfinished = BTreeMap::<PathBuf, Vec<PathBuf>>::new();
+    for path in disk.list(directory)? {
+        if let Some(segment) = segment::finished(&path) {
+            if let Some((journal, _)) = segment::split_name(&segment) {
+                unfinished.entry(journal).or_default().push(path);
+            }
+            continue;
+        }
+        let Some((name, number)) = segment::split_name(&path) else { continue };
+        let file = match disk.open(&path, false) {
+            // It was just removed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            file => file?,
+        };
+        let about = file.about()?;
+        let of_chain = number == 1 || Segment::read(path.clone(), file).is_ok_and(|read| read.place.number == number);
+        let (name, number) = if of_chain { (name, number) } else { (path.clone(), 1) };
+        files.entry(name).or_default().insert(number, (path, about));
+    }
+    let mut found = vec![];
+    for (path, segments) in files {
+        let Some((&last, (last_path, _))) = segments.last_key_value() else { continue };
+        let end = match disk.open(last_path, false).map_err(ReadError::from) {
+            Ok(file) => Segment::read(last_path.clone(), file).ok().map(|read| read.positions.position(read.length)),
+            Err(_) => None,
+        };
+        let abouts = || segments.values().map(|(_, about)| about);
+        found.push(Found {
+            size: abouts().map(|about| about.length).sum(),
+            modified: abouts().map(|about| about.modified).max().unwrap_or(SystemTime::UNIX_EPOCH),
+            end,
+            unfinished: unfinished.remove(&path).unwrap_or_default(),
+            path,
+            last,
+            segments: segments.into_values().map(|(path, _)| path).collect(),
+        });
+    }
+    Ok(found)
+}
+
+/// Finds out which journals of a directory are too many or too old. `worth` is asked about each that no server is writing,
+/// starting with the one that was written last. Files that are not journals are left alone.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn surplus(
+    disk: &dyn Disk,
+    directory: &Path,
+    retention: &Retention,
+    now: SystemTime,
+    mut worth: impl FnMut(&Found) -> Worth,
+) -> io::Result<Surplus> {
+    let mut found = find(disk, directory)?;
+    found.sort_by(|one, two| (Reverse(one.modified), &one.path).cmp(&(Reverse(two.modified), &two.path)));
+    let mut surplus = Surplus::default();
+    let (mut spare, mut count, mut size) = (vec![], 0, 0_u64);
+    for journal in found.into_iter().filter(|journal| journal.end.is_some()) {
+        let last = journal.segments.last().map(|path| disk.open(path, false).and_then(|file| file.is_locked()));
+        // What cannot be asked is found out when it is removed.
+        if matches!(last, Some(Ok(true))) {
+            surplus.in_use.push(journal.path);
+            continue;
+        }
+        let worth = worth(&journal);
+        if worth != Worth::Apart {
+            count += 1;
+            size += journal.size;
+        }
+        if let Worth::Spare(order) = worth {
+            spare.push((order, journal));
+        }
+    }
+    spare.sort_by_key(|(order, journal)| (*order, journal.modified));
+    let (old, young): (Vec<_>, Vec<_>) =
+        spare.into_iter().partition(|(_, journal)| retention.age.is_some_and(|age| journal.age(now) > age));
+    let mut go = |(_, journal): (u32, Found), count: &mut usize, size: &mut u64| {
+        *count -= 1;
+        *size -= journal.size;
+        surplus.journals.push(journal);
+    };
+    for journal in old {
+        go(journal, &mut count, &mut size);
+    }
+    for journal in young {
+        if retention.count.is_none_or(|most| count <= most) && retention.size.is_none_or(|most| size <= most) {
+            break;
+        }
+        go(journal, &mut count, &mut size);
+    }
+    Ok(surplus)
+}
+
+/// Removes the journals of a directory that are too many or too old, as [`surplus`] finds them: all of their files, and what
+/// their servers have left in memory. One that cannot be removed does not keep the others.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn prune(
+    disk: &dyn Disk,
+    directory: &Path,
+    retention: &Retention,
+    now: SystemTime,
+    worth: impl FnMut(&Found) -> Worth,
+) -> io::Result<Pruned> {
+    let Surplus { journals, in_use } = surplus(disk, directory, retention, now, worth)?;
+    let mut pruned = Pruned { in_use, ..Pruned::default() };
+    for journal in journals {
+        match journal.remove(disk) {
+            Ok(true) => pruned.removed.push(journal),
+            Ok(false) => pruned.in_use.push(journal.path),
+            Err(error) => pruned.failed.push((journal.path, error)),
+        }
+    }
+    Ok(pruned)
+}

@@ -1,0 +1,203 @@
+//! Continues a journal in a new segment.
+
+use std::{
+    collections::VecDeque,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use netcore::probe::{self, Planted};
+use tracing::{debug, warn};
+
+use super::{Current, Failure, Phase, Sink};
+use crate::{
+    Snapshot, SyncPolicy, codec,
+    disk::{SharedFile, read_exact_at},
+    layout::{self, Place, State, Status},
+    record,
+    segment::{self, Positions},
+    spool::Spool,
+};
+
+/// A segment that is on disk, and the checksum of its last record.
+struct Begun {
+    segment: Current,
+    sum: u32,
+}
+
+impl Sink {
+    /// Continues the journal in a segment that begins with `base`, an earlier state of this one. Segments that are too old
+    /// to be kept are removed. If the segment cannot be written, the present one grows.
+    pub(crate) fn rotate(&self, base: Snapshot) {
+        let mut older = self.wait_for(&self.writing);
+        if self.inner().written < base.offset {
+            // The new segment does not have what came before the state.
+            self.write_pending();
+        }
+        let inner = self.inner();
+        // The records of the previous segment must not depend on the spool of the one before it.
+        if !matches!(inner.phase, Phase::Open) || inner.previous_spool.is_some() {
+            return;
+        }
+        let (old, written) = (inner.segment.clone(), inner.written);
+        drop(inner);
+        let position = base.offset;
+        match self.begin_segment(&old, base, written) {
+            Ok(begun) => {
+                probe::mark("journal: a new segment");
+                self.switch(&old, position, begun);
+            }
+            Err(Refusal::Harmless(error)) => {
+                probe::mark("journal: no new segment");
+                warn!(journal = self.name, %error, "the journal cannot be continued in another file, so this one grows");
+                return;
+            }
+            Err(Refusal::Fatal(error)) => {
+                self.inner().fail(Failure { what: "continued in another file", error });
+                return;
+            }
+        }
+        older.push_back((old.path, old.positions.offset(position)));
+        self.remove_oldest(&mut older);
+    }
+
+    // Writes a segment with everything that was written since `base`. It appears under its name when it is on disk.
+    fn begin_segment(&self, old: &Current, base: Snapshot, written: u64) -> Result<Begun, Refusal> {
+        let place = Place { number: old.number + 1, position: Some(base.offset) };
+        let path = segment::path_of(&self.journal, place.number);
+        let unfinished = segment::unfinished(&path);
+        match self.disk.remove(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let file = self.disk.create(&unfinished)?;
+        let filled = self.fill(&file, old, (place, base), written).and_then(|filled| {
+            self.disk.rename(&unfinished, &path)?;
+            Ok(filled)
+        });
+        let (positions, status, sum) = match filled {
+            Ok(filled) => filled,
+            Err(error) => {
+                let _ = self.disk.remove(&unfinished);
+                return Err(error.into());
+            }
+        };
+        if let Err(error) = self.disk.sync_directory(path.parent().unwrap_or(Path::new(""))) {
+            // Nobody knows which of the two is found after a power cut. The old one is going to be cut.
+            let cut = Status { sequence: status.sequence + 1, state: State::Cut, end: status.synced, ..status };
+            let _ = file.write_at(cut.offset(), &cut.to_bytes()).and_then(|()| file.sync());
+            let _ = self.disk.remove(&path);
+            return Err(Refusal::Fatal(error));
+        }
+        let segment = Current { file, path, number: place.number, positions, status };
+        Ok(Begun { segment, sum })
+    }
+
+    fn fill(
+        &self,
+        file: &SharedFile,
+        old: &Current,
+        (place, base): (Place, Snapshot),
+        written: u64,
+    ) -> io::Result<(Positions, Status, u32)> {
+        if !probe::has(Planted::NotLocked) && !file.try_lock()? {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        let from = old.positions.offset(base.offset);
+        let mut tail = vec![0; usize::try_from(old.positions.offset(written) - from).map_err(io::Error::other)?];
+        read_exact_at(&*old.file, from, &mut tail)?;
+        // With a new checksum damage would look like a record.
+        if !record::are_whole(&tail, base.sum) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "what was written last is damaged"));
+        }
+        let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+        let mut bytes = layout::front(place, status);
+        let (mut head, mut sum) = (vec![], 0);
+        codec::encode(&self.head.clone().with_base(Some(base)), &mut head);
+        record::put(&head, &mut sum, &mut bytes);
+        let positions = Positions::new(place, bytes.len() as u64);
+        copy(&tail, &mut sum, &mut bytes);
+        file.write_at(0, &bytes)?;
+        // What the new segment leaves out must be in the old one.
+        if !probe::has(Planted::OldSegmentNotSynced) {
+            old.file.sync()?;
+        }
+        file.sync()?;
+        let status = Status { sequence: 1, synced: bytes.len() as u64, ..status };
+        file.write_at(status.offset(), &status.to_bytes())?;
+        file.sync()?;
+        Ok((positions, status, sum))
+    }
+
+    fn switch(&self, old: &Current, position: u64, Begun { segment, mut sum }: Begun) {
+        let (file, path) = (Arc::clone(&segment.file), segment.path.clone());
+        let mut inner = self.inner();
+        let mut spool = (self.sync == SyncPolicy::Interval)
+            .then(|| Spool::create(&self.disk, (self.head.id, &path), &file, (inner.written, sum)))
+            .flatten();
+        let mut pending = Vec::with_capacity(inner.pending.len());
+        copy(&inner.pending, &mut sum, &mut pending);
+        (inner.pending, inner.sum, inner.segment) = (pending, sum, segment);
+        inner.synced = inner.written;
+        std::mem::swap(&mut inner.spool, &mut spool);
+        // What has left because the previous spool has it must stay safe until it is in a file.
+        let end = inner.end;
+        if inner.pending.is_empty() {
+            spool.into_iter().for_each(Spool::remove);
+        } else {
+            probe::mark("spool: kept for a new segment");
+            inner.previous_spool = spool.map(|spool| (spool, end));
+        }
+        inner.spooled = 0;
+        self.spool_all(&mut inner);
+        drop(inner);
+        self.wake();
+        let _order = self.order();
+        let end = old.positions.offset(position);
+        let status = Status { sequence: old.status.sequence + 1, state: State::Continued, synced: end, end };
+        // A reader finds the next segment without it.
+        let _ = old.file.write_at(status.offset(), &status.to_bytes());
+    }
+
+    fn remove_oldest(&self, older: &mut VecDeque<(PathBuf, u64)>) {
+        let inner = self.inner();
+        let mut kept = older.iter().map(|(_, length)| length).sum::<u64>() + inner.segment.positions.offset(inner.end);
+        drop(inner);
+        while kept > self.max
+            && let Some((path, length)) = older.pop_front()
+        {
+            kept -= length;
+            match self.disk.remove(&path) {
+                Ok(()) => {
+                    probe::mark("journal: the oldest segment removed");
+                    debug!(journal = self.name, segment = %path.display(), "the oldest segment is removed");
+                }
+                Err(error) => warn!(journal = self.name, %error, segment = %path.display(), "a segment is not removed"),
+            }
+        }
+    }
+}
+
+/// Why a segment was not begun.
+enum Refusal {
+    /// The present one can be continued.
+    Harmless(io::Error),
+    /// It cannot: which of the two is found after a power cut is unknown.
+    Fatal(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Harmless(error)
+    }
+}
+
+// Appends records with other checksums.
+fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
+    let mut rest = records;
+    while let Some((front, body)) = record::lengths(rest) {
+        record::put(&rest[front..front + body], sum, out);
+        rest = &rest[front + body..];
+    }
+}

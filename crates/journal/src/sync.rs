@@ -1,0 +1,20 @@
+//! Locks, atomics and threads: those of the standard library, or those of shuttle, which tries their interleavings.
+
+pub(crate) use std::sync::{PoisonError, TryLockError};
+#[cfg(not(shuttle))]
+pub(crate) use std::{
+    sync::{
+        Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+};
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    sync::{
+        Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+};

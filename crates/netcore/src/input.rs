@@ -1,0 +1,109 @@
+//! What wakes a server.
+
+use alloc::borrow::Cow;
+use serde::{Deserialize, Serialize};
+
+use crate::{DecodeError, Gone, Link, PeerId, Role};
+
+/// Everything that can wake a server.
+///
+/// `M` is a message: an [`Engine`](crate::Engine) receives it decoded, a [`Room`](crate::Room) as the bytes of exactly one
+/// message, and a recording owns these bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input<'a, M> {
+    /// A peer connected. Its messages follow.
+    Connected {
+        /// The new peer, with a number that was never used before.
+        peer: PeerId,
+        /// What it may do.
+        role: Role,
+        /// How it is connected.
+        link: Link,
+        /// Its address as `1.2.3.4:5` or `[::1]:5`.
+        address: Cow<'a, str>,
+    },
+    /// A message.
+    Message {
+        /// Its sender.
+        peer: PeerId,
+        /// The message.
+        message: M,
+    },
+    /// Bytes that are not a message. On a stream, this peer sends no further input.
+    Malformed {
+        /// Their sender.
+        peer: PeerId,
+        /// What is wrong with them.
+        why: DecodeError,
+    },
+    /// The peer lost its state (it reconnected, or the server was resumed): send it everything that it may know.
+    Refresh {
+        /// The peer to update.
+        peer: PeerId,
+    },
+    /// A peer disconnected. If it [`Left`](Gone::Left), it may still read: the engine can send to it until it closes
+    /// the peer, which it must do. For any other reason nothing can be sent to it any more.
+    Disconnected {
+        /// The peer.
+        peer: PeerId,
+        /// Why.
+        why: Gone,
+    },
+    /// The time returned by [`Engine::deadline`](crate::Engine::deadline) has come.
+    Elapsed,
+    /// The server is being shut down. The [`Leave`] says whether players are told that the game is over.
+    Stop(Leave),
+}
+
+/// How a server shuts down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Leave {
+    /// The game is over, and everybody is told so.
+    Over,
+    /// The server will be resumed with the same state: nobody is told that it is over, and no peer is closed.
+    Resumable,
+}
+
+impl<'a, M> Input<'a, M> {
+    /// The peer concerned.
+    pub const fn peer(&self) -> Option<PeerId> {
+        match self {
+            Self::Connected { peer, .. }
+            | Self::Message { peer, .. }
+            | Self::Malformed { peer, .. }
+            | Self::Refresh { peer }
+            | Self::Disconnected { peer, .. } => Some(*peer),
+            Self::Elapsed | Self::Stop(_) => None,
+        }
+    }
+
+    /// The same input with another message.
+    pub fn map<N>(self, message: impl FnOnce(M) -> N) -> Input<'a, N> {
+        match self {
+            Self::Connected { peer, role, link, address } => Input::Connected { peer, role, link, address },
+            Self::Message { peer, message: whole } => Input::Message { peer, message: message(whole) },
+            Self::Malformed { peer, why } => Input::Malformed { peer, why },
+            Self::Refresh { peer } => Input::Refresh { peer },
+            Self::Disconnected { peer, why } => Input::Disconnected { peer, why },
+            Self::Elapsed => Input::Elapsed,
+            Self::Stop(leave) => Input::Stop(leave),
+        }
+    }
+}
+
+impl<M: AsRef<[u8]>> Input<'_, M> {
+    /// The same input as a room takes it.
+    pub fn borrowed(&self) -> Input<'_, &[u8]> {
+        match self {
+            Self::Connected { peer, role, link, address } => {
+                Input::Connected { peer: *peer, role: *role, link: *link, address: Cow::Borrowed(address) }
+            }
+            Self::Message { peer, message } => Input::Message { peer: *peer, message: message.as_ref() },
+            Self::Malformed { peer, why } => Input::Malformed { peer: *peer, why: why.clone() },
+            Self::Refresh { peer } => Input::Refresh { peer: *peer },
+            Self::Disconnected { peer, why } => Input::Disconnected { peer: *peer, why: *why },
+            Self::Elapsed => Input::Elapsed,
+            Self::Stop(leave) => Input::Stop(*leave),
+        }
+    }
+}

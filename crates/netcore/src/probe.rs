@@ -1,0 +1,130 @@
+//! What a simulation sees of the code that it runs: faults that are planted to see that they are found, and marks of the
+//! paths that a run took.
+//!
+//! Without the feature `probe` there are neither, and no released program has it. With it, they belong to the thread that
+//! called `enter`.
+
+/// A fault that a mistake in the code could be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Planted {
+    /// The host sends outputs before they are safe.
+    OutputsNotHeld,
+    /// The time of a room goes back with the clock.
+    TimeGoesBack,
+    /// Outputs that have become safe do not wake the host.
+    SafeOutputsWakeNobody,
+    /// After an error a datagram socket is not read again by itself.
+    SocketNotReadAgain,
+    /// New records do not wake the thread that writes them.
+    RecordsWakeNobody,
+    /// One record in many is not written.
+    RecordDropped,
+    /// A snapshot is said to be the state after a later record than it is.
+    SnapshotTooLate,
+    /// With each write synced, it is synced before it is written.
+    SyncBeforeWrite,
+    /// Outputs are released although the journal could neither be written nor be marked as cut.
+    ReleasedWithoutCut,
+    /// A journal is cut after a record that was written in part.
+    CutOverPartialRecord,
+    /// A spool grows for ever.
+    SpoolNeverRestarted,
+    /// Who resumes a journal removes the spools of all others.
+    SpoolsOfOthersTaken,
+    /// Who reads a journal removes its spool.
+    ReaderTakesSpool,
+    /// The name of a new segment is not synced.
+    NameNotSynced,
+    /// What only the previous segment has is not synced before the next one continues it.
+    OldSegmentNotSynced,
+    /// A segment that is not the last one is continued.
+    WrongSegment,
+    /// The status of a journal says that records are on disk before they are.
+    SyncedTooEarly,
+    /// A resumed journal is not locked.
+    NotLocked,
+    /// A restored server of nuggets has forgotten who had quit.
+    QuittersForgotten,
+}
+
+#[cfg(feature = "probe")]
+pub use self::thread::{Probe, current, enter};
+
+/// Whether this thread runs with this fault.
+#[inline]
+pub fn has(fault: Planted) -> bool {
+    #[cfg(feature = "probe")]
+    return thread::has(fault);
+    #[cfg(not(feature = "probe"))]
+    {
+        let _ = fault;
+        false
+    }
+}
+
+/// Marks that the code came here.
+#[inline]
+pub fn mark(path: &'static str) {
+    #[cfg(feature = "probe")]
+    thread::mark(path);
+    #[cfg(not(feature = "probe"))]
+    let _ = path;
+}
+
+#[cfg(feature = "probe")]
+mod thread {
+    use alloc::collections::BTreeMap;
+    use std::{
+        cell::RefCell,
+        sync::{Arc, Mutex, PoisonError},
+    };
+
+    use super::Planted;
+
+    std::thread_local! {
+        static CURRENT: RefCell<Probe> = RefCell::default();
+    }
+
+    /// What the probes of a thread see. Clones share the marks.
+    #[derive(Debug, Clone, Default)]
+    pub struct Probe {
+        /// The fault, if one is planted.
+        pub planted: Option<Planted>,
+        marks: Option<Arc<Mutex<BTreeMap<&'static str, u64>>>>,
+    }
+
+    impl Probe {
+        /// A probe that counts marks.
+        pub fn new(planted: Option<Planted>) -> Self {
+            Self { planted, marks: Some(Arc::default()) }
+        }
+
+        /// How often each mark was passed.
+        pub fn marks(&self) -> BTreeMap<&'static str, u64> {
+            let marks = self.marks.as_ref();
+            marks.map(|marks| marks.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
+        }
+    }
+
+    /// Sets the probe of this thread. Returns the one that it had.
+    pub fn enter(probe: Probe) -> Probe {
+        CURRENT.replace(probe)
+    }
+
+    /// The probe of this thread.
+    pub fn current() -> Probe {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    pub(super) fn has(fault: Planted) -> bool {
+        CURRENT.with_borrow(|probe| probe.planted == Some(fault))
+    }
+
+    pub(super) fn mark(path: &'static str) {
+        CURRENT.with_borrow(|probe| {
+            if let Some(marks) = &probe.marks {
+                *marks.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_default() += 1;
+            }
+        });
+    }
+}

@@ -1,0 +1,199 @@
+//! A simulated machine: a clock and tasks, in one thread and in virtual time.
+//!
+//! A [`Machine`] polls a task only when its waker has fired. Time passes in two ways: the owner advances it to the next
+//! event, and each look at the [`SimulatedClock`] costs a little, as work does on a real machine. So a task that works
+//! sees the time pass, and a task that loops without looking at the clock does not.
+//!
+//! A task that sleeps although it could go on has lost a wake-up. [`Machine::check_sleepers`] finds it: polled without
+//! a reason, it makes progress.
+
+mod clock;
+mod pace;
+mod thread;
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Wake, Waker},
+};
+
+use netcore::Time;
+
+pub(crate) use self::thread::{Turns, is_thread, sleep};
+use self::{
+    clock::State,
+    thread::{Process, ThreadTask},
+};
+pub use self::{
+    clock::{SimulatedClock, SimulatedTimer},
+    pace::Pace,
+};
+
+/// Polls in a row while nothing else happens; more means that a task wakes itself for ever.
+const MAX_POLLS: u32 = 1 << 16;
+
+/// A task of a [`Machine`]. No two have the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(u64);
+
+/// A task's waker.
+#[derive(Debug, Default)]
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Task {
+    name: &'static str,
+    future: Pin<Box<dyn Future<Output = ()>>>,
+    flag: Arc<Flag>,
+    waker: Waker,
+    // When it was polled last.
+    polled: Time,
+}
+
+impl Task {
+    fn is_woken(&self) -> bool {
+        self.flag.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A clock, and the tasks that live by it.
+pub struct Machine {
+    clock: SimulatedClock,
+    tasks: BTreeMap<TaskId, Task>,
+    next_id: u64,
+    // Polls since time was advanced from outside.
+    polls: u32,
+    process: Process,
+}
+
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tasks: Vec<_> = self.tasks.values().map(|task| task.name).collect();
+        f.debug_struct("Machine").field("now", &self.now()).field("tasks", &tasks).finish_non_exhaustive()
+    }
+}
+
+impl Machine {
+    /// A machine without tasks, at time zero. The seed decides how long work takes.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            clock: SimulatedClock(State::shared(seed)),
+            tasks: BTreeMap::new(),
+            next_id: 0,
+            polls: 0,
+            process: Process::default(),
+        }
+    }
+
+    /// Its clock. Clones show the same time.
+    pub fn clock(&self) -> SimulatedClock {
+        self.clock.clone()
+    }
+
+    /// The time of the simulation, which no jump of the clock changes. Asking does not cost time.
+    pub fn now(&self) -> Time {
+        self.clock.world_now()
+    }
+
+    /// Adds a task, which is polled once at the next [`Machine::run`].
+    pub fn spawn(&mut self, name: &'static str, future: impl Future<Output = ()> + 'static) -> TaskId {
+        let flag = Arc::new(Flag(AtomicBool::new(true)));
+        let waker = Arc::clone(&flag).into();
+        let id = TaskId(self.next_id);
+        self.next_id += 1;
+        self.tasks.insert(id, Task { name, future: Box::pin(future), flag, waker, polled: self.now() });
+        id
+    }
+
+    /// Adds a thread that takes turns with the tasks, so that it may block in calls that take virtual time. If one of the
+    /// threads is killed, all have to be.
+    pub(crate) fn spawn_thread(&mut self, name: &'static str, body: impl FnOnce(&Turns) + Send + 'static) -> TaskId {
+        let thread = ThreadTask::start(self.clock(), self.process.clone(), body);
+        self.spawn(name, thread)
+    }
+
+    /// Whether a task has not ended.
+    pub fn is_running(&self, id: TaskId) -> bool {
+        self.tasks.contains_key(&id)
+    }
+
+    /// Ends a task wherever it is.
+    pub fn kill(&mut self, id: TaskId) {
+        self.tasks.remove(&id);
+    }
+
+    /// Whether a task is to be polled now.
+    pub fn is_woken(&self) -> bool {
+        self.tasks.values().any(Task::is_woken)
+    }
+
+    /// When a task is to be polled next, as far as that is known: now if one is woken, or when a timer expires.
+    pub fn next_due(&self) -> Option<Time> {
+        if self.is_woken() { Some(self.now()) } else { self.clock.next_expiry() }
+    }
+
+    /// Advances the time, which never goes back.
+    pub fn advance(&mut self, to: Time) {
+        if self.clock.advance(to) {
+            self.polls = 0;
+        }
+    }
+
+    /// Fires the timers that are due, and polls each woken task once. Returns whether there was one.
+    pub fn run(&mut self) -> bool {
+        self.clock.fire();
+        let woken: Vec<TaskId> = self.tasks.iter().filter(|(_, task)| task.is_woken()).map(|(&id, _)| id).collect();
+        for &id in &woken {
+            self.polls += 1;
+            let Some(task) = self.tasks.get(&id) else { continue };
+            assert!(self.polls < MAX_POLLS, "the {} wakes itself for ever at {:?}", task.name, self.now());
+            self.poll(id);
+        }
+        !woken.is_empty()
+    }
+
+    /// Polls each sleeping task although nothing woke it. Panics if one makes progress: it slept although something was
+    /// ready for it.
+    pub fn check_sleepers(&mut self) {
+        // An expired timer would fire at the next run.
+        if self.clock.next_expiry().is_some_and(|due| due <= self.now()) {
+            return;
+        }
+        let sleepers: Vec<TaskId> = self.tasks.iter().filter(|(_, task)| !task.is_woken()).map(|(&id, _)| id).collect();
+        for id in sleepers {
+            let (looks, polled) = (self.clock.looks(), self.tasks[&id].polled);
+            let name = self.tasks[&id].name;
+            let progress = self.poll(id) || self.clock.looks() != looks;
+            assert!(
+                !progress,
+                "the {name} sleeps although something is ready for it: polled at {polled:?}, and not woken until {:?}",
+                self.now()
+            );
+        }
+    }
+
+    // Returns whether the task has ended.
+    fn poll(&mut self, id: TaskId) -> bool {
+        let now = self.now();
+        let Some(task) = self.tasks.get_mut(&id) else { return false };
+        task.polled = now;
+        // Before the poll, so that events during it wake the task again.
+        task.flag.0.store(false, Ordering::Relaxed);
+        self.clock.begin_poll();
+        let ended = task.future.as_mut().poll(&mut Context::from_waker(&task.waker)).is_ready();
+        if ended {
+            self.tasks.remove(&id);
+        }
+        ended
+    }
+}

@@ -1,0 +1,200 @@
+//! Threads of a simulated machine.
+//!
+//! Code that blocks, as the threads of a [`Scribe`](journal::Scribe) do in calls of the disk, cannot be a task that is
+//! polled. It runs in a thread of its own, but only while its task is polled, so that never two run at once and a run
+//! repeats exactly. Where it blocks, it hands control back until the virtual time has come.
+
+use std::{
+    any::Any,
+    cell::RefCell,
+    pin::Pin,
+    rc::Rc,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
+    task::{Context, Poll, Waker},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use netcore::{
+    Time,
+    probe::{self, Probe},
+};
+
+use super::SimulatedClock;
+
+thread_local! {
+    /// The simulated thread that this thread is.
+    static CURRENT: RefCell<Option<Rc<Turns>>> = const { RefCell::new(None) };
+}
+
+/// What a task tells its thread.
+enum Turn {
+    /// Go on; the waker wakes the task.
+    Go(Waker),
+    /// Come to an end: the process was killed.
+    Die,
+}
+
+/// The threads of a process, which die together: one of them may hold a lock that another one waits for.
+#[derive(Clone, Default)]
+pub(super) struct Process(Arc<Mutex<Vec<Sender<Turn>>>>);
+
+impl Process {
+    fn add(&self, turn: Sender<Turn>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(turn);
+    }
+
+    fn die(&self) {
+        for turn in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // One that has ended does not listen.
+            let _ = turn.send(Turn::Die);
+        }
+    }
+}
+
+/// Why a thread hands control back.
+enum Yielded {
+    /// It sleeps until this time of the simulation.
+    Sleeps(Time),
+    /// It waits until it is woken, or until this time.
+    Waits(Option<Time>),
+    Ended,
+    Panicked(Box<dyn Any + Send>),
+}
+
+/// The side of the thread.
+pub(crate) struct Turns {
+    turn: Receiver<Turn>,
+    yielded: Sender<Yielded>,
+    clock: SimulatedClock,
+    // `None` once it is to end.
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Turns {
+    /// The waker of the task; `None` if the thread has to end.
+    pub(crate) fn waker(&self) -> Option<Waker> {
+        self.waker.borrow().clone()
+    }
+
+    /// Waits until the waker is used, or until this time.
+    pub(crate) fn wait(&self, until: Option<Time>) {
+        self.hand_over(Yielded::Waits(until));
+    }
+
+    /// Notes that the thread has done something, so that it had a reason to be woken.
+    pub(crate) fn note_progress(&self) {
+        self.clock.note_progress();
+    }
+
+    fn hand_over(&self, why: Yielded) {
+        if self.waker.borrow().is_none() {
+            return;
+        }
+        let next = self.yielded.send(why).ok().and_then(|()| self.turn.recv().ok());
+        *self.waker.borrow_mut() = match next {
+            Some(Turn::Go(waker)) => Some(waker),
+            Some(Turn::Die) | None => {
+                // What a dead process does leaves no marks.
+                probe::enter(Probe::default());
+                None
+            }
+        };
+    }
+}
+
+/// Blocks the simulated thread that calls this for a while. Elsewhere, and if its process was killed, it returns at once.
+/// Returns whether time has passed.
+pub(crate) fn sleep(duration: Duration) -> bool {
+    let Some(turns) = CURRENT.with_borrow(Clone::clone).filter(|_| duration > Duration::ZERO) else { return false };
+    turns.note_progress();
+    turns.hand_over(Yielded::Sleeps(turns.clock.world_now().plus(duration)));
+    turns.waker.borrow().is_some()
+}
+
+/// Whether the caller is a simulated thread.
+pub(crate) fn is_thread() -> bool {
+    CURRENT.with_borrow(Option::is_some)
+}
+
+/// A task that runs a thread.
+pub(super) struct ThreadTask {
+    turn: Sender<Turn>,
+    process: Process,
+    yielded: Receiver<Yielded>,
+    thread: Option<JoinHandle<()>>,
+    clock: SimulatedClock,
+    // Its number among the sleepers of the clock.
+    number: u64,
+    sleeps_until: Option<Time>,
+}
+
+impl ThreadTask {
+    /// Starts a thread with the probe of this one. It runs when the task is polled.
+    pub(super) fn start(clock: SimulatedClock, process: Process, body: impl FnOnce(&Turns) + Send + 'static) -> Self {
+        let (turn, turns) = channel();
+        let (yields, yielded) = channel();
+        let (probe, number) = (probe::current(), clock.new_number());
+        let of_thread = clock.clone();
+        process.add(turn.clone());
+        let thread = thread::spawn(move || run(turns, yields, of_thread, probe, body));
+        Self { turn, process, yielded, thread: Some(thread), clock, number, sleeps_until: None }
+    }
+}
+
+fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, probe: Probe, body: impl FnOnce(&Turns)) {
+    let Ok(Turn::Go(waker)) = turn.recv() else { return };
+    probe::enter(probe);
+    let turns = Rc::new(Turns { turn, yielded, clock, waker: RefCell::new(Some(waker)) });
+    CURRENT.set(Some(Rc::clone(&turns)));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(&turns)));
+    let end = match done {
+        Ok(()) => Yielded::Ended,
+        Err(panic) => Yielded::Panicked(panic),
+    };
+    // Nobody listens if the process was killed.
+    let _ = turns.yielded.send(end);
+}
+
+impl Future for ThreadTask {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        if let Some(until) = this.sleeps_until
+            && this.clock.world_now() < until
+        {
+            this.clock.wake_at(this.number, Some((until, context.waker().clone())));
+            return Poll::Pending;
+        }
+        let _ = this.turn.send(Turn::Go(context.waker().clone()));
+        let until = match this.yielded.recv() {
+            Ok(Yielded::Sleeps(until)) => {
+                this.sleeps_until = Some(until);
+                Some(until)
+            }
+            Ok(Yielded::Waits(until)) => {
+                this.sleeps_until = None;
+                until
+            }
+            Ok(Yielded::Ended) | Err(_) => return Poll::Ready(()),
+            Ok(Yielded::Panicked(panic)) => std::panic::resume_unwind(panic),
+        };
+        this.clock.wake_at(this.number, until.map(|until| (until, context.waker().clone())));
+        Poll::Pending
+    }
+}
+
+impl Drop for ThreadTask {
+    fn drop(&mut self) {
+        self.clock.wake_at(self.number, None);
+        self.process.die();
+        if let Some(thread) = self.thread.take() {
+            // What a killed process does at last has no effect.
+            let _ = thread.join();
+        }
+    }
+}

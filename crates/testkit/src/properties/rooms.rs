@@ -1,0 +1,228 @@
+//! Properties of rooms that are recorded while peers send anything, cut anywhere.
+
+use std::{mem, path::Path, sync::Arc, time::Duration};
+
+use bytes::BytesMut;
+use journal::{Entry, Head, Journalled, MAX_SIZE, Reader, Replay, Scribe, SyncPolicy, Writing, encode_state};
+use netcore::{
+    Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split, Time, wire::ShortText,
+};
+
+use crate::disk::SimulatedDisk;
+
+/// Peers that are connected at the same time.
+const PEERS: usize = 4;
+const GRID: &str = include_str!("../../../../maps/shaft.txt");
+
+/// Peers of a room as `script` says: its first byte chooses the game and its rules, and each following step is a byte for what happens,
+/// at times with bytes for what is sent (`step` has the table).
+///
+/// - A room decides the same about a message when it has it alone as when more bytes lie behind it.
+/// - To split a message off changes nothing.
+/// - An input without outputs that leaves the trace of a room as it was leaves its state as it was.
+/// - A replay of the journal ends in the state of the room.
+pub fn room(script: &[u8]) {
+    let Some((&game, script)) = script.split_first() else { return };
+    let second = Duration::from_secs(1);
+    let other = game & 4 != 0;
+    match game % 4 {
+        0 => {
+            let grid = nuggets::Grid::parse(GRID.as_bytes()).expect("a map").0;
+            let config =
+                nuggets::server::Config { idle_timeout: other.then_some(second), rematch: true, ..Default::default() };
+            play(nuggets::Server::new(Arc::new(grid), config).expect("rules"), script);
+        }
+        1 => play(blackjack::server::Server::new(dealer()).expect("rules"), script),
+        2 => {
+            let parameters = robots::Parameters {
+                server_name: ShortText::try_from("here").expect("a short text"),
+                players_count: 2,
+                size_x: 5,
+                size_y: 4,
+                game_length: 9,
+                explosion_radius: 2,
+                bomb_timer: 2,
+            };
+            let config =
+                robots::Config { parameters, turn_duration: second, initial_blocks: 2, seed: 1, max_history: 100_000 };
+            play(robots::Server::new(config).expect("rules"), script);
+        }
+        _ => {
+            let mode = if other { mastermind::protocol::Mode::Race(3) } else { mastermind::protocol::Mode::Solo };
+            let config = mastermind::server::Config { mode, ..mastermind::server::Config::new(4, false, 1) };
+            play(mastermind::Server::new(config).expect("rules"), script);
+        }
+    }
+}
+
+fn dealer() -> blackjack::server::Config {
+    let config = blackjack::server::Config::new(2, blackjack::Seed::from_number(17));
+    blackjack::server::Config { tables: 2, players: 1, delay: Duration::ZERO, ..config }
+}
+
+/// A peer, and the bytes that the room has not taken yet.
+#[derive(Debug)]
+struct Guest {
+    peer: PeerId,
+    unread: BytesMut,
+}
+
+struct Play<E: Recorded> {
+    room: Journalled<E>,
+    guests: [Option<Guest>; PEERS],
+    next_peer: u64,
+    now: Time,
+}
+
+fn play<E: Recorded>(engine: E, script: &[u8])
+where
+    Hosted<E>: Clone,
+{
+    let disk = SimulatedDisk::new();
+    let scribe = Scribe::by_hand();
+    let (sync, max) = (SyncPolicy::Interval, MAX_SIZE);
+    let writing = Writing { disk: Arc::new(disk.clone()), scribe: scribe.clone(), sync, max };
+    let head = Head::new(&engine, "property", vec![], 0);
+    let begun = writing.create(Path::new("/games"), Hosted::new(engine), head);
+    let (journal, (room, _hold, end)) = begun.expect("memory can be written");
+    let mut play = Play { room, guests: [const { None }; PEERS], next_peer: 0, now: Time::ZERO };
+    let mut rest = script;
+    while let Some((&step, more)) = rest.split_first() {
+        rest = play.step(step, more);
+    }
+    end.close();
+    while scribe.write() || scribe.keep() {}
+    let written = disk.written(&journal);
+    let mut reader = Reader::new(&written[..], written.len() as u64).expect("a journal");
+    let mut replay = Replay::<E>::start(reader.head()).expect("a match that was played");
+    let mut out = Outbox::new();
+    while let Some(entry) = reader.next().expect("a journal") {
+        if let Entry::Arrival(arrival) = entry {
+            replay.apply(&arrival, &mut out).unwrap_or_else(|why| panic!("{why}: {arrival:?}"));
+            out.drain().for_each(drop);
+        }
+    }
+    assert_eq!(replay.room().digest(), play.room.digest(), "the replay ends in another state");
+    assert_eq!(encode_state(replay.room()), encode_state(play.room.room()), "the replay ends in another state");
+}
+
+impl<E: Recorded> Play<E>
+where
+    Hosted<E>: Clone,
+{
+    // Bits 0 and 1 of a step are the guest, the next three what happens:
+    //
+    // | bits 2 to 4 | what |
+    // | 0 | connects, if not there: bits 5 and 6 are the link, bit 7 whether it only watches |
+    // | 1 to 4 | sends as many bytes as the next byte says |
+    // | 5 | time passes, with bit 5 until the deadline of the room |
+    // | 6 | disconnects; bits 5 and 6 are the reason |
+    // | 7 | is told everything again |
+    fn step<'a>(&mut self, step: u8, rest: &'a [u8]) -> &'a [u8] {
+        let guest = usize::from(step % 4);
+        match (step >> 2 & 7, &mut self.guests[guest]) {
+            (0, place @ None) => {
+                let (peer, link) = (PeerId(self.next_peer), links(step));
+                self.next_peer += 1;
+                *place = Some(Guest { peer, unread: BytesMut::new() });
+                let role = if step & 0x80 == 0 { Role::Player } else { Role::Watcher };
+                let address = format!("10.0.0.{}:{}", guest + 1, 5_000 + peer.0).into();
+                self.input_alone(&Input::Connected { peer, role, link, address });
+            }
+            (1..=4, _) => {
+                let Some((&length, rest)) = rest.split_first() else { return rest };
+                let (sent, rest) = rest.split_at(rest.len().min(length.into()));
+                self.receive(guest, sent);
+                return rest;
+            }
+            (5, _) => {
+                self.now = self.now.plus(Duration::from_millis(u64::from(step)));
+                match self.room.deadline() {
+                    Some(due) if step & 0x20 != 0 || due <= self.now => {
+                        self.now = self.now.max(due);
+                        self.input_alone(&Input::Elapsed);
+                    }
+                    _ => {}
+                }
+            }
+            (6, Some(Guest { peer, .. })) => {
+                let reasons = [Gone::Left, Gone::Broken, Gone::Lagging, Gone::Interrupted];
+                let (peer, why) = (*peer, reasons[usize::from(step >> 5 & 3)]);
+                self.input_alone(&Input::Disconnected { peer, why });
+                self.guests[guest] = None;
+            }
+            (7, Some(Guest { peer, .. })) => {
+                let peer = *peer;
+                self.input_alone(&Input::Refresh { peer });
+            }
+            _ => {}
+        }
+        rest
+    }
+
+    // A guest sends bytes, and the room takes them as long as it finds messages in them.
+    fn receive(&mut self, place: usize, sent: &[u8]) {
+        let Some(Guest { peer, unread, .. }) = &mut self.guests[place] else { return };
+        let (peer, mut unread) = (*peer, mem::take(unread));
+        unread.extend_from_slice(sent);
+        loop {
+            let before = self.room.room().clone();
+            let split = self.room.split(peer, &unread);
+            assert_eq!(encode_state(self.room.room()), encode_state(&before), "to split a message off is no input");
+            let progress = match split {
+                Split::Incomplete => break,
+                Split::Ignored => Progress::Ignored,
+                Split::Malformed(why) => self.input(&Input::Malformed { peer, why }, before),
+                Split::Message(length) => {
+                    let message = unread.split_to(length);
+                    let mut alone = before;
+                    assert_eq!(alone.split(peer, &message), Split::Message(length), "what lies behind matters");
+                    self.input(&Input::Message { peer, message: &message }, alone)
+                }
+            };
+            if progress != Progress::Decoded {
+                // A shell forgets what lies behind bytes that are no message.
+                unread.clear();
+            }
+            if unread.is_empty() {
+                break;
+            }
+        }
+        if let Some(guest) = self.guests[place].as_mut().filter(|guest| guest.peer == peer) {
+            guest.unread = unread;
+        }
+    }
+
+    fn input_alone(&mut self, input: &Input<'_, &[u8]>) {
+        let copy = self.room.room().clone();
+        self.input(input, copy);
+    }
+
+    // Passes an input to the room, and to a copy that has seen nothing of what lies behind it.
+    fn input(&mut self, input: &Input<'_, &[u8]>, mut copy: Hosted<E>) -> Progress {
+        let (state, trace) = (encode_state(self.room.room()), self.room.room().trace());
+        let (mut out, mut copied) = (Outbox::new(), Outbox::new());
+        let progress = self.room.input(self.now, input.borrowed(), &mut out);
+        let after = encode_state(self.room.room());
+        if out.is_empty() && self.room.room().trace() == trace {
+            assert!(after == state, "the state has changed without a trace by {input:?}");
+        }
+        assert_eq!(
+            copy.input(self.now, input.borrowed(), &mut copied),
+            progress,
+            "what lies behind matters: {input:?}"
+        );
+        assert_eq!(copied.outputs().len(), out.outputs().len(), "what lies behind matters: {input:?}");
+        assert_eq!(encode_state(&copy), after, "what lies behind matters: {input:?}");
+        for output in out.drain() {
+            if let Output::Close { peer } = output {
+                self.guests.iter_mut().for_each(|place| drop(place.take_if(|guest| guest.peer == peer)));
+            }
+        }
+        progress
+    }
+}
+
+fn links(step: u8) -> Link {
+    [Link::Stream, Link::Message, Link::Datagram, Link::Stream][usize::from(step >> 5 & 3)]
+}

@@ -1,0 +1,62 @@
+//! What a seed draws for a whole simulation.
+
+use journal::{MAX_SIZE, SyncPolicy};
+use netcore::probe::Planted;
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use crate::{
+    disk::Latency,
+    machine::Pace,
+    net::{Conditions, StreamConditions},
+};
+
+/// The kinds of faults of a simulation, and how everything is set up.
+pub(super) struct Mix {
+    /// Rooms that share a scribe.
+    pub(super) rooms: u64,
+    pub(super) sync: SyncPolicy,
+    /// Whether there is memory that outlives a process.
+    pub(super) memory: bool,
+    /// How much of each journal is kept.
+    pub(super) max: u64,
+    pub(super) latency: Latency,
+    pub(super) conditions: Conditions,
+    pub(super) streams: StreamConditions,
+    pub(super) pace: Pace,
+    /// Calls of the disk fail at some time.
+    pub(super) bad_disk: bool,
+    /// The disk loses, misplaces and changes what it has reported as written, at some time.
+    pub(super) dishonest: bool,
+}
+
+impl Mix {
+    pub(super) fn draw(rng: &mut Pcg64, planted: Option<Planted>) -> Self {
+        // One is enough for a planted fault.
+        let rooms = [1, 1, 1, 1, 1, 1, 2, 3][rng.random_range(0..8)];
+        let rooms = if planted.is_none() { rooms } else { 1 };
+        let disk = rng.random_range(0..10);
+        Self {
+            rooms,
+            sync: [SyncPolicy::Always, SyncPolicy::Interval][rng.random_range(0..2)],
+            memory: rng.random_range(0..4) > 0,
+            // Of some journals all is kept, in few or in many segments, and of others only the end.
+            max: [MAX_SIZE, 100_000, 16_000, 6_000][rng.random_range(0..4)],
+            latency: [Latency::NONE, Latency::CALM, Latency::CALM, Latency::ROUGH][rng.random_range(0..4)].clone(),
+            conditions: match rng.random_range(0..3) {
+                0 => Conditions::CALM,
+                1 => Conditions { loss_percent: 10, ..Conditions::CALM },
+                _ => Conditions { truncate_percent: 2, ..Conditions::STORM },
+            },
+            streams: match rng.random_range(0..3) {
+                0 => StreamConditions::CALM,
+                1 => StreamConditions { stall_percent: 0, ..StreamConditions::ROUGH },
+                _ => StreamConditions { reset_permille: 1, half_close_permille: 2, ..StreamConditions::ROUGH },
+            },
+            pace: if rng.random_range(0..3) == 0 { Pace::ROUGH } else { Pace::CALM },
+            bad_disk: disk < 3,
+            // A planted fault must be found on a disk that does what it says.
+            dishonest: disk == 9 && planted.is_none(),
+        }
+    }
+}

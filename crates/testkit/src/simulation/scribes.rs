@@ -1,0 +1,91 @@
+//! The scribe of a simulated server: its two threads on a machine of their own.
+
+use std::time::Duration;
+
+use journal::{Clock, Scribe, Step};
+use netcore::Time;
+
+use crate::machine::{Machine, SimulatedClock, TaskId, Turns};
+
+/// How much sooner than it is due a scribe does its work, so that it wakes once for many journals.
+const SLACK: Duration = Duration::from_millis(20);
+/// Every how many steps it is checked for lost wake-ups.
+const CHECKS: u32 = 16;
+
+/// The machine with the threads of one scribe at a time.
+pub(super) struct Scribes {
+    machine: Machine,
+    threads: Vec<TaskId>,
+    steps: u32,
+}
+
+/// The time of the machine, which no one sets.
+struct MachineClock(SimulatedClock);
+
+impl Clock for MachineClock {
+    fn elapsed(&self) -> Duration {
+        self.0.world_now().since(Time::ZERO)
+    }
+
+    fn unix_seconds(&self) -> u64 {
+        self.elapsed().as_secs()
+    }
+}
+
+impl Scribes {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { machine: Machine::new(seed), threads: vec![], steps: 0 }
+    }
+
+    /// Starts the threads of a scribe.
+    pub(super) fn start(&mut self) -> Scribe {
+        let scribe = Scribe::with_clock(MachineClock(self.machine.clock()));
+        let writer = scribe.clone();
+        let write = move |turns: &Turns| repeat(turns, |waker| writer.write_step(waker));
+        let keeper = scribe.clone();
+        let keep = move |turns: &Turns| repeat(turns, |waker| keeper.keep_step(waker));
+        self.threads.push(self.machine.spawn_thread("thread that writes journals", write));
+        self.threads.push(self.machine.spawn_thread("thread that syncs journals", keep));
+        scribe
+    }
+
+    /// Ends the threads wherever they are. Their process must be dead, so that nothing that they still do has an effect.
+    pub(super) fn kill(&mut self) {
+        self.threads.drain(..).for_each(|thread| self.machine.kill(thread));
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.machine.now()
+    }
+
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.machine.next_due()
+    }
+
+    pub(super) fn advance(&mut self, to: Time) {
+        self.machine.advance(to);
+    }
+
+    pub(super) fn step(&mut self) {
+        self.machine.run();
+    }
+
+    /// Now and then: checks for lost wake-ups.
+    pub(super) fn check(&mut self) {
+        self.steps += 1;
+        if self.steps.is_multiple_of(CHECKS) {
+            self.machine.check_sleepers();
+        }
+    }
+}
+
+// Takes the steps of a thread until its process is killed.
+fn repeat(turns: &Turns, step: impl Fn(&std::task::Waker) -> Step) {
+    while let Some(waker) = turns.waker() {
+        match step(&waker) {
+            Step::Done => turns.note_progress(),
+            Step::Until(due) => turns.wait(Some(Time::ZERO.plus(due.saturating_sub(SLACK)))),
+            Step::Idle => turns.wait(None),
+        }
+    }
+}

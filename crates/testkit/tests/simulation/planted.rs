@@ -1,0 +1,82 @@
+//! Faults that are planted in the server, and the check that finds each.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    thread,
+};
+
+use netcore::probe::Planted;
+use testkit::simulation::Options;
+
+use super::{GAMES, SOUND};
+
+/// The most seeds that it may take to find one.
+const SEEDS: u64 = 400;
+/// Each fault, the game in which it is looked for, and what the checks say that are about it.
+const FAULTS: [(Planted, &str, &[&str]); 19] = [
+    (Planted::OutputsNotHeld, "robots", &["and the replay sends only"]),
+    (Planted::TimeGoesBack, "robots", &["the time of the room goes back"]),
+    (Planted::SafeOutputsWakeNobody, "robots", &["the server sleeps although something is ready for it"]),
+    (Planted::SocketNotReadAgain, "nuggets", &["the server sleeps although a datagram waits"]),
+    (
+        Planted::RecordsWakeNobody,
+        "robots",
+        &["the thread that writes journals sleeps although something is ready for it"],
+    ),
+    (Planted::RecordDropped, "robots", &["the replay diverges from the match"]),
+    (Planted::SnapshotTooLate, "robots", &["the replay diverges from the match"]),
+    (Planted::SyncBeforeWrite, "robots", &["and the replay sends only", "is damaged"]),
+    (Planted::ReleasedWithoutCut, "robots", &["and the replay sends only"]),
+    (Planted::CutOverPartialRecord, "robots", &["is damaged"]),
+    (Planted::SpoolNeverRestarted, "nuggets", &["although the disk works"]),
+    (Planted::SpoolsOfOthersTaken, "robots", &["who resumes a copy has changed /memory/"]),
+    (Planted::ReaderTakesSpool, "robots", &["who reads a journal has changed /memory/"]),
+    (Planted::NameNotSynced, "robots", &["the journal has a name that a power cut takes away"]),
+    (Planted::OldSegmentNotSynced, "robots", &["it ends before the next segment begins"]),
+    (
+        Planted::WrongSegment,
+        "robots",
+        &["the segment that continues it is missing", "the server resumes from another state"],
+    ),
+    (Planted::SyncedTooEarly, "robots", &["is damaged"]),
+    (Planted::NotLocked, "robots", &["a second server resumes a journal that is in use"]),
+    (
+        Planted::QuittersForgotten,
+        "nuggets",
+        &["a client that had quit plays again", "it cannot be resumed: the replay diverges"],
+    ),
+];
+
+/// What the first check says that finds a fault, and the seed.
+fn found(planted: Planted, game: &str) -> Option<(u64, String)> {
+    let (_, simulate) = GAMES.into_iter().find(|&(name, _)| name == game).unwrap();
+    let options = Options { planted: Some(planted), ..SOUND };
+    (1..=SEEDS).find_map(|seed| {
+        let panic = catch_unwind(AssertUnwindSafe(|| simulate(seed, options))).err()?;
+        let text = panic.downcast_ref::<String>().cloned();
+        Some((seed, text.or(panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()))
+    })
+}
+
+fn each_is_found(faults: &[(Planted, &str, &[&str])]) {
+    let mut wrong = vec![];
+    for &(planted, game, expected) in faults {
+        match found(planted, game) {
+            Some((seed, text)) if expected.iter().any(|expected| text.contains(expected)) => {
+                eprintln!("{planted:?}: found with seed {seed}");
+            }
+            Some((seed, text)) => wrong.push(format!("{planted:?}: with seed {seed} something else fails: {text}")),
+            None => wrong.push(format!("{planted:?}: not found with {SEEDS} seeds")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_planted_fault_is_found_by_the_check_that_is_about_it() {
+    let (some, others) = FAULTS.split_at(FAULTS.len() / 2);
+    thread::scope(|scope| {
+        scope.spawn(|| each_is_found(some));
+        each_is_found(others);
+    });
+}
