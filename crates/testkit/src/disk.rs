@@ -331,9 +331,11 @@ impl SimulatedDisk {
         machine.locks.retain(|_, (_, process)| *process != self.process);
     }
 
-    /// Sets how long calls take from now on.
+    /// Sets how long calls take from now on. A hang that has not begun does not come.
     pub fn set_latency(&self, latency: Latency, seed: u64) {
-        self.lock().latency = Some((latency, Pcg64::seed_from_u64(seed)));
+        let mut machine = self.lock();
+        machine.latency = Some((latency, Pcg64::seed_from_u64(seed)));
+        machine.hang = None;
     }
 
     /// Lets the next call that takes any time take this long.
