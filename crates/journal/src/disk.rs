@@ -13,6 +13,8 @@ use std::{
     time::SystemTime,
 };
 
+use netcore::probe::{self, Planted};
+
 pub use self::system::SystemDisk;
 
 /// A file of a [`Disk`].
@@ -45,11 +47,11 @@ pub trait Disk: Debug + Send + Sync {
     /// When that is not possible.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Creates a directory that only its owner can read, with all directories above it that are missing. They survive a
-    /// power cut.
+    /// Creates a directory that only its owner can read. Its name survives a power cut after
+    /// [`sync_directory`](Disk::sync_directory) of the one that contains it.
     ///
     /// # Errors
-    /// When one of them cannot be created or synced.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if anything has this name, or the reason of the system.
     fn create_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Returns when the names of all files in a directory survive a power cut.
@@ -153,6 +155,32 @@ pub struct Identity {
     pub device: u64,
     /// Its number on the device.
     pub inode: u64,
+}
+
+/// Creates a directory, with all directories above it that are missing. They survive a power cut.
+///
+/// # Errors
+/// When one of them cannot be created or synced.
+pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || disk.is_directory(path) {
+        return Ok(());
+    }
+    let parent = path.parent();
+    if let Some(parent) = parent {
+        create_directories(disk, parent)?;
+    }
+    match disk.create_directory(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // Another process was faster, or a file has this name.
+            return if disk.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) };
+        }
+        Err(error) => return Err(error),
+    }
+    match parent {
+        Some(parent) if !probe::has(Planted::ParentNotSynced) => disk.sync_directory(parent),
+        _ => Ok(()),
+    }
 }
 
 /// Writes the bytes from `from` to `to` again, so that the next sync includes them. After a failed sync, the system may

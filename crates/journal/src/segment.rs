@@ -15,7 +15,7 @@ use netcore::probe::{self, Planted};
 
 use crate::{
     ReadError,
-    disk::{Disk, SharedFile},
+    disk::{Disk, SharedFile, create_directories},
     layout::{self, FrontError, MAGIC, Place, RECORDS, Status},
     record,
 };
@@ -250,7 +250,7 @@ pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>
 /// # Errors
 /// When the directory or the file cannot be created.
 pub(crate) fn create(disk: &dyn Disk, directory: &Path, game: &str, begun: u64) -> io::Result<(PathBuf, SharedFile)> {
-    disk.create_directory(directory)?;
+    create_directories(disk, directory)?;
     // Seconds of UTC, in an order that sorts: 2026-11-22T06-37-51Z.
     let moment = UNIX_EPOCH + Duration::from_secs(begun);
     let moment = humantime::format_rfc3339_seconds(moment).to_string().replace(':', "-");

@@ -33,6 +33,8 @@ pub enum Planted {
     SpoolsOfOthersTaken,
     /// Who reads a journal removes its spool.
     ReaderTakesSpool,
+    /// Of new directories only the innermost is synced.
+    ParentNotSynced,
     /// The name of a new segment is not synced.
     NameNotSynced,
     /// What only the previous segment has is not synced before the next one continues it.
@@ -43,6 +45,8 @@ pub enum Planted {
     SyncedTooEarly,
     /// A resumed journal is not locked.
     NotLocked,
+    /// A decoder refuses a message because of bytes behind it, which are not recorded.
+    LooksBehind,
     /// A restored server of nuggets has forgotten who had quit.
     QuittersForgotten,
 }

@@ -89,8 +89,8 @@ struct Seat<C> {
     line: Line,
     // Its side of the connection is closed.
     closed: bool,
-    // When it was told something last.
-    heard: Time,
+    // When it came.
+    since: Time,
 }
 
 /// A simulated network with a room for an engine `E` and clients `C`.
@@ -312,11 +312,16 @@ where
         self.machine.advance(to);
     }
 
-    /// When each client that is a peer of the server heard something last.
-    pub(crate) fn heard(&self) -> impl Iterator<Item = (SocketAddr, &C, Time)> {
+    /// The clients that are peers of the server.
+    pub(crate) fn connected(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
         let peers: BTreeSet<SocketAddr> = self.shared.lock().places.keys().copied().collect();
         let seats = self.clients.iter().filter(move |(at, seat)| !seat.closed && peers.contains(at));
-        seats.map(|(&at, seat)| (at, &seat.client, seat.heard))
+        seats.map(|(&at, seat)| (at, &seat.client))
+    }
+
+    /// When the client at this address came.
+    pub(crate) fn since(&self, address: SocketAddr) -> Time {
+        self.clients.get(&address).map_or(Time::ZERO, |seat| seat.since)
     }
 
     // Checks that the server does not sleep although something is ready for it.
@@ -361,7 +366,6 @@ where
         };
         match what {
             Arrived::Bytes(bytes) => {
-                seat.heard = now;
                 if let Err(why) = seat.client.receive(now, &bytes) {
                     panic!("{address} cannot decode {}: {why:?}", bytes.escape_ascii());
                 }

@@ -17,6 +17,7 @@ mod report;
 mod scribes;
 
 use std::{
+    collections::BTreeSet,
     fmt::Debug,
     path::{Path, PathBuf},
     sync::Arc,
@@ -47,10 +48,12 @@ const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
 /// The longest that a call of the disk hangs.
 const HANG: Duration = Duration::from_secs(30);
-/// Once there are no more faults, each client hears something within this time.
+/// Once there are no more faults, each client is told the state within this time.
 const CALM: Duration = Duration::from_secs(10);
+/// A client that has come or heard something last before this part of that time has to be told the state within it.
+const HALF: Duration = Duration::from_secs(5);
 /// The directory of all journals.
-const GAMES: &str = "/games";
+const GAMES: &str = "/arcade/games";
 
 /// A game with servers `E` and clients `C`: its players and its invariants.
 pub trait Game<E: Engine, C>: Sized {
@@ -71,10 +74,9 @@ pub trait Game<E: Engine, C>: Sized {
     /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut Net<E, C>, forked: bool);
 
-    /// Whether a client that is connected hears something every few seconds.
-    fn hears(&self, _client: &C) -> bool {
-        true
-    }
+    /// Whether this client of the server has been told the present state, as far as it is told. While nothing fails, that is
+    /// so every few seconds.
+    fn is_current(&self, net: &Net<E, C>, client: &C) -> bool;
 }
 
 /// Simulates matches. Panics if anything is wrong.
@@ -345,20 +347,24 @@ where
             match self.rng.random_range(0..4) {
                 0 => self.disk.set_fault(Some(Fault::LostWrite(more / 100))),
                 1 => self.disk.set_fault(Some(Fault::MisdirectedWrite(more / 100))),
-                2 => self.disk.set_lies(true),
+                2 => {
+                    self.disk.set_lies(true);
+                    self.report.count("disks that lie about syncs");
+                }
                 _ => self.rot(),
             }
         } else if !self.disk.has_fault() {
             self.faulty = true;
             let kind = self.rng.random_range(0..4);
             self.forgetful = kind == 3;
-            self.disk.set_fault(Some(match kind {
-                0 => Fault::Full(more),
-                1 => Fault::FailingWrites(more),
-                2 => Fault::FailingNames(more / 1_000),
-                _ => Fault::FailingSyncs(more / 1_000),
-            }));
-            self.report.count("disks that fail");
+            let (fault, what) = match kind {
+                0 => (Fault::Full(more), "disks that are full"),
+                1 => (Fault::FailingWrites(more), "disks that fail to write"),
+                2 => (Fault::FailingNames(more / 1_000), "disks that fail to change names"),
+                _ => (Fault::FailingSyncs(more / 1_000), "disks that fail to sync"),
+            };
+            self.disk.set_fault(Some(fault));
+            self.report.count(what);
         }
     }
 
@@ -393,20 +399,28 @@ where
         let behind = self.matches.iter().map(|each| each.net.behind_until()).max().unwrap_or(Time::ZERO);
         let from = self.now().max(behind).plus(3 * SECOND);
         let until = from.plus(CALM);
+        let mut current = BTreeSet::new();
         while self.now() < until {
             if self.turn(until) == Next::End {
                 return;
             }
+            let now = self.now();
+            for (index, each) in self.matches.iter().enumerate().filter(|_| now >= from) {
+                let told = each.net.connected().filter(|(_, client)| each.game.is_current(&each.net, client));
+                current.extend(told.map(|(address, _)| (index, address)));
+            }
         }
-        // A client may believe in a seat that its server has lost.
-        let served = self.matches.iter().filter(|each| each.net.is_up() && each.net.outcome().is_none());
-        for each in served.filter(|each| !each.ever_forked) {
-            for (address, client, heard) in each.net.heard() {
+        for (index, each) in self.matches.iter().enumerate() {
+            if !each.net.is_up() || each.net.outcome().is_some() {
+                continue;
+            }
+            for (address, _) in each.net.connected().filter(|&(at, _)| each.net.since(at) < from.plus(HALF)) {
                 assert!(
-                    heard >= from || !each.game.hears(client),
-                    "{address} hears nothing although nothing fails: since {heard:?}, and it is {:?}",
+                    current.contains(&(index, address)),
+                    "{address} is not told the state although nothing fails, until {:?}",
                     self.now(),
                 );
+                self.report.count("clients told the state at the end");
             }
         }
         let (spooled, most) = (self.disk.memory_used(), MAX_SPOOLED * self.matches.len());

@@ -50,11 +50,11 @@ const GAMES: [(&str, Simulate); 4] = [
 const SEEDS: u64 = 60;
 /// What happens at least once in these.
 const ALWAYS: [&str; 18] = [
+    "clients told the state at the end",
     "calls that hung",
     "clocks set back",
     "clocks set forward",
     "copies resumed",
-    "disks that fail",
     "journal: a new segment",
     "journal: a snapshot",
     "journal: cut",
@@ -70,19 +70,26 @@ const ALWAYS: [&str; 18] = [
     "stopped in time",
 ];
 /// What happens at least once in a long run, too.
-const AT_LENGTH: [&str; 16] = [
+const AT_LENGTH: [&str; 23] = [
     "bits flipped",
     "connections half closed",
     "connections reset",
     "datagrams doubled",
     "datagrams truncated",
     "dishonest disks found out",
+    "disks that are full",
+    "disks that fail to change names",
+    "disks that fail to sync",
+    "disks that fail to write",
+    "disks that lie about syncs",
     "host: outputs waited for long",
     "journal: a cut is tried again",
     "journal: a write waits for a new segment",
     "journal: lost",
     "journal: no new segment",
+    "journal: resumed from a snapshot",
     "journals lost",
+    "matches that ended",
     "resumed in spite of a disk that lies",
     "resumed without something that was lost",
     "segments of several messages",

@@ -43,26 +43,11 @@ impl Disk for SystemDisk {
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        if path.as_os_str().is_empty() || path.is_dir() {
-            return Ok(());
-        }
-        let parent = path.parent();
-        if let Some(parent) = parent {
-            self.create_directory(parent)?;
-        }
         #[cfg_attr(not(unix), allow(unused_mut, reason = "only the mode changes it"))]
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match builder.create(path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                // Another process was faster, or a file has this name.
-                return if path.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) };
-            }
-            Err(error) => return Err(error),
-        }
-        parent.map_or(Ok(()), |parent| self.sync_directory(parent))
+        builder.create(path)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {

@@ -1,5 +1,9 @@
 //! Tests of the simulated disk.
 
+use std::path::Path;
+
+use journal::Disk as _;
+
 use super::*;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -8,6 +12,8 @@ const FILE: &str = "/games/one";
 
 fn on_disk() -> (SimulatedDisk, SharedFile) {
     let disk = SimulatedDisk::new();
+    disk.create_directory(Path::new("/games")).unwrap();
+    disk.sync_directory(Path::new("/")).unwrap();
     let file = disk.create(Path::new(FILE)).unwrap();
     disk.sync_directory(Path::new("/games")).unwrap();
     (disk, file)

@@ -22,15 +22,15 @@ where
     /// Adds a client that connects by a stream; watchers use a listener of their own.
     pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
-        let (wire, heard) = (world.wires.connect(&mut world.chance, address, role.into()), world.chance.now);
-        self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false, heard });
+        let (wire, since) = (world.wires.connect(&mut world.chance, address, role.into()), world.chance.now);
+        self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false, since });
     }
 
     /// Adds a client that sends whole messages, one per frame.
     pub fn add_message(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
-        let (line, heard) = (world.lines.connect(&mut world.chance, address, role), world.chance.now);
-        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, heard });
+        let (line, since) = (world.lines.connect(&mut world.chance, address, role), world.chance.now);
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, since });
     }
 
     /// Reconnects a client of [`Net::add_message`] as a new client without state. Messages in flight are lost.
@@ -38,8 +38,8 @@ where
         let Line::Messages(line) = self.line(address) else { panic!("{address} is not connected by messages") };
         let world = &mut *self.shared.lock();
         world.lines.reconnect(&mut world.chance, line);
-        let heard = world.chance.now;
-        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, heard });
+        let since = world.chance.now;
+        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, since });
     }
 
     /// Removes the client at `address`, whose connection has ended.
@@ -120,8 +120,8 @@ where
     }
 
     fn seat(&mut self, address: SocketAddr, client: C, line: Line) {
-        let heard = self.now();
-        self.clients.insert(address, Seat { client, line, closed: false, heard });
+        let since = self.now();
+        self.clients.insert(address, Seat { client, line, closed: false, since });
     }
 
     fn line(&self, address: SocketAddr) -> Line {

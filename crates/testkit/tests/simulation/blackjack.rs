@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use blackjack::{
-    Client, Dialect, Name, Policy, Seed, Server, StateSpace,
+    Client, Dialect, Name, PlayerMessage, Policy, Seed, Server, StateSpace,
     client::{ClientError, Event},
     learn::{Choice, Score},
     server::Config,
@@ -18,6 +18,8 @@ use testkit::{
 const PLAYERS: u8 = 3;
 /// The number of the watcher.
 const WATCHER: u8 = PLAYERS;
+/// The number of a client that sends more than it was asked for.
+const HOSTILE: u8 = PLAYERS + 1;
 /// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
 /// Longer than all clock changes.
@@ -30,6 +32,10 @@ pub(super) struct Guest {
     player: Option<(Box<Client>, Box<Policy>)>,
     score: Score,
     gone: bool,
+    // How many bytes it received.
+    heard: usize,
+    // What it says before all else.
+    first: Option<Bytes>,
 }
 
 impl Guest {
@@ -39,7 +45,12 @@ impl Guest {
             let client = Client::new(name(number), dialect, Framing::Stream, StateSpace::Coarse);
             (Box::new(client), Box::new(Policy::mimic()))
         });
-        Self { player, score, gone: false }
+        // It does not wait until it is asked.
+        let first = (number == HOSTILE).then(|| {
+            let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
+            messages.map(|message| message.to_bytes(Dialect::Binary)).concat().into()
+        });
+        Self { player, score, gone: false, heard: 0, first }
     }
 }
 
@@ -48,6 +59,7 @@ impl netcore::Client for Guest {
     type Error = ClientError;
 
     fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
+        self.heard += bytes.len();
         let Some((client, policy)) = &mut self.player else { return Ok(()) };
         client.receive(now, bytes)?;
         while let Some(heard) = client.next_heard() {
@@ -71,7 +83,7 @@ impl netcore::Client for Guest {
     }
 
     fn take_outgoing(&mut self) -> Option<Bytes> {
-        self.player.as_mut().and_then(|(client, _)| client.take_outgoing())
+        self.first.take().or_else(|| self.player.as_mut().and_then(|(client, _)| client.take_outgoing()))
     }
 
     fn deadline(&self, _: Time) -> Option<Time> {
@@ -124,7 +136,7 @@ impl Game<Server, Guest> for Blackjack {
     fn enter(&mut self, net: &mut Net<Server, Guest>) {
         // A random reset would cost a hand, and the seat.
         net.set_stream_conditions(StreamConditions { reset_permille: 0, stall_percent: 0, ..StreamConditions::ROUGH });
-        for number in 0..=WATCHER {
+        for number in 0..=HOSTILE {
             self.guests.push((0, None));
             Self::come(net, number, 0, Score::default());
         }
@@ -133,7 +145,7 @@ impl Game<Server, Guest> for Blackjack {
     fn step(&mut self, net: &mut Net<Server, Guest>) {
         self.check(net);
         let now = net.now();
-        for number in 0..=WATCHER {
+        for number in 0..=HOSTILE {
             let (times, back_at) = self.guests[usize::from(number)];
             let guest = net.client(address(number, times));
             if !guest.gone {
@@ -155,6 +167,17 @@ impl Game<Server, Guest> for Blackjack {
 
     fn wake(&self) -> Option<Time> {
         self.guests.iter().filter_map(|&(_, back_at)| back_at).min()
+    }
+
+    fn is_current(&self, net: &Net<Server, Guest>, guest: &Guest) -> bool {
+        let Some((client, _)) = &guest.player else { return guest.heard > 0 };
+        let engine = net.engine();
+        let seats = engine.tables().flat_map(|table| table.view().seats);
+        match seats.flatten().find(|seat| seat.name == *client.name()) {
+            Some(seat) => seat.hand.is_none_or(|(hand, _)| !client.in_round() || hand == *client.hand()),
+            // There is no seat for a player who has lost it.
+            None => true,
+        }
     }
 
     fn resumed(&mut self, _: &mut Net<Server, Guest>, forked: bool) {

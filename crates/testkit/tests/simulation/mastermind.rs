@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mastermind::{Server, protocol::Mode, server::Config};
-use netcore::{Link, Role, Time};
+use mastermind::{Server, protocol::Mode, server::Config, view::Board};
+use netcore::{Client as _, Link, Role, Time};
 use testkit::{net::Net, simulation::Game};
 
 use super::{address, seats::Seats};
@@ -22,7 +22,6 @@ const NONSENSE: Duration = Duration::from_millis(200);
 /// The invariants of a mastermind server.
 pub(super) struct Mastermind {
     seats: Seats,
-    race: bool,
     nonsense_at: Option<Time>,
     told: Told,
     // The numbers of clients that were told what the server has lost.
@@ -33,8 +32,7 @@ impl Game<Server, Breaker> for Mastermind {
     fn begin(seed: u64) -> (Self, Server) {
         let mode = if seed.is_multiple_of(3) { Mode::Race(3) } else { Mode::Solo };
         let nonsense_at = seed.is_multiple_of(4).then_some(Time::ZERO.plus(NONSENSE));
-        let race = mode != Mode::Solo;
-        let game = Self { race, seats: Seats::new(SEATS, AWAY), nonsense_at, told: Told::default(), stale: vec![] };
+        let game = Self { seats: Seats::new(SEATS, AWAY), nonsense_at, told: Told::default(), stale: vec![] };
         (game, Server::new(Config { mode, ..Config::new(4, false, seed) }).unwrap())
     }
 
@@ -71,9 +69,12 @@ impl Game<Server, Breaker> for Mastermind {
         }
     }
 
-    // In a race one may wait for others who are gone.
-    fn hears(&self, _: &Breaker) -> bool {
-        !self.race
+    fn is_current(&self, net: &Net<Server, Breaker>, Breaker { client, .. }: &Breaker) -> bool {
+        let engine = net.engine();
+        let boards = engine.boards().filter_map(|(_, board)| board);
+        let known = client.places().values().filter_map(|place| place.board.as_ref());
+        let state = |board: &Board| (board.number, board.lines.len(), board.over.is_some());
+        client.is_over() || known.map(state).eq(boards.map(|board| state(&board)))
     }
 }
 

@@ -27,6 +27,8 @@ const MAP: &str = "
 const PAUSE: Duration = Duration::from_millis(150);
 /// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(300);
+/// A datagram does not arrive later than this.
+const LATE: Duration = Duration::from_secs(5);
 const BOTS: u8 = 3;
 const SPECTATOR: u8 = 8;
 /// Interval of floods of keys, and how many they are.
@@ -43,8 +45,10 @@ pub(super) struct Nuggets {
     letters: BTreeMap<SocketAddr, Letter>,
     // What a bot was told of its purse and of the remaining gold.
     told: BTreeMap<SocketAddr, (u32, u32)>,
-    // The purse of the bot that had the address in an earlier game. A GOLD to that one may arrive late.
-    left: BTreeMap<SocketAddr, u32>,
+    // When the bot at an address came. A GOLD to the one before it may arrive late.
+    came: BTreeMap<SocketAddr, Time>,
+    // What it may have been told in place of the one before it, until it is told more.
+    stale: BTreeMap<SocketAddr, u32>,
     // Whether another game follows, and when the players join it.
     rematch: bool,
     again_at: Option<Time>,
@@ -74,7 +78,8 @@ impl Game<Server, Player> for Nuggets {
             rules,
             letters: BTreeMap::new(),
             told: BTreeMap::new(),
-            left: BTreeMap::new(),
+            came: BTreeMap::new(),
+            stale: BTreeMap::new(),
             rematch,
             again_at: None,
             games: 0,
@@ -156,8 +161,21 @@ impl Game<Server, Player> for Nuggets {
         self.forked |= forked;
     }
 
-    fn hears(&self, player: &Player) -> bool {
-        player.client.end().is_none() && matches!(player.client.part(), Part::Player(_))
+    fn is_current(&self, net: &Net<Server, Player>, Player { client, .. }: &Player) -> bool {
+        let engine = net.engine();
+        let game = engine.game();
+        if client.end().is_some() {
+            return true;
+        }
+        let Part::Player(name) = client.part() else { return client.remaining() == game.remaining() };
+        match game.players().iter().find(|player| Some(player.letter) == client.letter() && player.name == *name) {
+            Some(player) => {
+                let position = player.cell.map(|cell| game.grid().position(cell));
+                (client.purse(), client.remaining(), client.position()) == (player.purse, game.remaining(), position)
+            }
+            // It plays in a past that the server has lost.
+            None => self.forked,
+        }
     }
 }
 
@@ -175,9 +193,8 @@ impl Nuggets {
             let part = if number == SPECTATOR { Part::Spectator } else { Part::Player(name) };
             net.add(at, Player::new(Link::Datagram, part, net.now(), PAUSE));
             self.letters.remove(&at);
-            if let Some((purse, _)) = self.told.remove(&at) {
-                self.left.insert(at, purse);
-            }
+            self.told.remove(&at);
+            self.came.insert(at, net.now());
         }
     }
 
@@ -202,14 +219,21 @@ impl Nuggets {
                 // It does not know yet that another game began.
                 continue;
             }
-            if self.left.get(&at) == Some(&client.purse()) {
+            let now = (client.purse(), client.remaining());
+            let is_new = self.came.get(&at).is_some_and(|came| net.now() < came.plus(LATE));
+            if is_new && self.games > 1 {
+                self.told.remove(&at);
+                self.stale.insert(at, now.0);
                 continue;
             }
+            if self.stale.get(&at) == Some(&now.0) {
+                continue;
+            }
+            self.stale.remove(&at);
             let purse = player.map(|player| player.purse);
             if self.rules.steal_percent == 0 {
-                assert!(purse >= Some(client.purse()), "{at} was told {} nuggets and has {purse:?}", client.purse());
+                assert!(purse >= Some(now.0), "{at} was told {} nuggets and has {purse:?}", now.0);
             }
-            let now = (client.purse(), client.remaining());
             if let Some((purse, remaining)) = self.told.insert(at, now)
                 && in_order
             {

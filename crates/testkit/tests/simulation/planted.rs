@@ -13,7 +13,7 @@ use super::{GAMES, SOUND};
 /// The most seeds that it may take to find one.
 const SEEDS: u64 = 400;
 /// Each fault, the game in which it is looked for, and what the checks say that are about it.
-const FAULTS: [(Planted, &str, &[&str]); 19] = [
+const FAULTS: [(Planted, &str, &[&str]); 21] = [
     (Planted::OutputsNotHeld, "robots", &["and the replay sends only"]),
     (Planted::TimeGoesBack, "robots", &["the time of the room goes back"]),
     (Planted::SafeOutputsWakeNobody, "robots", &["the server sleeps although something is ready for it"]),
@@ -32,6 +32,7 @@ const FAULTS: [(Planted, &str, &[&str]); 19] = [
     (Planted::SpoolsOfOthersTaken, "robots", &["who resumes a copy has changed /memory/"]),
     (Planted::ReaderTakesSpool, "robots", &["who reads a journal has changed /memory/"]),
     (Planted::NameNotSynced, "robots", &["the journal has a name that a power cut takes away"]),
+    (Planted::ParentNotSynced, "robots", &["the journal has a name that a power cut takes away"]),
     (Planted::OldSegmentNotSynced, "robots", &["it ends before the next segment begins"]),
     (
         Planted::WrongSegment,
@@ -40,6 +41,7 @@ const FAULTS: [(Planted, &str, &[&str]); 19] = [
     ),
     (Planted::SyncedTooEarly, "robots", &["is damaged"]),
     (Planted::NotLocked, "robots", &["a second server resumes a journal that is in use"]),
+    (Planted::LooksBehind, "blackjack", &["the replay diverges from the match"]),
     (
         Planted::QuittersForgotten,
         "nuggets",

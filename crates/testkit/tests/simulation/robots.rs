@@ -181,6 +181,17 @@ impl Game<Server, Robot> for Robots {
         self.seats.times().chain(self.eager_at).min()
     }
 
+    fn is_current(&self, net: &Net<Server, Robot>, Robot { client, .. }: &Robot) -> bool {
+        match (client.game(), net.engine().game()) {
+            (Some(known), Some(game)) => {
+                let positions = game.robots().iter().map(|robot| robot.position);
+                known.turn_number() == game.turn() && positions.eq(known.positions().values().copied())
+            }
+            (None, None) => client.players() == net.engine().players(),
+            _ => false,
+        }
+    }
+
     fn resumed(&mut self, net: &mut Net<Server, Robot>, forked: bool) {
         if forked {
             self.games.clear();

@@ -1,0 +1,175 @@
+//! The state of a simulated disk: its files, names and locks, and what its faults do to them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rand::{Rng, RngExt};
+use rand_pcg::Pcg64;
+
+use super::{Fault, Latency, MEMORY, Work, content::Content};
+
+/// What the name of a directory has in place of the number of a file.
+pub(super) const DIRECTORY: u64 = 0;
+
+/// All of a disk that its processes share.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) files: BTreeMap<u64, Content>,
+    // Of files and of directories.
+    pub(super) names: BTreeMap<PathBuf, u64>,
+    // Changes of names that a power cut may undo from any of them on.
+    pub(super) unsynced_names: Vec<NameChange>,
+    // Removed files, by their last names.
+    pub(super) removed: BTreeMap<PathBuf, u64>,
+    pub(super) next_inode: u64,
+    // The opening that holds the lock of a file, and its process.
+    pub(super) locks: BTreeMap<u64, (u64, u64)>,
+    pub(super) next_opening: u64,
+    // The oldest process that is still alive.
+    pub(super) alive: u64,
+    pub(super) next_process: u64,
+    pub(super) now: Duration,
+    pub(super) modified: BTreeMap<u64, Duration>,
+    pub(super) fault: Option<Fault>,
+    // Whether the fault happened.
+    pub(super) struck: bool,
+    pub(super) lies: bool,
+    pub(super) has_no_memory: bool,
+    // The process that works on the disk now, and those that were killed or died in an operation.
+    pub(super) current: u64,
+    pub(super) dead: BTreeSet<u64>,
+    pub(super) work: Work,
+    pub(super) latency: Option<(Latency, Pcg64)>,
+    // How long the next call takes that takes any time.
+    pub(super) hang: Option<Duration>,
+    pub(super) hangs: u64,
+    // Calls that hang now.
+    pub(super) hung: u64,
+}
+
+/// A name before and after a change.
+pub(super) struct NameChange {
+    pub(super) path: PathBuf,
+    pub(super) before: Option<u64>,
+}
+
+impl State {
+    pub(super) fn new_inode(&mut self) -> u64 {
+        self.next_inode += 1;
+        self.next_inode
+    }
+
+    pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
+        self.names.retain(|path, _| !path.starts_with(MEMORY));
+        // Changes are kept in order, up to any of them.
+        let kept = rng.random_range(0..=self.unsynced_names.len());
+        for NameChange { path, before } in self.unsynced_names.split_off(kept).into_iter().rev() {
+            match before {
+                Some(inode) => self.names.insert(path, inode),
+                None => self.names.remove(&path),
+            };
+        }
+        self.unsynced_names.clear();
+        forget_orphans(&mut self.names);
+        for content in self.files.values_mut() {
+            content.cut_power(rng);
+        }
+        let (names, removed) = (&self.names, &self.removed);
+        self.files.retain(|inode, _| names.values().chain(removed.values()).any(|named| named == inode));
+    }
+
+    // Changes a name, which a power cut may undo.
+    pub(super) fn name(&mut self, path: &Path, inode: Option<u64>) {
+        let before = match inode {
+            Some(inode) => self.names.insert(path.to_owned(), inode),
+            None => self.names.remove(path).inspect(|&inode| {
+                self.removed.insert(path.to_owned(), inode);
+            }),
+        };
+        if !path.starts_with(MEMORY) {
+            self.unsynced_names.push(NameChange { path: path.to_owned(), before });
+        }
+    }
+
+    // Before a change of names.
+    pub(super) fn may_change_names(&mut self, path: &Path) -> io::Result<()> {
+        if path.starts_with(MEMORY) {
+            return Ok(());
+        }
+        match &mut self.fault {
+            Some(Fault::FailingNames(0)) => {}
+            Some(Fault::DeathInNames(0)) => {
+                self.dead.insert(self.current);
+            }
+            Some(Fault::FailingNames(left) | Fault::DeathInNames(left)) => {
+                *left -= 1;
+                return Ok(());
+            }
+            _ => return Ok(()),
+        }
+        self.struck = true;
+        Err(io::Error::other("names cannot be changed"))
+    }
+
+    // How many bytes of a write at the present end are done, and the result of the write.
+    pub(super) fn allowed(&mut self, length: usize, grows: usize) -> (usize, io::Result<()>) {
+        let (wanted, left, kind) = match &mut self.fault {
+            Some(Fault::Full(left)) => (grows, left, io::ErrorKind::StorageFull),
+            Some(Fault::FailingWrites(left) | Fault::DeathInWrite(left)) => (length, left, io::ErrorKind::Other),
+            _ => return (length, Ok(())),
+        };
+        let room = usize::try_from(*left).unwrap_or(usize::MAX);
+        *left = left.saturating_sub(wanted as u64);
+        if room >= wanted {
+            return (length, Ok(()));
+        }
+        self.struck = true;
+        if matches!(self.fault, Some(Fault::DeathInWrite(_))) {
+            self.dead.insert(self.current);
+        }
+        (length - (wanted - room), Err(kind.into()))
+    }
+
+    // Where a disk that works wrongly does a write; `None` if it does nothing.
+    pub(super) fn misplaced(&mut self, at: usize) -> Option<usize> {
+        match &mut self.fault {
+            Some(Fault::LostWrite(0)) => {
+                (self.fault, self.struck) = (None, true);
+                None
+            }
+            Some(Fault::MisdirectedWrite(0)) => {
+                (self.fault, self.struck) = (None, true);
+                Some(at + 512)
+            }
+            Some(Fault::LostWrite(left) | Fault::MisdirectedWrite(left)) => {
+                *left -= 1;
+                Some(at)
+            }
+            _ => Some(at),
+        }
+    }
+}
+
+
+/// Removes the names in directories that are gone.
+pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
+    loop {
+        let orphans: Vec<PathBuf> = names.keys().filter(|path| !has_parent(names, path)).cloned().collect();
+        if orphans.is_empty() {
+            return;
+        }
+        orphans.iter().for_each(|path| {
+            names.remove(path);
+        });
+    }
+}
+
+/// Whether the directory that contains this name is there.
+pub(super) fn has_parent(names: &BTreeMap<PathBuf, u64>, path: &Path) -> bool {
+    let parent = path.parent().unwrap_or(Path::new(""));
+    parent.parent().is_none() || parent == Path::new(MEMORY) || names.get(parent) == Some(&DIRECTORY)
+}
