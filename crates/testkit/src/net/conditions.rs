@@ -76,7 +76,7 @@ impl Conditions {
 pub struct StreamConditions {
     /// Sizes of the pieces into which a stream is split, in bytes. Messages are not split.
     pub piece: RangeInclusive<usize>,
-    /// Delay of a piece, and of a piece after the one before it.
+    /// Delay of a piece, which arrives after those before it.
     pub delay: RangeInclusive<Duration>,
     /// Percentage of pieces before which the connection stalls.
     pub stall_percent: u32,

@@ -74,7 +74,7 @@ impl<T> Default for Lane<T> {
 impl<T> Lane<T> {
     fn push(&mut self, chance: &mut Chance, what: T) {
         let delay = chance.rough.draw_delay(&mut chance.rng);
-        self.latest = self.latest.max(chance.now).plus(delay);
+        self.latest = self.latest.max(chance.now.plus(delay));
         self.flight.push_back((self.latest, what));
     }
 

@@ -111,7 +111,7 @@ impl Pipe {
 
     fn dispatch(&mut self, chance: &mut Chance, piece: Piece) {
         let delay = chance.rough.draw_delay(&mut chance.rng);
-        self.latest = self.latest.max(chance.now).plus(delay);
+        self.latest = self.latest.max(chance.now.plus(delay));
         self.flight.push_back((self.latest, piece));
     }
 
