@@ -60,6 +60,18 @@ pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathB
     segment::list(&SystemDisk, directory)
 }
 
+/// The files of the journal with this name, the newest first. While a server writes it, only the newest one grows, so whoever
+/// copies them in this order copies all that it had when the copy of the newest began.
+///
+/// # Errors
+/// When their directory cannot be read.
+pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
+    segment::files_of(&SystemDisk, journal).map(|mut files| {
+        files.reverse();
+        files
+    })
+}
+
 /// Whether there is a journal with this name, or what is left of it.
 pub fn exists(path: &std::path::Path) -> bool {
     path.is_file() || segment::exists(&SystemDisk, path)

@@ -202,8 +202,11 @@ pub(crate) fn exists(disk: &dyn Disk, journal: &Path) -> bool {
     files.iter().filter_map(|path| split_name(path)).any(|(of, _)| of == journal)
 }
 
-// The files whose names are those of segments of a journal, in the order of their numbers.
-fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBuf>> {
+/// The files whose names are those of segments of a journal, in the order of their numbers.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBuf>> {
     // The directory may have thousands of other files.
     if disk.is_file(journal) {
         let paths = (1..).map(|number| path_of(journal, number));

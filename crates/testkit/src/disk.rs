@@ -384,4 +384,3 @@ impl SimulatedDisk {
         Arc::new(SimulatedFile { disk, inode, opening, in_memory: path.starts_with(MEMORY) })
     }
 }
-

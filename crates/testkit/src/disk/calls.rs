@@ -64,7 +64,8 @@ impl Disk for SimulatedDisk {
 
     fn open(&self, path: &Path, _write: bool) -> io::Result<SharedFile> {
         let mut state = self.living()?;
-        let inode = state.names.get(path).copied().filter(|&inode| inode != DIRECTORY).ok_or(io::ErrorKind::NotFound)?;
+        let inode =
+            state.names.get(path).copied().filter(|&inode| inode != DIRECTORY).ok_or(io::ErrorKind::NotFound)?;
         Ok(self.opened(&mut state, path, inode))
     }
 

@@ -154,7 +154,6 @@ impl State {
     }
 }
 
-
 /// Removes the names in directories that are gone.
 pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     loop {
