@@ -334,7 +334,7 @@ where
         let now = self.now();
         let leaves = |since: Option<Time>, most| since.is_some_and(|since| now.since(since.max(self.behind)) > most);
         let world = self.shared.lock();
-        let datagram = world.post.inbox.front().map(|&(since, ..)| since);
+        let datagram = world.post.unread_since();
         assert!(!leaves(datagram, UNREAD.0), "the server sleeps although a datagram waits since {datagram:?}: {now:?}");
         let bytes = world.wires.unread_since();
         assert!(!leaves(bytes, UNREAD.1), "the server sleeps although bytes wait since {bytes:?}: {now:?}");

@@ -31,6 +31,8 @@ pub(super) struct Post {
     newest_arrived: u64,
     // What the server has not read, with the times of arrival.
     pub(super) inbox: VecDeque<(Time, SocketAddr, Bytes)>,
+    // When the server has read one last.
+    pub(super) read_at: Time,
     // The server has closed its socket.
     pub(super) closed: bool,
     // Until when the server's send buffer is full.
@@ -58,6 +60,11 @@ impl Post {
         let delay = draw(&mut chance.rng, &chance.conditions.delay);
         self.serial += 1;
         self.transit.insert((chance.now.plus(delay), self.serial), (way, datagram));
+    }
+
+    /// Since when the server has read nothing although something is there.
+    pub(super) fn unread_since(&self) -> Option<Time> {
+        self.inbox.front().map(|&(since, ..)| since.max(self.read_at))
     }
 
     /// Whether the server's send buffer is full.

@@ -64,6 +64,7 @@ impl DatagramSocket for SimulatedSocket {
             return Err(kind.into());
         }
         let (_, from, datagram) = world.post.inbox.pop_front().ok_or(io::ErrorKind::WouldBlock)?;
+        world.post.read_at = world.chance.now;
         buffer.extend_from_slice(&datagram);
         Ok(from)
     }
