@@ -233,3 +233,33 @@ fn a_cut_journal_is_not_resumed_although_the_replay_would_begin_in_an_earlier_se
     let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX);
     assert!(matches!(resumed, Err(journal::ResumeError::Cut)));
 }
+
+#[test]
+fn the_name_of_a_segment_survives_a_power_cut_once_its_match_was_resumed() {
+    let mut bench = begin(SyncPolicy::Always);
+    play(&mut bench, 2);
+    let third = path_of(&bench, 3);
+    // Renaming the third segment is possible, and then syncing its directory kills the server.
+    for names in 0..20 {
+        let mut disk = SimulatedDisk::new();
+        for path in segments(&bench.disk) {
+            disk.put(&path, bench.disk.written(&path));
+        }
+        let mut again = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
+        disk.set_fault(Some(Fault::DeathInNames(names)));
+        while !disk.is_dead() {
+            again.say(b"a");
+            again.settle();
+        }
+        drop(again);
+        disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+        if !disk.files().contains(&third) || disk.certain().has_had(&third) {
+            continue;
+        }
+        let resumed = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
+        assert!(disk.certain().has_had(&third));
+        drop(resumed);
+        return;
+    }
+    panic!("no server died between a rename and the sync of its directory");
+}
