@@ -118,6 +118,8 @@ impl Drop for Probed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Continue,
+    /// After a crash.
+    Restarted,
     End,
 }
 
@@ -397,12 +399,16 @@ where
         }
         // Clocks that were set back show the time again, and clients return.
         let behind = self.matches.iter().map(|each| each.net.behind_until()).max().unwrap_or(Time::ZERO);
-        let from = self.now().max(behind).plus(3 * SECOND);
-        let until = from.plus(CALM);
+        let mut from = self.now().max(behind).plus(3 * SECOND);
         let mut current = BTreeSet::new();
-        while self.now() < until {
-            if self.turn(until) == Next::End {
-                return;
+        while self.now() < from.plus(CALM) {
+            match self.turn(from.plus(CALM)) {
+                Next::Continue => {}
+                Next::Restarted => {
+                    from = self.now().plus(3 * SECOND);
+                    current.clear();
+                }
+                Next::End => return,
             }
             let now = self.now();
             for (index, each) in self.matches.iter().enumerate().filter(|_| now >= from) {

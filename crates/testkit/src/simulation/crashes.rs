@@ -81,7 +81,7 @@ where
                     each.game.resumed(&mut each.net, forked);
                     each.game.step(&mut each.net);
                 }
-                return Next::Continue;
+                return Next::Restarted;
             }
             self.report.count("killed while it was being resumed");
             let how = if self.rng.random_range(0..2) == 0 { Crash::Kill } else { Crash::PowerCut };
