@@ -10,6 +10,7 @@ use nuggets::{Client, Explorer, Intent, Part};
 #[derive(Debug)]
 pub(crate) struct Player {
     pub(crate) client: Client,
+    pub(crate) link: Link,
     explorer: Option<Explorer>,
     pause: Duration,
     next_key: Time,
@@ -21,7 +22,7 @@ impl Player {
     /// Joins at `now` and sends a key after each `pause`.
     pub(crate) fn new(link: Link, part: Part, now: Time, pause: Duration) -> Self {
         let explorer = matches!(part, Part::Player(_)).then(Explorer::new);
-        Self { client: Client::over(link, part, now), explorer, pause, next_key: now.plus(pause), gone: false }
+        Self { client: Client::over(link, part, now), link, explorer, pause, next_key: now.plus(pause), gone: false }
     }
 }
 

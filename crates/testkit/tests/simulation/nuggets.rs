@@ -29,6 +29,8 @@ const PAUSE: Duration = Duration::from_millis(150);
 const AWAY: Duration = Duration::from_millis(300);
 /// A datagram does not arrive later than this.
 const LATE: Duration = Duration::from_secs(5);
+/// A game in which nothing has happened for so long sends nothing.
+const STILL: Duration = Duration::from_secs(4);
 const BOTS: u8 = 3;
 const SPECTATOR: u8 = 8;
 /// Interval of floods of keys, and how many they are.
@@ -62,6 +64,8 @@ pub(super) struct Nuggets {
     // When the client that quits and wants to come back says something next, and how often it did.
     quitter_at: Time,
     quitter_said: u32,
+    // The digest of the game, and since when.
+    changed: (u64, Time),
     // Messages were delivered that the server lost.
     forked: bool,
 }
@@ -89,6 +93,7 @@ impl Game<Server, Player> for Nuggets {
             flood_at: (seed % 8 == 5).then_some(Time::ZERO.plus(FLOOD.0)),
             quitter_at: Time::ZERO.plus(AWAY),
             quitter_said: 0,
+            changed: (0, Time::ZERO),
             forked: false,
         };
         (game, server)
@@ -161,10 +166,12 @@ impl Game<Server, Player> for Nuggets {
         self.forked |= forked;
     }
 
-    fn is_current(&self, net: &Net<Server, Player>, Player { client, .. }: &Player) -> bool {
+    fn is_current(&self, net: &Net<Server, Player>, Player { client, link, .. }: &Player) -> bool {
         let engine = net.engine();
         let game = engine.game();
-        if client.end().is_some() {
+        // A datagram may have been lost before, and the next is sent when something changes.
+        let is_still = *link == Link::Datagram && self.changed.1.plus(STILL) < net.now();
+        if client.end().is_some() || is_still {
             return true;
         }
         let Part::Player(name) = client.part() else { return client.remaining() == game.remaining() };
@@ -201,6 +208,9 @@ impl Nuggets {
     fn check(&mut self, net: &Net<Server, Player>) {
         let engine = net.engine();
         let game = engine.game();
+        if self.changed.0 != game.digest() {
+            self.changed = (game.digest(), net.now());
+        }
         let found: u32 = game.players().iter().map(|player| player.purse).sum();
         assert_eq!(found + game.remaining(), self.rules.gold, "the amount of gold changed");
         assert_eq!(game.piles().values().sum::<u32>(), game.remaining());
