@@ -15,6 +15,7 @@ mod oracle;
 mod others;
 mod report;
 mod scribes;
+mod trouble;
 
 use std::{
     collections::BTreeSet,
@@ -38,7 +39,7 @@ pub use self::{
     report::{Options, Report},
 };
 use crate::{
-    disk::{Crash, Fault, Latency, SimulatedDisk},
+    disk::{Crash, Latency, SimulatedDisk},
     machine::Pace,
     net::{Conditions, Net, StreamConditions, Traffic},
 };
@@ -292,92 +293,6 @@ where
         }
         each.net.step(now);
         each.game.step(&mut each.net);
-    }
-
-    fn inject_trouble(&mut self) -> Next {
-        let index = self.rng.random_range(0..self.matches.len());
-        let spoils = self.mix.bad_disk || self.mix.dishonest;
-        if spoils && self.rng.random_range(0..4) == 0 {
-            self.spoil_disk();
-            return Next::Continue;
-        }
-        match self.rng.random_range(0..100) {
-            0..35 => return self.crash_randomly(),
-            35..52 => {
-                let fault = self.draw_death(2_000);
-                if !self.faulty && !self.disk.has_fault() {
-                    self.disk.set_fault(Some(fault));
-                }
-            }
-            52..60 => return self.suspend(),
-            60..65 => {
-                let to = self.random_time_within(10 * SECOND);
-                let by = to.since(self.now());
-                self.matches[index].net.jump_back(by);
-                self.report.count("clocks set back");
-            }
-            65..70 => {
-                let within = if self.rng.random_range(0..3) == 0 { DAY } else { 10 * SECOND };
-                let to = self.random_time_within(within);
-                let by = to.since(self.now());
-                self.matches[index].net.jump(by);
-                self.report.count("clocks set forward");
-            }
-            70..76 => self.intrude(),
-            76..81 => self.read(),
-            81..86 => self.copy(),
-            _ => {
-                let hang = self.random_time_within(HANG).since(self.now());
-                self.disk.hang(hang);
-            }
-        }
-        Next::Continue
-    }
-
-    fn draw_death(&mut self, bytes: u64) -> Fault {
-        match self.rng.random_range(0..5) {
-            0 | 1 => Fault::DeathInWrite(self.rng.random_range(0..bytes)),
-            2 | 3 => Fault::DeathInSync(self.rng.random_range(0..4), self.rng.random_range(0..2) == 0),
-            _ => Fault::DeathInNames(self.rng.random_range(0..3)),
-        }
-    }
-
-    fn spoil_disk(&mut self) {
-        let more = self.rng.random_range(0..3_000);
-        if self.mix.dishonest {
-            self.dishonest = true;
-            match self.rng.random_range(0..4) {
-                0 => self.disk.set_fault(Some(Fault::LostWrite(more / 100))),
-                1 => self.disk.set_fault(Some(Fault::MisdirectedWrite(more / 100))),
-                2 => {
-                    self.disk.set_lies(true);
-                    self.report.count("disks that lie about syncs");
-                }
-                _ => self.rot(),
-            }
-        } else if !self.disk.has_fault() {
-            self.faulty = true;
-            let kind = self.rng.random_range(0..4);
-            self.forgetful = kind == 3;
-            let (fault, what) = match kind {
-                0 => (Fault::Full(more), "disks that are full"),
-                1 => (Fault::FailingWrites(more), "disks that fail to write"),
-                2 => (Fault::FailingNames(more / 1_000), "disks that fail to change names"),
-                _ => (Fault::FailingSyncs(more / 1_000), "disks that fail to sync"),
-            };
-            self.disk.set_fault(Some(fault));
-            self.report.count(what);
-        }
-    }
-
-    // A bit of a journal flips: anywhere, or in what was written last.
-    fn rot(&mut self) {
-        let files: Vec<PathBuf> = self.disk.files().into_iter().filter(|path| path.starts_with(GAMES)).collect();
-        if !files.is_empty() {
-            let file = &files[self.rng.random_range(0..files.len())];
-            self.disk.rot(file, usize::MAX, &mut self.rng);
-            self.report.count("bits flipped");
-        }
     }
 
     // Everything works again: each match ends or goes on, and everybody hears about it.

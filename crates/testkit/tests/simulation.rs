@@ -70,8 +70,7 @@ const ALWAYS: [&str; 18] = [
     "stopped in time",
 ];
 /// What happens at least once in a long run, too.
-const AT_LENGTH: [&str; 23] = [
-    "bits flipped",
+const AT_LENGTH: [&str; 25] = [
     "connections half closed",
     "connections reset",
     "datagrams doubled",
@@ -82,6 +81,9 @@ const AT_LENGTH: [&str; 23] = [
     "disks that fail to sync",
     "disks that fail to write",
     "disks that lie about syncs",
+    "disks that lose a write",
+    "disks that misdirect a write",
+    "disks that rot",
     "host: outputs waited for long",
     "journal: a cut is tried again",
     "journal: a write waits for a new segment",
