@@ -161,9 +161,9 @@ pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
         if orphans.is_empty() {
             return;
         }
-        orphans.iter().for_each(|path| {
-            names.remove(path);
-        });
+        for path in orphans {
+            names.remove(&path);
+        }
     }
 }
 
