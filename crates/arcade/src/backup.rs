@@ -279,7 +279,7 @@ mod tests {
             {
                 thread::sleep(Duration::from_millis(1));
             }
-            let until = std::time::Instant::now() + Duration::from_secs(60);
+            let until = std::time::Instant::now() + Duration::from_mins(1);
             for number in 0.. {
                 let (file, out) = (directory.path().join(number.to_string()), directory.path().join("out"));
                 if back_up(&data, None, &file).is_err() {
