@@ -10,9 +10,9 @@ use clap::Parser;
 use cmdkit::{LogArgs, ip_address, retention, whole_number};
 use journal::Retention;
 
+use crate::hub::ports::port_range;
 #[cfg(unix)]
-use crate::admin::Command;
-use crate::ports::port_range;
+use crate::operator::commands::Command;
 
 /// The port of the page, unless another is chosen.
 pub(crate) const PORT: u16 = 8080;

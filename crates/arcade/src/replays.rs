@@ -5,7 +5,7 @@
 //! date that has seen nothing yet, so a page can begin anywhere.
 
 mod frames;
-mod marks;
+mod timeline;
 mod track;
 
 use std::{
@@ -15,7 +15,6 @@ use std::{
     time::Duration,
 };
 
-use serde::Serialize;
 use store::Match;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -24,9 +23,12 @@ use tokio::{
 };
 use tracing::warn;
 
-pub(crate) use self::frames::Frames;
-use self::track::Track;
-use crate::engines::with_engine;
+pub(crate) use self::{frames::Frames, timeline::ReplayError};
+use self::{
+    timeline::{SeatView, Timeline, Wanted},
+    track::Track,
+};
+use crate::games::{Game, Kind, with_kind};
 
 /// Matches that are replayed at the same time.
 const MAX_REPLAYS: usize = 2;
@@ -39,59 +41,6 @@ const PAUSE: Duration = Duration::from_millis(150);
 pub(crate) const MAX_STRETCH: u64 = 300_000;
 /// Memory of the matches that are kept for the next request.
 const MAX_KEPT_BYTES: usize = 192 << 20;
-
-/// Why a match cannot be shown again.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReplayError {
-    #[error("the journal of this match is gone, so it cannot be shown again")]
-    Gone,
-    #[error("this match cannot be shown again: {0}")]
-    Damaged(String),
-    #[error("this match cannot be shown again: its end is not in the journal")]
-    Unfinished,
-    #[error("nobody had the seat '{0}' in this match")]
-    NoSeat(String),
-    #[error("this was today's puzzle, so what a player saw is shown when the day is over in Greenwich")]
-    Today,
-    #[error("too many matches are being replayed just now; try again in a moment")]
-    Busy,
-}
-
-/// What happened when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Timeline {
-    /// Milliseconds.
-    pub(crate) length: u64,
-    pub(crate) seats: Vec<SeatView>,
-    pub(crate) marks: Vec<Mark>,
-}
-
-/// A seat that the match can be seen from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct SeatView {
-    pub(crate) seat: String,
-    pub(crate) name: String,
-}
-
-/// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Mark {
-    /// Milliseconds since the match began.
-    pub(crate) at: u64,
-    pub(crate) kind: &'static str,
-    pub(crate) text: String,
-}
-
-/// A match that is to be replayed.
-#[derive(Debug, Clone)]
-struct Wanted {
-    game: String,
-    path: PathBuf,
-    number: u32,
-    // Microseconds of the time of the room.
-    begins: u64,
-    ends: u64,
-}
 
 /// Replays matches.
 #[derive(Debug)]
@@ -147,7 +96,8 @@ impl Replays {
             if seat.is_some() && is_sealed(&track, today) {
                 return Err(ReplayError::Today);
             }
-            with_engine!(game, E => frames::frames::<E>(&track, seat.as_deref(), from, to), else Err(unknown()))
+            let game = Game::named(game).ok_or_else(unknown)?;
+            with_kind!(game, K => frames::frames::<<K as Kind>::Engine>(&track, seat.as_deref(), from, to))
         })
         .await
     }
@@ -217,7 +167,8 @@ async fn read(wanted: &Wanted, permit: &Arc<OwnedSemaphorePermit>) -> Result<Tra
         let (own, permit) = (wanted.clone(), Arc::clone(permit));
         let task = spawn_blocking(move || {
             let _permit = permit;
-            with_engine!(&own.game, E => Track::read::<E>(&own), else Err(unknown()))
+            let game = Game::named(&own.game).ok_or_else(unknown)?;
+            with_kind!(game, K => Track::read::<<K as Kind>::Engine>(&own))
         });
         match task.await.map_err(|error| panicked(&wanted.path, &error))? {
             Err(ReplayError::Unfinished) if attempts < ATTEMPTS => attempts += 1,

@@ -4,10 +4,11 @@
 //! unavailable, results stay queued; when the queue is full, they are dropped and later recovered from the journal of the room. A
 //! hub that was killed recovers unstored results in the same way at its next start.
 
+pub(crate) mod clock;
 pub(crate) mod examine;
-pub(crate) mod ledger;
-pub(crate) mod seats;
+mod ledger;
 pub(crate) mod tracker;
+pub(crate) mod views;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -29,11 +30,12 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use self::{examine::Examined, ledger::unix_now};
-use crate::{
-    api::views::{Boards, LeaderView, MatchView},
-    games::Game,
+use self::{
+    clock::unix_now,
+    examine::Examined,
+    views::{Boards, LeaderView, MatchView},
 };
+use crate::games::Game;
 
 /// Results and notes that wait for the database.
 const MAX_WAITING: usize = 1_024;

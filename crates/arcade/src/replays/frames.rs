@@ -7,11 +7,10 @@ use netcore::{Input, Link, Outbox, Output, PeerId, Role, Room as _, To};
 use serde::Serialize;
 
 use super::{
-    ReplayError,
-    marks::{Lasts, Marked},
+    timeline::ReplayError,
     track::{Lasting, Track},
 };
-use crate::games::Game;
+use crate::games::{self, Game, Lasts, Marked};
 
 /// Bytes of the messages of one answer. It ends earlier then.
 const MAX_BYTES: usize = 4 << 20;
@@ -60,7 +59,7 @@ pub(super) fn frames<E: Marked>(track: &Track, seat: Option<&str>, from: u64, to
 }
 
 fn is_binary(game: &str) -> bool {
-    Game::ALL.iter().any(|known| known.name() == game && known.frames() == crate::games::Frames::Binary)
+    Game::named(game).is_some_and(|game| game.frames() == games::Frames::Binary)
 }
 
 struct Stretch {

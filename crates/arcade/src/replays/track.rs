@@ -6,10 +6,8 @@ use bytes::Bytes;
 use journal::{Arrival, Entry, Note, ReadError, Replay};
 use netcore::{GameEvent, Input, Occupant, Outbox, Output, PeerId, Time, To};
 
-use super::{
-    Mark, ReplayError, Wanted,
-    marks::{Lasts, Marked},
-};
+use super::timeline::{Mark, ReplayError, Wanted};
+use crate::games::{Lasts, Marked};
 
 /// Arrivals between two states. Doubles when there are too many states.
 const SPACING: usize = 128;

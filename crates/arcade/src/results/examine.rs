@@ -11,7 +11,7 @@ use netcore::{GameEvent, Occupant, Outbox, Output, Recorded, Time};
 use store::{Kind, Known, NewMatch};
 
 use super::tracker::{self, Moment, News, Tracker};
-use crate::engines::with_engine;
+use crate::games::{self, Game, with_kind};
 
 /// A journal, and what is known besides.
 #[derive(Debug)]
@@ -55,7 +55,8 @@ impl Source {
             opened => opened?,
         };
         let game = opened.head()?.game;
-        with_engine!(&game, E => self.replay::<E>(&opened, found), else anyhow::bail!("it is of a game that this hub does not know"))
+        let game = Game::named(&game).context("it is of a game that this hub does not know")?;
+        with_kind!(game, K => self.replay::<<K as games::Kind>::Engine>(&opened, found))
     }
 
     // The last state before everything that is not known, with which all seats are known too: the kind of a seat follows from the

@@ -7,7 +7,6 @@ use tokio::{task::spawn_blocking, time::sleep};
 use tracing::{info, warn};
 
 use super::{LONGEST_PAUSE, PAUSE, Results, name_of};
-use crate::record::Mentioned;
 
 impl Results {
     /// Waits until the results of earlier runs are stored.
@@ -18,14 +17,14 @@ impl Results {
 
     /// Removes journals that are too many or too old, after their results were stored. Those of rooms stay; those of matches
     /// without people or without a result go first.
-    pub(crate) async fn prune(&self, retention: Retention, rooms: Mentioned) {
-        self.catch_up(|file| !rooms.has(file)).await;
+    pub(crate) async fn prune(&self, retention: Retention, is_of_room: impl Fn(&str) -> bool + Send + 'static) {
+        self.catch_up(|file| !is_of_room(file)).await;
         let notes = insist!(self, "read what is known of journals", self.store.journals());
         let with_people = insist!(self, "read which matches people played", self.store.journals_with_people());
         let directory = self.journals.clone();
         let pruned = spawn_blocking(move || {
             let worth = |journal: &Found| {
-                let Some(file) = name_of(&journal.path).filter(|file| !rooms.has(file)) else { return Worth::Apart };
+                let Some(file) = name_of(&journal.path).filter(|file| !is_of_room(file)) else { return Worth::Apart };
                 let is_stored = notes.get(file).is_some_and(|note| journal.end == Some(note.examined));
                 if is_stored { Worth::Spare(with_people.contains(file).into()) } else { Worth::Apart }
             };

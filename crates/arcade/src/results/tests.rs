@@ -327,10 +327,11 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
     }
     std::fs::write(journals.join("damaged.journal"), b"\x8AARCADE\n").unwrap();
     let rooms = || {
-        let records = crate::record::Records::open(directory.path().join("rooms")).unwrap().0;
+        let records = crate::hub::files::RoomFiles::open(directory.path().join("rooms")).unwrap().0;
         let text = format!("a room whose file is damaged, {}", paths[3].display());
         std::fs::write(directory.path().join("rooms/robots-1.json"), text).unwrap();
-        records.journals().unwrap()
+        let rooms = records.journals().unwrap();
+        move |file: &str| rooms.has(file)
     };
     let (results, _waiting) = results(directory.path());
     results.store.prepare().await.unwrap();

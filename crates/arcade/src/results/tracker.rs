@@ -137,14 +137,10 @@ impl Tracker {
         self.source.match_id(number)
     }
 
-    // Whether this score means a loss, even for a single player.
-    fn is_lost(&self, score: i64) -> bool {
-        self.source.game == Game::Mastermind.name() && score >= mastermind::server::NOT_FOUND
-    }
-
     fn ended(&mut self, now: Moment, game: u32, complete: bool, standings: &[Standing]) -> Option<News> {
         let begun = self.begun.remove(&game).or(self.earliest);
         let mut players: Vec<Entry> = vec![];
+        let hosted = Game::named(&self.source.game);
         for standing in standings {
             // In some games a player keeps its seat for the next one.
             let kind = self.seats.get(&standing.seat).map(|seated| seated.kind).unwrap_or_default();
@@ -153,7 +149,7 @@ impl Tracker {
             let rank = tied.unwrap_or(standing.rank);
             players.push(Entry {
                 rank,
-                won: rank == 1 && !self.is_lost(standing.score),
+                won: rank == 1 && !hosted.is_some_and(|game| game.is_lost(standing.score)),
                 // PostgreSQL has no zero bytes in texts; a name of robots may have one.
                 name: standing.name.replace('\0', "\u{fffd}"),
                 kind,

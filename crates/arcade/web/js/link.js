@@ -6,13 +6,13 @@ const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
 /** Milliseconds without a message after which the network is taken for dead. The hub sends something every ten seconds. */
 const SILENCE = 25000;
 
-/** What the hub sends when it has nothing to say; see pump.rs. */
+/** What the hub sends when it has nothing to say; see web/pump.rs. */
 const BEAT = '{}';
 
-/** The close code by which a player leaves for good, so that the seat is free at once; see pump.rs. */
+/** The close code by which a player leaves for good, so that the seat is free at once; see web/pump.rs. */
 export const LEFT = 4000;
 
-/** Close codes after which there is nothing to come back to. The hub sends them; see pump.rs. */
+/** Close codes after which there is nothing to come back to. The hub sends them; see web/pump.rs. */
 export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003 });
 
 /**

@@ -1,0 +1,128 @@
+//! Blackjack: what its rooms can be asked for, their engine, bots, and marks on a timeline.
+
+use std::ops::RangeInclusive;
+
+use blackjack::{
+    Name, Seed, Server, Table,
+    protocol::{DealerDecoder, Dialect},
+    server::Config,
+};
+use bytes::Bytes;
+use clientkit::{Ended, blackjack_bot, run};
+use cmdkit::Wire;
+use netcore::Rate;
+use rand::{TryRng as _, rngs::SysRng};
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+
+use super::{
+    bot::{Bot, Way},
+    fields::{Field, within},
+    kind::{Frames, Kind},
+    marked::{Lasts, Marked},
+};
+
+/// Bytes that are read from one connection to a table.
+const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
+/// Seats at a table.
+const TABLE: RangeInclusive<u8> = 1..=6;
+/// Rounds at a table.
+const ROUNDS: RangeInclusive<u32> = 1..=10_000;
+
+/// What a new room is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Options {
+    players: u8,
+    rounds: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { players: 2, rounds: 20 }
+    }
+}
+
+impl Kind for Options {
+    type Engine = Server;
+
+    const NAME: &str = "blackjack";
+    const WIRE: Wire = Wire::Tcp(READ_RATE);
+    const FRAMES: Frames = Frames::ZeroEndedText;
+
+    fn title(&self) -> String {
+        match self {
+            Self { players: 1, rounds } => format!("a table for one, {rounds} rounds"),
+            Self { players, rounds } => format!("a table for {players}, {rounds} rounds"),
+        }
+    }
+
+    fn engine(&self) -> anyhow::Result<Server> {
+        let &Self { players, rounds } = self;
+        within("players", players, &TABLE)?;
+        within("rounds", rounds, &ROUNDS)?;
+        let mut key = [0; 32];
+        SysRng.try_fill_bytes(&mut key)?;
+        let mut config = Config::new(rounds, Seed::new(key));
+        config.players = players.into();
+        config.forever = true;
+        Ok(Server::new(config)?)
+    }
+
+    fn fields() -> Vec<Field> {
+        vec![
+            Field::whole("players", &TABLE, "Seats at the table, which begins when all are taken."),
+            Field::whole("rounds", &ROUNDS, "Rounds of a game."),
+        ]
+    }
+
+    // Names have no spaces.
+    fn bot_name(name: &str) -> String {
+        format!("Bot-{name}")
+    }
+
+    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+        let Bot { name, level, .. } = bot;
+        let name = Name::new(name.as_bytes())?;
+        // The best table takes a moment to compute.
+        let (mut client, mut pilot) = spawn_blocking(move || blackjack_bot(name, level)).await?;
+        let (wire, _) = way.await?;
+        Ok(run(wire, &mut client, &mut pilot, left).await)
+    }
+}
+
+impl Marked for Server {
+    // The rounds of each table that are over.
+    type Probe = Vec<(u32, u32)>;
+
+    const HAS_ROUNDS: bool = true;
+
+    fn probe(&self) -> Self::Probe {
+        let rounds = |table: &Table| (table.number(), table.game().map_or(0, blackjack::Game::played));
+        self.tables().map(rounds).collect()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let is_over = |(table, rounds): &&(u32, u32)| before.iter().any(|(other, had)| other == table && had < rounds);
+        after.iter().filter(is_over).map(|(_, rounds)| ("round", format!("round {rounds} is over"))).collect()
+    }
+
+    fn lasts(frame: &Bytes) -> Lasts {
+        if frame.starts_with(b"BEGIN") {
+            Lasts::AsTheFirst
+        } else if frame.starts_with(b"RESULT") {
+            Lasts::ForEver
+        } else {
+            Lasts::ForItsRound
+        }
+    }
+
+    fn frame(bytes: &Bytes) -> Bytes {
+        // A binary message begins with its length, whose first byte is zero; no text does.
+        if bytes.first() != Some(&0) {
+            return bytes.clone();
+        }
+        let decoded = DealerDecoder::new(Dialect::Binary).decode_whole(bytes);
+        decoded.map_or_else(|_| bytes.clone(), |message| message.to_bytes(Dialect::Text))
+    }
+}

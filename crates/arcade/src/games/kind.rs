@@ -1,0 +1,98 @@
+//! What the hub knows of a game. Each game implements [`Kind`] in a file of its own beside this one, and nothing else of the hub knows
+//! a game by its name.
+
+use bytes::Bytes;
+use clientkit::Ended;
+use cmdkit::Wire;
+use netcore::Framing;
+use serde::{Serialize, de::DeserializeOwned};
+use store::Order;
+
+use super::{
+    bot::{Bot, Way},
+    fields::Field,
+    marked::Marked,
+};
+
+/// How messages look in WebSocket frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// Text frames that hold the message.
+    Text,
+    /// Text frames that hold the message without the zero byte at its end.
+    ZeroEndedText,
+    /// Binary frames that hold the message.
+    Binary,
+}
+
+/// The options of a game's rooms, and with them all that the hub knows of the game. The default is the usual room.
+pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
+    /// What plays it.
+    type Engine: Marked;
+
+    /// Its name in addresses, on the page and in journals.
+    const NAME: &str;
+    /// How native clients reach it.
+    const WIRE: Wire;
+    /// How its messages look in WebSocket frames.
+    const FRAMES: Frames;
+    /// Whether its turns come by the clock, whoever acts.
+    const IS_TIMED: bool = false;
+    /// What its leaderboard is ordered by.
+    const ORDER: Order = Order::Rating;
+
+    /// What the room is called in the lobby.
+    fn title(&self) -> String;
+
+    /// The engine of a new room. It goes on with another game when one is over.
+    ///
+    /// # Errors
+    /// When no game can be played so; the message says what would be possible.
+    fn engine(&self) -> anyhow::Result<Self::Engine>;
+
+    /// The options, without their defaults.
+    fn fields() -> Vec<Field>;
+
+    /// What anybody may know of them: from the seed follows everything that happens.
+    #[must_use]
+    fn without_seed(self) -> Self {
+        self
+    }
+
+    /// Whether a game goes on from the first player, and others join in the middle of it. Otherwise it waits until its seats are taken.
+    fn starts_at_once(&self) -> bool {
+        false
+    }
+
+    /// Whether the room has the puzzle of the day.
+    fn is_daily(&self) -> bool {
+        false
+    }
+
+    /// How many players a room with so many seats is filled to when somebody wants company.
+    fn party(&self, seats: u32) -> u32 {
+        seats
+    }
+
+    /// The message by which somebody who is removed is told why, if the wire has one that any client understands.
+    fn farewell(_why: &str, _framing: Framing) -> Option<Bytes> {
+        None
+    }
+
+    /// Whether this score means a loss, even for a single player.
+    fn is_lost(_score: i64) -> bool {
+        false
+    }
+
+    /// The name of a bot.
+    fn bot_name(name: &str) -> String {
+        format!("Bot {name}")
+    }
+
+    /// Has a bot play, until its match is over or it is to leave.
+    fn play<'a>(
+        bot: Bot,
+        way: impl Way<'a>,
+        left: impl Future<Output = ()> + Send,
+    ) -> impl Future<Output = anyhow::Result<Ended>> + Send;
+}

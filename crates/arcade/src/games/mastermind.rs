@@ -1,0 +1,212 @@
+//! Mastermind: what its rooms can be asked for, their engine, bots, and marks on a timeline.
+
+use std::{
+    ops::RangeInclusive,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use clientkit::{Ended, mastermind_bot, run};
+use cmdkit::Wire;
+use mastermind::{
+    Name, Server, ServerMessage,
+    protocol::{HowOver, Mode as Play},
+    server::{Config, FirstDay, MAX_RACERS, NOT_FOUND},
+    view::{Board, Line},
+};
+use netcore::{Framing, Rate, Recorded};
+use rand::{TryRng as _, rngs::SysRng};
+use serde::{Deserialize, Serialize};
+use store::Order;
+
+use super::{
+    bot::{Bot, Way},
+    fields::{Field, MAX_EXACT, within},
+    kind::{Frames, Kind},
+    marked::Marked,
+};
+
+/// Bytes that are read from one connection; messages are short lines.
+const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
+/// Pegs in a code.
+const PEGS: RangeInclusive<u8> = 4..=8;
+/// Players of a race.
+const RACERS: RangeInclusive<u8> = 2..=MAX_RACERS;
+/// Minutes that a race lasts at most.
+const MINUTES: RangeInclusive<u8> = 1..=60;
+/// A day in seconds.
+const DAY: u64 = 86_400;
+
+/// What a new room is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Options {
+    mode: Mode,
+    length: u8,
+    repeats: bool,
+    /// Of a race.
+    players: u8,
+    /// How long a race lasts at most.
+    minutes: u8,
+    seed: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { mode: Mode::Solo, length: 4, repeats: true, players: 2, minutes: 10, seed: None }
+    }
+}
+
+/// How players have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Solo,
+    Race,
+    Daily,
+}
+
+impl Options {
+    /// The puzzle of the day.
+    pub(crate) fn daily() -> Self {
+        Self { mode: Mode::Daily, ..Self::default() }
+    }
+}
+
+impl Kind for Options {
+    type Engine = Server;
+
+    const NAME: &str = "mastermind";
+    const WIRE: Wire = Wire::Tcp(READ_RATE);
+    const FRAMES: Frames = Frames::Text;
+    const ORDER: Order = Order::LowestScore;
+
+    fn title(&self) -> String {
+        let Self { mode, length, repeats, players, .. } = self;
+        let repeats = if *repeats { "with repeats" } else { "no repeats" };
+        match mode {
+            Mode::Solo => format!("codes of {length} pegs, {repeats}"),
+            Mode::Race => format!("a race for {players}, {length} pegs, {repeats}"),
+            Mode::Daily => format!("the puzzle of the day, {length} pegs, {repeats}"),
+        }
+    }
+
+    fn engine(&self) -> anyhow::Result<Server> {
+        let &Self { mode, length, repeats, players, minutes, seed } = self;
+        within("length", length, &PEGS)?;
+        within("players", players, &RACERS)?;
+        within("minutes", minutes, &MINUTES)?;
+        let (mode, first_day) = match mode {
+            Mode::Solo => (Play::Solo, None),
+            Mode::Race => (Play::Race(players), None),
+            Mode::Daily => (Play::Daily, Some(today()?)),
+        };
+        let config = Config {
+            mode,
+            length,
+            repeats,
+            limit: Duration::from_secs(60 * u64::from(minutes)),
+            first_day,
+            seed: seed.map_or_else(|| SysRng.try_next_u64(), Ok)?,
+        };
+        Ok(Server::new(config)?)
+    }
+
+    fn fields() -> Vec<Field> {
+        vec![
+            Field::choice(
+                "mode",
+                ["solo", "race", "daily"],
+                "Solo: everybody has codes of their own. Race: all look for the same code. Daily: the puzzle of the day.",
+            ),
+            Field::whole("length", &PEGS, "Pegs in a code."),
+            Field::boolean("repeats", "Whether a colour may occur twice in a code."),
+            Field::whole("players", &RACERS, "Players of a race, which begins when all are there."),
+            Field::whole("minutes", &MINUTES, "How long a race lasts at most."),
+            Field::seed(MAX_EXACT),
+        ]
+    }
+
+    fn without_seed(self) -> Self {
+        Self { seed: None, ..self }
+    }
+
+    fn starts_at_once(&self) -> bool {
+        self.mode != Mode::Race
+    }
+
+    fn is_daily(&self) -> bool {
+        self.mode == Mode::Daily
+    }
+
+    fn party(&self, seats: u32) -> u32 {
+        // Each plays alone, but in a race.
+        if self.starts_at_once() { 1 } else { seats }
+    }
+
+    fn farewell(why: &str, framing: Framing) -> Option<Bytes> {
+        Some(ServerMessage::Bye(why.into()).to_frame(framing))
+    }
+
+    // Even a single player loses if the code is not found.
+    fn is_lost(score: i64) -> bool {
+        score >= NOT_FOUND
+    }
+
+    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+        let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
+        let (wire, _) = way.await?;
+        let (mut client, mut pilot) = mastermind_bot(name, bot.level, bot.seed);
+        Ok(run(wire, &mut client, &mut pilot, left).await)
+    }
+}
+
+// The day in Greenwich, and how long it still lasts.
+fn today() -> anyhow::Result<FirstDay> {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs();
+    let day = u32::try_from(seconds / DAY).context("the clock is far in the future")?;
+    Ok(FirstDay { day, lasts: Duration::from_secs(DAY - seconds % DAY) })
+}
+
+impl Marked for Server {
+    // Of each player who has a game: the name, the number of the game, what took turns, and how it is over.
+    type Probe = Vec<(String, u32, Vec<Line>, Option<HowOver>)>;
+
+    fn probe(&self) -> Self::Probe {
+        let game = |(name, board): (&Name, Option<Board>)| {
+            let Board { number, lines, over, .. } = board?;
+            Some((name.to_string(), number, lines, over.map(|over| over.how)))
+        };
+        self.boards().filter_map(game).collect()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let mut changes = vec![];
+        for (name, number, lines, how) in after {
+            let known = before.iter().find(|(other, game, ..)| other == name && game == number);
+            let (seen, was) = known.map_or((0, None), |(_, _, lines, how)| (lines.len(), *how));
+            for line in lines.iter().skip(seen) {
+                changes.push(match line {
+                    Line::Row { feedback, .. } => ("guess", format!("{name}: {feedback}")),
+                    Line::Lifeline { lifeline, .. } => ("lifeline", format!("{name} uses {lifeline}")),
+                });
+            }
+            if let Some(how) = how.filter(|_| was.is_none()) {
+                changes.push(("over", format!("{name}: {}", how.word())));
+            }
+        }
+        changes
+    }
+
+    fn day(setup: &<Self as Recorded>::Setup, begins: Duration) -> Option<u32> {
+        let first = setup.first_day?;
+        let later = begins.checked_sub(first.lasts).map_or(0, |since| since.as_secs() / DAY + 1);
+        Some(first.day.saturating_add(u32::try_from(later).unwrap_or(u32::MAX)))
+    }
+
+    fn frame(bytes: &Bytes) -> Bytes {
+        // Over a stream a line feed ends a message.
+        bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))
+    }
+}

@@ -1,0 +1,139 @@
+//! Nuggets: what its rooms can be asked for, their engine, bots, and marks on a timeline.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use clientkit::{Ended, nuggets_bot, run};
+use cmdkit::Wire;
+use netcore::Framing;
+use nuggets::{Name, Server, ServerMessage, server::Config};
+use rand::{TryRng as _, rngs::SysRng};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    bot::{Bot, Way},
+    fields::{Field, MAX_EXACT},
+    kind::{Frames, Kind},
+    marked::Marked,
+};
+
+/// Players that a game is filled to with bots.
+const PARTY: u32 = 4;
+
+/// How long a player keeps a seat without a key. Over UDP nobody notices that a client is gone, and its seat would keep a room open for
+/// ever.
+const IDLE: Duration = Duration::from_mins(15);
+
+/// The maps that rooms can be asked for, by name.
+const MAPS: [(&str, &[u8]); 6] = [
+    ("main", nuggets::BUILT_IN_MAP),
+    ("alcoves", include_bytes!("../../../../maps/alcoves.txt")),
+    ("brawl", include_bytes!("../../../../maps/brawl.txt")),
+    ("donuts", include_bytes!("../../../../maps/donuts.txt")),
+    ("gold", include_bytes!("../../../../maps/gold.txt")),
+    ("spiral", include_bytes!("../../../../maps/spiral.txt")),
+];
+
+/// What a new room is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Options {
+    /// One of the maps of the hub.
+    map: String,
+    seed: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { map: "main".into(), seed: None }
+    }
+}
+
+impl Kind for Options {
+    type Engine = Server;
+
+    const NAME: &str = "nuggets";
+    const WIRE: Wire = Wire::Udp;
+    const FRAMES: Frames = Frames::Text;
+
+    fn title(&self) -> String {
+        format!("map {}", self.map)
+    }
+
+    fn engine(&self) -> anyhow::Result<Server> {
+        let Self { map, seed } = self;
+        let names = || MAPS.map(|(name, _)| name).join(", ");
+        let (_, text) = MAPS
+            .iter()
+            .find(|(name, _)| name == map)
+            .with_context(|| format!("there is no map '{}'; choose one of {}", map.escape_debug(), names()))?;
+        let (grid, _) = nuggets::Grid::parse(text)?;
+        let config = Config {
+            rules: nuggets::game::Rules::default(),
+            idle_timeout: Some(IDLE),
+            rematch: true,
+            wait_for: 0,
+            countdown: None,
+            seed: seed.map_or_else(|| SysRng.try_next_u32().map(u64::from), Ok)?,
+        };
+        Ok(Server::new(Arc::new(grid), config)?)
+    }
+
+    fn fields() -> Vec<Field> {
+        vec![Field::choice("map", MAPS.map(|(name, _)| name), "The map that is explored."), Field::seed(MAX_EXACT)]
+    }
+
+    fn without_seed(self) -> Self {
+        Self { seed: None, ..self }
+    }
+
+    fn starts_at_once(&self) -> bool {
+        true
+    }
+
+    fn party(&self, seats: u32) -> u32 {
+        seats.min(PARTY)
+    }
+
+    fn farewell(why: &str, framing: Framing) -> Option<Bytes> {
+        Some(ServerMessage::Quit(why.as_bytes()).to_frame(framing))
+    }
+
+    async fn play<'a>(bot: Bot, way: impl Way<'a>, left: impl Future<Output = ()> + Send) -> anyhow::Result<Ended> {
+        let name = Name::new(bot.name.as_bytes()).context("its name is empty")?;
+        let (mut client, mut pilot) = nuggets_bot(name, bot.level, bot.seed);
+        let (wire, _) = way.await?;
+        Ok(run(wire, &mut client, &mut pilot, left).await)
+    }
+}
+
+impl Marked for Server {
+    // Name, purse and place of each player.
+    type Probe = Vec<(String, u32, Option<usize>)>;
+
+    fn probe(&self) -> Self::Probe {
+        let player = |player: &nuggets::game::Player| {
+            (player.name.to_string(), player.purse, player.cell.map(nuggets::Cell::index))
+        };
+        self.game().players().iter().map(player).collect()
+    }
+
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+        let mut changes = vec![];
+        let both = || before.iter().zip(after);
+        for ((_, had, _), (name, has, _)) in both().filter(|(before, after)| after.1 > before.1) {
+            changes.push(("gold", format!("{name}: {} nuggets", has - had)));
+        }
+        for (index, (was, is)) in both().enumerate().filter(|(_, (was, is))| was.2 != is.2) {
+            let others = both().skip(index + 1);
+            // Two that stand where the other stood.
+            let other =
+                others.filter(|(_, other)| other.2.is_some() && other.2 == was.2).find(|(other, _)| other.2 == is.2);
+            if let Some((_, (name, ..))) = other {
+                changes.push(("swap", format!("{} and {name} swap places", is.0)));
+            }
+        }
+        changes
+    }
+}

@@ -1,0 +1,241 @@
+//! The files of rooms, from which they come back when the hub is started again.
+//!
+//! Each open room has a file of its own, which is replaced as a whole. A file that cannot be read is left where it is, and the log
+//! names it: one damaged room must not keep the others away.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use anyhow::{Context as _, bail};
+use cmdkit::{file_name, read_file, replace_file};
+use tracing::warn;
+
+use crate::room::{Room, file::RoomFile};
+
+/// The largest file of a room, in bytes.
+const MAX_FILE: usize = 64 << 10;
+/// The file with the number of the next room.
+const NEXT: &str = "next";
+const EXTENSION: &str = "json";
+
+/// The directory with the files of all rooms.
+#[derive(Debug)]
+pub(crate) struct RoomFiles {
+    directory: PathBuf,
+    next: AtomicU32,
+    // Held while a room is written.
+    order: Mutex<()>,
+}
+
+impl RoomFiles {
+    /// Opens the directory, and reads the rooms in it.
+    ///
+    /// # Errors
+    /// When the directory cannot be made or read.
+    pub(crate) fn open(directory: PathBuf) -> anyhow::Result<(Self, Vec<RoomFile>)> {
+        make_private(&directory)?;
+        let mut rooms = vec![];
+        // Numbers of rooms whose files are damaged are not given again either.
+        let mut next = number(&directory.join(NEXT));
+        let entries = fs::read_dir(&directory).with_context(|| format!("cannot read '{}'", directory.display()))?;
+        for entry in entries {
+            let path = entry?.path();
+            let Some(id) = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| has_extension(&path)) else {
+                continue;
+            };
+            next = next.max(number_of(id).unwrap_or(0).saturating_add(1));
+            match read(&path, id) {
+                Ok(file) => rooms.push(file),
+                Err(error) => warn!("the room in {} does not come back: {error:#}", file_name(&path)),
+            }
+        }
+        rooms.sort_by_key(|room| number_of(&room.id));
+        Ok((Self { directory, next: AtomicU32::new(next.max(1)), order: Mutex::default() }, rooms))
+    }
+
+    /// A name for a new room. No name is given twice, not even after a restart.
+    ///
+    /// # Errors
+    /// When that cannot be written down.
+    pub(crate) fn name(&self, game: &str) -> anyhow::Result<String> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.directory.join(NEXT);
+        // Of two rooms that are opened at once the later one may be written first; the files of rooms count as well.
+        replace_file(&path, number.saturating_add(1).to_string().as_bytes())
+            .with_context(|| format!("cannot write '{}'", path.display()))?;
+        Ok(format!("{game}-{number}"))
+    }
+
+    /// Writes a room down as it is now. Waits for the disk.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn save(&self, room: &Room) -> anyhow::Result<()> {
+        // Of two changes the later one is written last.
+        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = room.file().clone();
+        self.write(&file)
+    }
+
+    fn write(&self, file: &RoomFile) -> anyhow::Result<()> {
+        let path = self.path(&file.id);
+        let bytes = serde_json::to_vec(file)?;
+        replace_file(&path, &bytes).with_context(|| format!("cannot write '{}'", path.display()))
+    }
+
+    /// The journals of all rooms that are written down.
+    ///
+    /// # Errors
+    /// When the directory or a file in it cannot be read.
+    pub(crate) fn journals(&self) -> io::Result<Mentioned> {
+        let mut mentioned = Mentioned::default();
+        for entry in fs::read_dir(&self.directory)? {
+            let path = entry?.path();
+            if !has_extension(&path) {
+                continue;
+            }
+            let bytes = match read_file(&path, MAX_FILE) {
+                // The room was just closed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                bytes => bytes?,
+            };
+            match serde_json::from_slice::<RoomFile>(&bytes) {
+                Ok(file) => mentioned.names.extend(file.journal),
+                Err(_) => mentioned.damaged.push(String::from_utf8_lossy(&bytes).into_owned()),
+            }
+        }
+        Ok(mentioned)
+    }
+
+    /// Forgets a room that is over.
+    pub(crate) fn remove(&self, id: &str) {
+        let path = self.path(id);
+        if let Err(error) = remove_if_there(&path) {
+            warn!(%error, "the room in {} would come back: its file cannot be removed", file_name(&path));
+        }
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.directory.join(format!("{id}.{EXTENSION}"))
+    }
+}
+
+/// The journals of rooms.
+#[derive(Debug, Default)]
+pub(crate) struct Mentioned {
+    names: HashSet<String>,
+    // The texts of files that somebody may want to repair.
+    damaged: Vec<String>,
+}
+
+impl Mentioned {
+    /// Whether a room goes on from the journal in this file.
+    pub(crate) fn has(&self, file: &str) -> bool {
+        self.names.contains(file) || self.damaged.iter().any(|text| text.contains(file))
+    }
+}
+
+/// Makes a directory that only its owner can read, unless it exists.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory).with_context(|| format!("cannot make the directory '{}'", directory.display()))
+}
+
+/// Removes a file that may not be there.
+///
+/// # Errors
+/// When it is there and stays.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn has_extension(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == EXTENSION)
+}
+
+fn read(path: &Path, id: &str) -> anyhow::Result<RoomFile> {
+    let bytes = read_file(path, MAX_FILE)?;
+    if bytes.len() > MAX_FILE {
+        bail!("it is larger than {MAX_FILE} bytes");
+    }
+    let file: RoomFile = serde_json::from_slice(&bytes)?;
+    let named = file.id == id && number_of(id).is_some() && id.starts_with(file.options.game().name());
+    // A name, not a path to somewhere else.
+    let inside = |name: &String| Path::new(name).file_name().is_some_and(|file| file == name.as_str());
+    if !named || !file.journal.iter().all(inside) {
+        bail!("it is not the file of that room");
+    }
+    Ok(file)
+}
+
+// The number in the name of a room, as in `nuggets-7`.
+fn number_of(id: &str) -> Option<u32> {
+    let (_, number) = id.rsplit_once('-')?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
+}
+
+fn number(path: &Path) -> u32 {
+    let text = read_file(path, 16).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    text.and_then(|text| text.trim().parse().ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netcore::HostId;
+
+    use crate::games::{Game, Options};
+
+    #[test]
+    fn rooms_come_back_as_they_were_and_no_number_twice() {
+        let directory = testkit::TempDir::new();
+        let path = directory.path().join("rooms");
+        let (files, none) = RoomFiles::open(path.clone()).unwrap();
+        assert_eq!(none, []);
+        assert_eq!(files.name("nuggets").unwrap(), "nuggets-1");
+        let mut file = RoomFile::new(files.name("robots").unwrap(), Options::usual(Game::Robots));
+        file.journal = Some("robots-x.journal".into());
+        file.maker = Some(HostId::V4([10, 0, 0, 1]));
+        files.write(&file).unwrap();
+        let (files, rooms) = RoomFiles::open(path.clone()).unwrap();
+        assert_eq!(rooms, [file]);
+        files.remove("robots-2");
+        let (files, rooms) = RoomFiles::open(path).unwrap();
+        assert_eq!((rooms, &*files.name("robots").unwrap()), (vec![], "robots-3"));
+    }
+
+    #[test]
+    fn damaged_and_foreign_files_are_left_alone() {
+        let directory = testkit::TempDir::new();
+        let path = directory.path().to_owned();
+        let (files, _) = RoomFiles::open(path.clone()).unwrap();
+        let mut file = RoomFile::new("robots-5".into(), Options::usual(Game::Robots));
+        file.journal = Some("../secret".into());
+        files.write(&file).unwrap();
+        fs::write(path.join("nuggets-7.json"), b"{").unwrap();
+        fs::write(path.join("nuggets-8.json"), vec![b' '; MAX_FILE + 1]).unwrap();
+        file.journal = None;
+        fs::write(path.join("robots-9.json"), serde_json::to_vec(&file).unwrap()).unwrap();
+        fs::write(path.join("readme.json"), b"[]").unwrap();
+        fs::write(path.join(NEXT), b"-3").unwrap();
+        let (files, rooms) = RoomFiles::open(path.clone()).unwrap();
+        assert_eq!((rooms, &*files.name("robots").unwrap()), (vec![], "robots-10"));
+        assert!(path.join("nuggets-7.json").exists());
+    }
+}

@@ -1,0 +1,274 @@
+//! What `/metrics` tells Prometheus.
+//!
+//! Labels have few values: games, phases, routes, never a name of a player or a room.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{
+        counter::Counter,
+        family::{Family, MetricConstructor},
+        gauge::Gauge,
+        histogram::Histogram,
+        info::Info,
+    },
+    registry::{Registry, Unit},
+};
+
+use super::rooms::Rooms;
+use crate::{games::Game, results::Health, room::counters::Counters};
+
+/// Upper bounds of the lateness of deadlines, in seconds.
+const LATENESS: [f64; 11] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 10.0];
+/// Upper bounds of the time to answer a request, in seconds.
+const ANSWERS: [f64; 9] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfGame {
+    game: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfPhase {
+    game: &'static str,
+    phase: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfKind {
+    game: &'static str,
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfRequest {
+    method: &'static str,
+    route: String,
+    status: u16,
+}
+
+#[derive(Debug, Clone)]
+struct Bounds(&'static [f64]);
+
+impl MetricConstructor<Histogram> for Bounds {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(self.0.iter().copied())
+    }
+}
+
+/// All numbers.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    // A scrape sets some of the numbers, so there is one at a time.
+    registry: Mutex<Registry>,
+    rooms: Family<OfPhase, Gauge>,
+    players: Family<OfKind, Gauge>,
+    watchers: Family<OfGame, Gauge>,
+    sockets: Gauge,
+    received: Family<OfGame, Counter>,
+    malformed: Family<OfGame, Counter>,
+    sent: Family<OfGame, Counter>,
+    lateness: Family<OfGame, Histogram, Bounds>,
+    broken: Family<OfGame, Counter>,
+    journal_bytes: Gauge,
+    journals_cut: Gauge,
+    waiting: Gauge,
+    stored: Counter,
+    away: Gauge,
+    requests: Family<OfRequest, Counter>,
+    answers: Histogram,
+    memory: Gauge,
+    processor: Counter<f64, AtomicU64>,
+    files: Gauge,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Arc<Self> {
+        let mut registry = Registry::default();
+        let metrics = Self {
+            registry: Mutex::default(),
+            rooms: Family::default(),
+            players: Family::default(),
+            watchers: Family::default(),
+            sockets: Gauge::default(),
+            received: Family::default(),
+            malformed: Family::default(),
+            sent: Family::default(),
+            lateness: Family::new_with_constructor(Bounds(&LATENESS)),
+            broken: Family::default(),
+            journal_bytes: Gauge::default(),
+            journals_cut: Gauge::default(),
+            waiting: Gauge::default(),
+            stored: Counter::default(),
+            away: Gauge::default(),
+            requests: Family::default(),
+            answers: Histogram::new(ANSWERS),
+            memory: Gauge::default(),
+            processor: Counter::default(),
+            files: Gauge::default(),
+        };
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("arcade_build", "The version of the hub", version);
+        registry.register("arcade_rooms", "Open rooms, by game and phase", metrics.rooms.clone());
+        registry.register("arcade_players", "Players with a seat: persons and bots", metrics.players.clone());
+        registry.register("arcade_watchers", "Connections without a seat", metrics.watchers.clone());
+        registry.register("arcade_sockets", "Open sockets of browsers", metrics.sockets.clone());
+        registry.register(
+            "arcade_messages_received",
+            "Messages that rooms took, from browsers and native clients",
+            metrics.received.clone(),
+        );
+        registry.register("arcade_messages_malformed", "What arrived and was no message", metrics.malformed.clone());
+        registry.register("arcade_messages_sent", "Messages that were written to browsers", metrics.sent.clone());
+        registry.register_with_unit(
+            "arcade_deadline_lateness",
+            "How late rooms noticed a deadline, such as that of a turn",
+            Unit::Seconds,
+            metrics.lateness.clone(),
+        );
+        registry.register(
+            "arcade_rooms_broken",
+            "Rooms whose engine failed, and that began anew",
+            metrics.broken.clone(),
+        );
+        registry.register_with_unit(
+            "arcade_journals",
+            "Length of the journals of open rooms",
+            Unit::Bytes,
+            metrics.journal_bytes.clone(),
+        );
+        registry.register("arcade_journals_cut", "Open rooms whose journal was given up", metrics.journals_cut.clone());
+        registry.register(
+            "arcade_results_waiting",
+            "Results and notes that wait for the database",
+            metrics.waiting.clone(),
+        );
+        registry.register("arcade_results_stored", "Results that were stored", metrics.stored.clone());
+        registry.register(
+            "arcade_results_away",
+            "1 while the database of results does not answer",
+            metrics.away.clone(),
+        );
+        registry.register("arcade_http_requests", "Answers, by method, route and status", metrics.requests.clone());
+        registry.register_with_unit(
+            "arcade_http_answer",
+            "Time to answer a request",
+            Unit::Seconds,
+            metrics.answers.clone(),
+        );
+        registry.register_with_unit("process_resident_memory", "Resident memory", Unit::Bytes, metrics.memory.clone());
+        registry.register_with_unit("process_cpu", "Time on processors", Unit::Seconds, metrics.processor.clone());
+        registry.register("process_open_fds", "Open files and sockets", metrics.files.clone());
+        *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
+        // So that a dashboard finds all of them from the start.
+        for game in Game::ALL {
+            drop(metrics.game(game.name()));
+        }
+        Arc::new(metrics)
+    }
+
+    /// The numbers of the rooms of a game.
+    pub(crate) fn game(&self, game: &'static str) -> Counters {
+        let of = OfGame { game };
+        Counters {
+            received: self.received.get_or_create_owned(&of),
+            malformed: self.malformed.get_or_create_owned(&of),
+            sent: self.sent.get_or_create_owned(&of),
+            lateness: self.lateness.get_or_create_owned(&of),
+            broken: self.broken.get_or_create_owned(&of),
+        }
+    }
+
+    /// Everything as text, with the present numbers of a hub.
+    pub(crate) fn scrape(&self, rooms: &Rooms, results: &Health, sockets: usize) -> String {
+        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        self.count(rooms);
+        self.waiting.set(i64::try_from(results.waiting).unwrap_or(i64::MAX));
+        self.stored.inc_by(results.stored.saturating_sub(self.stored.get()));
+        self.away.set(results.error.is_some().into());
+        self.sockets.set(i64::try_from(sockets).unwrap_or(i64::MAX));
+        let process = process::now();
+        self.memory.set(process.memory);
+        self.files.set(process.files);
+        self.processor.inc_by((process.processor - self.processor.get()).max(0.0));
+        let mut text = String::new();
+        // Writing into a text does not fail.
+        let _ = encode(&mut text, &registry);
+        text
+    }
+
+    /// A request was answered.
+    pub(crate) fn answered(&self, method: &'static str, route: String, status: u16, took: Duration) {
+        self.answers.observe(took.as_secs_f64());
+        self.requests.get_or_create(&OfRequest { method, route, status }).inc();
+    }
+
+    /// What is counted in the rooms of each game, by its name.
+    pub(crate) fn counters(&self) -> HashMap<&'static str, Counters> {
+        Game::ALL.map(|game| (game.name(), self.game(game.name()))).into()
+    }
+
+    fn count(&self, rooms: &Rooms) {
+        for game in Game::ALL {
+            let game = game.name();
+            for phase in ["lobby", "playing", "over"] {
+                self.rooms.get_or_create(&OfPhase { game, phase }).set(0);
+            }
+            for kind in ["person", "bot"] {
+                self.players.get_or_create(&OfKind { game, kind }).set(0);
+            }
+            self.watchers.get_or_create(&OfGame { game }).set(0);
+        }
+        let (mut bytes, mut cut) = (0, 0);
+        for room in rooms.all() {
+            let info = room.info.borrow();
+            let game = info.game.name();
+            self.rooms.get_or_create(&OfPhase { game, phase: info.phase }).inc();
+            for player in info.players.iter().filter(|player| !player.seat.is_empty()) {
+                let kind = if player.bot { "bot" } else { "person" };
+                self.players.get_or_create(&OfKind { game, kind }).inc();
+            }
+            let watchers = i64::try_from(info.watchers).unwrap_or(i64::MAX);
+            self.watchers.get_or_create(&OfGame { game }).inc_by(watchers);
+            bytes += room.journal.length();
+            cut += i64::from(!room.journal.is_open());
+        }
+        self.journal_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+        self.journals_cut.set(cut);
+    }
+}
+
+/// The process, as far as the system tells.
+mod process {
+    /// Numbers of this process; zero where they are unknown.
+    #[derive(Debug, Default)]
+    pub(super) struct Process {
+        pub(super) memory: i64,
+        pub(super) processor: f64,
+        pub(super) files: i64,
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn now() -> Process {
+        use std::fs;
+
+        let pages =
+            fs::read_to_string("/proc/self/statm").ok().and_then(|text| text.split(' ').nth(1)?.parse::<i64>().ok());
+        let page = i64::try_from(rustix::param::page_size()).unwrap_or(4_096);
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        #[expect(clippy::cast_precision_loss, reason = "seconds, with more digits than anybody looks at")]
+        let processor = time.tv_sec as f64 + time.tv_nsec as f64 / 1e9;
+        let files = fs::read_dir("/proc/self/fd").map_or(0, |files| i64::try_from(files.count()).unwrap_or(i64::MAX));
+        Process { memory: pages.unwrap_or(0).saturating_mul(page), processor, files }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn now() -> Process {
+        Process::default()
+    }
+}

@@ -1,0 +1,189 @@
+//! The rooms that are open, and what is done with one of them.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    pin::pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::bail;
+use clientkit::Level;
+use tokio::sync::Notify;
+use tracing::warn;
+
+use super::files::RoomFiles;
+use crate::room::{Room, bots::MAX_BOTS};
+
+/// The rooms of a hub.
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    pub(super) files: RoomFiles,
+    empty_for: Duration,
+    open: Mutex<BTreeMap<String, Arc<Room>>>,
+    // Held from the check of the limits until the new room counts, and while a room is closed or begins anew.
+    opening: Mutex<()>,
+    draining: AtomicBool,
+    // Told when a room is replaced by one with another journal, and when one is gone.
+    replaced: Notify,
+}
+
+impl Rooms {
+    /// No rooms yet. A room that somebody made is closed after it was empty for `empty_for`.
+    pub(super) fn new(files: RoomFiles, empty_for: Duration) -> Self {
+        Self {
+            files,
+            empty_for,
+            open: Mutex::default(),
+            opening: Mutex::default(),
+            draining: AtomicBool::new(false),
+            replaced: Notify::new(),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Room>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held while rooms are opened, closed or renewed.
+    pub(super) fn opening(&self) -> MutexGuard<'_, ()> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn insert(&self, id: String, room: Arc<Room>) {
+        self.open().insert(id, room);
+    }
+
+    /// All rooms with their names.
+    pub(crate) fn by_name(&self) -> BTreeMap<String, Arc<Room>> {
+        self.open().clone()
+    }
+
+    /// All rooms, by name.
+    pub(crate) fn all(&self) -> Vec<Arc<Room>> {
+        self.open().values().cloned().collect()
+    }
+
+    /// The room with this name.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Room>> {
+        self.open().get(id).cloned()
+    }
+
+    /// How long a room stays that somebody made and in which nobody is.
+    pub(crate) const fn empty_for(&self) -> Duration {
+        self.empty_for
+    }
+
+    /// Closes a room for good, and tells everybody in it why. It does not come back, even if the hub is killed now.
+    pub(crate) fn close(&self, room: &Room, why: &str) {
+        // It may just be beginning anew.
+        let _opening = self.opening();
+        let id = room.file().id.clone();
+        if let Some(now) = self.get(&id) {
+            now.close(why);
+        }
+        self.files.remove(&id);
+    }
+
+    /// Forgets a room that is over.
+    pub(super) fn forget(&self, room: &Room) {
+        room.bots.dismiss();
+        let id = room.file().id.clone();
+        self.files.remove(&id);
+        self.open().remove(&id);
+        self.notify_replaced();
+    }
+
+    /// Tells those who wait for the replacement of a room.
+    pub(super) fn notify_replaced(&self) {
+        self.replaced.notify_waiters();
+    }
+
+    /// Waits until another room has taken the place of one that begins anew. Returns `None` if it is closed instead.
+    pub(crate) async fn replacement(&self, room: &Arc<Room>) -> Option<Arc<Room>> {
+        let id = room.file().id.clone();
+        loop {
+            let mut replaced = pin!(self.replaced.notified());
+            // From now on, so that a room that is replaced after the look at the list is not missed.
+            replaced.as_mut().enable();
+            match self.get(&id) {
+                Some(now) if Arc::ptr_eq(&now, room) => replaced.await,
+                now => return now,
+            }
+        }
+    }
+
+    // Whether this is the room of its name, and not one that was replaced.
+    fn is_current(&self, room: &Room) -> bool {
+        self.open().get(&room.file().id).is_some_and(|now| std::ptr::eq(Arc::as_ptr(now), room))
+    }
+
+    /// Writes a room down, and waits for the disk. If the disk refuses, it would come back as it was before.
+    pub(crate) fn save(&self, room: &Room) {
+        // So that it is not replaced before it is written.
+        let _opening = self.opening();
+        // A room that is over does not come back.
+        if room.info.borrow().closing.is_some() || !self.is_current(room) {
+            return;
+        }
+        if let Err(error) = self.files.save(room) {
+            warn!(room = room.file().id, "a change of the room is not written down: {error:#}");
+        }
+    }
+
+    /// Seats one more bot in a room.
+    ///
+    /// # Errors
+    /// When there is no seat for it, or there are too many bots.
+    pub(crate) fn seat_bot(&self, room: &Room, level: Level) -> anyhow::Result<()> {
+        if self.is_draining() {
+            bail!("the hub is about to end");
+        }
+        if self.all().iter().map(|room| room.bots.count()).sum::<usize>() >= MAX_BOTS {
+            bail!("there are {MAX_BOTS} bots already");
+        }
+        let seating = room.bots.add(level)?;
+        room.file().bots.push(seating);
+        self.save(room);
+        Ok(())
+    }
+
+    /// Has all bots leave a room.
+    pub(crate) fn dismiss_bots(&self, room: &Room) {
+        if room.bots.dismiss() {
+            room.file().bots.clear();
+            self.save(room);
+        }
+    }
+
+    /// Whether the hub is about to end, and opens no rooms any more.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// From now on no rooms are opened.
+    pub(super) fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Matches in which people play.
+    pub(crate) fn running(&self) -> usize {
+        let plays = |room: &&Arc<Room>| {
+            let info = room.info.borrow();
+            info.phase == "playing" && info.players.iter().any(|player| !player.bot && !player.seat.is_empty())
+        };
+        self.open().values().filter(plays).count()
+    }
+
+    /// How many rooms of each game there are.
+    pub(crate) fn counts(&self) -> HashMap<&'static str, usize> {
+        let mut counts = HashMap::new();
+        for room in self.open().values() {
+            *counts.entry(room.game.name()).or_default() += 1;
+        }
+        counts
+    }
+}

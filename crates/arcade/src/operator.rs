@@ -1,0 +1,12 @@
+//! What the operator does with a hub: host it, command it while it runs, back it up, and look for what keeps it from working.
+
+#[cfg(unix)]
+mod backup;
+#[cfg(unix)]
+pub(crate) mod commands;
+#[cfg(unix)]
+mod control;
+mod data;
+#[cfg(unix)]
+pub(crate) mod doctor;
+pub(crate) mod host;

@@ -1,0 +1,272 @@
+//! The operator's commands: they ask the running hub over the socket in its data directory.
+
+use std::{
+    fmt::Write as _,
+    io::{BufRead as _, BufReader, ErrorKind, Write as _},
+    os::unix::net::UnixStream,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use clap::Subcommand;
+use cmdkit::{UsageError, whole_number};
+use netcore::HostId;
+use serde_json::{Map, Value};
+
+use crate::{
+    games::{Game, Options},
+    operator::control::{self, Reply, Request},
+    room::guard::host,
+};
+
+/// How long a hub may take to answer; a backup may be large.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// What to do instead of hosting.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum Command {
+    /// Show what the running hub does
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List, open and close rooms
+    #[command(subcommand)]
+    Room(RoomCommand),
+    /// Remove a player from a room
+    Kick {
+        /// The room, as in nuggets-1
+        room: String,
+        /// The player's seat or name
+        seat: String,
+    },
+    /// Ban a host from the page and all rooms, list the banned hosts, or lift a ban
+    #[command(arg_required_else_help = true)]
+    Ban {
+        /// The address of the host; an IPv6 address stands for its network of 64 bits
+        #[arg(value_name = "HOST", value_parser = host, conflicts_with_all = ["list", "remove"])]
+        host: Option<HostId>,
+        /// List the banned hosts
+        #[arg(long, conflicts_with = "remove")]
+        list: bool,
+        /// Lift the ban of this host
+        #[arg(long, value_name = "HOST", value_parser = host)]
+        remove: Option<HostId>,
+    },
+    /// End the hub: no new rooms, and running matches go on for a while; they are resumed at the next start
+    Drain {
+        /// How long matches go on
+        #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole_number(0..=86_400_u64, 60), allow_negative_numbers = true)]
+        seconds: u64,
+    },
+    /// Write everything that the hub keeps into one file, while it runs
+    Backup {
+        /// The file, which must not exist
+        file: PathBuf,
+    },
+    /// Look for what keeps a hub from working on this machine; give it the options of the hub
+    Doctor,
+}
+
+/// What to do with rooms.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum RoomCommand {
+    /// List the open rooms
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Open a room
+    New {
+        /// nuggets, robots, blackjack or mastermind
+        #[arg(value_parser = game)]
+        game: Game,
+        /// Its options, as in map=donuts, players=2 or repeats=false
+        #[arg(value_name = "NAME=VALUE")]
+        options: Vec<String>,
+        /// Keep it open though nobody is in it
+        #[arg(long)]
+        permanent: bool,
+    },
+    /// Close a room for good
+    Close {
+        /// The room, as in nuggets-1
+        room: String,
+        /// Why, for those who are in it
+        #[arg(long, default_value = "the host of this hub has closed the room")]
+        reason: String,
+    },
+    /// Restart a room with a new journal
+    Restart {
+        /// The room, as in nuggets-1
+        room: String,
+    },
+}
+
+fn game(typed: &str) -> Result<Game, String> {
+    let names = || Game::ALL.map(Game::name).join(", ");
+    Game::named(typed).ok_or_else(|| format!("choose one of {}", names()))
+}
+
+/// Runs a command other than `doctor`, and prints what it does.
+///
+/// # Errors
+/// When no hub runs with this data, or it cannot do that.
+pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    match command {
+        Command::Status { json } => {
+            let status = ask(data, &Request::Status)?;
+            let text = if json { pretty(&status) } else { status_text(&status) };
+            write!(out, "{text}")?;
+        }
+        Command::Room(RoomCommand::List { json }) => {
+            let rooms = ask(data, &Request::Rooms)?;
+            let text = if json { pretty(&rooms) } else { rooms_text(&rooms) };
+            write!(out, "{text}")?;
+        }
+        Command::Room(RoomCommand::New { game, options, permanent }) => {
+            let options = options_of(game, &options)?;
+            let room = ask(data, &Request::Open { options, permanent })?;
+            writeln!(out, "{} is open at port {}.", word(&room, "id"), room["port"])?;
+        }
+        Command::Room(RoomCommand::Close { room, reason }) => {
+            ask(data, &Request::Close { room: room.clone(), reason })?;
+            writeln!(out, "{room} is closed.")?;
+        }
+        Command::Room(RoomCommand::Restart { room }) => {
+            ask(data, &Request::Restart { room: room.clone() })?;
+            writeln!(out, "{room} begins anew.")?;
+        }
+        Command::Kick { room, seat } => {
+            let player = ask(data, &Request::Kick { room: room.clone(), seat })?;
+            writeln!(out, "{} (seat {}) is removed from {room}.", word(&player, "name"), word(&player, "seat"))?;
+        }
+        Command::Ban { host: Some(host), .. } => {
+            let changed = ask(data, &Request::Ban { host })?;
+            let already = if changed == Value::Bool(false) { " already" } else { "" };
+            writeln!(out, "{} is banned{already}.", crate::room::guard::host_text(host))?;
+        }
+        Command::Ban { remove: Some(host), .. } => {
+            ask(data, &Request::Unban { host })?;
+            writeln!(out, "{} may come again.", crate::room::guard::host_text(host))?;
+        }
+        Command::Ban { .. } => {
+            for host in ask(data, &Request::Bans)?.as_array().into_iter().flatten() {
+                writeln!(out, "{}", host.as_str().unwrap_or_default())?;
+            }
+        }
+        Command::Drain { seconds } => {
+            let running = ask(data, &Request::Drain { seconds })?;
+            writeln!(out, "The hub ends; {running} running matches go on for {seconds} s at most.")?;
+        }
+        Command::Backup { file } => {
+            // The hub has another working directory.
+            let file = std::path::absolute(&file).context("the path of the backup is not usable")?;
+            let backup = ask(data, &Request::Backup { file: file.clone() })?;
+            let account = &backup["account"];
+            writeln!(out, "'{}' has {} files, {} bytes.", file.display(), account["files"], account["bytes"])?;
+            if backup["database"] == Value::Bool(false) {
+                writeln!(out, "The results are not in it: they are in PostgreSQL, so copy them with pg_dump.")?;
+            }
+        }
+        Command::Doctor => bail!("the doctor asks no hub"),
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks the running hub.
+///
+/// # Errors
+/// When none runs with this data, or it refuses.
+pub(crate) fn ask(data: &Path, request: &Request) -> anyhow::Result<Value> {
+    let path = control::path(data);
+    let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
+            anyhow::anyhow!(
+                "no hub runs with the data in '{}'; name the directory of the running hub with --data",
+                data.display()
+            )
+        }
+        _ => anyhow::Error::from(error).context(format!("cannot reach the hub at '{}'", path.display())),
+    })?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut line = serde_json::to_string(request)?;
+    line.push('\n');
+    (&stream).write_all(line.as_bytes()).context("the hub does not listen")?;
+    let mut answer = String::new();
+    BufReader::new(&stream).read_line(&mut answer).context("the hub does not answer")?;
+    match serde_json::from_str(&answer).context("the hub ended before it answered")? {
+        Reply::Done(value) => Ok(value),
+        Reply::Error(why) => bail!(why),
+    }
+}
+
+// The options of a room as they are typed.
+fn options_of(game: Game, typed: &[String]) -> anyhow::Result<Options> {
+    let mut options = Map::from_iter([("game".to_owned(), game.name().into())]);
+    for option in typed {
+        let (name, value) = option
+            .split_once('=')
+            .ok_or_else(|| UsageError(format!("give options as in map=donuts, not '{}'", option.escape_debug())))?;
+        let number = value.parse::<u64>().map(Value::from).ok();
+        let choice = value.parse::<bool>().map(Value::from).ok();
+        options.insert(name.to_owned(), number.or(choice).unwrap_or_else(|| value.into()));
+    }
+    serde_json::from_value(Value::Object(options)).map_err(|error| UsageError(error.to_string()).into())
+}
+
+fn word<'a>(value: &'a Value, name: &str) -> std::borrow::Cow<'a, str> {
+    // Names come from players.
+    let text = value[name].as_str().unwrap_or_default();
+    if text.chars().any(char::is_control) { text.escape_debug().to_string().into() } else { text.into() }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+fn status_text(status: &Value) -> String {
+    let rooms = status["rooms"].as_object().into_iter().flatten();
+    let rooms: Vec<String> = rooms.map(|(game, count)| format!("{count} of {game}")).collect();
+    let rooms = if rooms.is_empty() { "none".to_owned() } else { rooms.join(", ") };
+    format!(
+        "arcade {}, {}, {}\nRooms:    {rooms}; {} matches are running\nPeople:   {}\nBots:     {}\nSockets:  {}\nBans:     {}\n",
+        word(status, "version"),
+        word(status, "status"),
+        word(status, "address"),
+        status["running"],
+        status["people"],
+        status["bots"],
+        status["sockets"],
+        status["bans"],
+    )
+}
+
+fn rooms_text(rooms: &Value) -> String {
+    let mut text = String::new();
+    for room in rooms["rooms"].as_array().into_iter().flatten() {
+        let players = room["players"].as_array().map_or(0, Vec::len);
+        let _ = writeln!(
+            text,
+            "{:<14} port {:<5} {:<8} {players} of {} seats, {} watching: {}",
+            word(room, "id"),
+            room["port"].as_u64().unwrap_or_default(),
+            word(room, "phase"),
+            room["seats"],
+            room["watchers"],
+            word(room, "title"),
+        );
+        for player in room["players"].as_array().into_iter().flatten() {
+            let seat = if word(player, "seat").is_empty() { "waits".into() } else { word(player, "seat") };
+            let bot = if player["bot"] == Value::Bool(true) { ", a bot" } else { "" };
+            let _ = writeln!(text, "    {seat}: {}{bot}", word(player, "name"));
+        }
+    }
+    text
+}

@@ -1,0 +1,186 @@
+//! The hub as a process: from its data directory and its sockets to its end.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, IsTerminal as _, Write as _},
+    net::{IpAddr, SocketAddr},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use cmdkit::LogFormat;
+use journal::{MAX_SIZE, SyncPolicy, Writing};
+use netshell::{bind_tcp, raise_open_files, shutdown};
+use store::Store;
+use tokio::{net::TcpListener, time::Instant};
+use tracing::{error, info, warn};
+
+#[cfg(unix)]
+use super::control;
+use super::data::{LOCK, RESULTS};
+use crate::{
+    args::Args,
+    hub::{
+        Hub, Parts,
+        address::Address,
+        files::make_private,
+        limits::{Limits, Settings},
+        lobby::Publisher,
+        metrics::Metrics,
+        ports::Ports,
+        threads::Threads,
+    },
+    results::Results,
+    room::{guard::Bans, place::Place},
+    web::{self, connections::Server},
+};
+
+/// Hosts until the process is asked to end.
+///
+/// # Errors
+/// When the data directory cannot be used, or the page cannot listen.
+pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
+    let open_files = raise_open_files();
+    let journals = args.data.join("journals");
+    make_private(&args.data)?;
+    make_private(&journals)?;
+    // Held until the process ends, however it does.
+    let _lock = lock(&args.data)?;
+    let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
+    // One for each address, of which there is one at most.
+    let for_numbers = match args.metrics {
+        Some(address) => bind_tcp(&[address.ip()], address.port()).map_err(|error| error.naming("--metrics"))?,
+        None => vec![],
+    };
+    let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE)?;
+    let bans = Arc::new(Bans::open(args.data.join("bans"))?);
+    let threads = Threads::start()?;
+    let store = {
+        let _context = threads.rest().enter();
+        match &args.database {
+            Some(address) => Store::server(address)?,
+            None => Store::file(&args.data.join(RESULTS))?,
+        }
+    };
+    let (results, queue) = Results::new(store, journals.clone());
+    let metrics = Metrics::new();
+    let place = Place { journals, writing, open_files, bans, ledgers: results.clone(), counters: metrics.counters() };
+    let limits = Limits::new(Settings {
+        sockets_per_host: args.sockets_per_host,
+        rooms_per_host: args.rooms_per_host,
+        proxies: args.proxy.clone(),
+    });
+    let parts = Parts {
+        place,
+        ports: Ports::new(args.room_addresses(), args.ports.clone()),
+        results: Arc::clone(&results),
+        metrics,
+        limits,
+        handles: threads.handles(),
+        empty_rooms: Duration::from_secs(args.empty_rooms),
+    };
+    let (hub, before) = Hub::new(&args.data, parts)?;
+    let ended = threads.rest().block_on(async {
+        let mut stop = Box::pin(shutdown().context("cannot listen for signals")?);
+        if !before.is_empty() {
+            let rooms = before.len();
+            hub.restore(before).await;
+            info!("{} of {rooms} rooms are back", hub.rooms.all().len());
+        }
+        if !args.no_default_rooms {
+            tokio::task::block_in_place(|| hub.open_usual())?;
+        }
+        results.start(queue);
+        if let Some(retention) = args.journal_keep {
+            tokio::spawn(Arc::clone(&hub).prune(retention));
+        }
+        results.prepared().await;
+        let publisher = Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lobby_sender()))?;
+        tokio::spawn(async move {
+            if let Err(error) = publisher.run().await {
+                error!("the lobby is not kept up to date any more: {error}");
+            }
+        });
+        let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
+        hub.listens(Address::at(&listen));
+        #[cfg(unix)]
+        match control::listen(&args.data) {
+            Ok(listener) => drop(tokio::spawn(control::serve(Arc::clone(&hub), listener))),
+            Err(error) => warn!("the commands of the host do not work: {error:#}"),
+        }
+        let server = Server::new(Arc::clone(hub.limits()), web::router(Arc::clone(&hub)));
+        for listener in listeners {
+            listener.set_nonblocking(true)?;
+            tokio::spawn(server.clone().accept(TcpListener::from_std(listener)?));
+        }
+        for listener in for_numbers {
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            info!("the numbers for Prometheus are at http://{address}/metrics, for everybody who can reach that");
+            let server = Server::new(Arc::clone(hub.limits()), web::health::only_numbers(Arc::clone(&hub)));
+            tokio::spawn(server.accept(TcpListener::from_std(listener)?));
+        }
+        // Somebody waits for this line, and may make requests as soon as it is there.
+        announce(args, &hub, &listen)?;
+        let patience = tokio::select! {
+            () = &mut stop => Duration::from_secs(args.drain),
+            patience = hub.asked_to_end() => patience,
+        };
+        hub.drain(Instant::now() + patience, stop).await;
+        server.finish().await;
+        results.finish().await;
+        anyhow::Ok(())
+    });
+    threads.shut_down();
+    ended?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()> {
+    let Some(address) = hub.address() else { return Ok(()) };
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "The arcade is open at {}", address.here).and_then(|()| stdout.flush())?;
+    if args.log.log_format == LogFormat::Json {
+        // The reader is a program.
+        info!(address = address.here, friends = address.friends, "the page is open");
+        return Ok(());
+    }
+    let ports = args.ports.as_ref().map_or_else(
+        || "any free UDP and TCP ports; --ports sets a range".to_owned(),
+        |range| format!("UDP and TCP ports {} to {}", range.start(), range.end()),
+    );
+    let is_open = |address: IpAddr| !address.is_loopback();
+    let page = listen.iter().any(|address| is_open(address.ip()));
+    let rooms = args.room_addresses().into_iter().any(is_open);
+    let mut text = address.explain(page, rooms, &ports);
+    if stdout.is_terminal() {
+        text += &address.blocks().unwrap_or_default();
+    }
+    // Whoever only wants the first line may have stopped reading.
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    Ok(())
+}
+
+// Two hubs with the same data would write the same rooms.
+fn lock(data: &Path) -> anyhow::Result<File> {
+    let path = data.join(LOCK);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .with_context(|| format!("cannot write '{}'", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!(
+                "another arcade runs with the data in '{}'; stop it, or choose another directory with --data",
+                data.display()
+            )
+        }
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock '{}'", path.display())),
+    }
+}

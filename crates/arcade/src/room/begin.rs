@@ -1,0 +1,105 @@
+//! How a room begins: with a new engine and a new journal, or where its journal ends.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use journal::{Head, JournalEnd, Parts, Resumable};
+use netcore::{Hosted, Link, Occupant, PeerId, Recorded, Status, Time};
+use netshell::Host;
+use tokio::sync::watch;
+use tracing::warn;
+
+use super::{
+    fuse::{Broken, Fuse},
+    info::Info,
+    place::Place,
+    published::Published,
+};
+use crate::games::{Kind, Options, with_kind, with_options};
+
+/// A host without transports, and the state that it starts from.
+pub(crate) struct Begun {
+    /// Makes the host, once it is known whom to tell of its status.
+    pub(crate) host: Box<dyn FnOnce(Arc<watch::Sender<Info>>) -> Host + Send>,
+    /// Whether its engine has panicked.
+    pub(crate) broken: Broken,
+    pub(crate) journal: PathBuf,
+    /// The number that identifies the journal.
+    pub(crate) id: u64,
+    pub(crate) end: JournalEnd,
+    pub(crate) status: Status,
+    /// What is there of an earlier run, if it is resumed.
+    pub(crate) before: Option<Before>,
+}
+
+/// What an earlier run of a room has left.
+pub(crate) struct Before {
+    /// The time at which it stopped.
+    pub(crate) at: Time,
+    pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
+    pub(crate) farewells: Vec<(SocketAddr, Vec<Bytes>)>,
+    pub(crate) roster: Vec<Occupant>,
+}
+
+/// Begins a room. With a `journal` it goes on where that ends; if that is impossible the room begins anew, and the log says why.
+///
+/// # Errors
+/// When the options do not go together, or the journal cannot be written.
+pub(crate) fn begin(
+    options: &Options,
+    journal: Option<&Path>,
+    place: &Place,
+    listen: &[SocketAddr],
+) -> anyhow::Result<Begun> {
+    if let Some(path) = journal {
+        let resumed = with_kind!(options.game(), K => resume::<<K as Kind>::Engine>(path, place));
+        match resumed {
+            Ok(begun) => return Ok(begun),
+            Err(error) => warn!("cannot resume '{}', so its room begins anew: {error:#}", path.display()),
+        }
+    }
+    #[cfg(test)]
+    if let Options::Nuggets(kind) = options {
+        return new(super::fragile::Fragile(kind.engine()?), place, listen);
+    }
+    with_options!(options, kind => new(kind.engine()?, place, listen))
+}
+
+fn new<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketAddr]) -> anyhow::Result<Begun> {
+    let status = engine.status();
+    let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun);
+    let id = head.id;
+    let created = place.writing.create(&place.journals, Hosted::new(engine), head);
+    let (journal, (room, hold, end)): (_, Parts<E>) =
+        created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
+    let counters = place.counters_of(E::GAME);
+    let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
+    let host = Box::new(move |info| Host::new(Published::new(room, info, status, counters)).with_hold(hold));
+    Ok(Begun { host, broken, journal, id, end, status, before: None })
+}
+
+fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::Result<Begun> {
+    let resumable = Resumable::<E>::open(&*place.writing.disk, path)?;
+    let (path, id) = (resumable.journal.clone(), resumable.head.id);
+    let before = Before {
+        at: resumable.time,
+        peers: resumable.returning(),
+        farewells: resumable.last_words(),
+        roster: resumable.room().engine().roster(),
+    };
+    let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
+    let (room, hold, end) = resumable.resume(&place.writing).context("it cannot be written")?;
+    let counters = place.counters_of(E::GAME);
+    let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
+    let host = Box::new(move |info| {
+        Host::new(Published::new(room, info, status, counters)).with_hold(hold).with_first_peer(next)
+    });
+    Ok(Begun { host, broken, journal: path, id, end, status, before: Some(before) })
+}

@@ -1,0 +1,281 @@
+//! Bots for empty seats. They play over the same wire as everybody: a UDP socket or a TCP connection to the port of the room.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use clientkit::{Ended, Level, Wire};
+use rand::{TryRng as _, rngs::SysRng};
+use serde::{Deserialize, Serialize};
+use tokio::{sync::watch, task::AbortHandle, time::sleep};
+use tracing::{debug, info};
+
+use super::{addresses::Addresses, info::Info};
+use crate::games::{Bot as Player, Game, Kind, with_kind};
+
+/// Bots at the same time, in all rooms.
+pub(crate) const MAX_BOTS: usize = 1_000;
+/// How long a bot waits before it takes part in the next game.
+const REST: Duration = Duration::from_secs(1);
+/// How long a bot that has lost its room waits before it tries again, at first and at most.
+const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// What bots are called, in the order in which they come.
+const NAMES: [&str; 25] = [
+    "Ada",
+    "Alan",
+    "Grace",
+    "Edsger",
+    "Barbara",
+    "Donald",
+    "Frances",
+    "Dennis",
+    "Radia",
+    "Ken",
+    "Margaret",
+    "John",
+    "Katherine",
+    "Tony",
+    "Jean",
+    "Niklaus",
+    "Shafi",
+    "Alonzo",
+    "Adele",
+    "Kurt",
+    "Emmy",
+    "Claude",
+    "Hedy",
+    "Blaise",
+    "Sofia",
+];
+
+/// A bot of a room, as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Seating {
+    pub(crate) name: String,
+    pub(crate) level: Level,
+    /// The address of its UDP socket, at which its room knows it after a restart.
+    pub(crate) address: Option<SocketAddr>,
+}
+
+/// The bots of a room.
+#[derive(Debug)]
+pub(crate) struct Bots {
+    game: Game,
+    // Where a program on this machine reaches the room.
+    room: SocketAddr,
+    info: watch::Receiver<Info>,
+    addresses: Arc<Addresses>,
+    // Those that come back, until the room runs.
+    back: Mutex<Vec<(Seating, Option<Wire>)>>,
+    here: Mutex<BTreeMap<String, Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    leave: watch::Sender<bool>,
+    task: AbortHandle,
+}
+
+/// Opens the sockets of the bots of a room that comes back. Over UDP an address is a seat, so a bot needs its old one; one that cannot
+/// have it is gone.
+pub(crate) fn come_back(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> Vec<(Seating, Option<Wire>)> {
+    let mut back = vec![];
+    bots.truncate(NAMES.len());
+    bots.retain(|bot| {
+        let wire = match (game.wire(), bot.address) {
+            (cmdkit::Wire::Udp, Some(address)) => Wire::datagrams(address, room).map(Some),
+            (cmdkit::Wire::Udp, None) => return false,
+            (cmdkit::Wire::Tcp(_), _) => Ok(None),
+        };
+        match wire {
+            Ok(wire) => back.push((bot.clone(), wire)),
+            Err(error) => info!(name = bot.name.escape_debug().to_string(), %error, "a bot does not come back"),
+        }
+        back.last().is_some_and(|(last, _)| last == bot)
+    });
+    back
+}
+
+impl Bots {
+    /// The bots of a room that a program on this machine reaches at the address `room`, with those that come back.
+    pub(crate) fn new(
+        game: Game,
+        room: SocketAddr,
+        info: watch::Receiver<Info>,
+        addresses: Arc<Addresses>,
+        back: Vec<(Seating, Option<Wire>)>,
+    ) -> Self {
+        Self { game, room, info, addresses, back: Mutex::new(back), here: Mutex::default() }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.here().len()
+    }
+
+    /// Lets those play that come back.
+    pub(crate) fn start(&self) {
+        let back = std::mem::take(&mut *self.back.lock().unwrap_or_else(PoisonError::into_inner));
+        for (seating, wire) in back {
+            let name = seating.name.clone();
+            let running = self.let_in(seating, wire);
+            self.here().insert(name, running);
+        }
+    }
+
+    /// Seats one more bot.
+    ///
+    /// # Errors
+    /// When there is no seat for it, or the system refuses a socket.
+    pub(crate) fn add(&self, level: Level) -> anyhow::Result<Seating> {
+        let info = self.info.borrow().clone();
+        // Held until the bot is in it, so that two requests do not get the same name or seat.
+        let mut here = self.here();
+        has_seat(&info, here.len())?;
+        let mut names = NAMES.iter().map(|name| self.game.bot_name(name));
+        let name = names.find(|name| !here.contains_key(name)).context("there are no more bots")?;
+        let wire = match self.game.wire() {
+            cmdkit::Wire::Udp => Some(Wire::datagrams(own_address(self.room), self.room)?),
+            cmdkit::Wire::Tcp(_) => None,
+        };
+        let address = wire.as_ref().map(Wire::address).transpose()?;
+        let seating = Seating { name, level, address };
+        self.addresses.set().extend(address);
+        here.insert(seating.name.clone(), self.let_in(seating.clone(), wire));
+        Ok(seating)
+    }
+
+    /// Has all of them leave, and gives whether there were any.
+    pub(crate) fn dismiss(&self) -> bool {
+        let here = std::mem::take(&mut *self.here());
+        for bot in here.values() {
+            bot.leave.send_replace(true);
+        }
+        !here.is_empty()
+    }
+
+    /// Ends them without a goodbye, because the room goes on later with them.
+    pub(crate) fn abort(&self) {
+        for bot in std::mem::take(&mut *self.here()).into_values() {
+            bot.task.abort();
+        }
+    }
+
+    fn let_in(&self, seating: Seating, wire: Option<Wire>) -> Running {
+        let (leave, left) = watch::channel(false);
+        let bot = Bot { game: self.game, room: self.room, addresses: Arc::clone(&self.addresses), seating };
+        let task = tokio::spawn(bot.stay(wire, left)).abort_handle();
+        Running { leave, task }
+    }
+
+    fn here(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// Whether one more bot has a seat in a room with so many of them. One seat stays free, because bots alone play for nobody.
+fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
+    let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
+    let people = info.players.iter().filter(|player| !player.bot).count();
+    if bots.saturating_add(1) >= seats {
+        bail!("one seat is for a person, so no seat is left for another bot");
+    }
+    if bots.saturating_add(people) >= seats {
+        bail!("all seats are taken");
+    }
+    Ok(())
+}
+
+// The own address of a connection to a room on this machine is that of the room.
+fn own_address(room: SocketAddr) -> SocketAddr {
+    SocketAddr::new(room.ip(), 0)
+}
+
+/// One bot.
+struct Bot {
+    game: Game,
+    room: SocketAddr,
+    addresses: Arc<Addresses>,
+    seating: Seating,
+}
+
+impl Bot {
+    // Plays one game after another until it is to leave.
+    async fn stay(self, mut wire: Option<Wire>, mut left: watch::Receiver<bool>) {
+        let mut retry = RETRY.0;
+        loop {
+            let pause = match self.play(&mut wire, left.clone()).await {
+                Ok(Ended::Stopped) => break,
+                Ok(Ended::Over) => {
+                    retry = RETRY.0;
+                    REST
+                }
+                Ok(Ended::Lost(why)) => {
+                    debug!(name = self.seating.name, why, "a bot has lost its room");
+                    longer(&mut retry)
+                }
+                Err(error) => {
+                    debug!(name = self.seating.name, "a bot cannot play: {error:#}");
+                    longer(&mut retry)
+                }
+            };
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = leaving(&mut left) => break,
+            }
+        }
+        if let Some(address) = self.seating.address {
+            self.addresses.remove(address);
+        }
+    }
+
+    async fn play(&self, wire: &mut Option<Wire>, mut left: watch::Receiver<bool>) -> anyhow::Result<Ended> {
+        let Seating { name, level, .. } = &self.seating;
+        let player = Player { name: name.clone(), level: *level, seed: SysRng.try_next_u64()? };
+        // It is known as a bot as long as it is connected.
+        let mut known = None;
+        let way = async {
+            if matches!(self.game.wire(), cmdkit::Wire::Tcp(_)) {
+                *wire = Some(self.connect(&mut known).await?);
+            }
+            let wire = wire.as_mut().context("it has no socket")?;
+            let own = wire.address()?;
+            Ok((wire, own))
+        };
+        with_kind!(self.game, K => K::play(player, way, leaving(&mut left)).await)
+    }
+
+    async fn connect(&self, known: &mut Option<Known>) -> std::io::Result<Wire> {
+        let connected = Wire::stream(own_address(self.room), self.room, |own| {
+            self.addresses.insert(own);
+            *known = Some(Known(own, Arc::clone(&self.addresses)));
+        });
+        connected.await
+    }
+}
+
+/// The address of a connection, known as that of a bot as long as this value lives.
+struct Known(SocketAddr, Arc<Addresses>);
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        self.1.remove(self.0);
+    }
+}
+
+// The pause before this attempt; the next one is longer.
+fn longer(retry: &mut Duration) -> Duration {
+    let pause = *retry;
+    *retry = (pause * 2).min(RETRY.1);
+    pause
+}
+
+// Resolves when a bot is to leave, or when its room is gone.
+async fn leaving(left: &mut watch::Receiver<bool>) {
+    let _ = left.wait_for(|left| *left).await;
+}

@@ -1,0 +1,65 @@
+//! An engine that fails when it is told to.
+
+use netcore::{Engine, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
+use nuggets::{ClientMessage, server::Server};
+
+/// Whoever has this name makes the engine panic.
+pub(crate) const CULPRIT: &str = "Culprit";
+
+/// A server of nuggets with a defect. The tests of this crate host nuggets with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Fragile(pub(crate) Server);
+
+impl Engine for Fragile {
+    type Protocol = <Server as Engine>::Protocol;
+
+    fn input(&mut self, now: Time, input: Input<'_, RequestOf<Self>>, out: &mut Outbox) {
+        if let Input::Message { message: ClientMessage::Play(Some(name)), .. } = &input {
+            assert!(name.to_string() != CULPRIT, "a defect, as the test wants it");
+        }
+        self.0.input(now, input, out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.0.deadline()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.0.outcome()
+    }
+
+    fn digest(&self) -> u64 {
+        self.0.digest()
+    }
+
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        self.0.roster()
+    }
+}
+
+impl Recorded for Fragile {
+    const GAME: &'static str = Server::GAME;
+    const RULES: u32 = Server::RULES;
+    type Setup = <Server as Recorded>::Setup;
+    type State = <Server as Recorded>::State;
+
+    fn setup(&self) -> Self::Setup {
+        self.0.setup()
+    }
+
+    fn from_setup(setup: Self::Setup) -> Result<Self, StateError> {
+        Server::from_setup(setup).map(Self)
+    }
+
+    fn state(&self) -> Self::State {
+        self.0.state()
+    }
+
+    fn restore(setup: Self::Setup, state: Self::State) -> Result<Self, StateError> {
+        Server::restore(setup, state).map(Self)
+    }
+}

@@ -1,0 +1,70 @@
+//! What the lobby and the page of a room show of it.
+
+use netcore::{PeerId, Phase};
+use serde::{Deserialize, Serialize};
+
+use crate::games::{Game, Options};
+
+/// What the lobby and the page of a room show of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Info {
+    pub(crate) id: String,
+    pub(crate) game: Game,
+    pub(crate) title: String,
+    /// `lobby`, `playing` or `over`.
+    pub(crate) phase: &'static str,
+    pub(crate) taken: u32,
+    pub(crate) seats: u32,
+    /// The port for native clients.
+    pub(crate) port: u16,
+    /// Who is in the game, in the order of joining.
+    pub(crate) players: Vec<Player>,
+    /// How many look on: they are connected and have no seat. Pictures of the lobby do not count.
+    pub(crate) watchers: usize,
+    /// The result of the last game.
+    pub(crate) result: Option<Vec<Row>>,
+    /// The id of the match that is played or was played last.
+    pub(crate) r#match: Option<String>,
+    /// Whether it stays open though nobody is in it.
+    pub(crate) permanent: bool,
+    pub(crate) options: Options,
+    /// Why it is being closed.
+    pub(crate) closing: Option<String>,
+    /// How many are connected, without bots and pictures of the lobby.
+    #[serde(skip)]
+    pub(crate) people: usize,
+}
+
+/// A player as the page shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Player {
+    #[serde(skip)]
+    pub(crate) peer: PeerId,
+    #[serde(skip)]
+    pub(crate) address: Option<String>,
+    pub(crate) name: String,
+    /// The seat in the game's own terms; empty for somebody who waits for one.
+    pub(crate) seat: String,
+    /// Whether it is a bot of the hub.
+    pub(crate) bot: bool,
+    /// Whether the name is proven to be its own.
+    pub(crate) proven: bool,
+}
+
+/// A row of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) rank: u32,
+    pub(crate) name: String,
+    pub(crate) seat: String,
+    pub(crate) score: i64,
+}
+
+/// A phase as pages know it.
+pub(crate) const fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Lobby => "lobby",
+        Phase::Playing => "playing",
+        Phase::Over => "over",
+    }
+}

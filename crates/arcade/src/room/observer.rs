@@ -1,0 +1,173 @@
+//! Who is in a room, whether with a seat or not, and what they did there: what the lobby shows, and what becomes a result.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    sync::Arc,
+};
+
+use netcore::{GameEvent, Gone, Link, Occupant, PeerId, Role, Time};
+use netshell::Observer;
+use tokio::sync::watch;
+
+use super::{
+    addresses::Addresses,
+    begin::Before,
+    info::{Info, Player, Row},
+    known::{Seats, address_text},
+    ledger::Ledger,
+};
+
+/// Who is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Person,
+    Bot,
+    /// A page that only shows a picture of the room.
+    Preview,
+}
+
+/// Who is connected, whether with a seat or not.
+pub(crate) struct Present {
+    peers: BTreeMap<PeerId, Who>,
+    // Those that look on over UDP: nobody notices when they go, so they keep no room open.
+    silent: BTreeSet<PeerId>,
+    bots: Arc<Addresses>,
+    previews: Arc<Addresses>,
+}
+
+impl Present {
+    // Those who were there when the hub ended, as far as they do not have to come anew.
+    pub(crate) fn of(before: Option<&Before>, bots: Arc<Addresses>, previews: Arc<Addresses>, info: &mut Info) -> Self {
+        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots, previews };
+        let Some(Before { peers, roster, .. }) = before else { return present };
+        for &(peer, link, address) in peers {
+            if link != Link::Stream {
+                present.peers.insert(peer, present.who(address));
+            }
+            if link == Link::Datagram && !roster.iter().any(|occupant| occupant.peer == peer) {
+                present.silent.insert(peer);
+            }
+        }
+        let seated = |occupant: &&Occupant| present.peers.contains_key(&occupant.peer) && !occupant.name.is_empty();
+        let player = |Occupant { peer, name, seat }: &Occupant| Player {
+            peer: *peer,
+            address: peers.iter().find(|(other, ..)| other == peer).map(|&(.., address)| address_text(address)),
+            name: name.clone(),
+            seat: seat.clone(),
+            bot: present.is_bot(*peer),
+            // Until the browser is back with its key.
+            proven: false,
+        };
+        info.players = roster.iter().filter(seated).map(player).collect();
+        present.count(info);
+        present
+    }
+
+    fn who(&self, address: SocketAddr) -> Who {
+        if self.bots.has(address) {
+            Who::Bot
+        } else if self.previews.has(address) {
+            Who::Preview
+        } else {
+            Who::Person
+        }
+    }
+
+    fn is_bot(&self, peer: PeerId) -> bool {
+        self.peers.get(&peer) == Some(&Who::Bot)
+    }
+
+    fn count(&self, info: &mut Info) {
+        let people = || self.peers.iter().filter(|(_, who)| **who == Who::Person).map(|(&peer, _)| peer);
+        info.people = people().filter(|peer| !self.silent.contains(peer)).count();
+        info.watchers = people().filter(|peer| !info.players.iter().any(|player| player.peer == *peer)).count();
+    }
+}
+
+/// Keeps what the lobby shows of those who are there, and the last result; passes results on.
+pub(crate) struct Chronicle {
+    pub(crate) info: Arc<watch::Sender<Info>>,
+    pub(crate) present: Present,
+    pub(crate) known: Arc<Seats>,
+    pub(crate) ledger: Box<dyn Ledger>,
+}
+
+impl Chronicle {
+    // Changes what is shown, and then counts again.
+    fn change(&self, change: impl FnOnce(&mut Info)) {
+        self.info.send_modify(|info| {
+            change(info);
+            self.present.count(info);
+        });
+    }
+}
+
+impl Observer for Chronicle {
+    fn connected(&mut self, _: Time, peer: PeerId, _: Role, address: &str) {
+        let who = address.parse().map_or(Who::Person, |address| self.present.who(address));
+        self.present.peers.insert(peer, who);
+        self.change(|_| {});
+    }
+
+    fn closed(&mut self, _: Time, peer: PeerId) {
+        self.present.peers.remove(&peer);
+        self.present.silent.remove(&peer);
+        self.change(|_| {});
+    }
+
+    fn gone(&mut self, _: Time, _: PeerId, address: &str, _: Gone) {
+        self.known.forget(address);
+    }
+
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        let bot = matches!(event, GameEvent::Joined { peer, .. } if self.present.is_bot(*peer));
+        if let Some(id) = self.ledger.event(now, event, address, bot) {
+            self.info.send_modify(|info| info.r#match = Some(id));
+        }
+        match event {
+            // Whoever only looks on has no name.
+            GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
+                let bot = self.present.is_bot(*peer);
+                let proven = self.known.is_proven(address, name);
+                let address = address.map(str::to_owned);
+                let player = Player { peer: *peer, address, name: name.clone(), seat: seat.clone(), bot, proven };
+                self.change(|info| {
+                    // It may have waited for the seat.
+                    info.players.retain(|before| before.peer != player.peer);
+                    info.players.push(player);
+                });
+            }
+            GameEvent::Joined { peer, seat, .. } if seat == nuggets::server::SPECTATOR => {
+                self.present.silent.insert(*peer);
+                self.change(|_| {});
+            }
+            GameEvent::Waiting { peer, name, .. } => {
+                let bot = self.present.is_bot(*peer);
+                let proven = self.known.is_proven(address, name);
+                let address = address.map(str::to_owned);
+                let player = Player { peer: *peer, address, name: name.clone(), seat: String::new(), bot, proven };
+                self.change(|info| info.players.push(player));
+            }
+            GameEvent::Left { peer, .. } => {
+                self.change(|info| info.players.retain(|player| player.peer != *peer));
+            }
+            GameEvent::Started { .. } => self.change(|info| info.result = None),
+            GameEvent::Ended { standings, .. } => {
+                let row = |row: &netcore::Standing| Row {
+                    rank: row.rank,
+                    name: row.name.clone(),
+                    seat: row.seat.clone(),
+                    score: row.score,
+                };
+                let result: Vec<Row> = standings.iter().map(row).collect();
+                self.change(|info| {
+                    // Those who wait have a place in the next game, and others may be in a game of their own.
+                    info.players.retain(|player| !result.iter().any(|row| row.seat == player.seat));
+                    info.result = Some(result);
+                });
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Where rooms write, and whom they tell.
+
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+
+use journal::Writing;
+
+use super::{counters::Counters, guard::Bans, ledger::Ledgers};
+
+/// What all rooms of a hub have in common.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) journals: PathBuf,
+    pub(crate) writing: Writing,
+    pub(crate) open_files: Option<u64>,
+    pub(crate) bans: Arc<Bans>,
+    pub(crate) ledgers: Arc<dyn Ledgers>,
+    /// By the names of games.
+    pub(crate) counters: HashMap<&'static str, Counters>,
+}
+
+impl Place {
+    /// What is counted in rooms of this game.
+    pub(crate) fn counters_of(&self, game: &str) -> Counters {
+        self.counters.get(game).cloned().unwrap_or_default()
+    }
+}

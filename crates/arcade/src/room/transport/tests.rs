@@ -1,0 +1,210 @@
+//! A room of nuggets with a pretend browser at its gate.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use futures_util::FutureExt as _;
+use netcore::{Hosted, Role, Time};
+use netshell::Host;
+
+use super::*;
+use crate::room::mailbox::{MAX_OUTGOING, Next};
+
+const MAP: &[u8] = b"+---------+\n|.........|\n|.........|\n+---------+\n";
+const SECOND: Duration = Duration::from_secs(1);
+
+fn room() -> (Gate, Host) {
+    let (grid, _) = nuggets::Grid::parse(MAP).unwrap();
+    let rules = nuggets::game::Rules { gold: 250, min_piles: 5, max_piles: 9, ..Default::default() };
+    let config =
+        nuggets::server::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 1 };
+    let server = nuggets::server::Server::new(Arc::new(grid), config).unwrap();
+    let (gate, web) = WebSockets::new();
+    (gate, Host::new(Hosted::new(server)).with_transport(web))
+}
+
+fn enter(gate: &Gate, role: Role, port: u16, returns: bool) -> Arc<Mailbox> {
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    gate.enter(role, address, returns).now_or_never().expect("there is room at the gate").expect("the room is open")
+}
+
+fn put(line: &Mailbox, text: &str) {
+    line.put(BytesMut::from(text)).now_or_never().expect("there is room for a message");
+}
+
+fn work(host: &mut Host, now: Time) {
+    while host.work(|| now).unwrap() {}
+}
+
+/// What has come, without what a display shows; and how it ended, if it has.
+fn told(line: &Mailbox) -> (Vec<String>, Option<Ending>) {
+    let mut texts = vec![];
+    loop {
+        match line.next().now_or_never() {
+            Some(Next::Piece(Piece::Frame(frame))) => {
+                texts.push(String::from_utf8_lossy(&frame).lines().next().unwrap_or("").to_owned());
+            }
+            Some(Next::Piece(Piece::History(_))) => texts.push("a history".into()),
+            Some(Next::End(ending)) => return (texts, Some(ending)),
+            None => return (texts, None),
+        }
+    }
+}
+
+#[test]
+fn the_seat_of_a_player_who_leaves_for_good_is_free_at_once() {
+    let (gate, mut host) = room();
+    let line = enter(&gate, Role::Player, 1, false);
+    put(&line, "PLAY Ann");
+    work(&mut host, Time::ZERO);
+    line.give_up();
+    line.leave();
+    work(&mut host, Time::ZERO);
+    assert_eq!(host.peers(), 0);
+}
+
+#[test]
+fn a_browser_plays_and_comes_back_to_its_seat() {
+    let (gate, mut host) = room();
+    let line = enter(&gate, Role::Player, 1, false);
+    put(&line, "PLAY Ann");
+    work(&mut host, Time::ZERO);
+    assert_eq!(told(&line), (vec!["OK A".into(), "GRID 4 11".into(), "GOLD 0 0 250".into(), "DISPLAY".into()], None));
+
+    line.leave();
+    work(&mut host, Time::ZERO);
+    assert_eq!(host.peers(), 1, "the seat is kept");
+    let again = enter(&gate, Role::Player, 1, true);
+    work(&mut host, Time::ZERO.plus(GRACE / 2));
+    let (texts, _) = told(&again);
+    assert!(texts.contains(&"OK A".to_owned()) && texts.contains(&"DISPLAY".to_owned()), "{texts:?}");
+    // Meanwhile it is played from elsewhere.
+    let elsewhere = enter(&gate, Role::Player, 1, true);
+    work(&mut host, Time::ZERO.plus(GRACE / 2));
+    assert_eq!(told(&again).1, Some(Ending::Replaced));
+    // The window that was replaced says nothing of the seat any more.
+    again.leave();
+    work(&mut host, Time::ZERO.plus(GRACE * 3));
+    put(&elsewhere, "KEY Q");
+    work(&mut host, Time::ZERO.plus(GRACE * 3));
+    let (texts, ending) = told(&elsewhere);
+    assert_eq!(texts.last().map(String::as_str), Some("QUIT Thanks for playing!"));
+    assert_eq!((ending, host.peers()), (Some(Ending::Closed), 0));
+}
+
+#[test]
+fn a_seat_is_kept_for_a_while_and_then_given_up() {
+    let (gate, mut host) = room();
+    let line = enter(&gate, Role::Player, 1, false);
+    put(&line, "PLAY Ann");
+    work(&mut host, Time::ZERO);
+    line.leave();
+    work(&mut host, Time::ZERO);
+    assert_eq!(host.wake_at(), Some(Time::ZERO.plus(GRACE)));
+    work(&mut host, Time::ZERO.plus(GRACE));
+    assert_eq!(host.peers(), 0);
+    let late = enter(&gate, Role::Player, 1, true);
+    work(&mut host, Time::ZERO.plus(GRACE));
+    assert_eq!(told(&late), (vec![], Some(Ending::Expired)));
+}
+
+#[test]
+fn a_watcher_who_leaves_is_gone_at_once() {
+    let (gate, mut host) = room();
+    let line = enter(&gate, Role::Watcher, 1, false);
+    work(&mut host, Time::ZERO);
+    assert_eq!(told(&line).0, ["GRID 4 11", "GOLD 0 0 250", "DISPLAY"]);
+    line.leave();
+    work(&mut host, Time::ZERO);
+    assert_eq!(host.peers(), 0);
+}
+
+#[test]
+fn nobody_gets_a_seat_without_its_token() {
+    let (gate, mut host) = room();
+    let line = enter(&gate, Role::Player, 1, false);
+    put(&line, "PLAY Ann");
+    let other = enter(&gate, Role::Player, 1, false);
+    work(&mut host, Time::ZERO);
+    assert_eq!(told(&other), (vec![], Some(Ending::Full)));
+    assert_eq!(told(&line).0.len(), 4);
+}
+
+#[test]
+fn a_slow_browser_misses_messages_and_is_told_the_newest_state() {
+    let (gate, mut host) = room();
+    let slow = enter(&gate, Role::Watcher, 1, false);
+    let line = enter(&gate, Role::Player, 2, false);
+    put(&line, "PLAY Ann");
+    work(&mut host, Time::ZERO);
+    let mut now = Time::ZERO;
+    // Each move is a display of some 120 bytes with its costs.
+    for _ in 0..MAX_OUTGOING / 200 {
+        for key in ["KEY L", "KEY H"] {
+            put(&line, key);
+            now = now.plus(SECOND);
+            work(&mut host, now);
+            told(&line);
+        }
+    }
+    let (old, _) = told(&slow);
+    assert!(old.len() < MAX_OUTGOING / 100, "{} messages waited", old.len());
+    work(&mut host, now);
+    let (new, _) = told(&slow);
+    assert_eq!(new.iter().filter(|text| *text == "DISPLAY").count(), 1, "{new:?}");
+    assert!(new.iter().any(|text| text == "GRID 4 11"), "{new:?}");
+    // And from then on everything again.
+    put(&line, "KEY l");
+    work(&mut host, now.plus(SECOND));
+    put(&line, "KEY h");
+    work(&mut host, now.plus(SECOND));
+    assert!(!told(&slow).0.is_empty());
+}
+
+#[test]
+fn a_paused_browser_is_heard_later_and_keeps_its_order() {
+    let (gate, mut web) = WebSockets::new();
+    let (eve, ann) = (enter(&gate, Role::Player, 1, false), enter(&gate, Role::Player, 2, false));
+    let until = Time::from_millis(20);
+    let (mut now, mut heard, mut paused) = (Time::ZERO, vec![], 0);
+    for message in ["a", "b"] {
+        put(&eve, message);
+    }
+    loop {
+        while let Some(event) = web.next(now).unwrap() {
+            let ConnectionEvent::Bytes { id, bytes } = event else { continue };
+            if id == ConnectionId(0) && now < until {
+                paused += 1;
+                assert_eq!(paused, 1, "it is not read before its time");
+                web.pause(now, id, until);
+                // More arrives, of both.
+                put(&eve, "c");
+                put(&ann, "x");
+            } else {
+                heard.push((now, String::from_utf8_lossy(bytes).into_owned()));
+                web.processed(now, id, Progress::Decoded);
+            }
+        }
+        match web.wake_at() {
+            Some(wake) => now = wake,
+            None => break,
+        }
+    }
+    let expected = [(Time::ZERO, "x"), (until, "a"), (until, "b"), (until, "c")];
+    assert_eq!(heard, expected.map(|(now, message)| (now, message.to_owned())));
+}
+
+#[test]
+fn the_seat_of_a_paused_browser_can_be_closed() {
+    let (gate, mut web) = WebSockets::new();
+    let eve = enter(&gate, Role::Player, 1, false);
+    put(&eve, "a");
+    while let Some(event) = web.next(Time::ZERO).unwrap() {
+        if let ConnectionEvent::Bytes { id, .. } = event {
+            web.pause(Time::ZERO, id, Time::from_millis(20));
+            web.close(Time::ZERO, id);
+        }
+    }
+    assert_eq!(web.wake_at(), None);
+    assert_eq!(told(&eve).1, Some(Ending::Closed));
+}

@@ -1,0 +1,135 @@
+//! The rooms of the hub's code: imports lead one way, from each folder to those below it, and no files import each other in a circle.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+/// The folders, from the top to the ground. Those in one row do not know each other.
+const FLOORS: [&[&str]; 7] =
+    [&["main"], &["operator", "args"], &["web"], &["hub"], &["results", "replays"], &["room"], &["games"]];
+
+/// The lines of the longest file, without its tests.
+const LONGEST: usize = 440;
+
+/// Files of the crate by their module paths, without their tests.
+fn modules() -> BTreeMap<String, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut modules = BTreeMap::new();
+    let mut directories = vec![source.clone()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let inside = path.strip_prefix(&source).unwrap().with_extension("");
+            let name =
+                inside.components().map(|part| part.as_os_str().to_str().unwrap()).collect::<Vec<_>>().join("::");
+            if name.split("::").any(|part| part == "tests" || part == "fragile") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
+            modules.insert(name, code);
+        }
+    }
+    modules
+}
+
+/// The paths that a `use` declaration names.
+fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
+    let (mut depth, mut start) = (0, 0);
+    let mut parts = vec![];
+    for (at, letter) in tree.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&tree[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&tree[start..]);
+    for part in parts.into_iter().map(str::trim).filter(|part| !part.is_empty()) {
+        match part.split_once('{') {
+            Some((head, rest)) => expand(&format!("{prefix}{head}"), rest.trim_end().trim_end_matches('}'), paths),
+            None => paths.push(format!("{prefix}{part}")),
+        }
+    }
+}
+
+/// The modules that a module imports.
+fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeSet<String> {
+    let mut paths = vec![];
+    for declaration in code.split("\nuse ").skip(1) {
+        expand("", declaration.split(';').next().unwrap_or_default(), &mut paths);
+    }
+    // Those that stand in the middle of the code.
+    for path in code.split("crate::").skip(1) {
+        let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != ':' && letter != '_');
+        paths.push(format!("crate::{}", &path[..end.unwrap_or(path.len())]));
+    }
+    let parent = name.rsplit_once("::").map_or("", |(parent, _)| parent);
+    let absolute = |path: &str| {
+        let words: Vec<&str> = path.split_whitespace().next().unwrap_or_default().split("::").collect();
+        match words[..] {
+            ["crate", ref rest @ ..] => Some(rest.join("::")),
+            ["self", ref rest @ ..] => Some([&[name], rest].concat().join("::")),
+            ["super", ref rest @ ..] => Some([&[parent], rest].concat().join("::")),
+            _ => None,
+        }
+    };
+    let longest = |mut path: String| {
+        while !modules.contains_key(&path) {
+            path.truncate(path.rfind("::")?);
+        }
+        Some(path)
+    };
+    paths.iter().filter_map(|path| absolute(path)).filter_map(longest).filter(|other| other != name).collect()
+}
+
+#[test]
+fn imports_lead_from_each_folder_to_those_below_it() {
+    let modules = modules();
+    let floor = |name: &str| {
+        let top = name.split("::").next().unwrap_or_default().to_owned();
+        let floor =
+            FLOORS.iter().position(|folders| folders.contains(&&*top)).unwrap_or_else(|| panic!("where is {name}?"));
+        (floor, top)
+    };
+    for (name, code) in &modules {
+        for other in imports(name, code, &modules) {
+            let ((here, top), (there, below)) = (floor(name), floor(&other));
+            assert!(here < there || top == below || below == "args", "{name} imports {other}, which is not below it");
+        }
+    }
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let modules = modules();
+    let mut left: BTreeMap<&String, BTreeSet<String>> =
+        modules.iter().map(|(name, code)| (name, imports(name, code, &modules))).collect();
+    loop {
+        let open: BTreeSet<String> = left.keys().map(|&name| name.clone()).collect();
+        let before = left.len();
+        left.retain(|_, imports| !imports.is_disjoint(&open));
+        if left.len() == before {
+            break;
+        }
+    }
+    assert!(left.is_empty(), "these import each other, or what does: {left:#?}");
+}
+
+#[test]
+fn no_file_is_longer_than_it_should_be() {
+    for (name, code) in modules() {
+        let lines = code.lines().count();
+        assert!(lines <= LONGEST, "{name} has {lines} lines; is it about two things?");
+    }
+}
