@@ -1,0 +1,151 @@
+//! The steps of the threads that write and sync a journal.
+
+use std::{mem, sync::Arc};
+
+use netcore::probe::{self, Planted};
+
+use super::{Failure, Next, Phase, Sink};
+use crate::{
+    SyncPolicy,
+    disk::SharedFile,
+    layout::Status,
+    sync::{Ordering, TryLockError},
+};
+
+/// Largest buffer that is kept for the next write, in bytes.
+const MAX_SPARE: usize = 256 << 10;
+
+impl Sink {
+    /// Writes everything pending, or closes or cuts the journal.
+    pub(crate) fn write(&self) -> Next {
+        // Before the lock is tried, so that whoever holds it queues the journal again after that.
+        self.inner().queued = false;
+        let _writing = match self.writing.try_lock() {
+            Ok(writing) => writing,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // It is being continued in another file.
+            Err(TryLockError::WouldBlock) => {
+                probe::mark("journal: a write waits for a new segment");
+                return Next::Wait;
+            }
+        };
+        let inner = self.inner();
+        match inner.phase {
+            Phase::Open | Phase::Closing => {}
+            Phase::Failed(_) => {
+                drop(inner);
+                return self.cut();
+            }
+            Phase::Ended | Phase::Lost(_) => return Next::Wait,
+        }
+        drop(inner);
+        self.write_pending();
+        let mut inner = self.inner();
+        match inner.phase {
+            Phase::Failed(_) => {
+                drop(inner);
+                return self.cut();
+            }
+            Phase::Closing if inner.pending.is_empty() => {
+                drop(inner);
+                self.end();
+                return Next::Wait;
+            }
+            _ => {}
+        }
+        let due = !inner.due && inner.written > inner.segment.positions.position(inner.segment.status.synced);
+        inner.due |= due;
+        if due { Next::Sync } else { Next::Wait }
+    }
+
+    /// Writes everything pending. Must be called with `writing` locked.
+    pub(super) fn write_pending(&self) {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        // The spool must have no gaps.
+        self.spool_all(inner);
+        inner.spooled = 0;
+        let mut bytes = mem::replace(&mut inner.pending, mem::take(&mut inner.spare));
+        let (file, written) = (Arc::clone(&inner.segment.file), inner.written);
+        let at = inner.segment.positions.offset(written);
+        drop(guard);
+        self.full.store(false, Ordering::Release);
+        if !bytes.is_empty() {
+            match self.write_out(&file, at, &bytes) {
+                Ok(()) => self.wrote(written + bytes.len() as u64),
+                Err(failure) => self.inner().fail(failure),
+            }
+        }
+        bytes.clear();
+        if bytes.capacity() > MAX_SPARE {
+            bytes = vec![];
+        }
+        self.inner().spare = bytes;
+    }
+
+    fn write_out(&self, file: &SharedFile, at: u64, bytes: &[u8]) -> Result<(), Failure> {
+        if probe::has(Planted::SyncBeforeWrite) {
+            let _ = file.sync();
+            return file.write_at(at, bytes).map_err(|error| Failure { what: "written to", error });
+        }
+        file.write_at(at, bytes).map_err(|error| Failure { what: "written to", error })?;
+        match self.sync {
+            SyncPolicy::Always => file.sync().map_err(|error| Failure { what: "synced", error }),
+            SyncPolicy::Interval => Ok(()),
+        }
+    }
+
+    fn wrote(&self, end: u64) {
+        let inner = &mut *self.inner();
+        inner.written = end;
+        if self.sync == SyncPolicy::Always {
+            inner.synced = end;
+        }
+        if let Some((spool, _)) = inner.previous_spool.take_if(|(_, last)| *last <= end) {
+            spool.remove();
+        }
+        if inner.spool.is_some() {
+            self.spool_all(inner);
+            let sum = inner.sum;
+            if let Some(spool) = inner.spool.take_if(|spool| !spool.written(end, sum)) {
+                probe::mark("spool: given up");
+                // What it had is needed until the rest is in the file.
+                inner.previous_spool = Some((spool, inner.end));
+            }
+        }
+        self.reach(end);
+    }
+
+    /// Syncs everything written so far and records that in the file. Returns whether the sync failed, so that
+    /// [`Sink::write`] must cut the journal.
+    #[must_use]
+    pub(crate) fn sync(&self) -> bool {
+        let mut inner = self.inner();
+        inner.due = false;
+        if !matches!(inner.phase, Phase::Open | Phase::Closing) {
+            return false;
+        }
+        let (written, synced, file) = (inner.written, inner.synced, Arc::clone(&inner.segment.file));
+        drop(inner);
+        if synced < written
+            && !probe::has(Planted::SyncedTooEarly)
+            && let Err(error) = file.sync()
+        {
+            self.inner().fail(Failure { what: "synced", error });
+            return true;
+        }
+        let _order = self.order();
+        let mut inner = self.inner();
+        inner.synced = inner.synced.max(written);
+        if matches!(inner.phase, Phase::Open | Phase::Closing) {
+            let segment = &mut inner.segment;
+            let (sequence, synced) = (segment.status.sequence + 1, segment.positions.offset(written));
+            segment.status = Status { sequence, synced: synced.max(segment.status.synced), ..segment.status };
+            let status = segment.status;
+            drop(inner);
+            // If it fails, the next write will fail too.
+            let _ = file.write_at(status.offset(), &status.to_bytes());
+        }
+        false
+    }
+}
