@@ -310,7 +310,9 @@ impl Options {
                     .find(|(name, _)| name == map)
                     .with_context(|| format!("there is no map '{}'; choose one of {}", map.escape_debug(), names()))?;
                 let (grid, _) = nuggets::Grid::parse(text)?;
-                let seed = seed.map_or_else(|| SysRng.try_next_u32().map(u64::from), Ok)?;
+                let mut drawn = [0; 16];
+                SysRng.try_fill_bytes(&mut drawn)?;
+                let seed = seed.map_or(u128::from_le_bytes(drawn), u128::from);
                 let config = nuggets::server::Config {
                     rules: nuggets::game::Rules::default(),
                     idle_timeout: Some(IDLE),
