@@ -8,7 +8,7 @@ use std::{
 };
 
 use netcore::Rate;
-use netshell::{BindError, Host, Limits, Tcp, Udp, bind_tcp, bind_udp};
+use netshell::{BindError, ConnectionBudget, Host, Limits, Tcp, Udp, bind_tcp, bind_udp};
 use tracing::warn;
 
 /// The pause between two attempts to bind a port that is in use.
@@ -74,14 +74,22 @@ impl Sockets {
         }
     }
 
-    /// Adds their transport to `host`.
+    /// Adds their transport to `host`, which alone has the connections that `open_files` permit.
     ///
     /// # Errors
     /// When the runtime does not accept a socket.
     pub fn let_in(self, host: Host, open_files: Option<u64>) -> io::Result<Host> {
+        self.let_in_within(host, &Limits::of(open_files).into())
+    }
+
+    /// Adds their transport to `host`, whose connections count in `budget` beside those of others. UDP has none.
+    ///
+    /// # Errors
+    /// When the runtime does not accept a socket.
+    pub fn let_in_within(self, host: Host, budget: &ConnectionBudget) -> io::Result<Host> {
         Ok(match self {
             Self::Udp(sockets) => host.with_transport(Udp::new(sockets)?),
-            Self::Tcp(listeners, rate) => host.with_transport(Tcp::new(listeners, rate, Limits::of(open_files))?),
+            Self::Tcp(listeners, rate) => host.with_transport(Tcp::new(listeners, rate, budget.clone())?),
         })
     }
 }

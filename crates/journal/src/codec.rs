@@ -161,6 +161,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_64_bits_has_the_same_bytes_in_a_field_of_128() {
+        for number in [0, 250, 251, 65_536, 1 << 32, u64::MAX] {
+            let (mut narrow, mut wide) = (vec![], vec![]);
+            encode(&number, &mut narrow);
+            encode(&u128::from(number), &mut wide);
+            assert_eq!(narrow, wide, "{number}");
+            assert_eq!(decode_all::<u128>(&narrow), Ok(number.into()));
+        }
+        let mut bytes = vec![];
+        encode(&(1_u128 << 64), &mut bytes);
+        assert_eq!(decode_all::<u128>(&bytes), Ok(1 << 64));
+        assert!(decode_all::<u64>(&bytes).is_err(), "an older version rejects it and guesses nothing");
+    }
+
+    #[test]
     fn a_value_that_is_too_long_leaves_the_buffer_unchanged() {
         let mut out = vec![7];
         assert!(!encode_within(&[1_u8; 10], &mut out, 10));

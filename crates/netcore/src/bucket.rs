@@ -15,6 +15,14 @@ pub struct Rate {
     pub burst: u32,
 }
 
+impl Rate {
+    /// The rate of this many together.
+    #[must_use]
+    pub const fn times(self, count: u32) -> Self {
+        Self { per_second: self.per_second.saturating_mul(count), burst: self.burst.saturating_mul(count) }
+    }
+}
+
 /// A token bucket: each use of a limited resource (messages, bytes) takes tokens, which are refilled at a steady rate.
 ///
 /// Over any `t` seconds, at most `burst + t * per_second` tokens are handed out.

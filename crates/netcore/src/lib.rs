@@ -12,6 +12,7 @@
 //! - [`MessageStream`]: the receiving end of a stream of messages, which knows where a malformed one begins.
 //! - [`LogWriter`] and [`Log`]: a history that is stored once and sent to every peer that joins late.
 //! - [`TokenBucket`]: a rate limiter that takes the time as an argument.
+//! - [`Shares`]: something limited, shared out over hosts ([`HostId`]) and their networks.
 //! - [`MinStd`]: the random number generator that the robots protocol prescribes.
 //!
 //! The crate is `no_std`: the compiler rejects sockets, clocks, files and threads here.
@@ -55,6 +56,7 @@ mod peer;
 pub mod probe;
 mod recorded;
 mod room;
+mod shares;
 mod time;
 pub mod wire;
 
@@ -75,4 +77,5 @@ pub use outbox::{Outbox, OutboxMark, Output, To};
 pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};
 pub use recorded::{Recorded, StateError};
 pub use room::{Progress, Room, Split};
+pub use shares::{Full, Network, Shares};
 pub use time::Time;

@@ -8,7 +8,8 @@
 //!   addresses to connections, limits unknown addresses and schedules busy ones. A bounded backlog holds what the
 //!   system cannot send yet.
 //! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. Broadcast messages are
-//!   stored once for all connections that lag. A connection that lags too far is dropped.
+//!   stored once for all connections that lag. A connection that lags too far is dropped. A [`ConnectionBudget`] shares
+//!   connections out over hosts; several transports of a process can have one together.
 //! - A [`Warden`] refuses addresses, and removes peers at the request of the operator.
 //! - An [`Observer`] is told what happens. A [`Hold`](netcore::Hold) keeps outputs back until a journal
 //!   is on disk.
@@ -25,6 +26,7 @@ mod address;
 mod alarm;
 mod bind;
 mod clock;
+mod connection_budget;
 mod datagrams;
 mod fair_queue;
 mod host;
@@ -43,6 +45,7 @@ mod warden;
 
 pub use bind::{BindError, bind_tcp, bind_udp};
 pub use clock::{Clock, Precision, SystemTimer, TimeSource, Timer};
+pub use connection_budget::{ConnectionBudget, ConnectionPermit, Limits, MAX_CONNECTIONS};
 pub use datagrams::{Arrival, Datagrams, MAX_WAITING, MAX_WAITING_BYTES, PEER_RATE, PIECE, is_answerable};
 pub use host::{Host, MAX_HELD, RECORDED_RATE, SLOW_HOLD};
 pub use log_limit::LogLimit;
@@ -52,8 +55,8 @@ pub use serve::serve;
 pub use shutdown::shutdown;
 pub use strangers::{ANSWER_RATE, HOST_RATE, STRANGERS_RATE};
 pub use streams::{
-    ByteStream, Limits, Listen, MAX_CATCH_UP, MAX_CONNECTIONS, MAX_LAG, MAX_OWN, MAX_OWN_TOTAL, MAX_STALL, OVERHEAD,
-    PROGRESS, SEND_BUFFER, Streams, Tcp,
+    ByteStream, Listen, MAX_CATCH_UP, MAX_LAG, MAX_OWN, MAX_OWN_TOTAL, MAX_STALL, OVERHEAD, PROGRESS, SEND_BUFFER,
+    Streams, Tcp,
 };
 pub use transport::{ConnectionEvent, ConnectionId, Transport};
 pub use tune::tune_stream;

@@ -29,9 +29,16 @@ struct Share {
     answers: TokenBucket,
 }
 
+impl Share {
+    const fn bucket(&mut self, admission: Admission) -> &mut TokenBucket {
+        if matches!(admission, Admission::Admitted) { &mut self.joins } else { &mut self.answers }
+    }
+}
+
 impl HostLimit for Share {
-    fn new(now: Time) -> Self {
-        Self { joins: TokenBucket::new(HOST_RATE, now), answers: TokenBucket::new(ANSWER_RATE, now) }
+    fn new(now: Time, hosts: u32) -> Self {
+        let bucket = |rate: Rate| TokenBucket::new(rate.times(hosts), now);
+        Self { joins: bucket(HOST_RATE), answers: bucket(ANSWER_RATE) }
     }
 
     fn is_full(&mut self, now: Time) -> bool {
@@ -50,12 +57,15 @@ impl StrangerLimits {
         if admission == Admission::Ignored {
             return false;
         }
-        let by_host = self.hosts.limit(now, HostId::from(address)).is_none_or(|share| {
-            let bucket = if admission == Admission::Admitted { &mut share.joins } else { &mut share.answers };
-            bucket.take(now, 1)
-        });
-        // The host first, so that a flood from one host does not use up the limit of all.
-        by_host && self.all.take(now, 1)
+        let host = HostId::from(address);
+        let mut ready = true;
+        // All of them before any is used, so that a flood neither uses up more than its own share nor fills the table.
+        self.hosts.look(host, |share| ready &= share.bucket(admission).ready_at(now, 1) == Some(now));
+        if !ready || !self.all.take(now, 1) {
+            return false;
+        }
+        self.hosts.use_up(now, host, |share| share.bucket(admission).charge(now, 1));
+        true
     }
 }
 
@@ -92,6 +102,24 @@ mod tests {
         assert!(joins(&mut strangers, 0, "10.0.0.2:1"));
         // The addresses of an IPv6 network count as one host; so do the two notations of an IPv4 address.
         assert!(!joins(&mut strangers, 0, "[::ffff:10.0.0.1]:2"));
+    }
+
+    #[test]
+    fn a_customer_with_a_large_network_is_a_few_hosts() {
+        // Of 65,536 networks of 64 bits within one of 48, and of 256 within one of 56.
+        for (step, hosts) in [(256, 16), (1, 4)] {
+            let mut strangers = StrangerLimits::new(Time::ZERO);
+            let from = |number: u32| format!("[2001:db8:1:{number:x}::1]:5");
+            let flood = |strangers: &mut StrangerLimits, millis| {
+                let numbers = (0..65_536).filter(|number| number % step == 0).take(256);
+                numbers
+                    .map(|number| (0..100).filter(|_| joins(strangers, millis, &from(number))).count())
+                    .sum::<usize>()
+            };
+            assert_eq!(flood(&mut strangers, 0), hosts * 96);
+            assert_eq!(flood(&mut strangers, 1_000), hosts * 32);
+            assert!(joins(&mut strangers, 1_000, "[2001:db8:2::1]:5"), "somebody else");
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@ mod connection;
 mod listener;
 mod queue;
 mod ready;
-mod shares;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -17,7 +16,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Gone, Link, Log, Progress, Rate, Role, Time};
+use netcore::{Full, Gone, HostId, Link, Log, Progress, Rate, Role, Time};
 use tokio::net::TcpListener;
 use tracing::{debug, warn};
 
@@ -26,14 +25,14 @@ use self::{
     listener::{Accepted, Listener},
     queue::Shared,
     ready::ReadyList,
-    shares::{Full, Shares},
 };
 pub use self::{
     queue::{MAX_CATCH_UP, MAX_LAG, MAX_OWN, MAX_OWN_TOTAL, MAX_STALL, OVERHEAD, PROGRESS},
-    shares::{Limits, MAX_CONNECTIONS},
     stream::{ByteStream, Listen, SEND_BUFFER},
 };
-use crate::{ConnectionEvent, ConnectionId, LogLimit, Transport, address::canonical, fair_queue::FairQueue};
+use crate::{
+    ConnectionBudget, ConnectionEvent, ConnectionId, LogLimit, Transport, address::canonical, fair_queue::FairQueue,
+};
 
 /// How long one connection may delay the others with messages in its buffer. The message being processed is always
 /// completed.
@@ -65,7 +64,7 @@ pub struct Streams<L: Listen> {
     next_id: u64,
     role: Role,
     rate: Rate,
-    shares: Shares,
+    budget: ConnectionBudget,
     // Broadcast messages that some connection has not written yet.
     shared: Shared,
     // Total cost of queued messages to single connections.
@@ -92,19 +91,21 @@ pub struct Streams<L: Listen> {
 impl Tcp {
     /// A transport over `listeners`, which must be non-blocking. Must be called within a tokio runtime.
     ///
-    /// `rate` limits the bytes per second read from one connection.
+    /// `rate` limits the bytes per second read from one connection. `budget` is [`Limits`](crate::Limits) of its own, or a
+    /// [`ConnectionBudget`] that others use too.
     ///
     /// # Errors
     /// When a listener cannot be registered.
-    pub fn new(listeners: Vec<net::TcpListener>, rate: Rate, limits: Limits) -> io::Result<Self> {
+    pub fn new(listeners: Vec<net::TcpListener>, rate: Rate, budget: impl Into<ConnectionBudget>) -> io::Result<Self> {
         let listeners: Vec<_> = listeners.into_iter().map(TcpListener::from_std).collect::<io::Result<_>>()?;
-        Ok(Self::over(listeners, rate, limits))
+        Ok(Self::over(listeners, rate, budget))
     }
 }
 
 impl<L: Listen> Streams<L> {
-    /// A transport over any listeners. `rate` limits the bytes per second read from one connection.
-    pub fn over(listeners: Vec<L>, rate: Rate, limits: Limits) -> Self {
+    /// A transport over any listeners. `rate` limits the bytes per second read from one connection. Connections count in `budget` until
+    /// they are closed.
+    pub fn over(listeners: Vec<L>, rate: Rate, budget: impl Into<ConnectionBudget>) -> Self {
         let now = Time::ZERO;
         let ready = ReadyList::new();
         let listener = |(index, socket)| Listener::new(socket, ready.source(Key::Listener(index)));
@@ -114,7 +115,7 @@ impl<L: Listen> Streams<L> {
             next_id: 0,
             role: Role::Player,
             rate: Rate { burst: rate.burst.max(u32::try_from(CHUNK).unwrap_or(u32::MAX)), ..rate },
-            shares: Shares::new(limits),
+            budget: budget.into(),
             shared: Shared::default(),
             own_cost: 0,
             ready,
@@ -162,21 +163,24 @@ impl<L: Listen> Streams<L> {
                 return None;
             }
         };
-        if let Err(full) = self.shares.enter(address) {
-            if let Some(held_back) = self.accept_log.admit(now) {
-                let (most, whose) = match full {
-                    Full::All(most) => (most, "all"),
-                    Full::Host(most) => (most, "of this host"),
-                };
-                let address = canonical(address);
-                warn!(%address, most, whose, held_back, "too many connections, one was rejected");
+        let permit = match self.budget.open(HostId::from(address)) {
+            Ok(permit) => permit,
+            Err(full) => {
+                if let Some(held_back) = self.accept_log.admit(now) {
+                    let (most, whose) = match full {
+                        Full::All(most) => (most, "all"),
+                        Full::Share(most) => (most, "of this host or its network"),
+                    };
+                    let address = canonical(address);
+                    warn!(%address, most, whose, held_back, "too many connections, one was rejected");
+                }
+                return None;
             }
-            return None;
-        }
+        };
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
         let source = self.ready.source(Key::Connection(id));
-        let connection = Connection::new(stream, source, address, self.rate, &self.shared, now);
+        let connection = Connection::new(stream, source, (address, permit), self.rate, &self.shared, now);
         self.connections.insert(id, connection);
         self.fair.open(now, id);
         Some(ConnectionEvent::Opened { id, role: self.role, link: Link::Stream, address })
@@ -204,7 +208,6 @@ impl<L: Listen> Streams<L> {
         if let Some(connection) = self.connections.remove(&id) {
             self.fair.close(id);
             self.own_cost -= connection.queue().own_cost();
-            self.shares.leave(connection.address());
         }
     }
 

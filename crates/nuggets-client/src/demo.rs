@@ -35,7 +35,7 @@ impl Demo {
         let (grid, _) = Grid::parse(BUILT_IN_MAP)?;
         let config = Config {
             rematch: true,
-            seed: u64::from(SysRng.try_next_u32()?).max(1),
+            seed: u128::from(SysRng.try_next_u32()?).max(1),
             wait_for: u32::try_from(bots.len())?.saturating_add(1),
             countdown: Some(COUNTDOWN),
             ..Config::default()

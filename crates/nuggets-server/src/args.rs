@@ -152,9 +152,9 @@ impl Args {
         check_together(&rules)?;
         rules.check().map_err(|error| UsageError(error.to_string()))?;
         let seed = match self.seed_argument.or(self.seed) {
-            Some(seed) => seed,
+            Some(seed) => seed.into(),
             // Short enough to be typed again, and never the 0 that the option refuses.
-            None => u64::from(SysRng.try_next_u32()?).max(1),
+            None => u128::from(SysRng.try_next_u32()?).max(1),
         };
         let (wait_for, countdown) = (self.wait_for.unwrap_or(1), self.countdown.map(Duration::from_secs));
         Ok(Config { rules, idle_timeout, rematch: self.rematch, wait_for, countdown, seed })

@@ -65,7 +65,7 @@ fn check_map(path: Option<&Path>) -> anyhow::Result<ExitCode> {
 /// What is hosted.
 struct Announcement {
     map: String,
-    seed: u64,
+    seed: u128,
 }
 
 impl Announce for Announcement {

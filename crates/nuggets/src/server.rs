@@ -68,8 +68,9 @@ pub struct Config {
     pub wait_for: u32,
     /// How long after that it begins. Until then players look around, and keys that move are ignored.
     pub countdown: Option<Duration>,
-    /// Where the random numbers come from: same seed, same piles and places.
-    pub seed: u64,
+    /// Where the random numbers come from: same seed, same piles and places. Whoever hosts for strangers draws all 128 bits, since a
+    /// short seed is found by trying which one gives the piles that were seen.
+    pub seed: u128,
 }
 
 /// A nuggets server: one game at a time, and the seats of those who play it or look on.

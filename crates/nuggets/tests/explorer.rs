@@ -10,7 +10,7 @@ use nuggets::{
 
 /// Keys within which every map has to be finished.
 const BOUND: u32 = 50_000;
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
+const SEEDS: std::ops::RangeInclusive<u128> = 1..=20;
 const PEER: PeerId = PeerId(0);
 
 /// How long it takes to press a key: on the largest map, pictures that are asked for much faster have to wait.

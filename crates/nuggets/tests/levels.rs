@@ -137,8 +137,8 @@ struct Player {
 
 // The purses of a person and of bots that have joined in this order.
 fn game(grid: &Arc<Grid>, level: Level, bots: usize, seed: u64) -> Vec<u32> {
-    let mut server =
-        Server::new(Arc::clone(grid), Config { seed, ..Config::default() }).expect("rules that a game can have");
+    let mut server = Server::new(Arc::clone(grid), Config { seed: seed.into(), ..Config::default() })
+        .expect("rules that a game can have");
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut out = Outbox::new();
     let mut players = vec![];

@@ -37,7 +37,7 @@ fn part(host: u8) -> Part {
 
 fn net(seed: u64, conditions: Conditions) -> Net<Server, Client> {
     let (grid, _) = Grid::parse(MAIN).unwrap();
-    let server = Server::new(Arc::new(grid), Config { seed, ..Config::default() }).unwrap();
+    let server = Server::new(Arc::new(grid), Config { seed: seed.into(), ..Config::default() }).unwrap();
     Net::new(server, seed, conditions)
 }
 
@@ -264,7 +264,7 @@ fn over_a_bad_network_a_player_who_left_stays_away() {
 fn over_a_bad_network_a_game_ends() {
     for_each_seed(10, |seed| {
         let (grid, _) = Grid::parse("..........\n".repeat(6).as_bytes()).unwrap();
-        let server = Server::new(Arc::new(grid), Config { seed, ..Config::default() }).unwrap();
+        let server = Server::new(Arc::new(grid), Config { seed: seed.into(), ..Config::default() }).unwrap();
         let mut table = Players { net: Net::new(server, seed, Conditions::STORM), rng: Pcg64::seed_from_u64(seed) };
         table.sit_down();
         for _ in 0..100 {

@@ -69,13 +69,15 @@ impl Kind for Options {
             .find(|(name, _)| name == map)
             .with_context(|| format!("there is no map '{}'; choose one of {}", map.escape_debug(), names()))?;
         let (grid, _) = nuggets::Grid::parse(text)?;
+        let mut drawn = [0; 16];
+        SysRng.try_fill_bytes(&mut drawn)?;
         let config = Config {
             rules: nuggets::game::Rules::default(),
             idle_timeout: Some(IDLE),
             rematch: true,
             wait_for: 0,
             countdown: None,
-            seed: seed.map_or_else(|| SysRng.try_next_u32().map(u64::from), Ok)?,
+            seed: seed.map_or(u128::from_le_bytes(drawn), u128::from),
         };
         Ok(Server::new(Arc::new(grid), config)?)
     }

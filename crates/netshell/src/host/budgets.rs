@@ -24,9 +24,13 @@ pub(super) struct Budgets {
     others: Budget,
 }
 
-/// What one host may still record.
+/// What one host or network may still record.
 #[derive(Debug)]
-struct Budget(TokenBucket);
+struct Budget {
+    bucket: TokenBucket,
+    // As many hosts as it counts.
+    hosts: u32,
+}
 
 /// What one peer records, and on which host it is.
 #[derive(Debug)]
@@ -36,19 +40,24 @@ pub(super) struct Account {
 }
 
 impl HostLimit for Budget {
-    fn new(now: Time) -> Self {
-        Self(TokenBucket::new(RECORDED_RATE, now))
+    fn new(now: Time, hosts: u32) -> Self {
+        Self { bucket: TokenBucket::new(RECORDED_RATE.times(hosts), now), hosts }
     }
 
     fn is_full(&mut self, now: Time) -> bool {
-        self.0.is_full(now)
+        self.bucket.is_full(now)
     }
 }
 
 impl Budget {
-    // When this many bytes more may be recorded than those at hand.
-    fn ready_at(&mut self, now: Time, bytes: u32) -> Time {
-        self.0.ready_at(now, bytes).unwrap_or(now)
+    // When more may be recorded by anybody, beyond what is reserved for those that record little.
+    fn ready(&mut self, now: Time) -> Time {
+        self.bucket.ready_at(now, RESERVED.saturating_mul(self.hosts)).unwrap_or(now)
+    }
+
+    // When those may that record little.
+    fn ready_for_light(&mut self, now: Time) -> Time {
+        self.bucket.ready_at(now, 0).unwrap_or(now)
     }
 }
 
@@ -67,43 +76,49 @@ impl Account {
 impl Budgets {
     /// Full budgets for everybody.
     pub(super) fn new(now: Time) -> Self {
-        Self { hosts: HostTable::new(now), others: Budget::new(now) }
+        Self { hosts: HostTable::new(now), others: Budget::new(now, 1) }
     }
 
     /// Charges a peer and its host for what an input recorded.
     pub(super) fn charge(&mut self, now: Time, account: &mut Account, bytes: u32) {
         if bytes > 0 {
             account.light.charge(now, bytes);
-            self.hosts.limit(now, account.host).unwrap_or(&mut self.others).0.charge(now, bytes);
+            if !self.hosts.use_up(now, account.host, |budget| budget.bucket.charge(now, bytes)) {
+                self.others.bucket.charge(now, bytes);
+            }
         }
     }
 
     /// Until when nothing more is taken from a peer; `None` if it may go on now.
     pub(super) fn paused_until(&mut self, now: Time, account: &mut Account) -> Option<Time> {
-        let budget = self.budget(account.host)?;
-        let ready = budget.ready_at(now, RESERVED);
-        if ready <= now {
-            return None;
-        }
-        let light = budget.ready_at(now, 0).max(account.light.ready_at(now, 0).unwrap_or(now));
+        let (mut ready, mut light) = (now, account.light.ready_at(now, 0).unwrap_or(now));
+        self.look(account.host, |budget| {
+            ready = ready.max(budget.ready(now));
+            light = light.max(budget.ready_for_light(now));
+        });
         let until = ready.min(light);
         (until > now).then(|| until.max(now.plus(PAUSE)))
     }
 
     /// Whether a datagram from an address without a connection is accepted.
     pub(super) fn hears_strangers(&mut self, now: Time, host: HostId) -> bool {
-        self.budget(host).is_none_or(|budget| budget.ready_at(now, RESERVED) <= now)
+        let mut hears = true;
+        self.look(host, |budget| hears &= budget.ready(now) <= now);
+        hears
     }
 
     /// Whether a new connection is accepted. It counts as a peer that records little.
     pub(super) fn accepts(&mut self, now: Time, host: HostId) -> bool {
-        self.budget(host).is_none_or(|budget| budget.ready_at(now, 0) <= now)
+        let mut accepts = true;
+        self.look(host, |budget| accepts &= budget.ready_for_light(now) <= now);
+        accepts
     }
 
-    // The budget of a host; `None` if it is full.
-    fn budget(&mut self, host: HostId) -> Option<&mut Budget> {
-        let others = self.hosts.is_full().then_some(&mut self.others);
-        self.hosts.get(host).or(others)
+    // Passes the budgets of a host and of its networks to `look`. Those that are not passed are full.
+    fn look(&mut self, host: HostId, mut look: impl FnMut(&mut Budget)) {
+        if !self.hosts.look(host, &mut look) && self.hosts.is_full() {
+            look(&mut self.others);
+        }
     }
 }
 
@@ -184,6 +199,29 @@ mod tests {
     }
 
     #[test]
+    fn a_customer_with_a_large_network_records_as_much_as_a_few_hosts() {
+        for (within, hosts) in [(1 << 16, 16), (1 << 8, 4)] {
+            let mut budgets = Budgets::new(Time::ZERO);
+            let numbers = (0..256).map(|number| number * within / 256);
+            let mut accounts: Vec<Account> = numbers.map(|number| account(HostId::V6Network(number))).collect();
+            let mut recorded = 0;
+            for millis in (0..10_000).step_by(20) {
+                for account in &mut accounts {
+                    if budgets.paused_until(at(millis), account).is_none() {
+                        budgets.charge(at(millis), account, 6_000);
+                        recorded += 6_000;
+                    }
+                }
+            }
+            let most = hosts * (600_000 + 10 * 300_000) + 6_000;
+            assert!(recorded <= most && recorded > most * 4 / 5, "{recorded} bytes, {most} are allowed");
+            assert!(budgets.hears_strangers(at(9_999), ELSEWHERE), "other hosts notice nothing");
+            let neighbour = &mut account(HostId::V6Network(7));
+            assert_eq!(budgets.paused_until(at(9_999), neighbour), None, "somebody who records little goes on");
+        }
+    }
+
+    #[test]
     fn an_exhausted_host_gets_no_connections_until_its_budget_refills() {
         let (mut budgets, mut eve) = (Budgets::new(Time::ZERO), account(HOST));
         budgets.charge(Time::ZERO, &mut eve, 900_000);
@@ -198,7 +236,7 @@ mod tests {
     fn hosts_that_are_not_told_apart_share_one_budget() {
         let mut budgets = Budgets::new(Time::ZERO);
         let mut account_of = |network| {
-            let mut account = account(HostId::V6Network(network));
+            let mut account = account(HostId::V4(u32::to_be_bytes(network)));
             budgets.charge(Time::ZERO, &mut account, 300_001);
             account
         };

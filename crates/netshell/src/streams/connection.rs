@@ -13,6 +13,7 @@ use super::{
     ready::Source,
     stream::ByteStream,
 };
+use crate::ConnectionPermit;
 
 /// Bytes read from a connection at a time.
 pub(super) const CHUNK: usize = 4 << 10;
@@ -56,6 +57,7 @@ pub(super) struct Connection<S> {
     stream: S,
     source: Source,
     address: SocketAddr,
+    _permit: ConnectionPermit,
     state: State,
     // Input that was not taken yet: an unfinished message, or messages that wait for the next turn. An empty buffer
     // uses no memory.
@@ -70,12 +72,20 @@ pub(super) struct Connection<S> {
 }
 
 impl<S: ByteStream> Connection<S> {
-    /// A new connection that is read at `rate`.
-    pub(super) fn new(stream: S, source: Source, address: SocketAddr, rate: Rate, shared: &Shared, now: Time) -> Self {
+    /// A new connection from `address` that is read at `rate`. It counts until it is dropped.
+    pub(super) fn new(
+        stream: S,
+        source: Source,
+        (address, permit): (SocketAddr, ConnectionPermit),
+        rate: Rate,
+        shared: &Shared,
+        now: Time,
+    ) -> Self {
         Self {
             stream,
             source,
             address,
+            _permit: permit,
             state: State::Open,
             unread: BytesMut::new(),
             held: false,

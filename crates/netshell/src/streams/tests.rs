@@ -62,7 +62,7 @@ impl Listen for FakeListener {
 /// A transport that has accepted these peers and done all work.
 fn streams(mut peers: Vec<Peer>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     peers.reverse();
-    let mut streams = Streams::over(vec![FakeListener(peers)], FAST, Limits { connections: usize::MAX });
+    let mut streams = Streams::over(vec![FakeListener(peers)], FAST, crate::Limits { connections: usize::MAX });
     let mut ids = vec![];
     while let Some(event) = streams.next(Time::ZERO).unwrap() {
         match event {

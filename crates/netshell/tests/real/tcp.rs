@@ -17,7 +17,7 @@ use netcore::{
     DecodeError, Engine, Framing, Gone, Input, LogWriter, Outbox, Outcome, Phase, Protocol, Rate, Status, Time,
     framing::{NulDecoder, put_nul_frame},
 };
-use netshell::{Limits, MAX_LAG, Tcp, bind_tcp};
+use netshell::{ConnectionBudget, Limits, MAX_LAG, Tcp, bind_tcp};
 
 use socket2::{Domain, Socket, Type};
 
@@ -167,7 +167,8 @@ impl Running {
         Self::with(Rate { per_second: 1 << 30, burst: 1 << 30 }, Limits::of(None))
     }
 
-    fn with(rate: Rate, limits: Limits) -> Self {
+    fn with(rate: Rate, budget: impl Into<ConnectionBudget>) -> Self {
+        let budget = budget.into();
         let listeners = bind_tcp(&[IpAddr::V4(Ipv4Addr::LOCALHOST)], 0).unwrap();
         let address = listeners[0].local_addr().unwrap();
         let (sender, events) = channel();
@@ -182,7 +183,7 @@ impl Running {
             rush: false,
             outcome: None,
         };
-        let served = support::start(parrot, move || Tcp::new(listeners, rate, limits).unwrap());
+        let served = support::start(parrot, move || Tcp::new(listeners, rate, budget).unwrap());
         Self { address, events, quiet, go_on, served }
     }
 
@@ -436,6 +437,30 @@ fn one_host_leaves_connections_for_others() {
     drop(ours.pop());
     server.await_event(" gone: ");
     drop(server.peer());
+}
+
+#[test]
+fn servers_with_one_budget_share_its_connections() {
+    let budget = ConnectionBudget::from(Limits { connections: 6 });
+    let servers = [(); 2].map(|()| Running::with(Rate { per_second: 1 << 20, burst: 1 << 20 }, budget.clone()));
+    let mut ours: Vec<Peer> = [0, 1, 0].iter().map(|&server: &usize| servers[server].peer()).collect();
+    for server in &servers {
+        let mut refused = TcpStream::connect(server.address).unwrap();
+        refused.set_read_timeout(Some(PATIENCE)).unwrap();
+        assert_eq!(refused.read(&mut [0]).unwrap_or(0), 0, "the host has its half of all, wherever it comes");
+    }
+    let mut other = Peer::from("127.0.0.2", servers[1].address);
+    other.say(&["hello from elsewhere"]);
+    assert_eq!(ours[1].read(), "hello from elsewhere");
+    assert_eq!(budget.count(), 4);
+    // One that leaves a room makes space in the other.
+    drop(ours.pop());
+    let since = Instant::now();
+    while budget.count() > 3 {
+        assert!(since.elapsed() < PATIENCE, "its connection still counts");
+        thread::yield_now();
+    }
+    drop(servers[1].peer());
 }
 
 #[test]

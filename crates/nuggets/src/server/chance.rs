@@ -13,13 +13,13 @@ pub(super) struct Chance {
 
 impl Chance {
     /// A generator that nothing was drawn from.
-    pub(super) fn new(seed: u64) -> Self {
-        Self { generator: Pcg64::seed_from_u64(seed), drawn: 0 }
+    pub(super) fn new(seed: u128) -> Self {
+        Self { generator: generator(seed), drawn: 0 }
     }
 
     /// The generator of that seed from which so many numbers were drawn.
-    pub(super) fn after(seed: u64, drawn: u64) -> Self {
-        let mut generator = Pcg64::seed_from_u64(seed);
+    pub(super) fn after(seed: u128, drawn: u64) -> Self {
+        let mut generator = generator(seed);
         generator.advance(drawn.into());
         Self { generator, drawn }
     }
@@ -28,6 +28,18 @@ impl Chance {
     pub(super) const fn drawn(&self) -> u64 {
         self.drawn
     }
+}
+
+// Journals and transcripts hold seeds of up to 64 bits, so those begin as they always did. A longer one is the state itself, and its halves
+// choose the increment as well, so that no part of the generator is known to those who see what it draws.
+fn generator(seed: u128) -> Pcg64 {
+    if let Ok(short) = u64::try_from(seed) {
+        return Pcg64::seed_from_u64(short);
+    }
+    let (high, low) = (seed >> 64, seed & u128::from(u64::MAX));
+    let mut expanded = Pcg64::seed_from_u64(u64::try_from(high ^ low).unwrap_or_default());
+    let stream = u128::from(expanded.next_u64()) << 64 | u128::from(expanded.next_u64());
+    Pcg64::new(seed, stream)
 }
 
 impl TryRng for Chance {
@@ -55,6 +67,7 @@ impl TryRng for Chance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::BTreeSet;
     use rand::RngExt;
 
     #[test]
@@ -69,5 +82,23 @@ mod tests {
             assert_eq!(bytes[0], bytes[1]);
             assert_eq!(Chance::after(7, chance.drawn()).next_u64(), chance.clone().next_u64());
         }
+    }
+
+    #[test]
+    fn short_seeds_begin_as_those_of_64_bits_and_every_bit_of_a_long_one_counts() {
+        for seed in [0, 1, 2021, u64::MAX] {
+            assert_eq!(Chance::new(seed.into()).next_u64(), Pcg64::seed_from_u64(seed).next_u64(), "{seed}");
+        }
+        let long = 0xFEDC_BA98_7654_3210_0123_4567_89AB_CDEF;
+        let first = |seed| Chance::new(seed).next_u64();
+        // The same in every version: journals hold such seeds.
+        assert_eq!([first(long), first(1 << 64)], [8_362_208_296_750_236_629, 2_555_873_365_653_585_740]);
+        let all: BTreeSet<u64> = (0..128).map(|bit| first(long ^ (1 << bit))).chain([first(long)]).collect();
+        assert_eq!(all.len(), 129);
+        let mut chance = Chance::new(long);
+        for _ in 0..100 {
+            let _: u64 = chance.next_u64();
+        }
+        assert_eq!(Chance::after(long, 100).next_u64(), chance.next_u64());
     }
 }

@@ -60,7 +60,7 @@ proptest! {
         came in prop::collection::vec((0..7usize, datagram(), 0..2_000u64), 0..80),
     ) {
         let idle_timeout = idle.map(std::time::Duration::from_secs);
-        let mut table = Table::new(MAP, Config { rules, seed, rematch, idle_timeout, ..Config::default() });
+        let mut table = Table::new(MAP, Config { rules, seed: seed.into(), rematch, idle_timeout, ..Config::default() });
         for (who, datagram, millis) in came {
             let who = ["Alice", "Bob", "Carol", "Dave", "Sam", "Mallory", "Trudy"][who];
             table.wait(std::time::Duration::from_millis(millis));

@@ -23,7 +23,7 @@ pub(crate) fn config(seed: u64) -> Config {
         vision: Vision { radius: Some(5) },
         ..Rules::default()
     };
-    Config { rules, rematch: true, idle_timeout: Some(Duration::from_secs(8)), seed, ..Config::default() }
+    Config { rules, rematch: true, idle_timeout: Some(Duration::from_secs(8)), seed: seed.into(), ..Config::default() }
 }
 
 pub(crate) fn link_of(peer: u64) -> Link {

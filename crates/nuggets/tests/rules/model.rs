@@ -301,7 +301,7 @@ const KEYS: &[u8] = b"hjklyubnHJKLYUBNhjklyubnHJKLYUBNx";
 
 // Plays until the end of the game, or for so many keys, and compares each answer.
 fn play(map: &str, rules: Rules, seed: u64, keys: usize) -> bool {
-    let mut table = Table::new(map, Config { rules, seed, ..Config::default() });
+    let mut table = Table::new(map, Config { rules, seed: seed.into(), ..Config::default() });
     let mut model = Model::of(map, &table);
     let mut rng = Pcg64::seed_from_u64(seed);
     let width = map.find('\n').unwrap() + 1;

@@ -80,7 +80,7 @@ fn busy(seed: u64) -> Config {
         max_piles: 20,
         ..Rules::default()
     };
-    Config { rules, idle_timeout: Some(Duration::from_secs(20)), rematch: true, seed, ..Config::default() }
+    Config { rules, idle_timeout: Some(Duration::from_secs(20)), rematch: true, seed: seed.into(), ..Config::default() }
 }
 
 const MAIN: &str = include_str!("../../../../maps/main.txt");

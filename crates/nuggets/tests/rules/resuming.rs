@@ -33,8 +33,8 @@ pub(crate) fn halls(seed: u64) -> [Hall; 4] {
     let countdown = Some(Duration::from_millis(2_500));
     [
         Hall::new(MAP, config(seed)),
-        Hall::new(MAIN, Config { seed, rules: plain, ..Config::default() }),
-        Hall::new(&large(), Config { seed, ..config(seed) }),
+        Hall::new(MAIN, Config { seed: u128::from(seed) << 64 | 7, rules: plain, ..Config::default() }),
+        Hall::new(&large(), config(seed)),
         Hall::new(MAP, Config { wait_for: 2, countdown, ..config(seed) }),
     ]
 }

@@ -77,7 +77,8 @@ impl Game<Server, Player> for Nuggets {
         let (gold, piles) = if seed.is_multiple_of(2) { (60, 10) } else { (1_000, 120) };
         let rules = Rules { steal_percent, gold, min_piles: piles, max_piles: piles, ..Rules::default() };
         let rematch = seed % 3 != 1;
-        let server = Server::new(Arc::new(grid), Config { seed, rules, rematch, ..Config::default() }).unwrap();
+        let server =
+            Server::new(Arc::new(grid), Config { seed: seed.into(), rules, rematch, ..Config::default() }).unwrap();
         let game = Self {
             rules,
             letters: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! Tests of a connection over a fake stream.
 
 use super::*;
-use crate::streams::ready::ReadyList;
+use crate::{ConnectionBudget, Limits, streams::ready::ReadyList};
 use std::task::Context;
 
 /// A peer that sends without end or nothing, and accepts everything or nothing.
@@ -55,7 +55,9 @@ impl ByteStream for Fake {
 
 fn connection(stream: Fake, rate: Rate) -> Connection<Fake> {
     let source = ReadyList::new().source(());
-    Connection::new(stream, source, "10.0.0.1:1".parse().unwrap(), rate, &Shared::default(), Time::ZERO)
+    let address: SocketAddr = "10.0.0.1:1".parse().unwrap();
+    let permit = ConnectionBudget::from(Limits { connections: 2 }).open(address.into()).unwrap();
+    Connection::new(stream, source, (address, permit), rate, &Shared::default(), Time::ZERO)
 }
 
 fn at(millis: u64) -> Time {
