@@ -33,7 +33,7 @@ pub(crate) enum Measure {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rooms {
     /// How many rooms
-    #[arg(long = "rooms", value_name = "N", default_value_t = 1_000, value_parser = whole_number(2..=1_000_u32, 1_000))]
+    #[arg(long = "rooms", value_name = "N", default_value_t = 1_000, value_parser = whole_number(2..=3_000_u32, 1_000))]
     pub(crate) count: u32,
 
     /// Turns of a match of robots, ten a second

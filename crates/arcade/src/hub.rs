@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// Rooms that are open at the same time.
-pub(crate) const MAX_ROOMS: usize = 1_000;
+pub(crate) const MAX_ROOMS: usize = 3_000;
 /// How often old journals are looked for.
 const PRUNING: Duration = Duration::from_hours(1);
 
