@@ -28,6 +28,8 @@ pub(crate) enum Measure {
     Watchers(Watchers),
     /// Starting a hub with many rooms after it was killed
     Restart(Restart),
+    /// A class behind one address that opens the page and sits down
+    Class(Class),
 }
 
 #[derive(Debug, clap::Args)]
@@ -39,6 +41,10 @@ pub(crate) struct Rooms {
     /// Turns of a match of robots, ten a second
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(10..=10_000_u16, 1_000))]
     pub(crate) turns: u16,
+
+    /// Pages that look at the lobby in the second half of the time
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0..=2_000_u32, 200))]
+    pub(crate) pages: u32,
 
     /// Measure bare loops too that receive and send the same messages, without a hub
     #[arg(long)]
@@ -65,6 +71,13 @@ pub(crate) struct Restart {
     /// Messages that each room receives before the hub is killed
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(2..=100_000_u32, 1_000))]
     pub(crate) arrivals: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Class {
+    /// How many pupils
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole_number(1..=1_000_u32, 60))]
+    pub(crate) pupils: u32,
 }
 
 impl Args {

@@ -47,10 +47,19 @@ impl Hub {
     /// # Errors
     /// When there is no such program, or it does not open.
     pub(crate) fn start(program: Option<&Path>, data: &Path) -> anyhow::Result<Self> {
+        // All rooms and browsers come from this host.
+        Self::start_with(program, data, &["--rooms-per-host", "3000", "--sockets-per-host", "10000"])
+    }
+
+    /// The same with these options.
+    ///
+    /// # Errors
+    /// When there is no such program, or it does not open.
+    pub(crate) fn start_with(program: Option<&Path>, data: &Path, options: &[&str]) -> anyhow::Result<Self> {
         let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
         let mut command = Command::new(&program);
         command.args(["--port", "0", "--no-default-rooms", "--log", "error"]);
-        command.args(["--rooms-per-host", "1000", "--sockets-per-host", "10000"]);
+        command.args(options);
         command.arg("--data").arg(data).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| {
             format!(

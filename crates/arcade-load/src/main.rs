@@ -4,11 +4,13 @@
 //! the figures are those of a host whose players come from the same machine; with players elsewhere it holds more.
 
 mod args;
+mod class;
 mod explorers;
 mod floor;
 mod hub;
 mod lateness;
 mod nuggets;
+mod pages;
 mod restart;
 mod robots;
 mod rooms;
@@ -40,6 +42,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
             Measure::Rooms(rooms) => rooms::measure(args.hub(), rooms).await,
             Measure::Watchers(watchers) => watchers::measure(args.hub(), watchers).await,
             Measure::Restart(restart) => restart::measure(args.hub(), restart).await,
+            Measure::Class(class) => class::measure(args.hub(), class).await,
         }
     })?;
     write!(io::stdout().lock(), "{report}").context("cannot write the figures")?;

@@ -3,6 +3,7 @@
 use std::{fmt::Write as _, path::Path, time::Duration};
 
 use serde_json::json;
+use tokio::time::sleep;
 
 use crate::{
     args::Rooms,
@@ -10,6 +11,7 @@ use crate::{
     floor::{self, Floor},
     hub::{Hub, Load, Room},
     lateness::Distribution,
+    pages::{Pages, SETTLE, Told},
     robots::{self, Players, ROBOTS},
 };
 
@@ -45,7 +47,7 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
         }),
     )?;
     let nuggets = open(&hub, args.count - half, &json!({ "game": "nuggets" }))?;
-    let (late, displays, processors) = play(&hub, &robots, nuggets).await?;
+    let (late, displays, processors, told) = play(&hub, &robots, nuggets, args).await?;
     writeln!(report, "| the hub: {} turns late by | {} |", late.len(), late.cells())?;
     writeln!(report)?;
     // While all clients are still there.
@@ -56,6 +58,14 @@ pub(crate) async fn measure(program: Option<&Path>, args: &Rooms) -> anyhow::Res
         args.turns
     )?;
     writeln!(report, "{displays} displays of nuggets arrived.")?;
+    if let Some((Told { rate }, with_pages)) = told {
+        writeln!(
+            report,
+            "{} pages were told {:.1} kB a second each, and the hub kept {with_pages:.2} processors busy meanwhile.",
+            args.pages,
+            rate / 1_000.0
+        )?;
+    }
     Ok(report)
 }
 
@@ -63,12 +73,29 @@ fn open(hub: &Hub, count: u32, options: &serde_json::Value) -> anyhow::Result<Ve
     (0..count).map(|_| hub.open(options)).collect()
 }
 
-async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>) -> anyhow::Result<(Distribution, u64, f64)> {
+type Played = (Distribution, u64, f64, Option<(Told, f64)>);
+
+async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> anyhow::Result<Played> {
+    let ids: Vec<String> = robots.iter().zip(&nuggets).flat_map(|(one, other)| [&one.id, &other.id]).cloned().collect();
     let explorers = Explorers::start(nuggets).await?;
     let load = Load::start(hub)?;
-    let late = lateness(Players::start(robots.iter().map(|room| room.address).collect(), START_PAUSE)?)?;
-    let processors = load.processors(hub)?;
-    Ok((late, explorers.stop()?, processors))
+    let players = Players::start(robots.iter().map(|room| room.address).collect(), START_PAUSE)?;
+    let mut told = None;
+    let processors = if args.pages == 0 {
+        None
+    } else {
+        sleep(Duration::from_millis(robots::TURN) * u32::from(args.turns) / 2).await;
+        let alone = load.processors(hub)?;
+        let pages = Pages::open(hub.address(), args.pages, ids)?;
+        sleep(SETTLE).await;
+        let load = Load::start(hub)?;
+        sleep(Duration::from_millis(robots::TURN) * u32::from(args.turns) / 4).await;
+        told = Some((load.processors(hub)?, pages.close()?));
+        Some(alone)
+    };
+    let late = lateness(players)?;
+    let processors = processors.map_or_else(|| load.processors(hub), Ok)?;
+    Ok((late, explorers.stop()?, processors, told.map(|(processors, told)| (told, processors))))
 }
 
 /// Waits for the end of all matches, and gives how late their turns were.
