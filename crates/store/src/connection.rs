@@ -317,10 +317,11 @@ impl Connection {
     /// Brings the tables up to date.
     pub(crate) async fn migrate(&mut self, migrator: &Migrator, newest: i64) -> Result<(), StoreError> {
         let limit = self.begin_statement();
+        // The future of `run` cannot be sent to other threads.
         let work = async {
             match &mut self.driver {
-                Driver::Sqlite(connection) => migrator.run(connection).await,
-                Driver::Postgres(connection) => migrator.run(connection).await,
+                Driver::Sqlite(connection) => migrator.run_direct(None, connection, false).await,
+                Driver::Postgres(connection) => migrator.run_direct(None, connection, false).await,
             }
         };
         let result = timeout(limit, work).await.map_err(|_| StoreError::Slow(limit))?;

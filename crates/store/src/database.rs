@@ -3,7 +3,7 @@
 use std::{path::Path, str::FromStr as _, sync::Arc};
 
 use sqlx::{
-    ConnectOptions as _, SqlSafeStr,
+    ConnectOptions as _, SqlSafeStr, SqlStr,
     migrate::{Migration, MigrationType, Migrator},
     postgres::PgConnectOptions,
 };
@@ -133,13 +133,14 @@ impl Store {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
         let text = text.into_sql_str();
-        let attempt = async || {
-            let mut reader = self.readers.lease().await?;
-            let rows = reader.rows(text.clone(), values).await?;
-            reader.done();
-            Ok::<_, StoreError>(rows)
-        };
-        twice!(self.readers, attempt())
+        twice!(self.readers, self.try_rows(text.clone(), values))
+    }
+
+    async fn try_rows(&self, text: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut reader = self.readers.lease().await?;
+        let rows = reader.rows(text, values).await?;
+        reader.done();
+        Ok(rows)
     }
 
     /// The first row of an answer, if there is one.
@@ -154,12 +155,13 @@ impl Store {
     /// Executes a statement that is a change by itself; gives the number of rows that it has changed.
     pub(crate) async fn execute(&self, text: impl SqlSafeStr + Send, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let text = text.into_sql_str();
-        let attempt = async || {
-            let mut writer = self.writer.lease().await?;
-            let changed = writer.execute(text.clone(), values).await?;
-            writer.done();
-            Ok::<_, StoreError>(changed)
-        };
-        twice!(self.writer, attempt())
+        twice!(self.writer, self.try_execute(text.clone(), values))
+    }
+
+    async fn try_execute(&self, text: SqlStr, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let mut writer = self.writer.lease().await?;
+        let changed = writer.execute(text, values).await?;
+        writer.done();
+        Ok(changed)
     }
 }

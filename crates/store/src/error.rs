@@ -80,6 +80,9 @@ pub enum Trouble {
     /// Others use it.
     #[error("the database is busy with others")]
     Busy,
+    /// Its files cannot be opened.
+    #[error("the files of the database cannot be opened")]
+    Files,
     /// It may not be written.
     #[error("the database refuses to store: it can only be read")]
     ReadOnly,
@@ -162,8 +165,9 @@ fn of_database(error: &dyn DatabaseError) -> Trouble {
 fn of_sqlite(code: i32) -> Trouble {
     match code & 0xff {
         5 | 6 => Trouble::Busy,
-        // Not permitted, read-only, and cannot be opened.
-        3 | 8 | 14 => Trouble::ReadOnly,
+        // Not permitted, and read-only.
+        3 | 8 => Trouble::ReadOnly,
+        14 => Trouble::Files,
         // Interrupted.
         9 => Trouble::Slow,
         10 => Trouble::Disk,

@@ -127,19 +127,20 @@ impl Store {
     /// # Errors
     /// When the database does not take it.
     pub async fn note_seat(&self, room: &str, address: &str, name: &str, kind: Kind) -> Result<(), StoreError> {
-        let attempt = async || {
-            let mut writer = self.writer.lease().await?;
-            let text = "INSERT INTO seats (room, address, name, kind, noted) VALUES ($1, $2, $3, $4, $5) \
-                        ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind, noted = excluded.noted";
-            let values = [room.into(), address.into(), name.into(), kind.number().into(), now().into()];
-            writer.execute(text, &values).await?;
-            let text = "DELETE FROM seats WHERE room = $1 AND noted <= \
-                        (SELECT noted FROM seats WHERE room = $1 ORDER BY noted DESC LIMIT 1 OFFSET $2)";
-            writer.execute(text, &[room.into(), MAX_SEATS.into()]).await?;
-            writer.done();
-            Ok::<_, StoreError>(())
-        };
-        twice!(self.writer, attempt())
+        twice!(self.writer, self.try_note_seat(room, address, name, kind))
+    }
+
+    async fn try_note_seat(&self, room: &str, address: &str, name: &str, kind: Kind) -> Result<(), StoreError> {
+        let mut writer = self.writer.lease().await?;
+        let text = "INSERT INTO seats (room, address, name, kind, noted) VALUES ($1, $2, $3, $4, $5) \
+                    ON CONFLICT (room, address, name) DO UPDATE SET kind = excluded.kind, noted = excluded.noted";
+        let values = [room.into(), address.into(), name.into(), kind.number().into(), now().into()];
+        writer.execute(text, &values).await?;
+        let text = "DELETE FROM seats WHERE room = $1 AND noted <= \
+                    (SELECT noted FROM seats WHERE room = $1 ORDER BY noted DESC LIMIT 1 OFFSET $2)";
+        writer.execute(text, &[room.into(), MAX_SEATS.into()]).await?;
+        writer.done();
+        Ok(())
     }
 
     /// The kinds that are known of the seats of a room, by their addresses and names.

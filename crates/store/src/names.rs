@@ -72,7 +72,10 @@ impl Store {
         let owner = self.row("SELECT key_hash FROM names WHERE name = $1", &[name.into()]).await?;
         let owner = owner.map(|row: Row| row.text(0)).transpose()?;
         Ok(match owner {
-            Some(owner) if owner == digits => Claim::Own,
+            Some(owner) if owner == digits => {
+                self.recent.keep(key_hash, &[&names[..], &[name.to_owned()]].concat());
+                Claim::Own
+            }
             Some(_) => Claim::Taken,
             None => Claim::TooMany,
         })

@@ -393,3 +393,17 @@ async fn tables_of_version_2_are_brought_up_to_date_on_each_database() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_task_can_use_the_store() {
+    let directory = TempDir::new();
+    let store = Store::file(&directory.path().join("results.db")).unwrap();
+    let task = tokio::spawn(async move {
+        store.prepare().await.unwrap();
+        use_all(&store).await;
+        store.backup(&directory.path().join("copy.db")).await.unwrap();
+        store.close().await;
+        store.known("a.journal").await.unwrap_err()
+    });
+    assert_eq!(task.await.unwrap().to_string(), "the database is closed");
+}
