@@ -45,6 +45,8 @@ const MAX_SOUGHT: usize = 1_024;
 /// How long the task waits before it asks the database again: at first, and at most.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// How long the task waits before it looks through all journals, when it does not know which have results.
+const LOOK_AT_ALL: Duration = Duration::from_secs(2);
 /// How long the hub waits for its database before it opens.
 const WELCOME: Duration = Duration::from_secs(2);
 /// How long results may take that wait when the hub ends.
@@ -145,8 +147,8 @@ struct State {
     error: Option<Trouble>,
     // Journals with results that the queue had no room for, or that are not in them yet.
     missed: BTreeMap<String, Missed>,
-    // There were even too many of those.
-    has_lost_track: bool,
+    // There were even too many of those, or the journals could not be listed: when all are looked through.
+    lost_track: Option<Instant>,
     // Of journals whose running matches are known: those that had begun when it was looked through.
     running: HashMap<String, BTreeMap<u32, Known>>,
 }
@@ -155,7 +157,7 @@ impl State {
     // Remembers a journal with results that are looked for.
     fn miss(&mut self, file: &str, note: &JournalNote) -> Option<&mut Missed> {
         if self.missed.len() >= MAX_MISSED && !self.missed.contains_key(file) {
-            self.has_lost_track = true;
+            self.lost_track.get_or_insert_with(|| Instant::now() + LOOK_AT_ALL);
             return None;
         }
         Some(self.missed.entry(file.to_owned()).or_insert_with(|| Missed::new(note.clone())))

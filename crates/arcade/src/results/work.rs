@@ -124,7 +124,7 @@ impl Results {
     pub(super) async fn note_known(&self, new: &NewMatch, known: Known) {
         let known = {
             let mut state = self.state();
-            if state.has_lost_track || state.missed.contains_key(&new.journal) {
+            if state.lost_track.is_some() || state.missed.contains_key(&new.journal) {
                 return;
             }
             let Some(running) = state.running.get_mut(&new.journal) else { return };
@@ -139,7 +139,8 @@ impl Results {
         let directory = self.journals.clone();
         let found = spawn_blocking(move || journal::find(&SystemDisk, &directory)).await;
         let Ok(Ok(found)) = found else {
-            warn!(directory = %self.journals.display(), "the journals cannot be listed; results of earlier runs may be missing");
+            warn!(directory = %self.journals.display(), "the journals cannot be listed, which is retried; results of earlier runs are missing");
+            self.state().lost_track = Some(Instant::now() + LONGEST_LOOK);
             return;
         };
         let mut notes = insist!(self, "read what is known of journals", self.store.journals());
@@ -158,8 +159,7 @@ impl Results {
     // When journals have to be looked through.
     fn next_look(&self) -> Option<Instant> {
         let state = self.state();
-        let now = state.has_lost_track.then(Instant::now);
-        now.or_else(|| state.missed.values().map(|missed| missed.due).min())
+        state.missed.values().map(|missed| missed.due).chain(state.lost_track).min()
     }
 
     // Looks for results in the journals whose turn it is; says whether there may be a new one.
@@ -178,10 +178,7 @@ impl Results {
                 self.look_later(&file, missed, unread);
             }
         }
-        let is_lost = {
-            let mut state = self.state();
-            state.missed.is_empty() && std::mem::take(&mut state.has_lost_track)
-        };
+        let is_lost = self.state().lost_track.take_if(|due| *due <= Instant::now()).is_some();
         if is_lost {
             self.catch_up(|_| true).await;
         }

@@ -125,12 +125,29 @@ async fn after_too_many_journals_were_missed_all_are_looked_through() {
     for number in 0..=MAX_MISSED {
         results.state().miss(&format!("none-{number}.journal"), &JournalNote::default());
     }
-    assert!(results.state().has_lost_track);
+    assert!(results.state().lost_track.is_some());
     // Only those whose turn it is.
     results.state().missed.clear();
     results.tell(told(9), "live.journal", &JournalNote::default());
     until("all results", async || results.health().stored == 3).await;
-    until("the end", async || !results.state().has_lost_track).await;
+    until("the end", async || results.state().lost_track.is_none()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn journals_that_cannot_be_listed_are_listed_again() {
+    let directory = TempDir::new();
+    let journals = directory.path().join("journals");
+    // Something else is there.
+    std::fs::write(&journals, b"").unwrap();
+    let (results, waiting) = results(directory.path());
+    results.start(waiting);
+    results.caught_up().await;
+    assert!(results.state().lost_track.is_some());
+    std::fs::remove_file(&journals).unwrap();
+    play(&journals, 2);
+    results.state().lost_track = Some(Instant::now());
+    results.tell(told(9), "live.journal", &JournalNote::default());
+    until("all results", async || results.health().stored == 3).await;
 }
 
 #[test]
