@@ -33,6 +33,8 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 3] = [
 pub struct Store {
     pub(crate) writer: Arc<Lane>,
     pub(crate) readers: Arc<Lane>,
+    // Whose a name is, is asked for each player who comes, who waits for no question of others.
+    pub(crate) keys: Arc<Lane>,
     pub(crate) recent: Arc<Recent>,
     place: Arc<Place>,
 }
@@ -82,7 +84,13 @@ impl Store {
     fn at(place: Place) -> Self {
         let place = Arc::new(place);
         let lane = |role, size| Arc::new(Lane::new(Arc::clone(&place), role, size));
-        Self { writer: lane(Role::Write, 1), readers: lane(Role::Read, READERS), recent: Arc::default(), place }
+        Self {
+            writer: lane(Role::Write, 1),
+            readers: lane(Role::Read, READERS),
+            keys: lane(Role::Read, 1),
+            recent: Arc::default(),
+            place,
+        }
     }
 
     /// Makes the tables, or brings them up to date. This comes before everything else.
@@ -123,6 +131,7 @@ impl Store {
     /// Ends all connections.
     pub async fn close(&self) {
         self.readers.close().await;
+        self.keys.close().await;
         self.writer.close().await;
     }
 
@@ -132,12 +141,21 @@ impl Store {
         text: impl SqlSafeStr + Send,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        let text = text.into_sql_str();
-        twice!(self.readers, self.try_rows(text.clone(), values))
+        Self::rows_on(&self.readers, text, values).await
     }
 
-    async fn try_rows(&self, text: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
-        let mut reader = self.readers.lease().await?;
+    /// The same on the connections of this lane.
+    pub(crate) async fn rows_on(
+        lane: &Lane,
+        text: impl SqlSafeStr + Send,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        let text = text.into_sql_str();
+        twice!(lane, Self::try_rows(lane, text.clone(), values))
+    }
+
+    async fn try_rows(lane: &Lane, text: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut reader = lane.lease().await?;
         let rows = reader.rows(text, values).await?;
         reader.done();
         Ok(rows)

@@ -88,7 +88,7 @@ impl Store {
     pub async fn names_of(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
         // Hashes of random keys are compared, so the time that it takes tells nothing.
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";
-        let rows = self.rows(text, &[(&digits(key_hash)).into(), (MAX_NAMES + 1).into()]).await?;
+        let rows = Self::rows_on(&self.keys, text, &[(&digits(key_hash)).into(), (MAX_NAMES + 1).into()]).await?;
         let names = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
         self.recent.keep(key_hash, &names);
         Ok(names)
