@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 7] =
     [&["main"], &["operator", "args"], &["web"], &["hub"], &["results", "replays"], &["room"], &["games"]];
 
 /// The lines of the longest file, without its tests.
-const LONGEST: usize = 440;
+const LONGEST: usize = 400;
 
 /// Files of the crate by their module paths, without their tests.
 fn modules() -> BTreeMap<String, String> {

@@ -1,82 +1,71 @@
-//! The connection and the migrations.
+//! The database: one connection that writes, some that read, and the migrations.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Once,
-    time::Duration,
-};
+use std::{path::Path, str::FromStr as _, sync::Arc};
 
 use sqlx::{
-    Any, AnyPool, ConnectOptions as _, Executor as _, SqlSafeStr as _, Transaction,
-    any::{AnyConnectOptions, AnyPoolOptions},
+    ConnectOptions as _, SqlSafeStr, SqlStr,
     migrate::{Migration, MigrationType, Migrator},
+    postgres::PgConnectOptions,
 };
-use thiserror::Error;
 
-/// Connections at the same time. One of them writes.
-const CONNECTIONS: u32 = 4;
-/// How long a caller waits for a connection.
-const ACQUIRE: Duration = Duration::from_secs(3);
+use crate::{
+    StoreError,
+    connection::{Connection, Place, Role, Row, Value},
+    lane::Lane,
+    names::Recent,
+};
 
-/// Settings of each connection to SQLite.
-///
-/// With a write-ahead log, readers do not wait for the writer. `NORMAL` syncs at checkpoints only: a power cut may undo the last
-/// results, and they are stored again from their journals.
-const SQLITE: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000; \
-                      PRAGMA foreign_keys = ON";
-/// What a connection to PostgreSQL may take, so that a server that hangs does not stop the results for ever.
-const POSTGRES: &str = "SET statement_timeout = '10s'";
+/// Connections that answer questions at the same time.
+const READERS: u32 = 4;
 
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+/// All changes of the tables, in their order. One that was published is never changed: a database remembers what it was made with.
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
+    (3, "bounds", include_str!("../migrations/0003_bounds.sql")),
 ];
 
-/// Why the database cannot be used.
-#[derive(Debug, Error)]
-pub enum StoreError {
-    /// The address is not one.
-    #[error("'{0}' is not the address of a database; it looks like postgres://user:password@host/database")]
-    Address(String),
-    /// The path of the file is not text.
-    #[error("the path '{0}' cannot be used for a database; use one that is valid UTF-8")]
-    Path(PathBuf),
-    /// The tables could not be made or brought up to date.
-    #[error("the tables of the database cannot be brought up to date")]
-    Migrate(#[from] sqlx::migrate::MigrateError),
-    /// A query failed.
-    #[error("the database does not answer as it should")]
-    Database(#[from] sqlx::Error),
-    /// A copy was asked for, of a database that has its own tools.
-    #[error("a PostgreSQL database is copied with pg_dump")]
-    NotAFile,
-}
-
-/// The database of results. Clones share their connections. It is made and used within a tokio runtime.
+/// The database of results. Clones share their connections.
+///
+/// One connection writes and others read, so whoever writes waits for no reader. Each statement has a time limit. A connection on
+/// which anything fails is closed, and the next statement has another one.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pub(crate) pool: AnyPool,
-    is_sqlite: bool,
+    pub(crate) writer: Arc<Lane>,
+    pub(crate) readers: Arc<Lane>,
+    // Whose a name is, is asked for each player who comes, who waits for no question of others.
+    pub(crate) keys: Arc<Lane>,
+    pub(crate) recent: Arc<Recent>,
+    place: Arc<Place>,
 }
 
+// Does something on the writer or a reader. If the connection is gone, it is done once more on another: one that was kept does not
+// outlive a restart of its server.
+macro_rules! twice {
+    ($lane:expr, $attempt:expr) => {
+        match $attempt.await {
+            Err(error) if error.is_lost() => {
+                $lane.discard();
+                $attempt.await
+            }
+            result => result,
+        }
+    };
+}
+pub(crate) use twice;
+
 impl Store {
-    /// The SQLite database in this file, which is made when it is first used.
+    /// The SQLite database in this file, which is made by [`prepare`](Self::prepare).
     ///
     /// # Errors
     /// [`StoreError::Path`] when the path is not text.
     pub fn file(path: &Path) -> Result<Self, StoreError> {
-        let text = path.to_str().ok_or_else(|| StoreError::Path(path.to_owned()))?;
-        // What has a meaning in an address.
-        let mut address = String::from("sqlite://");
-        for byte in text.bytes() {
-            if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
-                address.push(char::from(byte));
-            } else {
-                address.push('%');
-                address.extend(hex(byte).map(char::from));
-            }
+        if path.to_str().is_none() {
+            return Err(StoreError::Path(path.to_owned()));
         }
-        Self::new(&(address + "?mode=rwc"))
+        // A relative path never begins like an address.
+        let path = std::path::absolute(path).map_err(|error| StoreError::File { path: path.to_owned(), error })?;
+        Ok(Self::at(Place::File(path)))
     }
 
     /// The PostgreSQL database at this address, such as `postgres://user@host/database`.
@@ -84,25 +73,24 @@ impl Store {
     /// # Errors
     /// [`StoreError::Address`] when it is not an address.
     pub fn server(address: &str) -> Result<Self, StoreError> {
+        let wrong = || StoreError::Address(address.escape_debug().to_string());
         if !address.starts_with("postgres://") && !address.starts_with("postgresql://") {
-            return Err(StoreError::Address(address.escape_debug().to_string()));
+            return Err(wrong());
         }
-        Self::new(address)
+        let options = PgConnectOptions::from_str(address).map_err(|_| wrong())?;
+        Ok(Self::at(Place::Server(Box::new(options.disable_statement_logging()))))
     }
 
-    fn new(address: &str) -> Result<Self, StoreError> {
-        static DRIVERS: Once = Once::new();
-        DRIVERS.call_once(sqlx::any::install_default_drivers);
-        let is_sqlite = address.starts_with("sqlite:");
-        let options: AnyConnectOptions =
-            address.parse().map_err(|_| StoreError::Address(address.escape_debug().to_string()))?;
-        let settings = if is_sqlite { SQLITE } else { POSTGRES };
-        let pool = AnyPoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .acquire_timeout(ACQUIRE)
-            .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(drop) }))
-            .connect_lazy_with(options.disable_statement_logging());
-        Ok(Self { pool, is_sqlite })
+    fn at(place: Place) -> Self {
+        let place = Arc::new(place);
+        let lane = |role, size| Arc::new(Lane::new(Arc::clone(&place), role, size));
+        Self {
+            writer: lane(Role::Write, 1),
+            readers: lane(Role::Read, READERS),
+            keys: lane(Role::Read, 1),
+            recent: Arc::default(),
+            place,
+        }
     }
 
     /// Makes the tables, or brings them up to date. This comes before everything else.
@@ -110,10 +98,18 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database is away, or has tables of a later version.
     pub async fn prepare(&self) -> Result<(), StoreError> {
+        self.migrate(&MIGRATIONS).await
+    }
+
+    pub(crate) async fn migrate(&self, migrations: &[(i64, &'static str, &'static str)]) -> Result<(), StoreError> {
         let migration = |&(version, name, text): &(i64, &'static str, &'static str)| {
             Migration::new(version, name.into(), MigrationType::Simple, text.into_sql_str(), false)
         };
-        Migrator::with_migrations(MIGRATIONS.iter().map(migration).collect()).run(&self.pool).await?;
+        let newest = migrations.iter().map(|(version, ..)| *version).max().unwrap_or_default();
+        let migrator = Migrator::with_migrations(migrations.iter().map(migration).collect());
+        let mut connection = Connection::open(&self.place, Role::Whole).await?;
+        connection.migrate(&migrator, newest).await?;
+        connection.close().await;
         Ok(())
     }
 
@@ -122,28 +118,68 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotAFile`] for PostgreSQL, or when it cannot be written.
     pub async fn backup(&self, path: &Path) -> Result<(), StoreError> {
-        if !self.is_sqlite {
+        if matches!(*self.place, Place::Server(_)) {
             return Err(StoreError::NotAFile);
         }
         let text = path.to_str().ok_or_else(|| StoreError::Path(path.to_owned()))?;
-        sqlx::query("VACUUM INTO $1").bind(text).execute(&self.pool).await?;
+        let mut connection = Connection::open(&self.place, Role::Whole).await?;
+        connection.execute("VACUUM INTO $1", &[text.into()]).await?;
+        connection.close().await;
         Ok(())
     }
 
     /// Ends all connections.
     pub async fn close(&self) {
-        self.pool.close().await;
+        self.readers.close().await;
+        self.keys.close().await;
+        self.writer.close().await;
     }
 
-    // Begins a transaction that sees no changes of others, and is refused if it would overwrite them.
-    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
-        let statement = if self.is_sqlite { "BEGIN IMMEDIATE" } else { "BEGIN ISOLATION LEVEL SERIALIZABLE" };
-        self.pool.begin_with(statement).await
+    /// The rows that answer a query.
+    pub(crate) async fn rows(
+        &self,
+        text: impl SqlSafeStr + Send,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        Self::rows_on(&self.readers, text, values).await
     }
-}
 
-/// A byte as two hexadecimal digits.
-pub(crate) fn hex(byte: u8) -> [u8; 2] {
-    const DIGITS: [u8; 16] = *b"0123456789abcdef";
-    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+    /// The same on the connections of this lane.
+    pub(crate) async fn rows_on(
+        lane: &Lane,
+        text: impl SqlSafeStr + Send,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        let text = text.into_sql_str();
+        twice!(lane, Self::try_rows(lane, text.clone(), values))
+    }
+
+    async fn try_rows(lane: &Lane, text: SqlStr, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut reader = lane.lease().await?;
+        let rows = reader.rows(text, values).await?;
+        reader.done();
+        Ok(rows)
+    }
+
+    /// The first row of an answer, if there is one.
+    pub(crate) async fn row(
+        &self,
+        text: impl SqlSafeStr + Send,
+        values: &[Value<'_>],
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.rows(text, values).await?.into_iter().next())
+    }
+
+    /// Executes a statement that is a change by itself; gives the number of rows that it has changed.
+    pub(crate) async fn execute(&self, text: impl SqlSafeStr + Send, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let text = text.into_sql_str();
+        twice!(self.writer, self.try_execute(text.clone(), values))
+    }
+
+    async fn try_execute(&self, text: SqlStr, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let mut writer = self.writer.lease().await?;
+        let changed = writer.execute(text, values).await?;
+        writer.done();
+        Ok(changed)
+    }
 }

@@ -1,8 +1,6 @@
 //! Leaderboards, and what is known of a player.
 
-use sqlx::{Row as _, any::AnyRow};
-
-use crate::{Kind, MAX_PAGE, Store, StoreError};
+use crate::{Kind, MAX_PAGE, Store, StoreError, connection::Row};
 
 /// Points of a player's history of one game.
 const MAX_HISTORY: i64 = 200;
@@ -57,10 +55,10 @@ impl Store {
             }
             Order::LowestScore => {
                 "SELECT name, kind, rating, matches, wins, score FROM ratings WHERE game = $1 \
-                 ORDER BY CAST(score AS DOUBLE PRECISION) / matches, matches DESC, name, kind LIMIT $2"
+                 ORDER BY average, matches DESC, name, kind LIMIT $2"
             }
         };
-        let rows = sqlx::query(text).bind(game).bind(i64::from(limit.min(MAX_PAGE))).fetch_all(&self.pool).await?;
+        let rows = self.rows(text, &[game.into(), i64::from(limit.min(MAX_PAGE)).into()]).await?;
         let mut leaders: Vec<Leader> = vec![];
         for (row, place) in rows.iter().zip(1..) {
             let score = score(row)?;
@@ -69,7 +67,7 @@ impl Store {
                 Order::LowestScore => last.score.mean_score.total_cmp(&score.mean_score).is_eq(),
             };
             let rank = leaders.last().filter(|last| is_tied(last)).map_or(place, |last| last.rank);
-            leaders.push(Leader { rank, name: row.try_get(0)?, kind: Kind::from_number(row.try_get(1)?), score });
+            leaders.push(Leader { rank, name: row.text(0)?, kind: Kind::from_number(row.integer(1)?), score });
         }
         Ok(leaders)
     }
@@ -79,17 +77,14 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn kinds(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
-        let rows =
-            sqlx::query("SELECT DISTINCT kind FROM players WHERE name = $1").bind(name).fetch_all(&self.pool).await?;
+        // Best known first. One look for each, since somebody may have played any number of matches.
         let mut kinds = vec![];
-        for row in &rows {
-            kinds.push(Kind::from_number(row.try_get(0)?));
+        for kind in [Kind::Proven, Kind::Unproven, Kind::Bot] {
+            let text = "SELECT match_id FROM players WHERE name = $1 AND kind = $2 LIMIT 1";
+            if self.row(text, &[name.into(), kind.number().into()]).await?.is_some() {
+                kinds.push(kind);
+            }
         }
-        kinds.sort_by_key(|kind| match kind {
-            Kind::Proven => 0,
-            Kind::Unproven => 1,
-            Kind::Bot => 2,
-        });
         Ok(kinds)
     }
 
@@ -98,16 +93,12 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn scores(&self, name: &str, kind: Kind) -> Result<Vec<(String, Score)>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT name, kind, rating, matches, wins, score, game FROM ratings WHERE name = $1 AND kind = $2 ORDER BY game",
-        )
-        .bind(name)
-        .bind(kind.number())
-        .fetch_all(&self.pool)
-        .await?;
+        let text = "SELECT name, kind, rating, matches, wins, score, game FROM ratings \
+                    WHERE name = $1 AND kind = $2 ORDER BY game";
+        let rows = self.rows(text, &[name.into(), kind.number().into()]).await?;
         let mut scores = vec![];
         for row in &rows {
-            let game: String = row.try_get(6)?;
+            let game = row.text(6)?;
             let history = self.history(&game, name, kind).await?;
             scores.push((game, Score { history, ..score(row)? }));
         }
@@ -115,35 +106,31 @@ impl Store {
     }
 
     async fn history(&self, game: &str, name: &str, kind: Kind) -> Result<Vec<(u64, i64)>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT m.ended, MAX(p.rating) FROM players p JOIN matches m ON m.id = p.match_id \
-             WHERE m.game = $1 AND p.name = $2 AND p.kind = $3 AND p.rating > 0 \
-             GROUP BY m.id, m.ended ORDER BY m.ended DESC, m.id DESC LIMIT $4",
-        )
-        .bind(game)
-        .bind(name)
-        .bind(kind.number())
-        .bind(MAX_HISTORY)
-        .fetch_all(&self.pool)
-        .await?;
-        let point = |row: &AnyRow| {
-            Ok::<_, StoreError>((u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0), row.try_get(1)?))
-        };
-        rows.iter().rev().map(point).collect()
+        // Somebody with several seats in a match has several rows.
+        let text = "SELECT ended, MAX(rating) FROM players \
+                    WHERE name = $1 AND kind = $2 AND game = $3 AND rating > 0 \
+                    GROUP BY ended, match_id ORDER BY ended DESC, match_id DESC LIMIT $4";
+        let rows = self.rows(text, &[name.into(), kind.number().into(), game.into(), MAX_HISTORY.into()]).await?;
+        rows.iter().rev().map(|row| Ok((row.number(0)?, row.integer(1)?))).collect()
     }
 }
 
 // The columns 2 to 5: rating, matches, wins and the sum of scores.
-fn score(row: &AnyRow) -> Result<Score, sqlx::Error> {
-    let matches: i64 = row.try_get(3)?;
-    let sum: i64 = row.try_get(5)?;
-    #[expect(clippy::cast_precision_loss, reason = "a mean that is shown with two digits")]
-    let mean_score = sum as f64 / matches.max(1) as f64;
+fn score(row: &Row) -> Result<Score, StoreError> {
+    let matches = row.integer(3)?;
+    let sum = row.integer(5)?;
+    let mean_score = average(sum, matches);
     Ok(Score {
-        rating: row.try_get(2)?,
+        rating: row.integer(2)?,
         matches: matches.unsigned_abs(),
-        wins: row.try_get::<i64, _>(4)?.unsigned_abs(),
+        wins: row.integer(4)?.unsigned_abs(),
         mean_score,
         history: vec![],
     })
+}
+
+/// The mean score: what leaderboards are ordered by.
+#[expect(clippy::cast_precision_loss, reason = "a mean that is shown with two digits")]
+pub(crate) fn average(sum: i64, matches: i64) -> f64 {
+    sum as f64 / matches.max(1) as f64
 }

@@ -3,27 +3,39 @@
 //! SQLite, one file, is the default; PostgreSQL is for hosts who have outgrown it. Both run the same migrations and the same
 //! queries, and the same tests.
 //!
-//! - [`Store`] is the database. It connects when it is first used, so that a program starts without it.
+//! - [`Store`] is the database. It connects when it is first used, so that a program starts without it. One connection writes and
+//!   others read; each statement has a time limit, and an index that answers it.
 //! - [`Store::record`] stores a match and rates its players in one transaction. The id of a match is unique, so storing it again
 //!   changes nothing.
 //! - The other methods are the questions of the pages: matches, leaderboards, players, and who owns a name.
 //!
 //! A person is a name and a [`Kind`], because a name without proof may be anybody's.
 
+mod connection;
 mod database;
+mod error;
+mod file;
 mod journals;
+mod lane;
 mod leaders;
 mod matches;
 mod names;
+#[cfg(test)]
+mod probe;
 mod rating;
 mod record;
+mod search;
+#[cfg(test)]
+mod tests;
 
-pub use database::{Store, StoreError};
-pub use journals::{JournalNote, Known};
+pub use database::Store;
+pub use error::{StoreError, Trouble};
+pub use journals::{JournalNote, Known, MAX_SEATS};
 pub use leaders::{Leader, Order, Score};
-pub use matches::{MAX_PAGE, Match, MatchFilter, MatchPlayer, Ties};
+pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};
 pub use record::{Entry, NewMatch};
+pub use search::{MAX_MEETINGS, MatchFilter, Ties};
 
 /// How far a name is to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize)]

@@ -1,14 +1,22 @@
 //! Names that belong to somebody.
 
-use sqlx::Row as _;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
-use crate::{Store, StoreError, database::hex, record::integer};
+use crate::{Store, StoreError, connection::Row};
 
 /// Bytes of the hash of an owner's key: SHA-256.
 pub const KEY_HASH_LENGTH: usize = 32;
 
 /// Names that one key can own.
 pub const MAX_NAMES: i64 = 16;
+
+/// Keys whose names are remembered.
+const MAX_RECENT: usize = 4_096;
+
+type KeyHash = [u8; KEY_HASH_LENGTH];
 
 /// The result of claiming a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,30 +29,53 @@ pub enum Claim {
     TooMany,
 }
 
+/// The names of keys that were asked for. A name stays with its key, so what is remembered is true for ever.
+#[derive(Debug, Default)]
+pub(crate) struct Recent(Mutex<HashMap<KeyHash, Vec<String>>>);
+
+impl Recent {
+    fn known(&self) -> MutexGuard<'_, HashMap<KeyHash, Vec<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // Keys without names are anybody's, so they take no place.
+    fn keep(&self, key: &KeyHash, names: &[String]) {
+        if names.is_empty() {
+            return;
+        }
+        let mut known = self.known();
+        if known.len() >= MAX_RECENT && !known.contains_key(key) {
+            let any = known.keys().next().copied();
+            any.and_then(|any| known.remove(&any));
+        }
+        known.insert(*key, names.to_vec());
+    }
+}
+
 impl Store {
     /// Claims a name at `now`, in milliseconds since the Unix epoch: it belongs to the key that claims it first.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn claim(&self, name: &str, key_hash: &[u8; KEY_HASH_LENGTH], now: u64) -> Result<Claim, StoreError> {
+    pub async fn claim(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<Claim, StoreError> {
         // Once more than the limit, when two claims of one key come at the same time, is no harm.
         let names = self.names_of(key_hash).await?;
         if names.iter().any(|own| own == name) {
             return Ok(Claim::Own);
         }
+        let digits = digits(key_hash);
         let is_full = names.len() as u64 >= MAX_NAMES.unsigned_abs();
         if !is_full {
-            sqlx::query("INSERT INTO names (name, key_hash, claimed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
-                .bind(name)
-                .bind(digits(key_hash))
-                .bind(integer(now))
-                .execute(&self.pool)
-                .await?;
+            let text = "INSERT INTO names (name, key_hash, claimed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+            self.execute(text, &[name.into(), (&digits).into(), now.into()]).await?;
         }
-        let owner =
-            sqlx::query("SELECT key_hash FROM names WHERE name = $1").bind(name).fetch_optional(&self.pool).await?;
+        let owner = self.row("SELECT key_hash FROM names WHERE name = $1", &[name.into()]).await?;
+        let owner = owner.map(|row: Row| row.text(0)).transpose()?;
         Ok(match owner {
-            Some(row) if row.try_get::<String, _>(0)? == digits(key_hash) => Claim::Own,
+            Some(owner) if owner == digits => {
+                self.recent.keep(key_hash, &[&names[..], &[name.to_owned()]].concat());
+                Claim::Own
+            }
             Some(_) => Claim::Taken,
             None => Claim::TooMany,
         })
@@ -54,17 +85,50 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn names_of(&self, key_hash: &[u8; KEY_HASH_LENGTH]) -> Result<Vec<String>, StoreError> {
+    pub async fn names_of(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
         // Hashes of random keys are compared, so the time that it takes tells nothing.
-        let rows = sqlx::query("SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2")
-            .bind(digits(key_hash))
-            .bind(MAX_NAMES + 1)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+        let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";
+        let rows = Self::rows_on(&self.keys, text, &[(&digits(key_hash)).into(), (MAX_NAMES + 1).into()]).await?;
+        let names = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+        self.recent.keep(key_hash, &names);
+        Ok(names)
+    }
+
+    /// The names that belonged to this key when it was last asked for, without asking the database: all or some of them, or none.
+    #[must_use]
+    pub fn recent_names_of(&self, key_hash: &KeyHash) -> Vec<String> {
+        self.recent.known().get(key_hash).cloned().unwrap_or_default()
     }
 }
 
 fn digits(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|&byte| hex(byte)).map(char::from).collect()
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_a_bounded_number_of_keys_are_remembered() {
+        let recent = Recent::default();
+        let key = |number: usize| {
+            let mut key = [0; KEY_HASH_LENGTH];
+            key[..8].copy_from_slice(&number.to_le_bytes());
+            key
+        };
+        for number in 0..2 * MAX_RECENT {
+            recent.keep(&key(number), &[]);
+            assert!(recent.known().is_empty());
+        }
+        for number in 0..2 * MAX_RECENT {
+            recent.keep(&key(number), &[number.to_string()]);
+        }
+        assert_eq!(recent.known().len(), MAX_RECENT);
+        let last = 2 * MAX_RECENT - 1;
+        assert_eq!(recent.known()[&key(last)], [last.to_string()]);
+        assert_eq!(digits(&[0x0f, 0xa0]), "0fa0");
+    }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use skillratings::weng_lin::WengLinRating;
-use sqlx::{Any, Row as _, Transaction};
-
 use crate::{
     Kind, Match, Store, StoreError,
+    connection::Connection,
+    database::twice,
+    leaders::average,
     rating::{rate, shown},
 };
+use skillratings::weng_lin::WengLinRating;
 
 /// A match that is to be stored.
 pub type NewMatch = Match<Entry>;
@@ -51,56 +52,69 @@ impl Store {
         if new.players.is_empty() {
             return Ok(false);
         }
-        let mut transaction = self.begin().await?;
-        let inserted = sqlx::query(
-            "INSERT INTO matches (id, game, title, room, journal, number, begins, ends, started, ended, complete) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
-        )
-        .bind(&new.id)
-        .bind(&new.game)
-        .bind(&new.title)
-        .bind(&new.room)
-        .bind(&new.journal)
-        .bind(i64::from(new.number))
-        .bind(integer(new.begins))
-        .bind(integer(new.ends))
-        .bind(integer(new.started))
-        .bind(integer(new.ended))
-        .bind(i64::from(new.complete))
-        .execute(&mut *transaction)
-        .await?;
-        if inserted.rows_affected() == 0 {
-            return Ok(false);
-        }
-        let ratings = if new.complete { rate_players(&mut transaction, new).await? } else { BTreeMap::new() };
-        for (place, player) in (0_i64..).zip(&new.players) {
-            let rating = ratings.get(&(player.name.as_str(), player.kind)).copied().unwrap_or(0);
-            sqlx::query(
-                "INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-            )
-            .bind(&new.id)
-            .bind(place)
-            .bind(i64::from(player.rank))
-            .bind(&player.name)
-            .bind(player.kind.number())
-            .bind(&player.seat)
-            .bind(player.score)
-            .bind(rating)
-            .execute(&mut *transaction)
-            .await?;
-        }
-        transaction.commit().await?;
-        Ok(true)
+        twice!(self.writer, self.try_record(new))
     }
+
+    // Any error, also one in between, closes the connection: then nothing of the transaction is stored.
+    async fn try_record(&self, new: &NewMatch) -> Result<bool, StoreError> {
+        let mut writer = self.writer.lease().await?;
+        writer.begin().await?;
+        let text = "INSERT INTO matches (id, game, title, room, journal, number, begins, ends, started, ended, complete) \
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
+        let values = [
+            (&new.id).into(),
+            (&new.game).into(),
+            (&new.title).into(),
+            (&new.room).into(),
+            (&new.journal).into(),
+            i64::from(new.number).into(),
+            new.begins.into(),
+            new.ends.into(),
+            new.started.into(),
+            new.ended.into(),
+            i64::from(new.complete).into(),
+        ];
+        let is_new = writer.execute(text, &values).await? == 1;
+        if is_new {
+            store_players(&mut writer, new).await?;
+        }
+        writer.commit().await?;
+        writer.done();
+        Ok(is_new)
+    }
+}
+
+async fn store_players(writer: &mut Connection, new: &NewMatch) -> Result<(), StoreError> {
+    let ratings = if new.complete { rate_players(writer, new).await? } else { BTreeMap::new() };
+    for (place, player) in (0_i64..).zip(&new.players) {
+        let rating = ratings.get(&(player.name.as_str(), player.kind)).copied().unwrap_or(0);
+        let text = "INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating, game, ended) \
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        let values = [
+            (&new.id).into(),
+            place.into(),
+            i64::from(player.rank).into(),
+            (&player.name).into(),
+            player.kind.number().into(),
+            (&player.seat).into(),
+            player.score.into(),
+            rating.into(),
+            (&new.game).into(),
+            new.ended.into(),
+        ];
+        writer.execute(text, &values).await?;
+    }
+    if new.players.iter().any(|player| player.kind != Kind::Bot) {
+        let text = "INSERT INTO journals (file, room, title, examined, people) VALUES ($1, $2, $3, 0, 1) \
+                    ON CONFLICT (file) DO UPDATE SET people = 1";
+        writer.execute(text, &[(&new.journal).into(), (&new.room).into(), (&new.title).into()]).await?;
+    }
+    Ok(())
 }
 
 // Updates what is known of each person in the match; returns the ratings that are shown. A person with several seats counts
 // with the best of them, so nobody gains by playing against itself.
-async fn rate_players<'a>(
-    transaction: &mut Transaction<'static, Any>,
-    new: &'a NewMatch,
-) -> Result<BTreeMap<Person<'a>, i64>, StoreError> {
+async fn rate_players<'a>(writer: &mut Connection, new: &'a NewMatch) -> Result<BTreeMap<Person<'a>, i64>, StoreError> {
     let mut persons: Vec<(Person<'a>, &Entry)> = vec![];
     for player in &new.players {
         let person = (player.name.as_str(), player.kind);
@@ -110,7 +124,7 @@ async fn rate_players<'a>(
     }
     let mut records = vec![];
     for &((name, kind), entry) in &persons {
-        records.push((known(transaction, &new.game, name, kind).await?, entry.rank));
+        records.push((known(writer, &new.game, name, kind).await?, entry.rank));
     }
     let is_rated = persons.len() > 1;
     if is_rated {
@@ -125,51 +139,37 @@ async fn rate_players<'a>(
         if is_rated {
             ratings.insert(person, rating);
         }
-        sqlx::query(
-            "INSERT INTO ratings (game, name, kind, mean, deviation, rating, matches, wins, score) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-             ON CONFLICT (game, name, kind) DO UPDATE SET mean = excluded.mean, deviation = excluded.deviation, \
-             rating = excluded.rating, matches = excluded.matches, wins = excluded.wins, score = excluded.score",
-        )
-        .bind(&new.game)
-        .bind(person.0)
-        .bind(person.1.number())
-        .bind(record.rating.rating)
-        .bind(record.rating.uncertainty)
-        .bind(rating)
-        .bind(record.matches.saturating_add(1))
-        .bind(record.wins.saturating_add(i64::from(entry.won)))
-        .bind(record.score.saturating_add(entry.score))
-        .execute(&mut **transaction)
-        .await?;
+        let (matches, score) = (record.matches.saturating_add(1), record.score.saturating_add(entry.score));
+        let text = "INSERT INTO ratings (game, name, kind, mean, deviation, rating, matches, wins, score, average) \
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+                    ON CONFLICT (game, name, kind) DO UPDATE SET mean = excluded.mean, deviation = excluded.deviation, \
+                    rating = excluded.rating, matches = excluded.matches, wins = excluded.wins, score = excluded.score, \
+                    average = excluded.average";
+        let values = [
+            (&new.game).into(),
+            person.0.into(),
+            person.1.number().into(),
+            record.rating.rating.into(),
+            record.rating.uncertainty.into(),
+            rating.into(),
+            matches.into(),
+            record.wins.saturating_add(i64::from(entry.won)).into(),
+            score.into(),
+            average(score, matches).into(),
+        ];
+        writer.execute(text, &values).await?;
     }
     Ok(ratings)
 }
 
-async fn known(
-    transaction: &mut Transaction<'static, Any>,
-    game: &str,
-    name: &str,
-    kind: Kind,
-) -> Result<Record, StoreError> {
-    let row = sqlx::query(
-        "SELECT mean, deviation, matches, wins, score FROM ratings WHERE game = $1 AND name = $2 AND kind = $3",
-    )
-    .bind(game)
-    .bind(name)
-    .bind(kind.number())
-    .fetch_optional(&mut **transaction)
-    .await?;
+async fn known(writer: &mut Connection, game: &str, name: &str, kind: Kind) -> Result<Record, StoreError> {
+    let text = "SELECT mean, deviation, matches, wins, score FROM ratings WHERE game = $1 AND name = $2 AND kind = $3";
+    let row = writer.row(text, &[game.into(), name.into(), kind.number().into()]).await?;
     let Some(row) = row else { return Ok(Record::default()) };
     Ok(Record {
-        rating: WengLinRating { rating: row.try_get(0)?, uncertainty: row.try_get(1)? },
-        matches: row.try_get(2)?,
-        wins: row.try_get(3)?,
-        score: row.try_get(4)?,
+        rating: WengLinRating { rating: row.real(0)?, uncertainty: row.real(1)? },
+        matches: row.integer(2)?,
+        wins: row.integer(3)?,
+        score: row.integer(4)?,
     })
-}
-
-/// A number for the database, whose integers have a sign.
-pub(crate) fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

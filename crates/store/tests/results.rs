@@ -195,6 +195,8 @@ async fn a_name_belongs_to_the_first_key() {
         let name = "Zoë'); DROP TABLE names; --";
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.claim(name, &[1; 32], 7).await.unwrap(), Claim::Own);
+        assert_eq!(store.recent_names_of(&[1; 32]), [name]);
+        assert_eq!(store.recent_names_of(&[2; 32]), [] as [&str; 0]);
         assert_eq!(store.claim(name, &[2; 32], 8).await.unwrap(), Claim::Taken);
         assert_eq!(store.claim(name, &[1; 32], 9).await.unwrap(), Claim::Own);
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [name]);

@@ -1,6 +1,6 @@
 //! Removes old journals whose results are stored.
 
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
 use journal::{Found, Pruned, Retention, SystemDisk, Worth};
 use tokio::{task::spawn_blocking, time::sleep};
@@ -19,13 +19,13 @@ impl Results {
     /// without people or without a result go first.
     pub(crate) async fn prune(&self, retention: Retention, is_of_room: impl Fn(&str) -> bool + Send + 'static) {
         self.catch_up(|file| !is_of_room(file)).await;
-        let notes = insist!(self, "read what is known of journals", self.store.journals());
+        let notes = Arc::new(insist!(self, "read what is known of journals", self.store.journals()));
         let with_people = insist!(self, "read which matches people played", self.store.journals_with_people());
-        let directory = self.journals.clone();
+        let (directory, known) = (self.journals.clone(), Arc::clone(&notes));
         let pruned = spawn_blocking(move || {
             let worth = |journal: &Found| {
                 let Some(file) = name_of(&journal.path).filter(|file| !is_of_room(file)) else { return Worth::Apart };
-                let is_stored = notes.get(file).is_some_and(|note| journal.end == Some(note.examined));
+                let is_stored = known.get(file).is_some_and(|note| journal.end == Some(note.examined));
                 if is_stored { Worth::Spare(with_people.contains(file).into()) } else { Worth::Apart }
             };
             let now = SystemTime::now();
@@ -34,6 +34,9 @@ impl Results {
         match pruned.await {
             Ok((now, Ok(Pruned { removed, failed, .. }))) => {
                 for journal in removed {
+                    if let Some((file, note)) = name_of(&journal.path).and_then(|file| notes.get_key_value(file)) {
+                        insist!(self, "forget a journal", self.store.forget_journal(file, &note.room));
+                    }
                     let days = journal.age(now).as_secs() / 86_400;
                     info!(journal = %journal.path.display(), bytes = journal.size, days, "an old journal is removed");
                 }

@@ -3,12 +3,14 @@
 use std::{collections::HashMap, future::poll_fn, path::Path, pin::pin, task::Poll};
 
 use bytes::BytesMut;
-use journal::{Head, MAX_SIZE, Retention, Scribe, SyncPolicy, Writing};
+use journal::{Head, MAX_SIZE, Retention, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, PeerId, Role, Room as _, Time};
-use store::{Known, Order};
+use store::{Known, MatchFilter, Order};
 use testkit::{PATIENCE, TempDir};
 
 use super::*;
+
+mod told;
 
 /// Matches of a journal whose beginning is not kept.
 const LONG: usize = 160;
@@ -310,7 +312,7 @@ async fn results_that_are_stored_while_they_are_told_are_not_looked_for_again() 
     again.note_known(&NewMatch { number: 9, ..*of_live(3) }, known(30)).await;
     assert_eq!(again.store.known(file).await.unwrap(), known(30));
     // After results were dropped only an examination knows.
-    again.state().missed.insert(file.to_owned(), note.clone());
+    again.state().miss(file, &note).unwrap();
     again.note_known(&of_live(3), known(40)).await;
     assert_eq!(again.store.known(file).await.unwrap(), known(30));
 }

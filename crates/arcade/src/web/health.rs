@@ -53,7 +53,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
     } else {
         (StatusCode::OK, "ready")
     };
-    let results = json!({ "waiting": health.waiting, "stored": health.stored, "error": health.error });
+    let results = json!({ "waiting": health.waiting, "stored": health.stored, "error": health.error.map(|error| error.to_string()) });
     let (rooms, running, sockets) = (hub.rooms.counts(), hub.rooms.running(), hub.limits().sockets());
     (
         status,

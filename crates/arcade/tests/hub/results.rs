@@ -245,6 +245,8 @@ fn without_its_database_the_hub_plays_on_and_says_so() {
     hub.process.wait_stderr("word of the database", |log| log.contains("results wait for the database").then_some(()));
     let (head, answer) = hub.get("/readyz");
     assert!(head.starts_with("HTTP/1.1 503") && answer.contains("results are not stored"), "{head} {answer}");
+    // The log has the address, and strangers are not told it.
+    assert!(answer.contains("\"the database cannot be reached\"") && !answer.contains("127.0.0.1"), "{answer}");
     assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let room = small_room(&hub, 1);
     let mut ann = sit(&hub, &room, Some(&key(1)));

@@ -1,0 +1,43 @@
+//! What the lobby shows of results.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use store::{MatchFilter, StoreError};
+use tracing::warn;
+
+use super::{
+    Results,
+    views::{Boards, LeaderView, MatchView},
+};
+use crate::games::Game;
+
+/// Matches and leaders that the lobby shows.
+const RECENT: u32 = 10;
+const LEADERS: u32 = 5;
+
+impl Results {
+    /// Reads what the lobby shows.
+    pub(super) async fn refresh(&self) {
+        match self.read_boards().await {
+            Ok(boards) => {
+                self.boards.send_replace(Arc::new(boards));
+            }
+            Err(error) => {
+                let error = format!("{:#}", anyhow::Error::from(error));
+                warn!(error, "the leaders cannot be read; the lobby keeps the previous snapshot");
+            }
+        }
+    }
+
+    async fn read_boards(&self) -> Result<Boards, StoreError> {
+        let filter = MatchFilter { limit: RECENT, ..MatchFilter::default() };
+        let recent = self.store.matches(&filter).await?.into_iter().map(MatchView::from).collect();
+        let mut leaders = BTreeMap::new();
+        for game in Game::ALL {
+            let best = self.store.leaders(game.name(), game.order(), LEADERS).await?;
+            let best = best.into_iter().map(|leader| LeaderView::new(leader, game.order())).collect();
+            leaders.insert(game.name(), best);
+        }
+        Ok(Boards { recent, leaders })
+    }
+}

@@ -1,0 +1,93 @@
+//! Copies of the database for backups.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use store::StoreError;
+use tracing::{info, warn};
+
+use super::{Results, clock::unix_now};
+
+/// The names of copies. One that begins with a dot is not part of a backup.
+const FRONT: &str = ".results-";
+const BACK: &str = ".db";
+
+impl Results {
+    /// Copies the database into a file in this directory, which is removed when the path is dropped. None if the database is a server,
+    /// which has its own tools.
+    ///
+    /// # Errors
+    /// When it cannot be copied.
+    pub(crate) async fn copy(&self, directory: &Path) -> anyhow::Result<Option<TempPath>> {
+        // A name that begins with a dot is not part of a backup.
+        let path = directory.join(format!("{FRONT}{}{BACK}", unix_now()));
+        match self.store.backup(&path).await {
+            Ok(()) => Ok(Some(TempPath(path))),
+            Err(StoreError::NotAFile) => Ok(None),
+            Err(error) => {
+                drop(TempPath(path));
+                Err(error).context("the results cannot be copied")
+            }
+        }
+    }
+}
+
+/// A file that is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct TempPath(PathBuf);
+
+impl std::ops::Deref for TempPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TempPath {
+    fn drop(&mut self) {
+        // It may not be there.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Removes the copies that a hub has left in this directory because it was killed during a backup. No other hub runs there.
+pub(super) fn remove_old(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        // SQLite may have left something beside a copy.
+        let is_copy = name.to_str().is_some_and(|name| name.starts_with(FRONT) && name.contains(BACK));
+        if !is_copy {
+            continue;
+        }
+        let path = entry.path();
+        match fs::remove_file(&path) {
+            Ok(()) => info!(copy = %path.display(), "a copy that a backup has left is removed"),
+            Err(error) => warn!(copy = %path.display(), %error, "a copy that a backup has left cannot be removed"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn what_a_backup_has_left_is_removed_and_nothing_else() {
+        let directory = TempDir::new();
+        for name in [".results-17.db", ".results-17.db-journal", ".results", "results.db", "results-17.db"] {
+            fs::write(directory.path().join(name), b"x").unwrap();
+        }
+        remove_old(directory.path());
+        let mut left: Vec<_> =
+            fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".results", "results-17.db", "results.db"]);
+    }
+}

@@ -1,0 +1,168 @@
+//! Results that rooms tell, and what keeps them from being stored at once.
+
+use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
+use store::MatchFilter;
+use testkit::{PATIENCE, TempDir};
+
+use super::{play, results};
+use crate::results::*;
+
+fn told(number: u32) -> Job {
+    let entry = |rank: u32, name: &str| store::Entry {
+        rank,
+        name: name.into(),
+        kind: Kind::Unproven,
+        seat: rank.to_string(),
+        score: 0,
+        won: rank == 1,
+    };
+    let new = NewMatch {
+        id: format!("live-{number}"),
+        game: "robots".into(),
+        title: "small".into(),
+        room: "robots-1".into(),
+        journal: "live.journal".into(),
+        number,
+        begins: 5,
+        ends: 6,
+        started: 7,
+        ended: 8,
+        complete: true,
+        players: vec![entry(1, "Ann"), entry(2, "Bob")],
+    };
+    Job::Match(Box::new(new), Known::default())
+}
+
+/// Waits until this is so.
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let waits = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
+async fn stored(results: &Results) -> Vec<u32> {
+    let found = results.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
+    found.iter().map(|found| found.number).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_while_nothing_can_be_stored_is_stored_later_without_its_journal() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = TempDir::new();
+    std::fs::create_dir(directory.path().join("journals")).unwrap();
+    let database = directory.path().join("results.db");
+    std::fs::write(&database, b"").unwrap();
+    let set = |mode| std::fs::set_permissions(&database, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o444);
+    let (results, waiting) = results(directory.path());
+    results.start(waiting);
+    let note = JournalNote::default();
+    (1..=80).for_each(|number| results.tell(told(number), "live.journal", &note));
+    until("the trouble", async || results.health().error == Some(Trouble::ReadOnly)).await;
+    assert_eq!(results.health().waiting, 80);
+    set(0o600);
+    until("80 results", async || results.health().stored == 80).await;
+    until("an empty queue", async || results.health().waiting == 0).await;
+    assert_eq!(results.health().error, None);
+    assert_eq!(stored(&results).await.len(), 80);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_the_database_refuses_keeps_no_other_waiting() {
+    let directory = TempDir::new();
+    std::fs::create_dir(directory.path().join("journals")).unwrap();
+    let (results, waiting) = results(directory.path());
+    results.store.prepare().await.unwrap();
+    let options = SqliteConnectOptions::new().filename(directory.path().join("results.db"));
+    let mut connection = options.connect().await.unwrap();
+    let text = "CREATE TRIGGER t BEFORE INSERT ON matches WHEN NEW.number = 2 BEGIN SELECT RAISE(ABORT, 'no'); END";
+    connection.execute(text).await.unwrap();
+    results.start(waiting);
+    (1..=3).for_each(|number| results.tell(told(number), "live.journal", &JournalNote::default()));
+    until("the others", async || results.health().stored == 2).await;
+    let mut numbers = stored(&results).await;
+    numbers.sort_unstable();
+    assert_eq!(numbers, [1, 3]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_match_that_is_not_in_its_journal_yet_delays_no_other_and_is_found_when_it_is() {
+    let directory = TempDir::new();
+    let journals = directory.path().join("journals");
+    std::fs::create_dir(&journals).unwrap();
+    let path = play(&directory.path().join("elsewhere"), 2);
+    let file = path.file_name().unwrap().to_str().unwrap().to_owned();
+    // Something that cannot be read.
+    std::fs::create_dir(journals.join(&file)).unwrap();
+    let (results, waiting) = results(directory.path());
+    results.start(waiting);
+    let note = JournalNote { room: "robots-7".into(), title: "small".into(), examined: 0 };
+    results.tell(Job::Examine { file: file.clone(), note: note.clone(), number: 2 }, &file, &note);
+    let looked = async || results.state().missed.get(&file).is_some_and(|missed| missed.attempts >= 2);
+    until("two looks in vain", looked).await;
+    results.tell(told(9), "live.journal", &note);
+    until("the other", async || results.health().stored == 1).await;
+    assert!(results.state().missed.contains_key(&file));
+    std::fs::remove_dir(journals.join(&file)).unwrap();
+    std::fs::rename(&path, journals.join(&file)).unwrap();
+    until("those of the journal", async || results.health().stored == 3).await;
+    until("nothing is looked for", async || results.state().missed.is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_too_many_journals_were_missed_all_are_looked_through() {
+    let directory = TempDir::new();
+    let journals = directory.path().join("journals");
+    std::fs::create_dir(&journals).unwrap();
+    let (results, waiting) = results(directory.path());
+    results.start(waiting);
+    results.caught_up().await;
+    play(&journals, 2);
+    for number in 0..=MAX_MISSED {
+        results.state().miss(&format!("none-{number}.journal"), &JournalNote::default());
+    }
+    assert!(results.state().lost_track.is_some());
+    // Only those whose turn it is.
+    results.state().missed.clear();
+    results.tell(told(9), "live.journal", &JournalNote::default());
+    until("all results", async || results.health().stored == 3).await;
+    until("the end", async || results.state().lost_track.is_none()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn journals_that_cannot_be_listed_are_listed_again() {
+    let directory = TempDir::new();
+    let journals = directory.path().join("journals");
+    // Something else is there.
+    std::fs::write(&journals, b"").unwrap();
+    let (results, waiting) = results(directory.path());
+    results.start(waiting);
+    results.caught_up().await;
+    assert!(results.state().lost_track.is_some());
+    std::fs::remove_file(&journals).unwrap();
+    play(&journals, 2);
+    results.state().lost_track = Some(Instant::now());
+    results.tell(told(9), "live.journal", &JournalNote::default());
+    until("all results", async || results.health().stored == 3).await;
+}
+
+#[test]
+fn notes_of_seats_leave_places_to_results() {
+    let directory = TempDir::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let _context = runtime.enter();
+    let (results, _waiting) = results(directory.path());
+    let seat = || Job::Seat { room: String::new(), address: String::new(), name: String::new(), kind: Kind::Bot };
+    let taken = (0..MAX_WAITING).filter(|_| results.jobs.try_send(seat()).is_ok()).count();
+    assert_eq!(taken, MAX_WAITING - FOR_RESULTS);
+    for number in 0..u32::try_from(FOR_RESULTS).unwrap() {
+        assert!(results.jobs.try_send(told(number)).is_ok());
+    }
+    // The next one is looked for.
+    results.tell(told(7), "live.journal", &JournalNote::default());
+    assert!(results.state().missed["live.journal"].numbers.contains(&7));
+}

@@ -1,0 +1,233 @@
+//! Why the database cannot be used, for whoever reads the log and for strangers.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use sqlx::{error::DatabaseError, migrate::MigrateError, sqlite::SqliteError};
+use thiserror::Error;
+
+/// Why the database cannot be used. The texts are for the log: they may hold paths, statements and addresses.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The address is not one.
+    #[error("'{0}' is not the address of a database; it looks like postgres://user:password@host/database")]
+    Address(String),
+    /// The path of the file is not text.
+    #[error("the path '{0}' cannot be used for a database; use one that is valid UTF-8")]
+    Path(PathBuf),
+    /// The mode of the file forbids its owner to write.
+    #[error("the database '{path}' has the mode {mode:04o}, with which its owner cannot write it; chmod u+rw '{path}'")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The file can be neither looked at nor made.
+    #[error("the database '{path}' cannot be opened")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+    /// A later version of this program has changed the tables.
+    #[error(
+        "the tables of the database have version {found}, and this program knows those up to {known}; run the newer \
+         program, or go back to a copy of the database from before it"
+    )]
+    Newer {
+        /// The version in the database.
+        found: i64,
+        /// The newest version that this program knows.
+        known: i64,
+    },
+    /// The tables could not be made or brought up to date.
+    #[error("the tables of the database cannot be brought up to date")]
+    Migrate(#[source] MigrateError),
+    /// A statement failed.
+    #[error("the database does not answer as it should")]
+    Database(#[from] sqlx::Error),
+    /// A statement took too long and was ended.
+    #[error("a statement took longer than {0:?} and was ended")]
+    Slow(Duration),
+    /// No connection became free in time.
+    #[error("all connections to the database were in use for {0:?}")]
+    Busy(Duration),
+    /// The connections were closed for good.
+    #[error("the database is closed")]
+    Closed,
+    /// A copy was asked for, of a database that has its own tools.
+    #[error("a PostgreSQL database is copied with pg_dump")]
+    NotAFile,
+}
+
+/// What kind of trouble the database has. The texts tell strangers nothing about the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Trouble {
+    /// There is no space left.
+    #[error("the database refuses to store: no space left")]
+    NoSpace,
+    /// Reading or writing its files fails.
+    #[error("the database refuses to store: its disk fails")]
+    Disk,
+    /// It cannot be reached, or the connection was lost.
+    #[error("the database cannot be reached")]
+    Away,
+    /// It takes too long.
+    #[error("the database takes too long")]
+    Slow,
+    /// Others use it.
+    #[error("the database is busy with others")]
+    Busy,
+    /// Its files cannot be opened.
+    #[error("the files of the database cannot be opened")]
+    Files,
+    /// It may not be written.
+    #[error("the database refuses to store: it can only be read")]
+    ReadOnly,
+    /// Its files are damaged, or are no database.
+    #[error("the database is damaged")]
+    Damaged,
+    /// It does not let this program in.
+    #[error("the database does not accept the login")]
+    Login,
+    /// Its tables are of another version.
+    #[error("the tables of the database are of another version")]
+    Version,
+    /// It does not accept these values, and will not when they come again.
+    #[error("the database refuses a result")]
+    Refused,
+    /// Anything else.
+    #[error("the database does not work")]
+    Other,
+}
+
+impl StoreError {
+    /// What may be told to strangers.
+    #[must_use]
+    pub fn trouble(&self) -> Trouble {
+        match self {
+            Self::Slow(_) => Trouble::Slow,
+            Self::Busy(_) => Trouble::Busy,
+            Self::ReadOnly { .. } => Trouble::ReadOnly,
+            Self::File { error, .. } => of_files(error),
+            Self::Database(error)
+            | Self::Migrate(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => {
+                of_driver(error)
+            }
+            Self::Newer { .. } | Self::Migrate(_) => Trouble::Version,
+            Self::Address(_) | Self::Path(_) | Self::Closed | Self::NotAFile => Trouble::Other,
+        }
+    }
+
+    /// Whether the connection is gone, so that another may do.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.trouble() == Trouble::Away
+    }
+
+    pub(crate) fn migrate(error: MigrateError, known: i64) -> Self {
+        match error {
+            MigrateError::VersionMissing(found) => Self::Newer { found, known },
+            other => Self::Migrate(other),
+        }
+    }
+}
+
+fn of_files(error: &io::Error) -> Trouble {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Trouble::NoSpace,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Trouble::ReadOnly,
+        _ => Trouble::Disk,
+    }
+}
+
+fn of_driver(error: &sqlx::Error) -> Trouble {
+    match error {
+        sqlx::Error::Database(error) => of_database(&**error),
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
+            Trouble::Away
+        }
+        sqlx::Error::Encode(_) => Trouble::Refused,
+        _ => Trouble::Other,
+    }
+}
+
+fn of_database(error: &dyn DatabaseError) -> Trouble {
+    let code = error.code().unwrap_or_default();
+    if error.try_downcast_ref::<SqliteError>().is_some() {
+        return code.parse().map_or(Trouble::Other, of_sqlite);
+    }
+    of_sqlstate(&code)
+}
+
+// The lowest byte of a code of SQLite is its kind.
+fn of_sqlite(code: i32) -> Trouble {
+    match code & 0xff {
+        5 | 6 => Trouble::Busy,
+        // Not permitted, and read-only.
+        3 | 8 => Trouble::ReadOnly,
+        14 => Trouble::Files,
+        // Interrupted.
+        9 => Trouble::Slow,
+        10 => Trouble::Disk,
+        // Corrupt, and not a database.
+        11 | 26 => Trouble::Damaged,
+        13 => Trouble::NoSpace,
+        // Too big, a constraint, and a wrong type.
+        18..=20 => Trouble::Refused,
+        _ => Trouble::Other,
+    }
+}
+
+fn of_sqlstate(code: &str) -> Trouble {
+    match code {
+        "53100" => Trouble::NoSpace,
+        "58030" => Trouble::Disk,
+        "57014" => Trouble::Slow,
+        "25006" | "42501" => Trouble::ReadOnly,
+        // Serialization, deadlock, and a lock that was not free; too many connections, which pass.
+        "40001" | "40P01" | "55P03" | "53300" => Trouble::Busy,
+        "3D000" => Trouble::Login,
+        _ => match code.get(..2) {
+            // Connections, and the server ends or starts.
+            Some("08" | "57") => Trouble::Away,
+            Some("28") => Trouble::Login,
+            Some("22" | "23") => Trouble::Refused,
+            Some("XX") => Trouble::Damaged,
+            _ => Trouble::Other,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Trouble::{Away, Busy, Disk, Login, NoSpace, Other, ReadOnly, Refused, Slow},
+        *,
+    };
+
+    #[test]
+    fn codes_have_kinds() {
+        // SQLITE_FULL; SQLITE_IOERR_WRITE; SQLITE_BUSY_SNAPSHOT; SQLITE_READONLY_DBMOVED; SQLITE_CONSTRAINT_UNIQUE.
+        let kinds = [13, 778, 517, 1_032, 2_067].map(of_sqlite);
+        assert_eq!(kinds, [NoSpace, Disk, Busy, ReadOnly, Refused]);
+        let states = ["53100", "57P01", "57014", "08006", "28P01", "22021", "42P01", ""].map(of_sqlstate);
+        assert_eq!(states, [NoSpace, Away, Slow, Away, Login, Refused, Other, Other]);
+    }
+
+    #[test]
+    fn strangers_are_told_no_paths_and_no_statements() {
+        let secret = "/srv/arcade/results.db";
+        let errors = [
+            StoreError::ReadOnly { path: secret.into(), mode: 0o444 },
+            StoreError::File { path: secret.into(), error: io::ErrorKind::StorageFull.into() },
+            StoreError::Database(sqlx::Error::Io(io::Error::other("db.example:5432"))),
+            StoreError::Address("postgres://arcade:password@db.example".into()),
+        ];
+        for error in errors {
+            let told = error.trouble().to_string();
+            assert!(!told.contains(['/', '@', '.', '_']) && !told.contains("password"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Which matches somebody looks for. A query has only the conditions that are given, so that an index answers it, and reads a bounded
+//! number of rows however many matches there are.
+
+use std::{cmp::Ordering, collections::BTreeMap, fmt::Write as _};
+
+use serde::{Deserialize, Serialize};
+use sqlx::AssertSqlSafe;
+
+use crate::{
+    Kind, MAX_PAGE, Match, Store, StoreError,
+    connection::Value,
+    matches::{collect, columns},
+};
+
+/// Matches of a player among which those against another are looked for: the newest ones of whoever of the two has played less.
+pub const MAX_MEETINGS: i64 = 2_048;
+
+/// Which matches are wanted. An empty text stands for any.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MatchFilter {
+    /// Of this game.
+    pub game: String,
+    /// With this player.
+    pub player: String,
+    /// Of this kind, if a player is given.
+    pub kind: Option<Kind>,
+    /// Against this one too, if a player is given.
+    pub against: String,
+    /// Of this kind.
+    pub against_kind: Option<Kind>,
+    /// That ended before the match with this id.
+    pub before: String,
+    /// How many, up to [`MAX_PAGE`].
+    pub limit: u32,
+}
+
+/// How often one player of two was before the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Ties {
+    /// The first was before the second.
+    pub wins: u64,
+    /// The second was before the first.
+    pub losses: u64,
+    /// They had the same rank.
+    pub ties: u64,
+}
+
+/// A name, in one kind or in any.
+type Person<'a> = (&'a str, Option<Kind>);
+
+/// A statement that is put together, and its values.
+#[derive(Debug, Default)]
+struct Statement<'a> {
+    text: String,
+    values: Vec<Value<'a>>,
+}
+
+impl<'a> Statement<'a> {
+    fn add(&mut self, text: &str) -> &mut Self {
+        self.text += text;
+        self
+    }
+
+    fn value(&mut self, value: impl Into<Value<'a>>) -> &mut Self {
+        self.values.push(value.into());
+        // Writing to a string does not fail.
+        let _ = write!(self.text, "${}", self.values.len());
+        self
+    }
+
+    // The newest matches of a person before a moment, as `ended` and `match_id`: those of each kind, and of them all the newest.
+    fn newest(&mut self, (name, kind): Person<'a>, game: &'a str, (ended, id): (i64, &'a str), limit: i64) {
+        let all = [Kind::Unproven, Kind::Proven, Kind::Bot];
+        let kinds = kind.as_ref().map_or(&all[..], std::slice::from_ref);
+        self.add("SELECT DISTINCT ended, match_id FROM (");
+        for (number, kind) in kinds.iter().enumerate() {
+            self.add(if number == 0 { "" } else { " UNION ALL " });
+            // Somebody with several seats in a match has several rows.
+            self.add("SELECT ended, match_id FROM (SELECT ended, match_id FROM players WHERE name = ").value(name);
+            self.add(" AND kind = ").value(kind.number());
+            if !game.is_empty() {
+                self.add(" AND game = ").value(game);
+            }
+            self.add(" AND (ended, match_id) < (").value(ended).add(", ").value(id);
+            self.add(") GROUP BY ended, match_id ORDER BY ended DESC, match_id DESC LIMIT ").value(limit);
+            let _ = write!(self.text, ") k{number}");
+        }
+        self.add(") own ORDER BY ended DESC, match_id DESC LIMIT ").value(limit);
+    }
+
+    // That a row `a` of the players is a seat of this person in the match `w`.
+    fn seat_of(&mut self, (name, kind): Person<'a>) -> &mut Self {
+        let kinds = kind.map_or((0, 2), |kind| (kind.number(), kind.number()));
+        self.add("a.name = ").value(name).add(" AND a.kind IN (").value(kinds.0);
+        for kind in kinds.0 + 1..=kinds.1 {
+            self.add(", ").value(kind);
+        }
+        self.add(") AND a.ended = w.ended AND a.match_id = w.match_id")
+    }
+}
+
+/// After all matches.
+const END: (i64, &str) = (i64::MAX, "");
+
+impl Store {
+    /// The newest matches that fit, newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn matches(&self, filter: &MatchFilter) -> Result<Vec<Match>, StoreError> {
+        let limit = i64::from(filter.limit.min(MAX_PAGE));
+        let mut before = END;
+        if !filter.before.is_empty() {
+            let row = self.row("SELECT ended FROM matches WHERE id = $1", &[(&filter.before).into()]).await?;
+            let Some(row) = row else { return Ok(vec![]) };
+            before = (row.integer(0)?, &filter.before);
+        }
+        let mut statement = Statement::default();
+        statement.add(concat!("SELECT ", columns!(), " FROM ("));
+        if filter.player.is_empty() {
+            statement.add("SELECT id AS match_id FROM matches WHERE ");
+            if !filter.game.is_empty() {
+                statement.add("game = ").value(&filter.game).add(" AND ");
+            }
+            statement.add("(ended, id) < (").value(before.0).add(", ").value(before.1);
+            statement.add(") ORDER BY ended DESC, id DESC LIMIT ").value(limit);
+        } else if filter.against.is_empty() {
+            statement.newest((&filter.player, filter.kind), &filter.game, before, limit);
+        } else {
+            let (one, other) = (&filter.player, filter.kind);
+            let pair = self.rarer((one, other), (&filter.against, filter.against_kind)).await?;
+            statement.add("SELECT ended, match_id FROM (");
+            statement.newest(pair.0, &filter.game, before, MAX_MEETINGS);
+            statement.add(") w WHERE EXISTS (SELECT 1 FROM players a WHERE ").seat_of(pair.1);
+            statement.add(") ORDER BY ended DESC, match_id DESC LIMIT ");
+            statement.value(limit);
+        }
+        statement.add(
+            ") f JOIN matches m ON m.id = f.match_id JOIN players p ON p.match_id = m.id \
+             ORDER BY m.ended DESC, m.id DESC, p.place",
+        );
+        let Statement { text, values } = statement;
+        collect(&self.rows(AssertSqlSafe(text), &values).await?)
+    }
+
+    /// How often a player was before another, in each game that both played to its end: among the newest [`MAX_MEETINGS`] matches of
+    /// whoever of the two has played less.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn against(&self, one: (&str, Kind), other: (&str, Kind)) -> Result<Vec<(String, Ties)>, StoreError> {
+        let (first, second) = self.rarer((one.0, Some(one.1)), (other.0, Some(other.1))).await?;
+        let is_swapped = first != (one.0, Some(one.1));
+        let mut statement = Statement::default();
+        statement.add("SELECT m.game");
+        for person in [first, second] {
+            // The best of several seats.
+            statement.add(", (SELECT MIN(standing) FROM players a WHERE ").seat_of(person).add(")");
+        }
+        statement.add(" FROM (").newest(first, "", END, MAX_MEETINGS);
+        statement.add(
+            ") w JOIN matches m ON m.id = w.match_id WHERE m.complete = 1 AND EXISTS (SELECT 1 FROM players a WHERE ",
+        );
+        statement.seat_of(second).add(")");
+        let Statement { text, values } = statement;
+        let mut games: BTreeMap<String, Ties> = BTreeMap::new();
+        for row in self.rows(AssertSqlSafe(text), &values).await? {
+            let ties = games.entry(row.text(0)?).or_default();
+            let (ours, theirs) = (row.integer(1)?, row.integer(2)?);
+            let count = match if is_swapped { theirs.cmp(&ours) } else { ours.cmp(&theirs) } {
+                Ordering::Less => &mut ties.wins,
+                Ordering::Greater => &mut ties.losses,
+                Ordering::Equal => &mut ties.ties,
+            };
+            *count += 1;
+        }
+        Ok(games.into_iter().collect())
+    }
+
+    // Two persons, first the one with fewer matches, so that the matches of both are found even if one of them has played very many.
+    async fn rarer<'a>(&self, one: Person<'a>, other: Person<'a>) -> Result<(Person<'a>, Person<'a>), StoreError> {
+        let counts = (self.count(one).await?, self.count(other).await?);
+        // In the same order whoever is named first.
+        let is_ordered = counts.0 < counts.1 || (counts.0 == counts.1 && one <= other);
+        Ok(if is_ordered { (one, other) } else { (other, one) })
+    }
+
+    // The matches of a person, as far as they are looked at.
+    async fn count(&self, person: Person<'_>) -> Result<i64, StoreError> {
+        let mut statement = Statement::default();
+        statement.add("SELECT COUNT(*) FROM (");
+        statement.newest(person, "", END, MAX_MEETINGS);
+        statement.add(") c");
+        let Statement { text, values } = statement;
+        self.row(AssertSqlSafe(text), &values).await?.map_or(Ok(0), |row| row.integer(0))
+    }
+}

@@ -1,0 +1,355 @@
+//! Each statement: whether it is answered by an index, and how long it may take. On SQLite and, where `ARCADE_TEST_POSTGRES` is
+//! the address of a server, on PostgreSQL.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Instant,
+};
+
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use testkit::TempDir;
+
+use crate::{
+    Entry, Kind, Known, MAX_SEATS, MatchFilter, NewMatch, Order, Store, StoreError, Trouble,
+    connection::{Connection, Place, Role},
+    database::MIGRATIONS,
+    probe::{Kept, Seen},
+};
+
+mod faults;
+
+/// Runs a test on each database, which has tables and nothing in them. It is also told the address of the server.
+async fn on_each<F: Future<Output = ()>>(test: impl Fn(Store, Option<String>) -> F) {
+    on_each_of(MIGRATIONS.len(), test).await;
+}
+
+/// The same with the tables of an earlier version.
+async fn on_each_of<F: Future<Output = ()>>(version: usize, test: impl Fn(Store, Option<String>) -> F) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let directory = TempDir::new();
+    let store = Store::file(&directory.path().join("results.db")).unwrap();
+    store.migrate(&MIGRATIONS[..version]).await.unwrap();
+    test(store, None).await;
+    let Ok(server) = std::env::var("ARCADE_TEST_POSTGRES") else {
+        eprintln!("left out on PostgreSQL: ARCADE_TEST_POSTGRES is not set");
+        return;
+    };
+    let on_server = async |text: String| {
+        let mut connection = PgConnection::connect(&server).await.unwrap();
+        connection.execute(AssertSqlSafe(text)).await.unwrap();
+    };
+    let name = format!("statements_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    on_server(format!("CREATE DATABASE {name}")).await;
+    let store = Store::server(&format!("{}/{name}", server.rsplit_once('/').unwrap().0)).unwrap();
+    store.migrate(&MIGRATIONS[..version]).await.unwrap();
+    test(store.clone(), Some(server.clone())).await;
+    store.close().await;
+    on_server(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+}
+
+fn a_match(number: u32) -> NewMatch {
+    let entry = |rank: u32, name: &str, kind| Entry {
+        rank,
+        name: name.into(),
+        kind,
+        seat: rank.to_string(),
+        score: rank.into(),
+        won: rank == 1,
+    };
+    NewMatch {
+        id: format!("j1-{number}"),
+        game: "nuggets".into(),
+        title: "map main".into(),
+        room: "nuggets-1".into(),
+        journal: "nuggets.journal".into(),
+        number,
+        begins: 5,
+        ends: 90_000_005,
+        started: 1_000_000 * u64::from(number),
+        ended: 1_000_000 * u64::from(number) + 90_000,
+        complete: true,
+        players: vec![entry(1, "Ann", Kind::Proven), entry(2, "Bob", Kind::Unproven), entry(3, "Bot", Kind::Bot)],
+    }
+}
+
+async fn check(store: &Store, matches: u32) {
+    let found = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
+    assert_eq!(found.len(), matches as usize);
+    assert!(found.iter().all(|found| found.players.len() == 3));
+    let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
+    assert_eq!(leaders.iter().map(|leader| leader.score.matches).collect::<Vec<_>>(), [u64::from(matches); 3]);
+}
+
+/// Asks and notes everything that there is.
+async fn use_all(store: &Store) {
+    store.note_journal("nuggets.journal", "nuggets-1", "map main").await.unwrap();
+    store.record(&a_match(1_000_000)).await.unwrap();
+    store.note_examined("nuggets.journal", 10, Known::default()).await.unwrap();
+    store.note_known("nuggets.journal", Known::default()).await.unwrap();
+    store.known("nuggets.journal").await.unwrap();
+    store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
+    store.seats("nuggets-1").await.unwrap();
+    store.journals().await.unwrap();
+    store.journals_with_people().await.unwrap();
+    store.claim("Ann", &[1; 32], 7).await.unwrap();
+    store.names_of(&[1; 32]).await.unwrap();
+    store.find("j1-1000000").await.unwrap();
+    store.kinds("Ann").await.unwrap();
+    store.kinds("nobody").await.unwrap();
+    for order in [Order::Rating, Order::LowestScore] {
+        store.leaders("nuggets", order, 100).await.unwrap();
+    }
+    store.scores("Ann", Kind::Proven).await.unwrap();
+    for other in [("Bob", Kind::Unproven), ("Bot", Kind::Bot), ("Rare", Kind::Unproven)] {
+        store.against(("Ann", Kind::Proven), other).await.unwrap();
+    }
+    for game in ["", "nuggets"] {
+        for (player, kind) in [("", None), ("Ann", None), ("Ann", Some(Kind::Proven)), ("Rare", None)] {
+            for (against, against_kind) in [("", None), ("Bob", None), ("Bob", Some(Kind::Unproven)), ("Rare", None)] {
+                for before in ["", "j1-1000000"] {
+                    let filter = MatchFilter {
+                        game: game.into(),
+                        player: player.into(),
+                        kind,
+                        against: against.into(),
+                        against_kind,
+                        before: before.into(),
+                        limit: 20,
+                    };
+                    store.matches(&filter).await.unwrap();
+                }
+            }
+        }
+    }
+    store.forget_journal("other.journal", "robots-1").await.unwrap();
+}
+
+/// All statements that this causes, one of each.
+async fn statements(store: &Store) -> Vec<Seen> {
+    use_all(store).await;
+    let all = [&store.writer, &store.readers, &store.keys].map(|lane| lane.probe.seen()).concat();
+    let distinct: BTreeMap<String, Seen> = all.into_iter().map(|seen| (seen.text.clone(), seen)).collect();
+    assert!(distinct.len() > 30, "{}", distinct.len());
+    distinct.into_values().filter(|seen| seen.text != "COMMIT" && !seen.text.starts_with("BEGIN")).collect()
+}
+
+#[tokio::test]
+async fn no_statement_scans_a_table() {
+    on_each(async |store, server| {
+        let mut connection = store.writer.lease().await.unwrap();
+        // What is very small is scanned, and rightly so.
+        fill(&mut connection, 20_000).await;
+        connection.plain("ANALYZE".into(), &[]).await.unwrap();
+        connection.done();
+        let all = statements(&store).await;
+        let mut connection = store.writer.lease().await.unwrap();
+        for Seen { text, values } in all {
+            let values: Vec<_> = values.iter().map(Kept::value).collect();
+            let explain = if server.is_some() { "EXPLAIN" } else { "EXPLAIN QUERY PLAN" };
+            let rows = connection.plain(format!("{explain} {text}"), &values).await.unwrap();
+            let column = if server.is_some() { 0 } else { 3 };
+            let plan: Vec<_> = rows.iter().map(|row| row.text(column).unwrap()).collect();
+            for line in &plan {
+                let scans = match server {
+                    // Others than tables have names of one letter, or of one and a digit.
+                    None => ["matches", "players", "ratings", "names", "journals", "seats", "p", "m", "a", "o"]
+                        .iter()
+                        .any(|table| line.split_whitespace().take(2).eq(["SCAN", table])),
+                    Some(_) => line.contains("Seq Scan"),
+                };
+                assert!(!scans, "{text}\n{plan:#?}");
+            }
+            if server.is_some() {
+                let scans = plan.iter().filter(|line| line.contains("Index Scan") || line.contains("Index Only Scan"));
+                let conditions = plan.iter().filter(|line| line.contains("Index Cond"));
+                assert!(conditions.count() >= scans.count(), "an index is read from end to end: {text}\n{plan:#?}");
+            }
+        }
+    })
+    .await;
+}
+
+/// Fills the tables with matches of Ann, who plays in all, Bob, who plays in most, and others; and as many players of one match.
+async fn fill(connection: &mut Connection, matches: u32) {
+    let numbers = if connection.is_sqlite() {
+        format!("WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {matches})")
+    } else {
+        format!("WITH s (n) AS (SELECT generate_series(1, {matches}))")
+    };
+    if connection.is_sqlite() {
+        connection.plain("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000".into(), &[]).await.unwrap();
+    }
+    for text in [
+        "BEGIN",
+        "INSERT INTO matches (id, game, title, room, journal, number, begins, ends, started, ended, complete) {s} \
+         SELECT 'm' || n, CASE WHEN n % 2 = 0 THEN 'nuggets' ELSE 'robots' END, '', 'r', 'j' || n / 100, n, n, n, n, n, 1 FROM s",
+        "INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating, game, ended) {s} \
+         SELECT 'm' || n, 0, 1, 'Ann', 1, 'A', 1, n % 3, CASE WHEN n % 2 = 0 THEN 'nuggets' ELSE 'robots' END, n FROM s",
+        "INSERT INTO players (match_id, place, standing, name, kind, seat, score, rating, game, ended) {s} \
+         SELECT 'm' || n, 1, 2, CASE WHEN n % 1000 = 7 THEN 'Rare' ELSE 'Bob' END, 0, 'B', 1, 0, \
+         CASE WHEN n % 2 = 0 THEN 'nuggets' ELSE 'robots' END, n FROM s",
+        "INSERT INTO ratings (game, name, kind, mean, deviation, rating, matches, wins, score, average) {s} \
+         SELECT 'nuggets', 'n' || n, 0, 25, 8, 1000, 1, 0, 5, 5 FROM s",
+        "INSERT INTO journals (file, room, title, examined, people) {s} SELECT 'j' || n, 'r', '', 0, 1 FROM s WHERE n <= 2000",
+        "INSERT INTO seats (room, address, name, kind, noted) {s} SELECT 'r' || n / 1000, n, 'n', 2, n FROM s",
+        "INSERT INTO names (name, key_hash, claimed) {s} SELECT 'n' || n, n, n FROM s WHERE n <= 20000",
+        "COMMIT",
+    ] {
+        // SQLite has the common table before the rest of a query, and so has PostgreSQL.
+        connection.plain(text.replace("{s}", &numbers), &[]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn questions_about_200_000_matches_read_few_rows() {
+    const MANY: u32 = 200_000;
+    // What a question may take, in thousands of steps of SQLite's machine: one that looked at 200,000 rows would take a million steps.
+    const MOST: u64 = 400;
+    let directory = TempDir::new();
+    let path = directory.path().join("results.db");
+    let store = Store::file(&path).unwrap();
+    store.prepare().await.unwrap();
+    let mut connection = Connection::open(&Place::File(path), Role::Whole).await.unwrap();
+    fill(&mut connection, MANY).await;
+    connection.close().await;
+    use_all(&store).await;
+    store.readers.probe.looked();
+    store.writer.probe.looked();
+    let all = [&store.writer, &store.readers, &store.keys].map(|lane| lane.probe.seen()).concat();
+    let mut most = 0;
+    for Seen { text, values } in all.into_iter().filter(|seen| seen.text.starts_with("SELECT")) {
+        let values: Vec<_> = values.iter().map(Kept::value).collect();
+        store.rows(AssertSqlSafe(text.clone()), &values).await.unwrap();
+        let looked = store.readers.probe.looked();
+        assert!(looked <= MOST, "{looked}: {text}");
+        most = most.max(looked);
+    }
+    eprintln!("at most {most} thousand steps");
+    // The measure works.
+    let count = store.row("SELECT COUNT(*) FROM players WHERE score = 1", &[]).await.unwrap().unwrap();
+    assert_eq!(count.integer(0).unwrap(), 2 * i64::from(MANY) + 1);
+    assert!(store.readers.probe.looked() > MOST);
+}
+
+#[tokio::test]
+async fn a_statement_without_end_is_ended() {
+    on_each(async |store, server| {
+        let endless = match server {
+            None => "WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s) SELECT COUNT(*) FROM s",
+            Some(_) => "SELECT COUNT(*) FROM generate_series(1, 1000000000000) s",
+        };
+        let started = Instant::now();
+        let error = store.rows(endless, &[]).await.unwrap_err();
+        // The database itself has ended it.
+        assert!(matches!(error, StoreError::Database(_)) && error.trouble() == Trouble::Slow, "{error:?}");
+        assert!(started.elapsed() >= Role::Read.limit());
+        assert!(store.matches(&MatchFilter::default()).await.unwrap().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn neither_results_nor_players_wait_for_questions() {
+    on_each(async |store, _| {
+        let mut readers = [
+            store.readers.lease().await.unwrap(),
+            store.readers.lease().await.unwrap(),
+            store.readers.lease().await.unwrap(),
+            store.readers.lease().await.unwrap(),
+        ];
+        // They are in the middle of something.
+        for reader in &mut readers {
+            reader.plain("BEGIN".into(), &[]).await.unwrap();
+            reader.plain("SELECT id FROM matches".into(), &[]).await.unwrap();
+        }
+        assert!(store.record(&a_match(1)).await.unwrap());
+        store.note_journal("a.journal", "r", "").await.unwrap();
+        assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
+        assert_eq!(store.find("j1-1").await.unwrap_err().trouble(), Trouble::Busy);
+        drop(readers);
+        check(&store, 1).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn readers_cannot_write() {
+    on_each(async |store, _| {
+        let error = store.rows("DELETE FROM names", &[]).await.unwrap_err();
+        assert_eq!(error.trouble(), Trouble::ReadOnly, "{error:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_each_room_only_the_newest_seats_are_kept() {
+    on_each(async |store, _| {
+        let most = usize::try_from(MAX_SEATS).unwrap();
+        let mut connection = store.writer.lease().await.unwrap();
+        for number in 0..most + 10 {
+            let text = format!("INSERT INTO seats VALUES ('r', 'a{number}', 'Bot', 2, {number})");
+            connection.plain(text, &[]).await.unwrap();
+        }
+        connection.done();
+        store.note_seat("other", "a", "Ann", Kind::Proven).await.unwrap();
+        store.note_seat("r", "new", "Ann", Kind::Proven).await.unwrap();
+        let seats = store.seats("r").await.unwrap();
+        assert_eq!(seats.len(), most);
+        assert_eq!(seats.get(&("new".to_owned(), "Ann".to_owned())), Some(&Kind::Proven));
+        assert!(!seats.contains_key(&("a10".to_owned(), "Bot".to_owned())));
+        // A room without a journal needs none.
+        store.note_journal("a.journal", "r", "").await.unwrap();
+        store.note_journal("b.journal", "r", "").await.unwrap();
+        store.forget_journal("a.journal", "r").await.unwrap();
+        assert_eq!(store.seats("r").await.unwrap().len(), most);
+        store.forget_journal("b.journal", "r").await.unwrap();
+        assert!(store.seats("r").await.unwrap().is_empty());
+        assert_eq!(store.seats("other").await.unwrap().len(), 1);
+        assert!(store.journals().await.unwrap().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tables_of_version_2_are_brought_up_to_date_on_each_database() {
+    on_each_of(2, async |store, _| {
+        let mut connection = store.writer.lease().await.unwrap();
+        for text in [
+            "INSERT INTO matches VALUES ('m1', 'nuggets', '', 'r', 'a.journal', 1, 1, 2, 3, 4, 1)",
+            "INSERT INTO matches VALUES ('m2', 'nuggets', '', 'r', 'b.journal', 1, 1, 2, 3, 4, 1)",
+            "INSERT INTO players VALUES ('m1', 0, 1, 'Ann', 1, 'A', 5, 1010)",
+            "INSERT INTO players VALUES ('m2', 0, 1, 'Bot', 2, 'A', 5, 0)",
+            "INSERT INTO ratings VALUES ('nuggets', 'Ann', 1, 25.5, 8.25, 1010, 2, 1, 5)",
+            "INSERT INTO journals VALUES ('a.journal', 'r', '', 9, 0, 0), ('b.journal', 'r', '', 9, 0, 0)",
+            "INSERT INTO seats VALUES ('r', '10.0.0.1:5', 'Ann', 1)",
+        ] {
+            connection.plain(text.into(), &[]).await.unwrap();
+        }
+        connection.done();
+        store.prepare().await.unwrap();
+        let ann = MatchFilter { player: "Ann".into(), game: "nuggets".into(), limit: 9, ..MatchFilter::default() };
+        assert_eq!(store.matches(&ann).await.unwrap().len(), 1);
+        assert_eq!(store.scores("Ann", Kind::Proven).await.unwrap()[0].1.history, [(4, 1010)]);
+        assert_eq!(store.journals_with_people().await.unwrap().into_iter().collect::<Vec<_>>(), ["a.journal"]);
+        let row = store.row("SELECT average FROM ratings WHERE game = 'nuggets'", &[]).await.unwrap().unwrap();
+        assert_eq!(row.real(0).unwrap().to_bits(), 2.5_f64.to_bits());
+        assert_eq!(store.seats("r").await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_task_can_use_the_store() {
+    let directory = TempDir::new();
+    let store = Store::file(&directory.path().join("results.db")).unwrap();
+    let task = tokio::spawn(async move {
+        store.prepare().await.unwrap();
+        use_all(&store).await;
+        store.backup(&directory.path().join("copy.db")).await.unwrap();
+        store.close().await;
+        store.known("a.journal").await.unwrap_err()
+    });
+    assert_eq!(task.await.unwrap().to_string(), "the database is closed");
+}

@@ -1,0 +1,80 @@
+//! What happens when a statement breaks, or nobody waits for it.
+
+use std::time::Duration;
+
+use super::{a_match, check, on_each};
+use crate::{Kind, MatchFilter, Trouble, probe::Fault};
+
+#[tokio::test]
+async fn a_result_is_stored_once_whichever_statement_breaks() {
+    on_each(async |store, server| {
+        let mut faults = vec![Fault::Full, Fault::Unheard];
+        faults.extend(server.map(Fault::Killed));
+        let mut number = 0;
+        for fault in faults {
+            for step in 0.. {
+                number += 1;
+                store.writer.probe.plan(step, fault.clone());
+                let first = store.record(&a_match(number)).await;
+                if store.writer.probe.cancel() {
+                    assert!(first.unwrap() && step > 10, "{step}");
+                    break;
+                }
+                match first {
+                    // A lost connection is replaced at once.
+                    Ok(_) => assert_ne!(fault, Fault::Full),
+                    Err(error) => assert_eq!((error.trouble(), &fault), (Trouble::NoSpace, &Fault::Full), "{error:?}"),
+                }
+                let again = store.record(&a_match(number)).await.unwrap();
+                assert_eq!(again, fault == Fault::Full, "{fault:?} at {step}");
+                check(&store, number).await;
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn notes_and_questions_work_again_after_each_broken_statement() {
+    on_each(async |store, server| {
+        store.record(&a_match(1)).await.unwrap();
+        let mut faults = vec![Fault::Full, Fault::Unheard];
+        faults.extend(server.map(Fault::Killed));
+        for fault in faults {
+            for lane in [&store.writer, &store.readers, &store.keys] {
+                for step in 0.. {
+                    lane.probe.plan(step, fault.clone());
+                    let _ = store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", Kind::Proven).await;
+                    let _ = store.claim("Ann", &[1; 32], 7).await;
+                    let _ = store.matches(&MatchFilter { limit: 1, ..MatchFilter::default() }).await;
+                    let is_over = lane.probe.cancel();
+                    store.note_seat("nuggets-1", "10.0.0.1:5", "Ann", Kind::Proven).await.unwrap();
+                    assert_eq!(store.seats("nuggets-1").await.unwrap().len(), 1);
+                    store.claim("Ann", &[1; 32], 7).await.unwrap();
+                    assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
+                    if is_over {
+                        break;
+                    }
+                }
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_caller_that_does_not_wait_leaves_no_broken_connection() {
+    on_each(async |store, _| {
+        for number in 1..=20 {
+            // Stopped at another place each time.
+            let limit = Duration::from_micros(u64::from(number) * 150);
+            let first = tokio::time::timeout(limit, store.record(&a_match(number))).await;
+            let again = store.record(&a_match(number)).await.unwrap();
+            if let Ok(first) = first {
+                assert_ne!(first.unwrap(), again);
+            }
+        }
+        check(&store, 20).await;
+    })
+    .await;
+}

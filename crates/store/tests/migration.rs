@@ -1,0 +1,137 @@
+//! Databases that earlier versions of this program have made, and one of a later version.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{fs, path::Path};
+
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, sqlite::SqliteConnectOptions};
+use store::{Kind, Known, MatchFilter, Order, Store, StoreError, Ties, Trouble};
+use testkit::TempDir;
+
+/// A database of version 2 with eleven matches, as the program wrote it then.
+const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-2.db");
+
+async fn change(path: &Path, text: &'static str) {
+    let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+    connection.execute(text).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
+    let directory = TempDir::new();
+    let path = directory.path().join("results.db");
+    fs::copy(VERSION_2, &path).unwrap();
+    let store = Store::file(&path).unwrap();
+    // The second time there is nothing to do.
+    store.prepare().await.unwrap();
+    store.prepare().await.unwrap();
+
+    let all = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
+    assert_eq!(all.iter().map(|found| found.number).collect::<Vec<_>>(), (1..=11).rev().collect::<Vec<_>>());
+    assert_eq!(all.iter().map(|found| found.players.len()).sum::<usize>(), 31);
+    let numbers = async |filter: MatchFilter| {
+        let found = store.matches(&MatchFilter { limit: 100, ..filter }).await.unwrap();
+        found.iter().map(|found| found.number).collect::<Vec<_>>()
+    };
+    let ann = MatchFilter { player: "Ann".into(), ..MatchFilter::default() };
+    assert_eq!(numbers(ann.clone()).await, [10, 9, 7, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(numbers(MatchFilter { game: "nuggets".into(), ..ann.clone() }).await, [10, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(numbers(MatchFilter { kind: Some(Kind::Unproven), ..ann.clone() }).await, [9, 7]);
+    assert_eq!(numbers(MatchFilter { against: "Bob".into(), before: "j1-5".into(), ..ann }).await, [4, 3, 2, 1]);
+    let ties = store.against(("Bob", Kind::Unproven), ("Ann", Kind::Proven)).await.unwrap();
+    assert_eq!(ties, [("nuggets".to_owned(), Ties { wins: 2, losses: 4, ties: 0 })]);
+
+    let leaders = store.leaders("mastermind", Order::LowestScore, 10).await.unwrap();
+    let means: Vec<_> = leaders.iter().map(|leader| (leader.name.as_str(), leader.score.mean_score)).collect();
+    assert_eq!(means, [("Bob", 4.0), ("Ann", 6.0)]);
+    let leaders = store.leaders("nuggets", Order::Rating, 10).await.unwrap();
+    assert_eq!(leaders.iter().map(|leader| leader.name.as_str()).collect::<Vec<_>>(), ["Ann", "Bob", "Bot Ada"]);
+    let scores = store.scores("Ann", Kind::Proven).await.unwrap();
+    let [(game, known)] = scores.as_slice() else { panic!("{scores:?}") };
+    assert_eq!((game.as_str(), known.matches, known.wins, known.history.len()), ("nuggets", 6, 4, 6));
+    assert_eq!(store.kinds("Ann").await.unwrap(), [Kind::Proven, Kind::Unproven]);
+
+    let mut people: Vec<_> = store.journals_with_people().await.unwrap().into_iter().collect();
+    people.sort_unstable();
+    assert_eq!(people, ["mastermind.journal", "nuggets.journal"]);
+    assert_eq!(store.known("robots.journal").await.unwrap(), Known { until: 90_000_005, zero: 1_000_000 });
+    assert_eq!(store.seats("robots-1").await.unwrap().len(), 1);
+    assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
+    // It goes on: the next match follows on the ratings of before.
+    let next = all.into_iter().find(|found| found.number == 6).unwrap();
+    let players = next.players.iter().map(|player| store::Entry {
+        rank: player.rank,
+        name: player.name.clone(),
+        kind: player.kind,
+        seat: player.seat.clone(),
+        score: player.score,
+        won: player.rank == 1,
+    });
+    let players = players.collect();
+    let store::Match { game, title, room, journal, begins, ends, started, ended, complete, .. } = next;
+    let (id, number, ended) = ("j1-12".into(), 12, ended + 100_000_000);
+    let next = store::Match { id, game, title, room, journal, number, begins, ends, started, ended, complete, players };
+    assert!(store.record(&next).await.unwrap());
+    let scores = store.scores("Ann", Kind::Proven).await.unwrap();
+    assert_eq!((scores[0].1.matches, scores[0].1.history.len()), (7, 7));
+}
+
+#[tokio::test]
+async fn a_database_of_a_later_version_is_refused_and_left_alone() {
+    let directory = TempDir::new();
+    let path = directory.path().join("results.db");
+    let store = Store::file(&path).unwrap();
+    store.prepare().await.unwrap();
+    store.close().await;
+    change(
+        &path,
+        "INSERT INTO _sqlx_migrations SELECT 99, 'later', installed_on, 1, checksum, 0 FROM _sqlx_migrations LIMIT 1",
+    )
+    .await;
+    let before = fs::read(&path).unwrap();
+    let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the tables of the database have version 99, and this program knows those up to 3; run the newer program, or go back to \
+         a copy of the database from before it"
+    );
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 3 }));
+    assert_eq!(error.trouble(), Trouble::Version);
+    assert!(fs::read(&path).unwrap() == before);
+}
+
+#[tokio::test]
+async fn an_update_that_fails_in_the_middle_changes_nothing_and_is_done_the_next_time() {
+    let directory = TempDir::new();
+    let path = directory.path().join("results.db");
+    fs::copy(VERSION_2, &path).unwrap();
+    // An index in the way of the last statement.
+    change(&path, "CREATE INDEX seats_by_age ON seats (room)").await;
+    let store = Store::file(&path).unwrap();
+    assert!(store.prepare().await.is_err());
+    change(&path, "DROP INDEX seats_by_age").await;
+    store.prepare().await.unwrap();
+    assert_eq!(store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap().len(), 11);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_copy_that_can_only_be_read_says_so_and_works_once_it_can_be_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = TempDir::new();
+    let path = directory.path().join("results.db");
+    fs::copy(VERSION_2, &path).unwrap();
+    let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    set(0o444);
+    let store = Store::file(&path).unwrap();
+    let error = store.prepare().await.unwrap_err();
+    assert_eq!(error.trouble(), Trouble::ReadOnly);
+    assert!(error.to_string().contains("chmod u+rw"), "{error}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is made beside it");
+    set(0o600);
+    store.prepare().await.unwrap();
+    store.note_journal("a.journal", "r", "").await.unwrap();
+    let log = directory.path().join("results.db-wal");
+    assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
