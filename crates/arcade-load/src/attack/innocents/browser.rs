@@ -45,13 +45,18 @@ where
 {
     let clock = Clock::start();
     let mut pilot = Steered(pilot);
+    // Why nothing more can be sent. What the hub said last is read nevertheless.
+    let mut broken = None;
     loop {
         pilot.act(client, clock.now());
         while let Some(message) = client.take_outgoing() {
+            if broken.is_some() {
+                continue;
+            }
             let frame = if is_binary { Message::Binary(message) } else { Message::Text(text(&message)) };
             match timeout(STALL, browser.send(frame)).await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => return Came::Lost(page::failure(&error)),
+                Ok(Err(error)) => broken = Some(page::failure(&error)),
                 Err(_) => return Came::Lost("takes nothing".into()),
             }
         }
@@ -72,7 +77,7 @@ where
         if let Some(why) = page::end(message.as_ref()) {
             let over = client.is_over();
             client.disconnected(clock.now(), Gone::Broken);
-            return if over { Came::Over } else { Came::Lost(why) };
+            return if over { Came::Over } else { Came::Lost(broken.unwrap_or(why)) };
         }
         let bytes = match message {
             Some(Ok(Message::Text(text))) if page::is_from_hub(&text) => {
