@@ -62,7 +62,7 @@ macro_rules! attack {
 pub(crate) const ALL: [Attack; 25] = [
     attack!("droppers", 5, sockets::drop_seats, "takes seats of nuggets in browsers and drops the sockets"),
     attack!("quitters", 2, datagrams::join_and_quit, "joins the match of nuggets and quits, which uses up letters"),
-    attack!("rooms", 2, rooms::open, "opens rooms"),
+    attack!("rooms", 2, rooms::open, "opens rooms and seats bots in them"),
     attack!("tokens", 5, sockets::reuse_tokens, "asks for seats with old tokens and with made up ones"),
     attack!("replays", 2, requests::ask_for_replays, "asks for replays and does not read them"),
     attack!("bodies", 2, bodies::leave_bodies, "begins requests with long bodies and does not finish them"),

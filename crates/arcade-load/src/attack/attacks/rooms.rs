@@ -15,7 +15,7 @@ const ROOMS: [&str; 4] = [
     r#"{"game": "mastermind", "mode": "race", "players": 2}"#,
 ];
 
-/// Opens rooms, and adds bots to one in four.
+/// Opens rooms, and seats a bot in each.
 pub(super) async fn open(attacker: Rc<Attacker>) {
     let mut http = Http::new(attacker.from, attacker.target.hub);
     let mut pace = attacker.pace();

@@ -201,7 +201,8 @@ impl Watch<mastermind::Client> for Guesses {
     }
 }
 
-/// Robots: when turns arrive. They are judged when their match is over, by the schedule that they show.
+/// Robots: when turns arrive. They are judged when their match is over, by the schedule that they show. The last one is not if it arrives
+/// together with the end.
 #[derive(Debug)]
 pub(super) struct Turns {
     recorder: Recorder,
