@@ -36,6 +36,10 @@ bench-mastermind:
 bench-blackjack:
     cargo bench -p blackjack -p dealer --bench train --bench wire
 
+# An hour of all attacks at once from ten hosts beside eight innocent players; `just attack 0.5` is half a minute.
+attack minutes="60":
+    cargo build --release -p arcade && cargo run --release -p arcade-load -- attack --minutes {{minutes}}
+
 # The long proofs: blackjack takes a minute or two, mastermind's 16.7 million codes of eight pegs a quarter of an hour.
 prove:
     cargo test --release -p blackjack -p e2e -p mastermind -- --ignored --nocapture

@@ -13,7 +13,7 @@ use testkit::{
 
 use super::{HALL, Server};
 
-const SEED: u64 = 12;
+const SEED: u128 = 12;
 
 /// The server once as a program and once in the pretend network, with the same peers.
 struct Twins {

@@ -14,6 +14,8 @@ use serde_json::Value;
 
 /// What the first line of a hub begins with.
 const GREETING: &str = "The arcade is open at http://localhost:";
+/// Matches of one answer.
+const PAGE: usize = 50;
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -58,8 +60,27 @@ impl Hub {
     pub(crate) fn start_with(program: Option<&Path>, data: &Path, options: &[&str]) -> anyhow::Result<Self> {
         let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
         let mut command = Command::new(&program);
-        command.args(["--port", "0", "--no-default-rooms", "--log", "error"]);
         command.args(options);
+        Self::open_with(&program, command, data)
+    }
+
+    /// As [`Hub::start`], with the limits for hosts that it has by default, and with at most so many open files.
+    ///
+    /// # Errors
+    /// When there is no such program, or it does not open.
+    pub(crate) fn start_with_limits(program: Option<&Path>, data: &Path, open_files: u32) -> anyhow::Result<Self> {
+        let program = program.map_or_else(beside, |program| Ok(program.to_owned()))?;
+        // A hub raises the limit as far as it can, so both limits are set, and before it runs.
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "ulimit -n \"$1\" && shift && exec \"$@\"", "sh"])
+            .arg(open_files.to_string())
+            .arg(&program);
+        Self::open_with(&program, command, data)
+    }
+
+    fn open_with(program: &Path, mut command: Command, data: &Path) -> anyhow::Result<Self> {
+        command.args(["--port", "0", "--no-default-rooms", "--log", "error"]);
         command.arg("--data").arg(data).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| {
             format!(
@@ -133,21 +154,81 @@ impl Hub {
         Ok(kilobytes * 1024)
     }
 
+    /// How many files and sockets it has open.
+    ///
+    /// # Errors
+    /// Where there is no `/proc`.
+    pub(crate) fn open_files(&self) -> anyhow::Result<usize> {
+        let path = format!("/proc/{}/fd", self.child.id());
+        Ok(fs::read_dir(&path).with_context(|| format!("cannot read '{path}'"))?.count())
+    }
+
+    /// The bytes that it has written to the disk.
+    ///
+    /// # Errors
+    /// Where there is no `/proc`.
+    pub(crate) fn written(&self) -> anyhow::Result<u64> {
+        let path = format!("/proc/{}/io", self.child.id());
+        let io = fs::read_to_string(&path).with_context(|| format!("cannot read '{path}'"))?;
+        let line = io.lines().find_map(|line| line.strip_prefix("write_bytes: ")).context("no write_bytes")?;
+        Ok(line.trim().parse()?)
+    }
+
+    /// The matches of a player that were played to their end, by their ids: each as often as it is stored.
+    ///
+    /// # Errors
+    /// When the hub does not answer.
+    pub(crate) fn matches_of(&self, player: &str) -> anyhow::Result<Vec<String>> {
+        let (mut ids, mut before) = (vec![], String::new());
+        loop {
+            let mut request = self.agent.get(format!("http://{}/api/matches", self.address()));
+            request = request.query("player", player).query("limit", PAGE.to_string());
+            if !before.is_empty() {
+                request = request.query("before", &before);
+            }
+            let mut answer = request.call()?;
+            let status = answer.status();
+            let answer: Value = answer.body_mut().with_config().limit(64 << 20).read_json()?;
+            if !status.is_success() {
+                bail!("the hub tells no results: {}", answer["error"].as_str().unwrap_or_default());
+            }
+            let found = answer["matches"].as_array().context("an answer has matches")?;
+            let complete = found.iter().filter(|found| found["complete"] == true);
+            ids.extend(complete.filter_map(|found| Some(found["id"].as_str()?.to_owned())));
+            match found.last().and_then(|found| found["id"].as_str()) {
+                Some(last) if found.len() == PAGE => last.clone_into(&mut before),
+                _ => return Ok(ids),
+            }
+        }
+    }
+
     /// The processor time that it has used.
     ///
     /// # Errors
     /// Where there is no `/proc`.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
-        let path = format!("/proc/{}/task", self.child.id());
-        let tasks = fs::read_dir(&path).with_context(|| format!("cannot read '{path}'"))?;
-        let mut used = Duration::ZERO;
-        for task in tasks {
-            // A thread may have ended meanwhile.
-            let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
-            used += processor_time(&text).unwrap_or_default();
-        }
-        Ok(used)
+        cpu_of(&self.child.id().to_string())
     }
+}
+
+/// The processor time that this program has used, without threads that have ended.
+///
+/// # Errors
+/// Where there is no `/proc`.
+pub(crate) fn own_cpu() -> anyhow::Result<Duration> {
+    cpu_of("self")
+}
+
+fn cpu_of(process: &str) -> anyhow::Result<Duration> {
+    let path = format!("/proc/{process}/task");
+    let tasks = fs::read_dir(&path).with_context(|| format!("cannot read '{path}'"))?;
+    let mut used = Duration::ZERO;
+    for task in tasks {
+        // A thread may have ended meanwhile.
+        let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
+        used += processor_time(&text).unwrap_or_default();
+    }
+    Ok(used)
 }
 
 /// The processor time of a thread, from its file `schedstat` under `/proc`.

@@ -4,6 +4,7 @@
 //! the figures are those of a host whose players come from the same machine; with players elsewhere it holds more.
 
 mod args;
+mod attack;
 mod class;
 mod explorers;
 mod floor;
@@ -23,10 +24,13 @@ use std::{
 };
 
 use anyhow::Context as _;
-use cmdkit::{EXIT_USAGE, Usage};
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage};
 use netshell::raise_open_files;
 
-use crate::args::{Args, Measure};
+use crate::{
+    args::{Args, Measure},
+    attack::Verdict,
+};
 
 fn main() -> ExitCode {
     cmdkit::run(Usage { code: EXIT_USAGE, example: "rooms --rooms 100 --turns 100" }, |args| program(&args))
@@ -37,14 +41,22 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     raise_open_files();
     // Few threads: the hub shall have the processors.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let report = runtime.block_on(async {
-        match &args.measure {
-            Measure::Rooms(rooms) => rooms::measure(args.hub(), rooms).await,
-            Measure::Watchers(watchers) => watchers::measure(args.hub(), watchers).await,
-            Measure::Restart(restart) => restart::measure(args.hub(), restart).await,
-            Measure::Class(class) => class::measure(args.hub(), class).await,
-        }
+    let (report, broken) = runtime.block_on(async {
+        Ok::<_, anyhow::Error>(match &args.measure {
+            Measure::Rooms(rooms) => (rooms::measure(args.hub(), rooms).await?, vec![]),
+            Measure::Watchers(watchers) => (watchers::measure(args.hub(), watchers).await?, vec![]),
+            Measure::Restart(restart) => (restart::measure(args.hub(), restart).await?, vec![]),
+            Measure::Class(class) => (class::measure(args.hub(), class).await?, vec![]),
+            Measure::Attack(attack) if attack.list => (attack::list(), vec![]),
+            Measure::Attack(attack) => {
+                let Verdict { report, broken } = attack::measure(args.hub(), attack).await?;
+                (report, broken)
+            }
+        })
     })?;
     write!(io::stdout().lock(), "{report}").context("cannot write the figures")?;
-    Ok(ExitCode::SUCCESS)
+    for line in &broken {
+        writeln!(io::stderr().lock(), "{line}").context("cannot write what is wrong")?;
+    }
+    Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }

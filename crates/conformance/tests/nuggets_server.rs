@@ -201,7 +201,7 @@ fn host(crime: Crime, grid: Grid, seed: u64, console: &Console) -> i32 {
         Crime::RunStops => rules.run_stop = true,
         _ => {}
     }
-    let server = Server::new(Arc::new(grid.clone()), Config { rules, seed, ..Config::default() }).unwrap();
+    let server = Server::new(Arc::new(grid.clone()), Config { rules, seed: seed.into(), ..Config::default() }).unwrap();
     let mut crooked = CrookedServer {
         crime,
         server,

@@ -1,0 +1,153 @@
+//! What a page says to the hub and hears from it besides the messages of games: the one place that knows how tokens and keys travel and
+//! what the lobby looks like.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use serde_json::Value;
+use tokio::{net::TcpStream, time::timeout};
+use tokio_tungstenite::{
+    WebSocketStream, client_async,
+    tungstenite::{ClientRequestBuilder, Error, Message, Utf8Bytes, protocol::CloseFrame},
+};
+
+use super::net::{PATIENCE, connect, word};
+
+/// The socket of a page.
+pub(crate) type Browser = WebSocketStream<TcpStream>;
+
+/// The socket of the lobby.
+pub(crate) const LOBBY: &str = "/live";
+/// The socket of the learner of blackjack.
+pub(crate) const LEARNER: &str = "/learn/socket";
+/// The close code by which a player leaves for good.
+const LEFT: u16 = 4000;
+
+/// How a page enters a room.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Entry {
+    /// Whether it only looks on.
+    pub(crate) watch: bool,
+    /// Whether it looks on for a picture in the lobby.
+    pub(crate) preview: bool,
+    /// The token of a seat that it had before.
+    pub(crate) seat: Option<String>,
+    /// The key of its name.
+    pub(crate) key: Option<String>,
+}
+
+/// Opens a socket at this path, with a header besides the usual ones.
+///
+/// # Errors
+/// A word for a table: the status with which the hub refuses, or what happened to the connection.
+pub(crate) async fn socket(
+    from: Ipv4Addr,
+    hub: SocketAddr,
+    path: &str,
+    header: Option<(&str, &str)>,
+) -> Result<Browser, String> {
+    let stream = connect(from, hub).await.map_err(|error| word(&error).to_owned())?;
+    let url = format!("ws://{hub}{path}").parse().map_err(|_| "no address".to_owned())?;
+    let mut request = ClientRequestBuilder::new(url);
+    if let Some((name, value)) = header {
+        request = request.with_header(name, value);
+    }
+    match timeout(PATIENCE, client_async(request, stream)).await {
+        Ok(Ok((browser, _))) => Ok(browser),
+        Ok(Err(error)) => Err(failure(&error)),
+        Err(_) => Err("no answer".into()),
+    }
+}
+
+/// Enters a room.
+///
+/// # Errors
+/// As [`socket`].
+pub(crate) async fn enter(from: Ipv4Addr, hub: SocketAddr, room: &str, entry: &Entry) -> Result<Browser, String> {
+    let mut path = format!("/rooms/{room}/socket?watch={}&preview={}", entry.watch, entry.preview);
+    for (name, value) in [("seat", &entry.seat), ("key", &entry.key)] {
+        if let Some(value) = value {
+            path = format!("{path}&{name}={value}");
+        }
+    }
+    socket(from, hub, &path, None).await
+}
+
+/// The token of a seat, if this text of the hub has one.
+pub(crate) fn token(text: &str) -> Option<String> {
+    let hello: Value = serde_json::from_str(text).ok()?;
+    Some(hello["seat"].as_str()?.to_owned())
+}
+
+/// Whether this text is from the hub itself and not from the game.
+pub(crate) fn is_from_hub(text: &str) -> bool {
+    text.starts_with('{')
+}
+
+/// The id of the match that is or was played in a room, if this text of the lobby tells it.
+pub(crate) fn match_of(text: &str, room: &str) -> Option<String> {
+    fn find(value: &Value, room: &str) -> Option<String> {
+        match value {
+            Value::Object(fields) => {
+                if fields.get("id").and_then(Value::as_str) == Some(room)
+                    && let Some(id) = fields.get("match").and_then(Value::as_str)
+                {
+                    return Some(id.to_owned());
+                }
+                fields.values().find_map(|value| find(value, room))
+            }
+            Value::Array(values) => values.iter().find_map(|value| find(value, room)),
+            _ => None,
+        }
+    }
+    find(&serde_json::from_str(text).ok()?, room)
+}
+
+/// Leaves a room for good, so that no seat is kept.
+pub(crate) async fn leave(mut browser: Browser) {
+    // The hub may have closed it before.
+    let _ = browser.close(Some(CloseFrame { code: LEFT.into(), reason: Utf8Bytes::default() })).await;
+}
+
+/// How a socket ended, in a word for a table; `None` if it goes on after this.
+pub(crate) fn end(message: Option<&Result<Message, Error>>) -> Option<String> {
+    match message {
+        None => Some("closed".into()),
+        Some(Err(error)) => Some(failure(error)),
+        Some(Ok(Message::Close(Some(close)))) => Some(format!("close {}", u16::from(close.code))),
+        Some(Ok(Message::Close(None))) => Some("close".into()),
+        Some(Ok(_)) => None,
+    }
+}
+
+/// What went wrong with a socket, in a word for a table.
+pub(crate) fn failure(error: &Error) -> String {
+    match error {
+        Error::Http(answer) => answer.status().as_u16().to_string(),
+        Error::Io(error) => word(error).into(),
+        Error::ConnectionClosed | Error::AlreadyClosed => "closed".into(),
+        Error::Protocol(_) => "reset".into(),
+        _ => "other error".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_match_of_a_room_is_found_wherever_the_lobby_tells_it() {
+        let whole = r#"{"rooms": [{"id": "a-1", "match": null}, {"id": "b-2", "match": "m7"}], "people": 2}"#;
+        assert_eq!(match_of(whole, "b-2").as_deref(), Some("m7"));
+        let change = r#"{"changed": {"room": {"id": "b-2", "match": "m8", "options": {"game": "robots"}}}}"#;
+        assert_eq!(match_of(change, "b-2").as_deref(), Some("m8"));
+        for nothing in [whole, "{}", "[]", "", r#"{"id": "a-1"}"#] {
+            assert_eq!(match_of(nothing, "a-1"), None, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_in_the_first_message_alone() {
+        assert_eq!(token(r#"{"seat": "abc", "room": {}}"#).as_deref(), Some("abc"));
+        assert!(token(r#"{"room": {}}"#).is_none() && token("OK A").is_none());
+    }
+}
