@@ -71,6 +71,60 @@ async fn what_is_told_while_nothing_can_be_stored_is_stored_later_without_its_jo
     assert_eq!(stored(&results).await.len(), 80);
 }
 
+/// The directory for the test that runs alone.
+const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn of_80_results_told_while_the_disk_is_full_none_is_lost() {
+    use std::process::Command;
+
+    let directory = TempDir::new();
+    let alone = ["--map-root-user", "--mount"];
+    if !Command::new("unshare").args(alone).arg("true").output().is_ok_and(|done| done.status.success()) {
+        eprintln!("left out: this system lets no test have a file system of its own");
+        return;
+    }
+    let mount = r#"mount -t tmpfs -o size=16m tmpfs "$ARCADE_TEST_DIRECTORY" && exec "$0" "$@""#;
+    let output = Command::new("unshare")
+        .args(alone)
+        .args(["sh", "-c", mount])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "results::tests::told::on_a_full_disk", "--ignored", "--nocapture"])
+        .env(DIRECTORY, directory.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "for a process that has a small file system of its own"]
+async fn on_a_full_disk() {
+    use std::io::Write as _;
+
+    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
+    std::fs::create_dir(directory.join("journals")).unwrap();
+    let (results, waiting) = results(&directory);
+    results.start(waiting);
+    results.caught_up().await;
+    let mut ballast = std::fs::File::create(directory.join("ballast")).unwrap();
+    while ballast.write_all(&[1; 512]).is_ok() {}
+    drop(ballast);
+    // There are no journals that have them too.
+    for number in 1..=80 {
+        let Job::Match(mut new, known) = told(number) else { unreachable!() };
+        new.title = "x".repeat(20_000);
+        results.tell(Job::Match(new, known), "live.journal", &JournalNote::default());
+    }
+    until("the trouble", async || matches!(results.health().error, Some(Trouble::NoSpace | Trouble::Disk))).await;
+    assert!(results.health().stored < 80);
+    std::fs::remove_file(directory.join("ballast")).unwrap();
+    until("80 results", async || results.health().stored == 80).await;
+    until("no trouble", async || results.health().error.is_none()).await;
+    assert_eq!(stored(&results).await.len(), 80);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_that_the_database_refuses_keeps_no_other_waiting() {
     let directory = TempDir::new();
@@ -122,12 +176,15 @@ async fn after_too_many_journals_were_missed_all_are_looked_through() {
     results.start(waiting);
     results.caught_up().await;
     play(&journals, 2);
-    for number in 0..=MAX_MISSED {
-        results.state().miss(&format!("none-{number}.journal"), &JournalNote::default());
+    {
+        let mut state = results.state();
+        for number in 0..=MAX_MISSED {
+            state.miss(&format!("none-{number}.journal"), &JournalNote::default());
+        }
+        assert!(state.lost_track.is_some());
+        // None of those that are known has a result.
+        state.missed.clear();
     }
-    assert!(results.state().lost_track.is_some());
-    // Only those whose turn it is.
-    results.state().missed.clear();
     results.tell(told(9), "live.journal", &JournalNote::default());
     until("all results", async || results.health().stored == 3).await;
     until("the end", async || results.state().lost_track.is_none()).await;
