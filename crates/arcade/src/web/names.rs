@@ -7,8 +7,8 @@ use std::{net::SocketAddr, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
-use store::KEY_HASH_LENGTH;
-use tokio::time::timeout;
+use store::{KEY_HASH_LENGTH, Kind};
+use tokio::time::sleep;
 use tracing::debug;
 
 use crate::{results::Results, room::Room};
@@ -17,8 +17,8 @@ use crate::{results::Results, room::Room};
 const KEY_LENGTH: usize = 32;
 /// The longest name, in bytes: that of blackjack.
 const MAX_NAME: usize = 64;
-/// How long a socket waits for the database. Then its names are unproven.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The pause before the database is asked again whose names a key owns: at first, and at most.
+const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
 /// The hash of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,16 +43,21 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Notes which names the browser at this address may use in a room: those that its key owns.
-pub(crate) async fn prove(results: &Results, room: &Room, address: SocketAddr, key: KeyHash) {
-    match timeout(PATIENCE, results.store.names_of(&key.0)).await {
-        Ok(Ok(names)) if !names.is_empty() => {
-            room.known.note(address, &names);
-            room.recognize();
+/// Finds out which names the browser at this seat may use in a room: those that its key owns. Tries again until the database answers.
+pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key: KeyHash) {
+    let mut pause = RETRY.0;
+    let names = loop {
+        match results.store.names_of(&key.0).await {
+            Ok(names) => break names,
+            Err(error) => debug!(%error, "names cannot be looked up; they are unproven for now"),
         }
-        Ok(Ok(_)) => {}
-        Ok(Err(error)) => debug!(%error, "names cannot be looked up; they are unproven"),
-        Err(_) => debug!("names cannot be looked up in time; they are unproven"),
+        sleep(pause).await;
+        pause = (pause * 2).min(RETRY.1);
+    };
+    if !names.is_empty() && room.known.note(seat, &names) {
+        for (address, name) in room.recognize() {
+            results.note_kind(&room.file().id, &address, &name, Kind::Proven);
+        }
     }
 }
 
