@@ -19,19 +19,19 @@ fn modules() -> BTreeMap<String, String> {
     let mut modules = BTreeMap::new();
     let mut directories = vec![source.clone()];
     while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in fs::read_dir(directory).expect("the source is here") {
+            let path = entry.expect("a file").path();
             if path.is_dir() {
                 directories.push(path);
                 continue;
             }
-            let inside = path.strip_prefix(&source).unwrap().with_extension("");
+            let inside = path.strip_prefix(&source).expect("a path inside").with_extension("");
             let name =
-                inside.components().map(|part| part.as_os_str().to_str().unwrap()).collect::<Vec<_>>().join("::");
+                inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("::");
             if name.split("::").any(|part| part == "tests" || part == "fragile") {
                 continue;
             }
-            let text = fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).expect("a readable file");
             let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
             modules.insert(name, code);
         }
@@ -97,7 +97,8 @@ fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeS
 fn imports_lead_from_each_folder_to_those_below_it() {
     let modules = modules();
     let floor = |name: &str| {
-        let top = name.split("::").next().unwrap_or_default().to_owned();
+        // The command line is the operator's.
+        let top = name.split("::").next().unwrap_or_default().replace("args", "operator");
         let floor =
             FLOORS.iter().position(|folders| folders.contains(&&*top)).unwrap_or_else(|| panic!("where is {name}?"));
         (floor, top)
@@ -105,7 +106,7 @@ fn imports_lead_from_each_folder_to_those_below_it() {
     for (name, code) in &modules {
         for other in imports(name, code, &modules) {
             let ((here, top), (there, below)) = (floor(name), floor(&other));
-            assert!(here < there || top == below || below == "args", "{name} imports {other}, which is not below it");
+            assert!(here < there || top == below, "{name} imports {other}, which is not below it");
         }
     }
 }
