@@ -12,9 +12,9 @@ export default [
       'prefer-const': 'error',
       'no-restricted-properties': [
         'error',
-        { property: 'innerHTML', message: 'Texts of peers must stay texts; use element() of page/dom.js.' },
-        { property: 'outerHTML', message: 'Texts of peers must stay texts; use element() of page/dom.js.' },
-        { property: 'insertAdjacentHTML', message: 'Texts of peers must stay texts; use element() of page/dom.js.' },
+        { property: 'innerHTML', message: 'Texts of peers must stay texts; use element() of lib/dom.js.' },
+        { property: 'outerHTML', message: 'Texts of peers must stay texts; use element() of lib/dom.js.' },
+        { property: 'insertAdjacentHTML', message: 'Texts of peers must stay texts; use element() of lib/dom.js.' },
       ],
     },
   },

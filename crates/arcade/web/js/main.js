@@ -1,39 +1,60 @@
 // Chooses the page by the address.
 
-import { announceLink } from './page/dom.js';
+import { GAMES } from './games/index.js';
+import { errorText, load } from './lib/api.js';
+import { announceLink, element } from './lib/dom.js';
+import { route } from './lib/route.js';
 import { nameButton } from './page/identity.js';
-import { showLearn } from './page/learn.js';
 import { showLobby } from './page/lobby.js';
 import { showMissing } from './page/missing.js';
-import { showAgainst, showPlayer, showPlayers } from './page/players.js';
-import { showPuzzles } from './page/puzzles.js';
-import { showReplay } from './page/replay.js';
-import { showRoom } from './page/room.js';
-import { route } from './page/route.js';
+
+/** @typedef {import('./games/types.js').Leave} Leave */
+/** Shows a page: at once, or by the function that it gives when its module is there.
+ * @typedef {(parts: string[], query: URLSearchParams) => Leave | Promise<() => Leave>} Show */
 
 const main = /** @type {HTMLElement} */ (document.getElementById('content'));
 /** What the hub knew when it sent the page. */
 const first = JSON.parse(document.getElementById('lobby')?.textContent ?? '{"rooms":[]}');
 
-/** Shows a page until the returned function is called. @typedef {() => void} Leave */
+/**
+ * A page whose module is loaded on demand, since the lobby does not need it.
+ * @template T
+ * @param {() => Promise<T>} module
+ * @param {(module: T, parts: string[], query: URLSearchParams) => Leave} show
+ * @returns {Show}
+ */
+const later = (module, show) => async (parts, query) => {
+  const loaded = await load(module);
+  return () => show(loaded, parts, query);
+};
 
-/** Pages by their addresses. @type {[RegExp, (parts: string[], query: URLSearchParams) => Leave][]} */
+const room = () => import('./page/room.js');
+const replay = () => import('./page/replay.js');
+const players = () => import('./page/players.js');
+
+/** Pages by their addresses. @type {[RegExp, Show][]} */
 const PAGES = [
   [/^\/$/, () => showLobby(main, first)],
-  [/^\/rooms\/([\w-]+)$/, ([id], query) => showRoom(main, id, query.has('watch'))],
-  [/^\/matches\/([^/]+)$/, ([id], query) => showReplay(main, id, query)],
-  [/^\/mastermind$/, () => showPuzzles(main, first)],
-  [/^\/learn$/, () => showLearn(main)],
-  [/^\/players$/, () => showPlayers(main)],
-  [/^\/players\/([^/]+)$/, ([name], query) => showPlayer(main, name, query.get('kind'))],
-  [/^\/players\/([^/]+)\/against\/([^/]+)$/, ([one, other]) => showAgainst(main, one, other)],
+  [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, query.has('watch')))],
+  [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
+  [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],
+  [/^\/players\/([^/]+)$/, later(players, ({ showPlayer }, [name], query) => showPlayer(main, name, query.get('kind')))],
+  [/^\/players\/([^/]+)\/against\/([^/]+)$/, later(players, ({ showAgainst }, [one, other]) => showAgainst(main, one, other))],
+  ...Object.values(GAMES).flatMap(({ pages }) =>
+    pages.map(([address, module]) => /** @type {[RegExp, Show]} */ ([address, later(module, ({ showPage }) => showPage(main, first))])),
+  ),
 ];
 
 /** @type {Leave} */
 let leave = () => {};
+/** How many pages were asked for: one whose module comes after the next was asked for is not shown. */
+let turn = 0;
 
-route(() => {
+route(async () => {
   leave();
+  leave = () => {};
+  turn += 1;
+  const now = turn;
   announceLink('');
   for (const anchor of document.querySelectorAll('header nav a')) {
     const here = anchor.getAttribute('href') === `/${location.pathname.split('/')[1]}`;
@@ -43,7 +64,17 @@ route(() => {
   for (const [address, show] of PAGES) {
     const parts = address.exec(location.pathname)?.slice(1).map(decoded);
     if (!parts?.every((part) => part !== null)) continue;
-    leave = show(parts, new URLSearchParams(location.search));
+    const shown = show(parts, new URLSearchParams(location.search));
+    if (!(shown instanceof Promise)) {
+      leave = shown;
+      return;
+    }
+    try {
+      const begin = await shown;
+      if (now === turn) leave = begin();
+    } catch (error) {
+      if (now === turn) main.replaceChildren(element('p', { class: 'error', role: 'alert' }, errorText(error)));
+    }
     return;
   }
   leave = showMissing(main);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import * as blackjack from '../js/fold/blackjack.js';
-import * as nuggets from '../js/fold/nuggets.js';
-import * as robots from '../js/fold/robots.js';
-import * as cards from '../js/protocol/blackjack.js';
-import * as text from '../js/protocol/nuggets.js';
+import * as blackjack from '../js/games/blackjack/fold.js';
+import * as nuggets from '../js/games/nuggets/fold.js';
+import * as robots from '../js/games/robots/fold.js';
+import * as cards from '../js/games/blackjack/protocol.js';
+import * as text from '../js/games/nuggets/protocol.js';
 
 /** @param {string[]} messages */
 function nuggetsAfter(messages) {
@@ -95,21 +95,6 @@ test('a bomb of robots counts down, covers its cross and destroys', () => {
   assert.ok(state.last);
   const ranked = robots.ranking(state.last.players, state.last.scores);
   assert.deepEqual(ranked.map(({ rank, name }) => [rank, name]), [[1, 'Bob'], [2, 'Ann']]);
-});
-
-test('hands of blackjack have the values of the rules', () => {
-  const hand = (/** @type {number[]} */ ...ranks) => ranks.map((rank) => ({ rank, suit: cards.SUITS[0] }));
-  for (const [ranks, total, soft] of /** @type {[number[], number, boolean][]} */ ([
-    [[1, 1], 12, true],
-    [[1, 6], 17, true],
-    [[1, 6, 10], 17, false],
-    [[1, 1, 9], 21, true],
-    [[1, 1, 13], 12, false],
-    [[10, 9, 5], 24, false],
-    [[], 0, false],
-  ])) {
-    assert.deepEqual(blackjack.value(hand(...ranks)), { total, soft }, ranks.join('+'));
-  }
 });
 
 test('a round of blackjack ends in a verdict and moves the bankroll', () => {

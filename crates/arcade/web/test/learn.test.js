@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { byBest, byLearned } from '../js/fold/advice.js';
-import { cellInWords, scale, states } from '../js/fold/learn.js';
-import { SUITS } from '../js/protocol/blackjack.js';
+import { byBest, byLearned } from '../js/games/blackjack/advice.js';
+import { cellInWords, scale, states } from '../js/games/blackjack/learner.js';
+import { SUITS } from '../js/games/blackjack/protocol.js';
 
 const hand = (/** @type {number[]} */ ...ranks) => ranks.map((rank) => ({ rank, suit: SUITS[0] }));
-
-test('states come in the order in which the hub tells of them', () => {
-  assert.equal(states('coarse').length, 180);
-  const soft = states('soft');
-  assert.equal(soft.length, 280);
-  assert.deepEqual(soft[0], { total: 4, soft: false, upcard: 2 });
-  // Eight totals are hard only; then hard before soft.
-  assert.deepEqual(soft[80], { total: 12, soft: false, upcard: 2 });
-  assert.deepEqual(soft[90], { total: 12, soft: true, upcard: 2 });
-});
 
 test('cells of the chart are said in words', () => {
   assert.equal(cellInWords('.', 'h', [null, null, 0]), 'not met yet');

@@ -35,7 +35,7 @@ test('a network that is dead without a word is noticed, and the page comes back'
     addEventListener: network.addEventListener.bind(network),
     removeEventListener: network.removeEventListener.bind(network),
   });
-  const { Link } = await import('../js/link.js');
+  const { Link } = await import('../js/lib/link.js');
   /** @type {string[]} */
   const told = [];
   const link = new Link(() => '/socket', {

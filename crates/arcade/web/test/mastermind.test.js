@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { begin, fold, knownCode, ownBoard, share } from '../js/fold/mastermind.js';
-import * as mastermind from '../js/protocol/mastermind.js';
+import { begin, fold, knownCode, ownBoard, price, share } from '../js/games/mastermind/fold.js';
+import * as mastermind from '../js/games/mastermind/protocol.js';
+import { answer } from './browser/support/codebreaker.js';
+import { vectors } from './support/vectors.js';
 
-/** The Rust tests read the same vectors. */
-const vectors = JSON.parse(readFileSync(new URL('vectors/mastermind.json', import.meta.url), 'utf8'));
+const { server, client, possible, answers, prices, shared, stories } = vectors('mastermind');
 
 /** @param {string[]} messages */
 function after(messages) {
@@ -20,8 +20,8 @@ function after(messages) {
 }
 
 test('messages of a mastermind server are told from what is none', () => {
-  for (const text of vectors.server.valid) assert.ok(mastermind.decode(text), text);
-  for (const text of vectors.server.invalid) assert.equal(mastermind.decode(text), null, text);
+  for (const text of server.valid) assert.ok(mastermind.decode(text), text);
+  for (const text of server.invalid) assert.equal(mastermind.decode(text), null, text);
 });
 
 test('messages of a player are those that the server reads', () => {
@@ -30,11 +30,11 @@ test('messages of a player are those that the server reads', () => {
     play('Ann'), guess('1234'), lifeline(1), lifeline(2), HINT,
     another(), another({ length: 5, repeats: true }), another({ length: 8, repeats: false }), RESIGN, QUIT,
   ];
-  assert.deepEqual(said, vectors.client.valid);
+  assert.deepEqual(said, client.valid);
 });
 
 test('what is known after some messages is what the Rust client knows', () => {
-  for (const { name, messages, known } of vectors.stories) {
+  for (const { name, messages, known } of stories) {
     const state = after(messages);
     const line = (/** @type {mastermind.Line} */ one) =>
       one.kind === 'row'
@@ -61,12 +61,35 @@ test('what is known after some messages is what the Rust client knows', () => {
   }
 });
 
+test('a row has an answer that is possible', () => {
+  for (const [length, known] of Object.entries(possible)) {
+    for (let red = 0; red <= 8; red += 1) {
+      for (let white = 0; white <= 8; white += 1) {
+        const row = mastermind.decode(`ROW 1 1 ${'1'.repeat(Number(length))} ${red} ${white}`);
+        assert.equal(row !== null, known.includes(`${red} ${white}`), `${red} red and ${white} white of ${length}`);
+      }
+    }
+  }
+});
+
+test('guesses are answered as the machine does', () => {
+  for (const [guess, code, red, white] of answers) assert.deepEqual(answer(code, guess), { red, white }, `${guess} of ${code}`);
+});
+
+test('lifelines cost what the machine takes', () => {
+  assert.deepEqual([price(1), price(2)], prices);
+});
+
 test('a result to paste is that of the terminal', () => {
-  const state = after(['ROOM daily 4 8 yes 2026-01-13', 'OK 1', 'SEAT 1 Ann', 'GAME 1 1 4 yes', 'ROW 1 1 1234 1 1', 'LIFELINE 1 2 2 4 1', 'ROW 1 4 3451 4 0', 'OVER 1 won 4 1 3451']);
-  const board = ownBoard(state);
-  assert.ok(board);
-  assert.equal(knownCode(board), '***1');
-  const text = 'Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 4/10, with a hint, played again\n●○··\nlifeline#2 (2 turns)\n●●●●';
-  assert.equal(share(board, '2026-01-13', true), text);
-  assert.equal(share({ ...board, over: null }, null, false), null);
+  for (const { messages, date, again, text } of shared) {
+    const board = ownBoard(after(messages));
+    assert.ok(board);
+    assert.equal(share(board, date, again), text);
+    assert.equal(share({ ...board, over: null }, null, false), null);
+  }
+});
+
+test('what lifelines have told of the code', () => {
+  const board = ownBoard(after(['OK 1', 'SEAT 1 Ann', 'GAME 1 1 4 yes', 'ROW 1 1 1234 1 1', 'LIFELINE 1 2 2 4 1', 'LIFELINE 1 4 1 * 2']));
+  assert.equal(board && knownCode(board), '***1');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { MAX_NAME, isPlain, plain } from '../js/names.js';
+import { MAX_NAME, isPlain, plain } from '../js/lib/names.js';
 
 test('names that games change have a plain form', () => {
   for (const [name, form] of [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Playback, clock, frame } from '../js/playback.js';
+import { Playback, clock, frame } from '../js/lib/playback.js';
 
 /** A match of a hundred seconds, in each of which a number was told. */
 function match() {

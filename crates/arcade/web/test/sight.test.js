@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { visible } from '../js/fold/sight.js';
+import { visible } from '../js/games/nuggets/sight.js';
 import { random } from './support/random.js';
 
 /**

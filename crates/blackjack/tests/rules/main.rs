@@ -15,6 +15,7 @@
 //! | [`learning`] | training against exact values, and learning over the wire |
 //! | [`document`] | the examples in docs/protocols/blackjack.md |
 //! | [`anything`] | any bytes from anybody in any order; same inputs, same outputs |
+//! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
 //!
 //! [`room`] plays the network: it knows clients by name and hands bytes over as the TCP shell does. [`drive`] plays at random.
 
@@ -27,6 +28,7 @@ mod drive;
 mod interruption;
 mod learning;
 mod pacing;
+mod page;
 mod playing;
 mod replay;
 mod room;

@@ -15,7 +15,7 @@
 //! | [`secrets`] | that no line shows a code before its time |
 //! | [`resuming`] | rooms that are recorded, replayed and restored, and damaged states |
 //! | [`document`] | that the page of the protocol is true |
-//! | [`vectors`] | the messages that the page of the hub is tested with |
+//! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
 //! | [`totals`] | how many turns the strategies and the search take over all codes |
 //! | [`proofs`] | the same for large games, which takes minutes: `cargo test --release -p mastermind -- --ignored` |
 //!
@@ -34,6 +34,7 @@ mod days;
 mod document;
 mod hints;
 mod lifelines;
+mod page;
 mod playing;
 mod proofs;
 mod records;
@@ -44,7 +45,6 @@ mod serving;
 mod sharing;
 mod totals;
 mod transcripts;
-mod vectors;
 
 fn code(text: &str) -> Code {
     text.parse().unwrap()

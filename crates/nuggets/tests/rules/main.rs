@@ -21,6 +21,7 @@
 //! | [`damaged`] | set-ups and states that no server can have |
 //! | [`document`] | the examples in docs/protocols/nuggets.md |
 //! | [`anything`] | any datagrams in any order |
+//! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
 //!
 //! [`table`] plays the network: it knows peers by name and hands datagrams over as the UDP shell does. [`room`] hands bytes to a
 //! room, over any link.
@@ -60,6 +61,7 @@ mod model;
 mod moving;
 mod observing;
 mod options;
+mod page;
 mod quitting;
 mod replay;
 mod resuming;

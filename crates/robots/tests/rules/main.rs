@@ -19,6 +19,7 @@
 //! | [`driving`] | a client as whoever drives it sees it |
 //! | [`model`] | long random games against a slow and obvious second implementation |
 //! | [`streams`] | any message, whole, cut, cut off and damaged |
+//! | [`page`] | what the page of the hub repeats of the rules, as vectors for its tests |
 //!
 //! Most are transcripts of a server; [`table`] plays the network and lets a client fold whatever each
 //! peer is told. After every step all clients must show what the server holds.
@@ -36,6 +37,7 @@ mod lasting;
 mod levels;
 mod model;
 mod network;
+mod page;
 mod replaying;
 mod resuming;
 mod runs;

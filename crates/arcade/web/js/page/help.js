@@ -1,9 +1,9 @@
 // The keys and gestures of a game: shown the first time, and then on demand.
 
-import { recall, remember } from '../settings.js';
-import { element, listenToKeys } from './dom.js';
+import { element, listenToKeys } from '../lib/dom.js';
+import { recall, remember } from '../lib/settings.js';
 
-/** @typedef {[string, string][]} Help Keys or gestures, and what they do. */
+/** @typedef {import('../games/types.js').Help} Help */
 
 /**
  * A panel with the keys and gestures, the button that shows it, and an end to listening for the key `?`.

@@ -1,9 +1,9 @@
 // Who plays: the name, and the key by which this browser proves that it is its own.
 
-import { ask, errorText } from '../api.js';
-import { MAX_NAME, isPlain, plain } from '../names.js';
-import { recall, remember } from '../settings.js';
-import { element } from './dom.js';
+import { ask, errorText } from '../lib/api.js';
+import { element } from '../lib/dom.js';
+import { MAX_NAME, isPlain, plain } from '../lib/names.js';
+import { recall, remember } from '../lib/settings.js';
 
 /** Of the key, in bytes. */
 const KEY = 32;

@@ -1,22 +1,21 @@
 // The lobby: play at once, rooms as they are now, recent matches and who leads.
 
-import { ask, errorText } from '../api.js';
-import { Link, socketAddress } from '../link.js';
-import { announceLive, ago, copyButton, count, element, title } from './dom.js';
-import { GAMES, command, isAlone, isGame, phaseInWords, winners } from './games.js';
+import { GAMES, isGame } from '../games/index.js';
+import { ask, errorText } from '../lib/api.js';
+import { announceLive, copyButton, count, element, title } from '../lib/dom.js';
+import { Link, socketAddress } from '../lib/link.js';
+import { person } from '../lib/person.js';
+import { go } from '../lib/route.js';
 import { askName } from './identity.js';
+import { matchLine } from './matches.js';
 import { newRoom } from './new-room.js';
-import { person } from './person.js';
-import { PLAYS } from './plays.js';
-import { go } from './route.js';
 import { Thumbnails } from './thumbnails.js';
+import { command, isAlone, phaseInWords } from './words.js';
 
 /**
- * @typedef {import('./games.js').Game} Game
- * @typedef {import('./games.js').Room} Room
- * @typedef {import('./games.js').Match} Match
- * @typedef {import('./games.js').Leader} Leader
- * @typedef {{ rooms: Room[], recent?: Match[], leaders?: Partial<Record<Game, Leader[]>> }} Lobby
+ * @typedef {import('../games/types.js').Room} Room
+ * @typedef {import('../games/types.js').Leader} Leader
+ * @typedef {import('../games/types.js').Lobby} Lobby
  */
 
 /** Leaders of a game that the lobby shows. */
@@ -42,7 +41,7 @@ export function showLobby(main, first) {
       element('h1', { id: 'play' }, 'Play now'),
       element('p', { class: 'note' }, 'One click and you sit in a game. Friends join from this page or from a terminal.'),
       problem,
-      element('ul', { class: 'tiles' }, .../** @type {Game[]} */ (Object.keys(PLAYS)).map((game) => tile(game, problem))),
+      element('ul', { class: 'tiles' }, ...Object.keys(GAMES).map((game) => tile(game, problem))),
     ),
     element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, 'Rooms'), rooms, newRoom()),
     element(
@@ -65,7 +64,7 @@ export function showLobby(main, first) {
       cards.delete(id);
     }
     // In the order of the games above; a card that is there already stays where it is.
-    const order = Object.keys(PLAYS);
+    const order = Object.keys(GAMES);
     const sorted = lobby.rooms.toSorted((one, other) => order.indexOf(one.game) - order.indexOf(other.game));
     for (const [index, room] of sorted.entries()) {
       let card = cards.get(room.id);
@@ -96,7 +95,7 @@ export function showLobby(main, first) {
 
 /**
  * A game that can be played at once.
- * @param {Game} game
+ * @param {string} game
  * @param {HTMLElement} problem Where errors are told.
  */
 function tile(game, problem) {
@@ -168,23 +167,9 @@ class Card {
 /** @param {string} text */
 const nothing = (text) => element('li', { class: 'soft' }, text);
 
-/**
- * A match in a list.
- * @param {Match} match
- */
-export function matchLine({ id, game, title: what, started, players }) {
-  const name = isGame(game) ? GAMES[game].title : game;
-  return element(
-    'li',
-    { class: 'match', 'data-game': game },
-    element('a', { href: `/matches/${encodeURIComponent(id)}` }, `${name}: ${winners(players)}`),
-    element('span', { class: 'soft' }, `${what} · ${count(players.length, 'player')} · `, element('time', { datetime: started }, ago(started))),
-  );
-}
-
-/** @param {Partial<Record<Game, Leader[]>>} leaders */
+/** @param {Record<string, Leader[]>} leaders */
 function leaderLists(leaders) {
-  const lists = /** @type {[Game, Leader[]][]} */ (Object.entries(leaders))
+  const lists = Object.entries(leaders)
     .filter(([game, rows]) => isGame(game) && rows.length > 0)
     .map(([game, rows]) =>
       element(

@@ -1,6 +1,6 @@
 // An address that leads nowhere.
 
-import { element, title } from './dom.js';
+import { element, title } from '../lib/dom.js';
 
 /**
  * @param {HTMLElement} main

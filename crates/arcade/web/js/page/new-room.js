@@ -1,10 +1,10 @@
 // The form for a new room, made from what the hub says of each game's options.
 
-import { ask, errorText } from '../api.js';
-import { element } from './dom.js';
-import { GAMES, isGame } from './games.js';
+import { GAMES, isGame } from '../games/index.js';
+import { ask, errorText } from '../lib/api.js';
+import { element } from '../lib/dom.js';
+import { go } from '../lib/route.js';
 import { askName } from './identity.js';
-import { go } from './route.js';
 
 /**
  * An option of a game as the hub describes it.
@@ -16,7 +16,7 @@ import { go } from './route.js';
  * @property {number} [most]
  * @property {string[]} [choices]
  * @property {string} text What it means.
- * @typedef {{ game: import('./games.js').Game, options: Option[] }} Form
+ * @typedef {{ game: string, options: Option[] }} Form
  */
 
 /** A part of the lobby that opens a form. What the hub offers is asked for when it is opened. */

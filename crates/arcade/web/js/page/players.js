@@ -1,18 +1,16 @@
 // Who plays how well: leaderboards, a player's matches and ratings, and two players against each other.
 
-import { ask, errorText } from '../api.js';
-import { curve } from '../board/curve.js';
-import { count, element, title } from './dom.js';
-import { GAMES, isGame } from './games.js';
-import { matchLine } from './lobby.js';
-import { person } from './person.js';
-import { PLAYS } from './plays.js';
-import { go } from './route.js';
+import { GAMES, isGame } from '../games/index.js';
+import { ask, errorText } from '../lib/api.js';
+import { curve } from '../lib/curve.js';
+import { count, element, title } from '../lib/dom.js';
+import { person } from '../lib/person.js';
+import { go } from '../lib/route.js';
+import { matchLine } from './matches.js';
 
 /**
- * @typedef {import('./games.js').Game} Game
- * @typedef {import('./games.js').Leader} Leader
- * @typedef {import('./games.js').Match} Match
+ * @typedef {import('../games/types.js').Leader} Leader
+ * @typedef {import('../games/types.js').Match} Match
  * @typedef {{ rating: number, matches: number, wins: number, history?: [string, number][] }} Record
  */
 
@@ -46,7 +44,7 @@ function page(main, heading, make) {
  */
 export const showPlayers = (main) =>
   page(main, 'Players', async () => {
-    const games = /** @type {Game[]} */ (Object.keys(PLAYS));
+    const games = Object.keys(GAMES);
     const boards = await Promise.all(games.map((game) => ask(`/api/leaderboard/${game}`)));
     const input = element('input', { id: 'find', type: 'search', autocomplete: 'off', maxlength: '64' });
     const find = element(
@@ -76,7 +74,7 @@ export const showPlayers = (main) =>
   });
 
 /**
- * @param {Game} game
+ * @param {string} game
  * @param {Leader[]} players
  */
 function leaderboard(game, players) {
@@ -119,10 +117,10 @@ const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => 
  */
 export const showPlayer = (main, name, kind) =>
   page(main, name, async () => {
-    const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: Partial<globalThis.Record<Game, Record>>, matches: Match[] }} */ (
+    const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: { [game: string]: Record }, matches: Match[] }} */ (
       await ask(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
     );
-    const games = /** @type {[Game, Record][]} */ (Object.entries(player.games)).filter(([game]) => isGame(game));
+    const games = Object.entries(player.games).filter(([game]) => isGame(game));
     return [
       element('p', {}, player.bot ? 'A bot.' : player.proven ? 'The name is proven: it belongs to one browser.' : 'Nobody has proved to own this name: anybody may have played under it.'),
       element('div', { class: 'columns' }, ...games.map(([game, record]) => standing(game, record))),
@@ -132,7 +130,7 @@ export const showPlayer = (main, name, kind) =>
   });
 
 /**
- * @param {Game} game
+ * @param {string} game
  * @param {Record} record
  */
 function standing(game, { rating, matches: played, wins, history }) {
@@ -175,10 +173,10 @@ function against(name) {
  */
 export const showAgainst = (main, one, other) =>
   page(main, `${one} against ${other}`, async () => {
-    const answer = /** @type {{ games: Partial<globalThis.Record<Game, { wins: number, losses: number, ties: number }>>, matches: Match[] }} */ (
+    const answer = /** @type {{ games: { [game: string]: { wins: number, losses: number, ties: number } }, matches: Match[] }} */ (
       await ask(`/api/players/${encodeURIComponent(one)}/against/${encodeURIComponent(other)}`)
     );
-    const games = /** @type {[Game, { wins: number, losses: number, ties: number }][]} */ (Object.entries(answer.games)).filter(([game]) => isGame(game));
+    const games = Object.entries(answer.games).filter(([game]) => isGame(game));
     const names = element(
       'p',
       {},
@@ -195,7 +193,7 @@ export const showAgainst = (main, one, other) =>
   });
 
 /**
- * @param {Game} game
+ * @param {string} game
  * @param {string} one
  * @param {string} other
  * @param {{ wins: number, losses: number, ties: number }} score

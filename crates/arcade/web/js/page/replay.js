@@ -1,14 +1,14 @@
 // A finished match, to be played like a film: through the same folds and boards as when it was live.
 
-import { ask, errorText } from '../api.js';
-import { Playback, SPEEDS, clock, frame } from '../playback.js';
-import { ago, copyButton, element, listenToKeys, title } from './dom.js';
-import { GAMES, isGame, winners } from './games.js';
-import { person, shortSeat } from './person.js';
-import { PLAYS } from './plays.js';
+import { GAMES, isGame } from '../games/index.js';
+import { ask, errorText, load } from '../lib/api.js';
+import { ago, copyButton, element, listenToKeys, title } from '../lib/dom.js';
+import { person, shortSeat } from '../lib/person.js';
+import { Playback, SPEEDS, clock, frame } from '../lib/playback.js';
+import { winners } from './words.js';
 
 /**
- * @typedef {import('./games.js').Match & { replay?: boolean }} Match
+ * @typedef {import('../games/types.js').Match & { replay?: boolean }} Match
  * @typedef {{ length: number, seats: { seat: string, name: string }[], marks: { at: number, kind: string, text: string }[] }} Timeline
  */
 
@@ -30,9 +30,16 @@ export function showReplay(main, id, query) {
   const path = `/api/matches/${encodeURIComponent(id)}`;
   const seat = query.get('seat');
   main.replaceChildren(element('h1', {}, 'Replay'), element('p', { class: 'soft' }, 'The match is being fetched.'));
-  Promise.all([ask(path), ask(`${path}/timeline`)]).then(
-    ([match, timeline]) => {
-      if (!left) stop = play(main, match, timeline, seat, Number(query.get('at')) || 0);
+  const fetch = async () => {
+    const [match, timeline] = /** @type {[Match, Timeline]} */ (await Promise.all([ask(path), ask(`${path}/timeline`)]));
+    const start = isGame(match.game) && match.replay !== false ? (await load(GAMES[match.game].load)).play : null;
+    return { match, timeline, start };
+  };
+  fetch().then(
+    ({ match, timeline, start }) => {
+      if (left) return;
+      if (start) stop = play(main, match, timeline, start, seat, Number(query.get('at')) || 0);
+      else lost(main, match);
     },
     (error) => {
       if (left) return;
@@ -54,22 +61,13 @@ export function showReplay(main, id, query) {
  * @param {HTMLElement} main
  * @param {Match} match
  * @param {Timeline} timeline
+ * @param {import('../games/types.js').Start} start
  * @param {string | null} seat Whose view it is; null for that of a watcher.
  * @param {number} at
  * @returns {() => void}
  */
-function play(main, match, timeline, seat, at) {
+function play(main, match, timeline, start, seat, at) {
   const { game } = match;
-  const start = PLAYS[game];
-  if (!isGame(game) || !start || match.replay === false) {
-    main.replaceChildren(
-      element('h1', {}, 'This match has no replay'),
-      element('p', {}, 'Its journal is not there any more.'),
-      standings(match),
-      element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
-    );
-    return () => {};
-  }
   main.dataset.game = game;
   const { title: gameName } = GAMES[game];
   title(`${gameName}: ${winners(match.players)}`);
@@ -80,7 +78,7 @@ function play(main, match, timeline, seat, at) {
   const problem = element('p', { class: 'error', role: 'alert' });
   const viewer = seat === null ? null : timeline.seats.find((one) => one.seat === seat);
 
-  /** @type {import('./room.js').Play | null} */
+  /** @type {import('../games/types.js').Play | null} */
   let shown = null;
   const begin = () => {
     shown?.stop();
@@ -275,6 +273,19 @@ function play(main, match, timeline, seat, at) {
     stopKeys();
     shown?.stop();
   };
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Match} match
+ */
+function lost(main, match) {
+  main.replaceChildren(
+    element('h1', {}, 'This match has no replay'),
+    element('p', {}, 'Its journal is not there any more.'),
+    standings(match),
+    element('p', {}, element('a', { class: 'button primary', href: '/' }, 'To the lobby')),
+  );
 }
 
 /**

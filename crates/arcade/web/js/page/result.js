@@ -1,17 +1,15 @@
 // How a match has ended: who won, who has what, and what can be done next.
 
-import { copyButton, element } from './dom.js';
-import { GAMES, winners } from './games.js';
-import { person, shortSeat } from './person.js';
+import { GAMES } from '../games/index.js';
+import { copyButton, element } from '../lib/dom.js';
+import { person, shortSeat } from '../lib/person.js';
+import { winners } from './words.js';
 
-/**
- * @typedef {import('./games.js').Game} Game
- * @typedef {import('./games.js').Row} Row
- */
+/** @typedef {import('../games/types.js').Row} Row */
 
 /** The part of a room that shows the result. */
 export class Result {
-  /** @param {Game} game */
+  /** @param {string} game */
   constructor(game) {
     this.game = game;
     this.shown = '';
@@ -65,7 +63,7 @@ export class Result {
 
 /**
  * A result to paste.
- * @param {Game} game
+ * @param {string} game
  * @param {Row[]} rows
  * @param {string | null} replay
  */

@@ -1,55 +1,20 @@
 // The page of a room: the board of its game, who is who, and the state of the link.
 
-import { ask } from '../api.js';
-import { CODES, LEFT, Link, socketAddress } from '../link.js';
-import { isOn, switchSound } from '../sound.js';
-import { announceLink, copyButton, count, element, title, toggle } from './dom.js';
-import { GAMES, command, isGame, phaseInWords } from './games.js';
+import { GAMES, isGame } from '../games/index.js';
+import { ask, errorText, load } from '../lib/api.js';
+import { announceLink, copyButton, count, element, title, toggle } from '../lib/dom.js';
+import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
+import { go } from '../lib/route.js';
+import { isOn, switchSound } from '../lib/sound.js';
 import { helpPanel } from './help.js';
 import { askName, hasName, name as ownName, proveName, provenKey } from './identity.js';
-import { PLAYS } from './plays.js';
 import { Result } from './result.js';
-import { go } from './route.js';
 import { Seats } from './seats.js';
+import { command, phaseInWords } from './words.js';
 
 /**
- * @typedef {import('./games.js').Game} Game
- * @typedef {import('./games.js').Room} Room
- * @typedef {import('./games.js').Row} Row
- */
-
-/**
- * The elements and callbacks that the page of a game receives.
- * @typedef {object} Stage
- * @property {HTMLElement} board Where the board goes.
- * @property {HTMLElement} below What belongs below the board: lines of text, a bar.
- * @property {HTMLElement} controls Where buttons go.
- * @property {HTMLElement} live Speaks what has changed.
- * @property {boolean} watching Whether the messages are those for watchers.
- * @property {boolean} playable Whether there is somebody to play: not for watchers, nor in a replay.
- * @property {boolean} film Whether it is a replay, after whose end nothing comes.
- * @property {string} name The player's name.
- * @property {string | null} kept The seat that the page had before a reload, if the hub still keeps it.
- * @property {string | null} past What was last given to `keep` at that seat.
- * @property {(past: string) => void} keep Keeps what happened at the seat and is not told again after a reload.
- * @property {(data: string | Uint8Array<ArrayBuffer>) => void} send
- * @property {(own: string | null) => void} seated Says which seat is one's own, in the game's own words.
- * @property {() => void} changed Says that scores or the result have changed.
- */
-
-/**
- * A game on its page.
- * @typedef {object} Play
- * @property {() => void} open A new connection is there: join, unless the seat is kept.
- * @property {(data: string | ArrayBuffer) => void} message
- * @property {(room: Room) => void} room
- * @property {() => void} stop
- * @property {(seat: string) => import('./seats.js').Seat} [seat] What is known of a seat.
- * @property {() => Row[] | null} [result] The result of the game that is over, from best to worst.
- * @property {boolean} [ownResult] Whether the game shows results itself.
- * @property {() => boolean} [again] Joins another game in the same connection; false if it takes a new one.
- * @property {() => void} [leave] Gives up the seat.
- * @property {import('./help.js').Help} [help] Keys and gestures.
+ * @typedef {import('../games/types.js').Room} Room
+ * @typedef {import('../games/types.js').Start} Start
  */
 
 /**
@@ -59,10 +24,9 @@ import { Seats } from './seats.js';
  * @param {boolean} watching
  */
 export function showRoom(main, id, watching) {
-  const game = /** @type {Game} */ (id.split('-')[0]);
-  const start = isGame(game) ? PLAYS[game] : undefined;
+  const [game] = id.split('-');
   main.dataset.page = 'room';
-  if (!start) {
+  if (!isGame(game)) {
     noSuchRoom(main);
     return () => {};
   }
@@ -76,9 +40,14 @@ export function showRoom(main, id, watching) {
       if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
     }
     if (!watching) await proveName();
-    if (!left) leave = enter(main, id, game, start, watching);
+    const { play } = await loading;
+    if (!left) leave = enter(main, id, game, play, watching);
   };
-  begin();
+  // While the name is asked for.
+  const loading = load(GAMES[game].load);
+  begin().catch((error) => {
+    if (!left) main.replaceChildren(element('h1', {}, GAMES[game].title), element('p', { class: 'error', role: 'alert' }, errorText(error)));
+  });
   return () => {
     left = true;
     leave();
@@ -99,8 +68,8 @@ export function noSuchRoom(main) {
 /**
  * @param {HTMLElement} main
  * @param {string} id
- * @param {Game} game
- * @param {(stage: Stage) => Play} start
+ * @param {string} game
+ * @param {Start} start
  * @param {boolean} watching
  */
 function enter(main, id, game, start, watching) {

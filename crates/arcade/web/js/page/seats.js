@@ -1,12 +1,13 @@
 // Who is who in a room: letter, colour, name and score, and the free seats.
 
-import { ask, errorText } from '../api.js';
-import { element } from './dom.js';
-import { isAlone } from './games.js';
-import { person, shortSeat } from './person.js';
+import { GAMES } from '../games/index.js';
+import { ask, errorText } from '../lib/api.js';
+import { element } from '../lib/dom.js';
+import { person, shortSeat } from '../lib/person.js';
+import { isAlone } from './words.js';
 
-/** @typedef {import('./games.js').Room} Room */
-/** What a game knows of a seat. @typedef {{ colour: string | null, value: string }} Seat */
+/** @typedef {import('../games/types.js').Room} Room */
+/** @typedef {import('../games/types.js').Seat} Seat */
 
 const LEVELS = ['easy', 'normal', 'hard'];
 
@@ -56,6 +57,6 @@ export class Seats {
     const free = Math.max(0, room.seats - room.taken);
     this.free.hidden = isAlone(room);
     this.free.textContent = free === 0 ? 'All seats are taken.' : free === 1 ? 'One seat is free.' : `${free} seats are free.`;
-    this.bots.hidden = free === 0 || room.game === 'mastermind';
+    this.bots.hidden = free === 0 || !GAMES[room.game].bots;
   }
 }

@@ -1,12 +1,11 @@
 // Live pictures of rooms. Only occupied rooms in the viewport are watched, at most MAX_WATCHED at a time, since each costs the hub
 // resources. The hub counts none of them as a watcher.
 
-import { picture } from '../board/thumbnail.js';
-import { Surface } from '../board/canvas.js';
-import { Link, socketAddress } from '../link.js';
-import { GAMES } from './games.js';
+import { GAMES } from '../games/index.js';
+import { Surface } from '../lib/canvas.js';
+import { Link, socketAddress } from '../lib/link.js';
 
-/** @typedef {import('./games.js').Room} Room */
+/** @typedef {import('../games/types.js').Room} Room */
 
 /** Rooms that are watched at the same time. */
 const MAX_WATCHED = 6;
@@ -22,7 +21,7 @@ class Thumbnail {
   constructor(room, place) {
     this.id = room.id;
     this.place = place;
-    this.picture = picture(room.game);
+    this.picture = GAMES[room.game].picture();
     this.inSight = false;
     this.isLive = room.taken > 0;
     /** @type {Link | null} */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { begin, fold } from '../../js/fold/nuggets.js';
+import { begin, fold } from '../../js/games/nuggets/fold.js';
 import { Codebreaker } from './support/codebreaker.js';
 import { Person } from './support/browser.js';
 import { Explorer } from './support/explorer.js';

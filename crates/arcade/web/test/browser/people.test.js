@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { layout } from '../../js/board/nuggets.js';
-import { begin, fold } from '../../js/fold/nuggets.js';
+import { layout } from '../../js/games/nuggets/board.js';
+import { begin, fold } from '../../js/games/nuggets/fold.js';
 import { Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
 import { browser, hub } from './support/site.js';
@@ -37,7 +37,7 @@ const stands = ({ page }, place) =>
 
 /**
  * A key that makes a step, and where it leads.
- * @param {import('../../js/fold/nuggets.js').NuggetsState} state
+ * @param {import('../../js/games/nuggets/fold.js').NuggetsState} state
  */
 function step({ place, terrain }) {
   assert.ok(place);

@@ -101,9 +101,9 @@ test('a map of 160 x 400 is drawn smoothly', bound, async (t) => {
     const { draws, frames } = await ann.page.evaluate(async (view) => {
       const whole = view === 'the whole map';
       // @ts-expect-error A module of the page.
-      const { Ground, draw, layout } = await import('/js/board/nuggets.js');
+      const { Ground, draw, layout } = await import('/js/games/nuggets/board.js');
       // @ts-expect-error A module of the page.
-      const { begin, fold } = await import('/js/fold/nuggets.js');
+      const { begin, fold } = await import('/js/games/nuggets/fold.js');
       const state = begin();
       const [rows, columns] = [160, 400];
       fold(state, { kind: 'grid', rows, columns });

@@ -12,7 +12,7 @@ const CODES = Array.from({ length: 8 ** 4 }, (_, number) =>
  * @param {string} code
  * @param {string} guess
  */
-function answer(code, guess) {
+export function answer(code, guess) {
   const red = [...guess].filter((digit, place) => code[place] === digit).length;
   const common = [...'12345678'].reduce((sum, digit) => sum + Math.min(code.split(digit).length, guess.split(digit).length) - 1, 0);
   return { red, white: common - red };

@@ -1,8 +1,8 @@
 // Finds gold on a map of nuggets of which only a part is known.
 
-import { STEPS } from '../../../js/fold/nuggets.js';
+import { STEPS } from '../../../js/games/nuggets/fold.js';
 
-/** @typedef {import('../../../js/fold/nuggets.js').NuggetsState} NuggetsState */
+/** @typedef {import('../../../js/games/nuggets/fold.js').NuggetsState} NuggetsState */
 
 /** Remembers where it was, so that it goes where it was not. */
 export class Explorer {

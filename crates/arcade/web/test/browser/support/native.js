@@ -4,9 +4,9 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { setInterval } from 'node:timers';
 
-import { begin, fold } from '../../../js/fold/nuggets.js';
-import { decode } from '../../../js/protocol/nuggets.js';
-import { join, move } from '../../../js/protocol/robots.js';
+import { begin, fold } from '../../../js/games/nuggets/fold.js';
+import { decode } from '../../../js/games/nuggets/protocol.js';
+import { join, move } from '../../../js/games/robots/protocol.js';
 import { Explorer } from './explorer.js';
 
 /** Retry interval of a client that receives nothing, in milliseconds. */

@@ -1,0 +1,57 @@
+// What to do with a hand of blackjack: by the best table, or by one that was learned here.
+
+import { value } from './fold.js';
+import { states } from './learner.js';
+
+/** @typedef {import('./protocol.js').Card} Card */
+/** @typedef {{ action: 'hit' | 'stand', hit: number | null, stand: number | null }} Advice What each action is worth, if it is known. */
+/** Advice for hands. @typedef {(hand: Card[], upcard: Card) => Advice | null} Adviser */
+/** @typedef {{ total: number, soft: boolean, upcard: number, hit: number | null, stand: number | null, best: 'hit' | 'stand' }} BestState */
+
+/** @param {number} total @param {boolean} soft @param {number} upcard */
+const key = (total, soft, upcard) => `${soft ? 'soft ' : ''}${total}/${upcard}`;
+
+/** @param {Card} upcard */
+const upcardValue = ({ rank }) => (rank === 1 ? 11 : Math.min(rank, 10));
+
+/**
+ * Advises by the best table.
+ * @param {{ states: BestState[] }} table As the hub tells it.
+ * @returns {Adviser}
+ */
+export function byBest({ states: known }) {
+  const all = new Map(known.map((state) => [key(state.total, state.soft, state.upcard), state]));
+  return (hand, upcard) => {
+    const { total, soft } = value(hand);
+    const state = all.get(key(total, soft, upcardValue(upcard)));
+    return state ? { action: state.best, hit: state.hit, stand: state.stand } : null;
+  };
+}
+
+/**
+ * Advises by a table that was learned.
+ * @param {string | null} text As the page of the learner keeps it.
+ * @returns {{ rounds: number, adviser: Adviser } | null} Null if there is none.
+ */
+export function byLearned(text) {
+  /** @type {{ space?: unknown, cells?: unknown, rounds?: unknown } | null} */
+  let kept;
+  try {
+    kept = JSON.parse(text ?? 'null');
+  } catch {
+    return null;
+  }
+  const { space, cells, rounds } = kept ?? {};
+  if ((space !== 'soft' && space !== 'coarse') || typeof cells !== 'string' || typeof rounds !== 'number') return null;
+  const order = states(space);
+  if (cells.length !== order.length) return null;
+  const all = new Map(order.map((state, at) => [key(state.total, state.soft, state.upcard), cells[at]]));
+  /** @type {Adviser} */
+  const adviser = (hand, upcard) => {
+    const { total, soft } = value(hand);
+    const cell = all.get(key(total, space === 'soft' && soft, upcardValue(upcard)));
+    if (cell === 'h' || cell === 's') return { action: cell === 'h' ? 'hit' : 'stand', hit: null, stand: null };
+    return null;
+  };
+  return { rounds, adviser };
+}

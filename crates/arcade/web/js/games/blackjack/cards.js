@@ -1,0 +1,38 @@
+// Cards as elements.
+
+import { element } from '../../lib/dom.js';
+import { SIGNS, isRed, shortRank } from './board.js';
+import { value } from './fold.js';
+import { RANKS } from './protocol.js';
+
+/** @typedef {import('./protocol.js').Card} Card */
+
+/** @param {Card | null} card Null for a card that lies face down. */
+export function cardElement(card) {
+  if (!card) return element('span', { class: 'card back', role: 'img', 'aria-label': 'a card face down' });
+  const sign = SIGNS[card.suit];
+  return element(
+    'span',
+    { class: isRed(card) ? 'card red' : 'card', role: 'img', 'aria-label': `${RANKS[card.rank - 1]} of ${card.suit}` },
+    element('span', { class: 'corner' }, shortRank(card), element('br'), sign),
+    element('span', { class: 'pip' }, sign),
+  );
+}
+
+/**
+ * A hand, whose cards from `known` on have just been dealt.
+ * @param {(Card | null)[]} hand
+ * @param {number} [known]
+ */
+export function handElement(hand, known = hand.length) {
+  const cards = hand.map(cardElement);
+  cards.slice(known).forEach((card) => card.classList.add('dealt'));
+  return element('div', { class: 'cards' }, ...cards);
+}
+
+/** @param {Card[]} hand */
+export function total(hand) {
+  if (hand.length === 0) return '';
+  const { total: points, soft } = value(hand);
+  return `${soft ? 'soft ' : ''}${points}`;
+}

@@ -1,0 +1,106 @@
+// Folds the messages of a blackjack dealer into what the page shows.
+
+/** @typedef {import('./protocol.js').BlackjackMessage} BlackjackMessage */
+/** @typedef {import('./protocol.js').Card} Card */
+/** @typedef {import('./protocol.js').Verdict} Verdict */
+
+/**
+ * @typedef {object} BlackjackState
+ * @property {Card[]} hand
+ * @property {Card | null} upcard The dealer's card that is shown. The hole card is never told.
+ * @property {boolean} asked Whether the dealer waits for a decision.
+ * @property {Verdict | null} verdict Of the round that has just ended.
+ * @property {string} counted The round that was counted last: its cards and its verdict.
+ * @property {Record<Verdict, number>} counts
+ * @property {number[]} bankroll Wins less losses after each round, for the curve.
+ * @property {boolean} over
+ */
+
+/** The most points of the curve that are kept; beyond it every other one is dropped. */
+const MAX_CURVE = 4096;
+
+/** @returns {BlackjackState} */
+export function begin() {
+  return {
+    hand: [],
+    upcard: null,
+    asked: false,
+    verdict: null,
+    counted: '',
+    counts: { win: 0, push: 0, loss: 0, bust: 0 },
+    bankroll: [0],
+    over: false,
+  };
+}
+
+/**
+ * What the dealer does not tell again to a page that is reloaded: the rounds before the last.
+ * @param {BlackjackState} state
+ */
+export const past = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
+
+/**
+ * A table with the rounds that were played before a reload.
+ * @param {string | null} text Of {@link past}.
+ * @returns {BlackjackState}
+ */
+export function goOn(text) {
+  const state = begin();
+  if (text !== null) Object.assign(state, JSON.parse(text));
+  return state;
+}
+
+/**
+ * Changes `state` by a message.
+ * @param {BlackjackState} state
+ * @param {BlackjackMessage} message
+ */
+export function fold(state, message) {
+  switch (message.kind) {
+    case 'begin':
+      Object.assign(state, { hand: [], upcard: null, asked: false, verdict: null });
+      break;
+    case 'card':
+      state.hand.push(message.card);
+      break;
+    case 'dealer':
+      state.upcard = message.card;
+      break;
+    case 'decision':
+      state.asked = true;
+      break;
+    case 'result': {
+      const { verdict } = message;
+      const reward = verdict === 'win' ? 1 : verdict === 'push' ? 0 : -1;
+      state.asked = false;
+      state.verdict = verdict;
+      // After a lost connection the dealer tells the last round again, with its result. A new round with the same cards in the same
+      // order follows once in 132,600 rounds.
+      const round = JSON.stringify([state.hand, state.upcard, verdict]);
+      if (round === state.counted) break;
+      state.counted = round;
+      state.counts[verdict] += 1;
+      state.bankroll.push(state.bankroll[state.bankroll.length - 1] + reward);
+      if (state.bankroll.length > MAX_CURVE) state.bankroll = state.bankroll.filter((_, index) => index % 2 === 0);
+      break;
+    }
+    case 'quit':
+      state.asked = false;
+      state.over = true;
+      break;
+  }
+}
+
+/**
+ * The value of a hand. It is soft if an ace counts 11.
+ * @param {Card[]} hand
+ * @returns {{ total: number, soft: boolean }}
+ */
+export function value(hand) {
+  const hard = hand.reduce((sum, { rank }) => sum + Math.min(rank, 10), 0);
+  const soft = hard <= 11 && hand.some(({ rank }) => rank === 1);
+  return { total: soft ? hard + 10 : hard, soft };
+}
+
+/** Wins less losses in words. @param {number} score */
+export const inWords = (score) => `${score > 0 ? '+' : ''}${score}`;

@@ -1,0 +1,250 @@
+// "Watch it learn": the chart of hit and stand that fills in, its worth beside the optimum, and what can be changed.
+
+import { make } from '../../lib/curve.js';
+import { announceLink, count, element, title } from '../../lib/dom.js';
+import { Link, socketAddress } from '../../lib/link.js';
+import { remember } from '../../lib/settings.js';
+import { cellInWords, scale, signed, states, upcardName } from './learner.js';
+
+/** @typedef {import('./learner.js').Report} Report */
+/** @typedef {import('./learner.js').Space} Space */
+
+/** The space for numbers on the left of the curve and below it, and that around it, in CSS pixels. */
+const [LEFT, BELOW, EDGE] = [64, 28, 16];
+/** Rounds a second; none is as fast as can be. */
+const PACES = /** @type {[string, string][]} */ ([
+  ['1', 'one a second'],
+  ['5', '5 a second'],
+  ['25', '25 a second'],
+  ['200', '200 a second'],
+  ['5000', '5,000 a second'],
+  ['', 'full speed'],
+]);
+const EXPLORATIONS = /** @type {[string, string][]} */ ([
+  ['confident', 'until it is confident'],
+  ['epsilon', 'now and then'],
+  ['random', 'always at random'],
+]);
+const CHANCES = /** @type {[string, string][]} */ ([
+  ['0.02', '2 %'],
+  ['0.1', '10 %'],
+  ['0.3', '30 %'],
+]);
+
+/**
+ * Shows the page until the returned function is called.
+ * @param {HTMLElement} main
+ */
+export function showPage(main) {
+  title('Watch it learn');
+  main.dataset.page = 'learn';
+  main.dataset.game = 'blackjack';
+  /** @type {Report | null} */
+  let report = null;
+  /** Whether to resume when the page is visible again. */
+  let resumes = false;
+  const chart = new Chart();
+  const facts = element('dl', { class: 'facts' });
+  const picture = make('svg', { role: 'img', class: 'worth' });
+  const resized = new ResizeObserver(() => report && drawWorth(picture, report));
+  resized.observe(picture);
+  const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
+  const problem = element('p', { class: 'error', role: 'alert' });
+  const begin = element('button', { type: 'button', class: 'primary large', click: () => start() }, 'Start');
+  const pause = element('button', { type: 'button', disabled: true, click: () => say({ do: report?.running ? 'pause' : 'resume' }) }, 'Pause');
+  const keep = element('button', { type: 'button', disabled: true }, 'Use at the blackjack table');
+  const pace = select('pace', 'Speed', PACES, '5');
+  const explore = select('explore', 'Explores', EXPLORATIONS, 'confident');
+  const chance = select('chance', 'How often', CHANCES, '0.1');
+  const space = select('space', 'Looks at', [['soft', 'total, soft, upcard'], ['coarse', 'total, upcard']], 'soft');
+  const seed = element('input', { id: 'seed', type: 'number', min: '0', max: '4294967295', step: '1', value: String(Math.floor(Math.random() * 1000)), inputmode: 'numeric' });
+  chance.label.hidden = true;
+  explore.select.addEventListener('change', () => {
+    chance.label.hidden = explore.select.value !== 'epsilon';
+  });
+  pace.select.addEventListener('change', () => sayPace());
+  keep.addEventListener('click', () => {
+    if (!report) return;
+    remember('learned table', JSON.stringify({ space: report.space, cells: report.cells.toLowerCase(), rounds: report.rounds }));
+    keep.textContent = 'Kept: switch Advice on at a table';
+  });
+  main.replaceChildren(
+    element('h1', {}, 'Watch it learn'),
+    element('p', { class: 'soft' }, 'A learner plays blackjack against the dealer and knows nothing but who won. The chart shows what it would do with each hand; the curve shows what that is worth, beside the best that can be.'),
+    problem,
+    element(
+      'div',
+      { class: 'learn' },
+      element('section', { class: 'panel', 'aria-label': 'Controls' }, element('div', { class: 'row' }, begin, pause), element('div', { class: 'fields' }, pace.label, explore.label, chance.label, space.label, element('label', { for: 'seed' }, 'Seed', seed)), facts, element('div', { class: 'row' }, keep)),
+      element('section', { class: 'panel', 'aria-label': 'What it is worth' }, element('h2', {}, 'Worth of a round'), picture),
+      element('section', { class: 'panel chart', 'aria-label': 'Hit or stand' }, element('h2', {}, 'Hit or stand'), element('p', { class: 'note' }, 'H hits, S stands; pale while only one of the two was tried. A dot marks what the best table does otherwise.'), chart.element),
+    ),
+    live,
+  );
+
+  const link = new Link(() => socketAddress('/learn/socket'), {
+    message: (data) => {
+      if (typeof data !== 'string') return;
+      const told = JSON.parse(data);
+      if (told.error) {
+        problem.textContent = told.error;
+        return;
+      }
+      problem.textContent = '';
+      const before = report;
+      report = /** @type {Report} */ (told);
+      show(report, before);
+    },
+    state: (state) => {
+      if (state.kind === 'open') announceLink('Connected', 'open');
+      else if (state.kind === 'waiting') announceLink('The connection is lost, and what was learned with it. Trying again.', 'lost');
+    },
+  });
+  const say = (/** @type {object} */ wish) => link.send(JSON.stringify(wish));
+  const sayPace = () => say({ do: 'pace', rounds: pace.select.value === '' ? null : Number(pace.select.value) });
+  const start = () => {
+    keep.textContent = 'Use at the blackjack table';
+    sayPace();
+    say({ do: 'start', explore: explore.select.value, chance: Number(chance.select.value), space: space.select.value, seed: Math.max(0, Math.floor(Number(seed.value) || 0)) });
+  };
+
+  /** @param {Report} now @param {Report | null} before */
+  const show = (now, before) => {
+    begin.textContent = now.rounds > 0 ? 'Restart' : 'Start';
+    pause.textContent = now.running ? 'Pause' : 'Resume';
+    pause.disabled = now.rounds === 0 && !now.running;
+    keep.disabled = now.rounds === 0;
+    chart.show(now);
+    const shown = [
+      ['Rounds', now.rounds.toLocaleString('en')],
+      ['Speed', now.running ? `${now.speed.toLocaleString('en')} a second` : 'paused'],
+      ['Worth now', signed(now.value, 4)],
+      ['The best', signed(now.optimum, 4)],
+      ['Still to gain', (now.optimum - now.value).toFixed(4)],
+      ['Differs from the best in', count(now.differs, 'hand')],
+    ];
+    facts.replaceChildren(...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+    drawWorth(picture, now);
+    // Spoken rarely: at each tenfold number of rounds.
+    const tens = (/** @type {number} */ rounds) => Math.floor(Math.log10(rounds + 1));
+    if (before && tens(now.rounds) > tens(before.rounds)) {
+      live.textContent = `${now.rounds} rounds: worth ${signed(now.value, 3)}, the best is ${signed(now.optimum, 3)}, ${count(now.differs, 'hand')} differ.`;
+    }
+  };
+
+  // What nobody looks at is not played.
+  const seen = () => {
+    if (document.hidden) {
+      resumes = report?.running ?? false;
+      if (resumes) say({ do: 'pause' });
+    } else if (resumes) {
+      resumes = false;
+      say({ do: 'resume' });
+    }
+  };
+  document.addEventListener('visibilitychange', seen);
+  return () => {
+    document.removeEventListener('visibilitychange', seen);
+    resized.disconnect();
+    link.close();
+      delete main.dataset.game;
+  };
+}
+
+/**
+ * @param {string} id
+ * @param {string} text
+ * @param {[string, string][]} choices
+ * @param {string} chosen
+ */
+function select(id, text, choices, chosen) {
+  const made = element('select', { id }, ...choices.map(([value, name]) => element('option', { value }, name)));
+  made.value = chosen;
+  return { select: made, label: element('label', { for: id }, text, made) };
+}
+
+/** The chart: a table for hard hands and one for soft ones. */
+class Chart {
+  constructor() {
+    this.element = element('div', { class: 'charts' });
+    /** @type {Space | null} */
+    this.space = null;
+    /** @type {HTMLTableCellElement[]} */
+    this.cells = [];
+    this.known = '';
+  }
+
+  /** @param {Space} space */
+  build(space) {
+    this.space = space;
+    this.known = '';
+    const all = states(space);
+    this.cells = all.map(() => element('td', {}));
+    const tables = [false, true]
+      .map((soft) => {
+        const totals = [...new Set(all.filter((state) => state.soft === soft).map(({ total }) => total))].reverse();
+        if (totals.length === 0) return null;
+        const head = element('tr', {}, element('th', { scope: 'col' }, 'Total'), ...Array.from({ length: 10 }, (_, at) => element('th', { scope: 'col' }, upcardName(at + 2))));
+        const rows = totals.map((total) =>
+          element(
+            'tr',
+            {},
+            element('th', { scope: 'row' }, String(total)),
+            ...all.flatMap((state, at) => (state.total === total && state.soft === soft ? [this.cells[at]] : [])),
+          ),
+        );
+        const name = space === 'coarse' ? 'All hands' : soft ? 'Soft hands: an ace counts 11' : 'Hard hands';
+        return element('table', {}, element('caption', {}, `${name}, against the dealer's card`), element('thead', {}, head), element('tbody', {}, ...rows));
+      })
+      .filter((table) => table !== null);
+    this.element.replaceChildren(...tables);
+  }
+
+  /** @param {Report} report */
+  show({ space, cells, best, means }) {
+    if (space !== this.space) this.build(space);
+    for (let at = 0; at < this.cells.length; at += 1) {
+      const cell = cells[at];
+      const made = this.cells[at];
+      made.title = cellInWords(cell, best[at], means[at]);
+      if (cell === this.known[at]) continue;
+      const decided = cell.toLowerCase();
+      made.textContent = cell === '.' ? '' : decided.toUpperCase();
+      made.dataset.cell = cell;
+      made.classList.toggle('differs', cell !== '.' && decided !== best[at]);
+      made.setAttribute('aria-label', made.title);
+    }
+    this.known = cells;
+  }
+}
+
+/**
+ * Draws the worth over the rounds, beside the optimum. One unit is one CSS pixel, so that the text is as large on a phone.
+ * @param {SVGElement} picture
+ * @param {Report} report
+ */
+function drawWorth(picture, { curve, optimum, value, rounds }) {
+  const { most, low, x, y } = scale(curve, optimum);
+  const [width, height] = [Math.max(200, picture.clientWidth), Math.max(150, picture.clientHeight)];
+  picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  const across = (/** @type {number} */ at) => LEFT + (width - LEFT - EDGE) * x(at);
+  const up = (/** @type {number} */ worth) => height - BELOW - (height - BELOW - EDGE) * y(worth);
+  const marks = [];
+  for (let ten = 1; ten <= most; ten *= 10) {
+    marks.push(make('line', { x1: across(ten), x2: across(ten), y1: EDGE, y2: height - BELOW, class: 'grid' }));
+    const text = ten < 1000 ? String(ten) : ten < 1e6 ? `${ten / 1000}k` : `${ten / 1e6}M`;
+    marks.push(make('text', { x: across(ten), y: height - 8, 'text-anchor': 'middle' }, text));
+  }
+  const worths = [low, (low + optimum) / 2];
+  for (const worth of worths) marks.push(make('text', { x: LEFT - 8, y: up(worth) + 5, 'text-anchor': 'end' }, signed(worth, 2)));
+  const points = [...curve, /** @type {[number, number]} */ ([rounds, value])].map(([at, worth]) => `${across(at).toFixed(1)},${up(worth).toFixed(1)}`);
+  picture.replaceChildren(
+    ...marks,
+    make('line', { x1: LEFT, x2: width - EDGE, y1: up(optimum), y2: up(optimum), class: 'optimum' }),
+    make('text', { x: LEFT - 8, y: up(optimum) + 5, 'text-anchor': 'end', class: 'best' }, signed(optimum, 3)),
+    make('polyline', { points: points.join(' '), class: 'value' }),
+    make('circle', { cx: across(rounds), cy: up(value), r: 5, class: 'now' }),
+    make('text', { x: LEFT - 12, y: height - 8, 'text-anchor': 'end' }, 'rounds'),
+  );
+  picture.setAttribute('aria-label', `After ${rounds} rounds a round is worth ${signed(value, 4)}; the best is ${signed(optimum, 4)}`);
+}

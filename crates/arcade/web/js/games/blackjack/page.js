@@ -1,0 +1,234 @@
+// A blackjack table on the page.
+
+import { ask, errorText } from '../../lib/api.js';
+import { curve } from '../../lib/curve.js';
+import { element, listenToKeys, toggle } from '../../lib/dom.js';
+import { recall } from '../../lib/settings.js';
+import { sound } from '../../lib/sound.js';
+import { byBest, byLearned } from './advice.js';
+import { handElement, total } from './cards.js';
+import { fold, goOn, inWords, past } from './fold.js';
+import { signed } from './learner.js';
+import { HIT, STAND, decode, join } from './protocol.js';
+import { parse } from './view.js';
+
+/** The best table never changes. @type {Promise<import('./advice.js').Adviser> | null} */
+let best = null;
+
+const VERDICTS = { win: 'You win', push: 'A draw', loss: 'The dealer wins', bust: 'Bust' };
+
+/** @type {import('../types.js').Help} */
+const HELP = [
+  ['h', 'hit: another card'],
+  ['s', 'stand: no more cards'],
+  ['tap', 'the buttons below the table'],
+  ['?', 'these keys'],
+];
+
+/**
+ * @param {import('../types.js').Stage} stage
+ * @returns {import('../types.js').Play}
+ */
+export function play({ board, below, controls, live, watching, playable, name, past: before, keep, send, seated, changed }) {
+  const state = goOn(before);
+  /** @type {import('./advice.js').Adviser | null} */
+  let adviser = null;
+  let problem = '';
+  /** Cards of the own hand that are shown already. */
+  let known = 0;
+  /** @type {import('../types.js').Room | null} */
+  let room = null;
+  const felt = element('div', { class: 'felt' });
+  board.append(felt);
+  const line = element('p', { class: 'status', role: 'status' });
+  const tally = element('p', { class: 'soft' });
+  const worth = element('p', { class: 'worths', role: 'status', hidden: true });
+  const bankroll = element('div', { class: 'bankroll' });
+  below.append(element('div', { class: 'line' }, line), worth, tally);
+  /** @param {string} answer */
+  const decide = (answer) => {
+    if (!state.asked) return;
+    state.asked = false;
+    send(answer);
+    show();
+  };
+  const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, 'Hit ', element('kbd', {}, 'h'));
+  const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, 'Stand ', element('kbd', {}, 's'));
+  const learned = byLearned(recall('learned table'));
+  const source = element('select', { 'aria-label': 'Whose advice' }, element('option', { value: 'best' }, 'of the best table'));
+  if (learned) source.append(element('option', { value: 'learned' }, `of the table learned in ${learned.rounds.toLocaleString('en')} rounds`));
+  let advises = false;
+  const choose = async () => {
+    problem = '';
+    adviser = null;
+    if (advises && source.value === 'learned') adviser = learned?.adviser ?? null;
+    else if (advises) {
+      best ??= ask('/api/blackjack/table').then(byBest);
+      try {
+        const told = await best;
+        // It may have been switched off meanwhile.
+        if (advises && source.value === 'best') adviser = told;
+      } catch (error) {
+        best = null;
+        problem = errorText(error);
+      }
+    }
+    source.hidden = !advises || !learned;
+    show();
+  };
+  const advice = toggle('Advice', (on) => {
+    advises = on;
+    choose();
+  });
+  source.hidden = true;
+  source.addEventListener('change', choose);
+  if (playable) controls.append(hit, stand, advice, source, bankroll);
+  const stopKeys = listenToKeys((event) => {
+    const answer = event.key === 'h' ? HIT : event.key === 's' ? STAND : null;
+    if (!playable || answer === null) return false;
+    decide(answer);
+    return true;
+  });
+
+  const show = () => {
+    hit.disabled = stand.disabled = !state.asked;
+    const { win, push, loss, bust } = state.counts;
+    const said = state.over
+      ? 'The table is over.'
+      : state.verdict
+        ? `${VERDICTS[state.verdict]}.`
+        : state.asked
+          ? 'Hit or stand?'
+          : state.hand.length === 0
+            ? waits()
+            : 'The others play.';
+    line.textContent = said;
+    showAdvice();
+    if (state.bankroll.length > 2) bankroll.replaceChildren(curve(state.bankroll, 'Bankroll'));
+    const [played, rounds] = [win + push + loss + bust, room?.options?.['rounds']];
+    tally.textContent = `${typeof rounds === 'number' ? `${played} of ${rounds} rounds. ` : ''}Won ${win}, drawn ${push}, lost ${loss + bust}. Bankroll ${state.bankroll[state.bankroll.length - 1]}.`;
+    // The dealer tells nobody of the hands of others.
+    const neighbours = others().map((other) =>
+      element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, 'plays too')),
+    );
+    const middle = Math.ceil(neighbours.length / 2);
+    felt.replaceChildren(
+      element(
+        'section',
+        { class: 'dealer', 'aria-label': 'Dealer' },
+        element('h2', {}, 'Dealer'),
+        handElement(state.upcard ? [null, state.upcard] : []),
+        element('p', { class: 'house' }, 'The dealer stands on 17 and above'),
+      ),
+      element(
+        'div',
+        { class: 'places' },
+        ...neighbours.slice(0, middle),
+        element(
+          'div',
+          { class: 'place own', role: 'group', 'aria-label': `${name}'s hand` },
+          element('h2', {}, `${name} `, element('span', { class: 'total' }, total(state.hand))),
+          handElement(state.hand, known),
+          element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? VERDICTS[state.verdict] : ' '),
+        ),
+        ...neighbours.slice(middle),
+      ),
+    );
+    known = state.hand.length;
+  };
+  const showAdvice = () => {
+    const told = adviser && state.asked && state.upcard ? adviser(state.hand, state.upcard) : null;
+    worth.hidden = !advises;
+    hit.classList.toggle('advised', told?.action === 'hit');
+    stand.classList.toggle('advised', told?.action === 'stand');
+    const silent = state.asked && adviser ? 'It has never met this hand.' : 'Advice comes when it is your turn.';
+    if (!told) return worth.replaceChildren(problem || silent);
+    const mean = (/** @type {string} */ name, /** @type {number | null} */ number) => (number === null ? [] : [element('span', {}, `${name} is worth ${signed(number, 3)}`)]);
+    return worth.replaceChildren(element('strong', {}, told.action === 'hit' ? 'Hit' : 'Stand'), ...mean('hit', told.hit), ...mean('stand', told.stand));
+  };
+  const waits = () => (room && room.phase === 'lobby' ? `Waiting for players: ${room.taken} of ${room.seats}.` : 'Waiting for the cards.');
+  /** The names of the others; one of the same name as oneself is left out once. */
+  const others = () => {
+    const names = (room?.players ?? []).map((player) => player.name);
+    const own = names.indexOf(name);
+    return names.filter((_, index) => index !== own);
+  };
+
+  /** @param {string} text */
+  const showView = (text) => {
+    const tables = parse(text);
+    if (!tables) return;
+    line.textContent = tables.length ? '' : 'No table plays now.';
+    felt.replaceChildren(
+      ...tables.flatMap(({ number, played, rounds, upcard, revealed, seats }) => [
+        element(
+          'section',
+          { class: 'dealer', 'aria-label': `Dealer of table ${number}` },
+          element('h2', {}, `Dealer ${revealed ? total(revealed) : ''}`),
+          handElement(upcard ? [null, upcard] : (revealed ?? [])),
+          element('p', { class: 'house' }, `Round ${played} of ${rounds}`),
+        ),
+        element(
+          'div',
+          { class: 'places' },
+          ...seats.map((seat) =>
+            seat
+              ? element(
+                  'div',
+                  { class: 'place', role: 'group', 'aria-label': seat.name },
+                  element('h2', {}, `${seat.name} `, element('span', { class: 'total' }, total(seat.hand))),
+                  handElement(seat.hand),
+                  element('p', { class: 'verdict' }, seat.stage),
+                )
+              : element('div', { class: 'place free', role: 'group', 'aria-label': 'A free seat' }, element('h2', {}, 'A free seat')),
+          ),
+        ),
+      ]),
+    );
+  };
+
+  show();
+  return {
+    help: HELP,
+    open: () => {
+      if (playable) send(join(name));
+    },
+    message: (data) => {
+      if (typeof data !== 'string') return;
+      if (watching) {
+        showView(data);
+        return;
+      }
+      const message = decode(data);
+      if (!message) return;
+      if (message.kind === 'begin') known = 0;
+      const { counted } = state;
+      fold(state, message);
+      // After a lost connection the last result is told again, which may be old.
+      const news = message.kind === 'result' && state.counted !== counted;
+      if (message.kind === 'card') sound('card');
+      if (message.kind === 'result' && news) {
+        keep(past(state));
+        live.textContent = `${VERDICTS[message.verdict]}.`;
+        sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
+      }
+      if (message.kind === 'decision') {
+        live.textContent = `You have ${total(state.hand)}. Hit or stand?`;
+      }
+      show();
+      if (news) changed();
+    },
+    room: (now) => {
+      room = now;
+      const own = now.players.find((player) => player.name === name);
+      if (playable && own) seated(own.seat);
+      if (!watching) show();
+    },
+    seat: (seat) => {
+      const mine = playable && room?.players.find((player) => player.name === name)?.seat === seat;
+      const bankroll = state.bankroll[state.bankroll.length - 1];
+      return { colour: null, value: mine ? inWords(bankroll) : '' };
+    },
+    stop: stopKeys,
+  };
+}

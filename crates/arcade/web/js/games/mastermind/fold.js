@@ -1,0 +1,150 @@
+// Folds the messages of a mastermind server into what the page shows.
+
+/**
+ * @typedef {import('./protocol.js').MastermindMessage} MastermindMessage
+ * @typedef {import('./protocol.js').Mode} Mode
+ * @typedef {import('./protocol.js').Rules} Rules
+ * @typedef {import('./protocol.js').Line} Line
+ * @typedef {import('./protocol.js').Advice} Advice
+ * @typedef {import('./protocol.js').Lifeline} Lifeline
+ * @typedef {import('./protocol.js').Over} Over
+ */
+
+/**
+ * A game at a seat, as it may be seen.
+ * @typedef {{ number: number, rules: Rules, lines: Line[], over: Over | null }} Board
+ * @typedef {{ turn: number, lifelines: [Lifeline, Lifeline], hints: number }} Turn
+ * @typedef {object} MastermindState
+ * @property {{ mode: Mode, rules: Rules, players: number | null, date: string | null } | null} room
+ * @property {number | null} seat One's own.
+ * @property {Map<number, { name: string, board: Board | null }>} places By seat.
+ * @property {number | null} missing Players that a race waits for.
+ * @property {Turn | null} turn One's own next turn.
+ * @property {Advice | null} advice
+ * @property {string[]} possible All codes that are possible, if they are few.
+ * @property {string | null} refused Why the last wish was refused.
+ * @property {string | null} farewell
+ */
+
+/** @returns {MastermindState} */
+export function begin() {
+  return { room: null, seat: null, places: new Map(), missing: null, turn: null, advice: null, possible: [], refused: null, farewell: null };
+}
+
+/**
+ * Changes `state` by a message.
+ * @param {MastermindState} state
+ * @param {MastermindMessage} message
+ */
+export function fold(state, message) {
+  switch (message.kind) {
+    case 'room': {
+      // A snapshot follows.
+      const { mode, rules, players, date } = message;
+      Object.assign(state, begin(), { room: { mode, rules, players, date } });
+      break;
+    }
+    case 'ok':
+      state.seat = message.seat;
+      break;
+    case 'seat':
+      state.places.set(message.seat, { name: message.name, board: null });
+      break;
+    case 'left':
+      state.places.delete(message.seat);
+      break;
+    case 'wait':
+      state.missing = message.missing;
+      break;
+    case 'game': {
+      const place = state.places.get(message.seat);
+      state.missing = null;
+      if (place) place.board = { number: message.number, rules: message.rules, lines: [], over: null };
+      if (state.seat === message.seat) forgetTurn(state);
+      break;
+    }
+    case 'line': {
+      const board = state.places.get(message.seat)?.board;
+      if (board) put(board, message.line);
+      break;
+    }
+    case 'turn':
+      forgetTurn(state);
+      state.turn = { turn: message.turn, lifelines: message.lifelines, hints: message.hints };
+      break;
+    case 'hint':
+      state.advice = message.advice;
+      state.possible = [];
+      break;
+    case 'possible':
+      state.possible = message.codes;
+      break;
+    case 'over': {
+      const board = state.places.get(message.seat)?.board;
+      if (board) board.over = message.over;
+      if (state.seat === message.seat) forgetTurn(state);
+      break;
+    }
+    case 'no':
+      state.refused = message.text;
+      break;
+    case 'bye':
+      state.farewell = message.text;
+      break;
+  }
+}
+
+/** @param {MastermindState} state */
+function forgetTurn(state) {
+  Object.assign(state, { turn: null, advice: null, possible: [], refused: null });
+}
+
+/**
+ * Adds a line in the order of turns. A line of the same turn is replaced, since what was hidden may be shown later.
+ * @param {Board} board
+ * @param {Line} line
+ */
+function put(board, line) {
+  if (line.kind === 'row' && line.guess.length !== board.rules.length) return;
+  const at = board.lines.findIndex(({ turn }) => turn >= line.turn);
+  if (at < 0) board.lines.push(line);
+  else board.lines.splice(at, board.lines[at].turn === line.turn ? 1 : 0, line);
+}
+
+/**
+ * The game at one's own seat.
+ * @param {MastermindState} state
+ */
+export const ownBoard = (state) => (state.seat === null ? null : (state.places.get(state.seat)?.board ?? null));
+
+/** Turns that a lifeline takes. @param {1 | 2} lifeline */
+export const price = (lifeline) => lifeline;
+
+/**
+ * What is known of the code by lifelines: a digit or a star for each place.
+ * @param {Board} board
+ */
+export function knownCode({ rules, lines }) {
+  const known = Array.from({ length: rules.length }, () => '*');
+  for (const line of lines) if (line.kind === 'lifeline' && line.place !== null && line.peg !== null) known[line.place - 1] = line.peg;
+  return known.join('');
+}
+
+/**
+ * A result to paste, which shows neither a guess nor the code. The terminal's program writes the same.
+ * @param {Board} board
+ * @param {string | null} date Of the puzzle of a day.
+ * @param {boolean} again Whether the player had seen the puzzle before.
+ */
+export function share({ rules, lines, over }, date, again) {
+  if (!over) return null;
+  const hints = over.hints === 0 ? '' : over.hints === 1 ? ', with a hint' : `, with ${over.hints} hints`;
+  const result = over.how === 'won' ? over.turns : 'X';
+  const head = `Mastermind${date ? ` ${date}` : ''}, ${rules.length} pegs, 8 colours, ${rules.repeats ? 'with repeats' : 'no repeats'}: ${result}/10${hints}`;
+  const rows = lines.map((line) => {
+    if (line.kind === 'lifeline') return `lifeline#${line.lifeline} (${line.lifeline} ${line.lifeline === 1 ? 'turn' : 'turns'})`;
+    const { red, white } = line;
+    return '●'.repeat(red) + '○'.repeat(white) + '·'.repeat(rules.length - red - white);
+  });
+  return [head + (again ? ', played again' : ''), ...rows].join('\n');
+}

@@ -1,0 +1,76 @@
+// Pegs, answers and rows of mastermind as elements.
+
+import { element } from '../../lib/dom.js';
+import { TURNS } from './protocol.js';
+
+/** @typedef {import('./fold.js').Board} Board */
+/** @typedef {import('./protocol.js').Line} Line */
+
+/** What the colours are called, from 1 on. */
+export const NAMES = ['white', 'black', 'red', 'yellow', 'blue', 'green', 'purple', 'orange'];
+/**
+ * A peg: its digit is always on it, so that colour is never the only cue.
+ * @param {string} digit A star for one that is not known.
+ */
+export const peg = (digit) =>
+  element('span', { class: 'peg', 'data-peg': digit, 'aria-hidden': 'true' }, digit === '*' ? '?' : digit);
+
+/** @param {string} code */
+export const inWords = (code) => (code.startsWith('*') ? 'a guess that is not shown' : [...code].join(' '));
+
+/**
+ * An answer: filled for each peg in its place, a ring for each further colour, and both as numbers.
+ * @param {{ red: number, white: number }} answer
+ * @param {number} length
+ */
+export function answerElement({ red, white }, length) {
+  const marks = [...'●'.repeat(red), ...'○'.repeat(white), ...'·'.repeat(length - red - white)];
+  return element(
+    'span',
+    { class: 'answer' },
+    element('span', { class: 'marks', 'aria-hidden': 'true' }, ...marks.map((mark) => element('span', { 'data-mark': mark }, mark))),
+    element('span', { class: 'count', 'aria-hidden': 'true' }, element('b', { class: 'red' }, String(red)), element('b', { class: 'white' }, String(white))),
+  );
+}
+
+/** @param {Line} line */
+export function lineInWords(line) {
+  if (line.kind === 'row') return `row ${line.turn}: ${inWords(line.guess)}, ${line.red} red, ${line.white} white`;
+  if (line.peg === null) return `row ${line.turn}: lifeline ${line.lifeline}`;
+  return line.place === null
+    ? `row ${line.turn}: a lifeline says that the code has a ${line.peg}`
+    : `row ${line.turn}: a lifeline says that place ${line.place} is ${line.peg}`;
+}
+
+/**
+ * The rows of a game. The row that is being made is `now`, if the game is running and is the viewer's own.
+ * @param {Board} board
+ * @param {HTMLElement | null} now
+ */
+export function rowElements({ rules: { length }, lines, over }, now) {
+  /** @type {HTMLElement[]} */
+  const rows = [];
+  /** @param {string} state @param {string} label @param {...Node} parts */
+  const row = (state, label, ...parts) => {
+    const turn = element('span', { class: 'turn', 'aria-hidden': 'true' }, String(rows.length + 1));
+    const spoken = label ? [element('span', { class: 'hidden' }, label)] : [];
+    rows.push(element('li', { class: 'pegrow', 'data-state': state }, turn, ...spoken, ...parts));
+  };
+  const holes = (/** @type {string} */ code) => element('span', { class: 'holes' }, ...[...code].map(peg));
+  for (const line of lines) {
+    if (line.kind === 'row') {
+      row('past', lineInWords(line), holes(line.guess), answerElement(line, length));
+    } else {
+      const code = line.place === null ? (line.peg ?? '*') : '*'.repeat(length);
+      const shown = line.place !== null && line.peg !== null ? [...code].map((star, at) => (at + 1 === line.place ? line.peg : star)).join('') : code;
+      row('lifeline', lineInWords(line), element('span', { class: 'told' }, 'Lifeline'), holes(shown));
+      if (line.lifeline === 2) row('lifeline', '', element('span', { class: 'told wide' }, 'taken by the lifeline'));
+    }
+  }
+  if (!over && rows.length < TURNS) {
+    if (now) row('now', '', now);
+    else row('later', '', holes('*'.repeat(length)));
+  }
+  while (rows.length < TURNS) row('later', '', element('span', { class: 'holes' }, ...Array.from({ length }, () => element('span', { class: 'hole' }))));
+  return rows;
+}

@@ -1,0 +1,221 @@
+// Folds the messages of a nuggets server into what the page shows.
+
+import { table } from './protocol.js';
+import { visible } from './sight.js';
+
+/** @typedef {import('./protocol.js').NuggetsMessage} NuggetsMessage */
+/** @typedef {import('./protocol.js').NuggetsRow} NuggetsRow */
+/** @typedef {{ row: number, column: number }} Place */
+
+/**
+ * @typedef {object} NuggetsState
+ * @property {string | null} letter One's own letter; null for a spectator, and before the server has given one.
+ * @property {number} rows
+ * @property {number} columns
+ * @property {string[]} display The last display, row by row.
+ * @property {string[][]} terrain The map as far as it is known, below gold and players; a blank is unknown.
+ * @property {Uint8Array | null} seen 1 for each cell that is in sight now, row by row; null for a spectator, who sees everything.
+ * @property {Place | null} place Where oneself stands.
+ * @property {Map<string, Place>} players Where the other players stand that are in sight.
+ * @property {number | null} purse
+ * @property {number | null} remaining Nuggets that nobody has.
+ * @property {{ collected: number, serial: number }} gold The last nuggets that oneself has collected, and how often that was.
+ * @property {{ text: string, serial: number }} note The last message from the server in words, and how many there were.
+ * @property {number} displays How many displays have come.
+ * @property {boolean} over Whether the server has said that it is over.
+ * @property {string} farewell What it said then.
+ * @property {NuggetsRow[] | null} table The final table.
+ */
+
+/** @returns {NuggetsState} */
+export function begin() {
+  return {
+    letter: null,
+    rows: 0,
+    columns: 0,
+    display: [],
+    terrain: [],
+    seen: null,
+    place: null,
+    players: new Map(),
+    purse: null,
+    remaining: null,
+    gold: { collected: 0, serial: 0 },
+    note: { text: '', serial: 0 },
+    displays: 0,
+    over: false,
+    farewell: '',
+    table: null,
+  };
+}
+
+/**
+ * Changes `state` by a message. A display that does not fit the grid is ignored.
+ * @param {NuggetsState} state
+ * @param {NuggetsMessage} message
+ */
+export function fold(state, message) {
+  switch (message.kind) {
+    case 'ok':
+      state.letter = message.letter;
+      break;
+    case 'grid':
+      state.rows = message.rows;
+      state.columns = message.columns;
+      state.display = [];
+      state.terrain = Array.from({ length: message.rows }, () => Array(message.columns).fill(' '));
+      break;
+    case 'gold':
+      state.purse = message.purse;
+      state.remaining = message.remaining;
+      if (message.collected > 0) state.gold = { collected: message.collected, serial: state.gold.serial + 1 };
+      break;
+    case 'display':
+      show(state, message.rows);
+      break;
+    case 'error':
+      state.note = { text: message.text, serial: state.note.serial + 1 };
+      break;
+    case 'quit':
+      state.over = true;
+      state.farewell = message.text;
+      state.table = table(message.text);
+      break;
+  }
+}
+
+/**
+ * @param {NuggetsState} state
+ * @param {string[]} display
+ */
+function show(state, display) {
+  const fits = display.length === state.rows && display.every((row) => row.length === state.columns);
+  if (!fits) return;
+  state.display = display;
+  state.displays += 1;
+  state.players = new Map();
+  const { terrain } = state;
+  /** @type {Place | null} */
+  let place = null;
+  for (const [row, text] of display.entries()) {
+    const known = terrain[row];
+    for (let column = 0; column < text.length; column += 1) {
+      const shown = text[column];
+      known[column] = below(known[column], shown);
+      if (shown === '@') place = { row, column };
+      else if (shown >= 'A' && shown <= 'Z') state.players.set(shown, { row, column });
+    }
+  }
+  state.place = place;
+  state.seen = place && visible(state.rows, state.columns, (r, c) => terrain[r][c] === '.', place.row, place.column);
+}
+
+/**
+ * The map character below what a display shows.
+ * @param {string} known What stood there before.
+ * @param {string} shown
+ */
+function below(known, shown) {
+  // Gold lies in rooms only.
+  if (shown === '*') return '.';
+  // Somebody where nothing was known: most players stand in a room.
+  if (shown === '@' || (shown >= 'A' && shown <= 'Z')) return known === '.' || known === '#' ? known : '.';
+  // A blank is rock, or was never seen; some servers take back what they have shown.
+  return shown === ' ' ? known : shown;
+}
+
+/**
+ * Whether a cell is in sight now. Gold and players are shown only where they are seen.
+ * @param {NuggetsState} state
+ * @param {number} row
+ * @param {number} column
+ */
+export function isInSight(state, row, column) {
+  const shown = state.display[row][column];
+  if (shown === '*' || shown === '@' || (shown >= 'A' && shown <= 'Z')) return true;
+  return state.seen === null || state.seen[row * state.columns + column] === 1;
+}
+
+/**
+ * The status line of the terminal client.
+ * @param {NuggetsState} state
+ */
+export function status(state) {
+  if (state.remaining === null) return 'Waiting for the server.';
+  return state.letter === null
+    ? `Spectator: ${state.remaining} nuggets unclaimed.`
+    : `Player ${state.letter} has ${state.purse} nuggets (${state.remaining} nuggets unclaimed).`;
+}
+
+/**
+ * The keys that lead to a place that was seen, over cells that are known, on a way with as few steps as possible.
+ * @param {NuggetsState} state
+ * @param {Place} goal
+ * @returns {string} One letter for each step; empty if there is no known way.
+ */
+export function way(state, goal) {
+  if (!state.place || !isWalkable(state, goal.row, goal.column)) return '';
+  const { rows, columns, place } = state;
+  const index = (/** @type {Place} */ { row, column }) => row * columns + column;
+  /** @type {(string | undefined)[]} */
+  const keys = Array(rows * columns);
+  const queue = [place];
+  keys[index(place)] = '';
+  for (const from of queue) {
+    if (from.row === goal.row && from.column === goal.column) break;
+    for (const [key, down, right] of STEPS) {
+      const to = { row: from.row + down, column: from.column + right };
+      if (isWalkable(state, to.row, to.column) && keys[index(to)] === undefined) {
+        keys[index(to)] = key;
+        queue.push(to);
+      }
+    }
+  }
+  let at = goal;
+  let path = '';
+  while (index(at) !== index(place)) {
+    const key = keys[index(at)];
+    const step = STEPS.find(([name]) => name === key);
+    if (!step) return '';
+    path = step[0] + path;
+    at = { row: at.row - step[1], column: at.column - step[2] };
+  }
+  return path;
+}
+
+/** Steps: the key, rows down, columns to the right. Straight ones first, so that ways look natural. */
+export const STEPS = /** @type {const} */ ([
+  ['h', 0, -1],
+  ['l', 0, 1],
+  ['k', -1, 0],
+  ['j', 1, 0],
+  ['y', -1, -1],
+  ['u', -1, 1],
+  ['b', 1, -1],
+  ['n', 1, 1],
+]);
+
+/**
+ * @param {NuggetsState} state
+ * @param {number} row
+ * @param {number} column
+ */
+function isWalkable(state, row, column) {
+  const known = state.terrain[row]?.[column];
+  return known === '.' || known === '#';
+}
+
+/**
+ * The final table from best to worst; equal purses share a rank.
+ * @param {NuggetsRow[]} rows
+ * @returns {{ rank: number, name: string, seat: string, score: number }[]}
+ */
+export function ranking(rows) {
+  const sorted = [...rows].sort((one, other) => other.purse - one.purse);
+  return sorted.map(({ letter, purse, name }) => ({
+    rank: sorted.findIndex((row) => row.purse === purse) + 1,
+    name,
+    seat: letter,
+    score: purse,
+  }));
+}

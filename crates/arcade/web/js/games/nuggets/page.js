@@ -1,0 +1,261 @@
+// A nuggets room on the page.
+
+import { Surface, glideAt } from '../../lib/canvas.js';
+import { count, element, listenToKeys, toggle } from '../../lib/dom.js';
+import { isStill, recall, remember } from '../../lib/settings.js';
+import { sound } from '../../lib/sound.js';
+import { Ground, cellAt, colourOf, draw, layout } from './board.js';
+import { begin, fold, ranking, status, way } from './fold.js';
+import { MOVES, decode, key, play as playMessage } from './protocol.js';
+import { touch } from './touch.js';
+
+/** Keys of the keyboard that are not letters. */
+const KEYS = /** @type {Record<string, string>} */ ({
+  ArrowLeft: 'h',
+  ArrowRight: 'l',
+  ArrowUp: 'k',
+  ArrowDown: 'j',
+  Home: 'y',
+  PageUp: 'u',
+  End: 'b',
+  PageDown: 'n',
+});
+/** Keys of the number pad while it gives digits. */
+const PAD = /** @type {Record<string, string>} */ ({
+  Numpad1: 'b', Numpad2: 'j', Numpad3: 'n', Numpad4: 'h', Numpad6: 'l', Numpad7: 'y', Numpad8: 'k', Numpad9: 'u',
+});
+/** Milliseconds between two keys of a walk, and after which a walk that does not move is given up. */
+const WALK = 60;
+const STUCK = 2000;
+const ZOOMS = [1, 1.35, 1.8, 2.4];
+/** The part of the window that the map may take. */
+const HEIGHT = 0.68;
+
+/** @type {import('../types.js').Help} */
+const HELP = [
+  ['← ↑ ↓ → h j k l', 'a step'],
+  ['y u b n', 'a step aslant'],
+  ['Shift + key', 'run until something is in the way'],
+  ['swipe', 'a step; hold on to run'],
+  ['tap', 'walk to a place that was seen'],
+  ['m', 'the whole map, and back'],
+  ['+ −', 'closer, farther'],
+  ['?', 'these keys'],
+];
+
+/**
+ * @param {import('../types.js').Stage} stage
+ * @returns {import('../types.js').Play}
+ */
+export function play({ board, below, controls, live, playable, name, send, seated, changed }) {
+  let state = begin();
+  let whole = false;
+  let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
+  let spoken = { gold: 0, note: 0 };
+  /** The display that is there as text. @type {string[] | null} */
+  let written = null;
+  /** @type {{ goal: { row: number, column: number }, from: string, since: number, timer: ReturnType<typeof setInterval> } | null} */
+  let walk = null;
+  /** @type {Map<string, import('../../lib/canvas.js').Glide>} */
+  const glides = new Map();
+  const ground = new Ground();
+  const line = element('p', { class: 'status', role: 'status' });
+  const purse = element('p', { class: 'purse', 'aria-hidden': 'true' });
+  const text = element('pre', { class: 'hidden', 'aria-label': 'The map as text', role: 'group' });
+  let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
+  const surface = new Surface(board, 'The map, drawn', (context, width, _, now) => {
+    const own = glides.get('@');
+    const focus = state.place && own ? glided(own, now) : state.place;
+    const ratio = context.getTransform().a;
+    place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus, ratio });
+    surface.setHeight(place.height);
+    return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null });
+  });
+  below.append(element('div', { class: 'line' }, line, purse), text);
+
+  const stand = () => {
+    if (walk) clearInterval(walk.timer);
+    walk = null;
+  };
+  /** @param {string} pressed */
+  const press = (pressed) => {
+    stand();
+    send(key(pressed));
+  };
+  const mapToggle = toggle('Whole map (m)', (on) => {
+    whole = on;
+    surface.change();
+  });
+  /** @param {number} by */
+  const nearer = (by) => {
+    zoom = Math.min(ZOOMS.length - 1, Math.max(0, zoom + by));
+    remember('zoom', String(zoom));
+    surface.change();
+  };
+  const stopKeys = listenToKeys((event) => {
+    if (event.key === 'm') mapToggle.click();
+    else if (event.key === '+' || event.key === '=') nearer(1);
+    else if (event.key === '-') nearer(-1);
+    else {
+      const letter = event.key.length === 1 && MOVES.includes(event.key.toLowerCase()) ? event.key : null;
+      const moved = KEYS[event.key] ?? PAD[event.code] ?? letter;
+      if (moved === null || !playable) return false;
+      press(event.shiftKey ? moved.toUpperCase() : moved);
+    }
+    return true;
+  });
+
+  /** Sends the next key of a walk once the last one has had its effect. */
+  const stride = () => {
+    if (!walk || !state.place) return;
+    const here = `${state.place.row},${state.place.column}`;
+    if (here === walk.from) {
+      if (performance.now() - walk.since > STUCK) stand();
+      return;
+    }
+    const [next] = way(state, walk.goal);
+    if (next === undefined) {
+      stand();
+      surface.change();
+      return;
+    }
+    walk.from = here;
+    walk.since = performance.now();
+    send(key(next));
+  };
+  if (playable) {
+    touch(surface.canvas, {
+      step: press,
+      run: (direction) => press(direction.toUpperCase()),
+      tap: (x, y) => {
+        stand();
+        const goal = cellAt(place, x, y);
+        if (!way(state, goal)) return;
+        walk = { goal, from: '', since: 0, timer: setInterval(stride, WALK) };
+        stride();
+        surface.change();
+      },
+    });
+  }
+  controls.append(
+    mapToggle,
+    element('button', { type: 'button', 'aria-label': 'Farther', click: () => nearer(-1) }, '−'),
+    element('button', { type: 'button', 'aria-label': 'Closer', click: () => nearer(1) }, '+'),
+  );
+
+  const speak = () => {
+    if (state.gold.serial !== spoken.gold) {
+      live.textContent = count(state.gold.collected, 'nugget');
+      purse.textContent = `+${state.gold.collected}`;
+      // Started anew each time.
+      purse.classList.remove('ticks');
+      void purse.offsetWidth;
+      purse.classList.add('ticks');
+      sound('gold');
+    } else if (state.note.serial !== spoken.note) {
+      live.textContent = state.note.text;
+    }
+    spoken = { gold: state.gold.serial, note: state.note.serial };
+  };
+
+  /**
+   * Has everybody who made a step glide there, and says who changed places with oneself.
+   * @param {Map<string, import('./fold.js').Place>} before
+   */
+  const move = (before) => {
+    const now = performance.now();
+    const after = places(state);
+    const [was, is] = [before.get('@'), after.get('@')];
+    glides.clear();
+    for (const [who, to] of isStill() ? [] : after) {
+      const from = before.get(who);
+      const far = from ? Math.max(Math.abs(from.row - to.row), Math.abs(from.column - to.column)) : 0;
+      // Two cells, since displays of a run may be left out.
+      if (from && far > 0 && far <= 2) {
+        glides.set(who, { fromX: from.column, fromY: from.row, toX: to.column, toY: to.row, since: now });
+      }
+    }
+    if (!was || !is || (was.row === is.row && was.column === is.column)) return;
+    for (const [who, to] of after) {
+      const from = before.get(who);
+      if (who !== '@' && from?.row === is.row && from.column === is.column && to.row === was.row && to.column === was.column) {
+        live.textContent = `Swapped with ${who}`;
+        sound('swap');
+      }
+    }
+  };
+
+  const show = () => {
+    line.textContent = state.over ? (state.table ? 'The game is over.' : state.farewell) : status(state);
+    // First the picture: it answers a key.
+    surface.show();
+    if (written !== state.display) text.textContent = state.display.join('\n');
+    written = state.display;
+  };
+  show();
+
+  return {
+    help: HELP,
+    open: () => {
+      if (playable) send(playMessage(name));
+    },
+    message: (data) => {
+      const message = typeof data === 'string' ? decode(data) : null;
+      if (!message) return;
+      if (message.kind === 'grid' || (message.kind === 'ok' && message.letter !== state.letter)) {
+        const { letter } = state;
+        state = Object.assign(begin(), { letter });
+        ground.serial = -1;
+        ground.columns = 0;
+        glides.clear();
+        spoken = { gold: 0, note: 0 };
+      }
+      const before = message.kind === 'display' ? places(state) : null;
+      fold(state, message);
+      if (before) move(before);
+      if (message.kind === 'ok') seated(message.letter);
+      if (message.kind === 'gold' || message.kind === 'quit') changed();
+      if (message.kind === 'quit') {
+        stand();
+        const winner = ranking(state.table ?? [])[0];
+        live.textContent = winner ? `The game is over. ${winner.name} is first with ${count(winner.score, 'nugget')}.` : state.farewell;
+        sound(winner?.seat === state.letter ? 'win' : 'loss');
+      }
+      speak();
+      show();
+      if (walk) stride();
+    },
+    room: () => {},
+    seat: (letter) => ({
+      colour: colourOf(letter),
+      value: letter === state.letter && state.purse !== null ? count(state.purse, 'nugget') : '',
+    }),
+    result: () => (state.table ? ranking(state.table) : null),
+    leave: () => send(key('Q')),
+    stop: () => {
+      stand();
+      stopKeys();
+      surface.stop();
+    },
+  };
+}
+
+/**
+ * @param {import('./fold.js').NuggetsState} state
+ * @returns {Map<string, import('./fold.js').Place>} Where everybody stands; oneself is `@`.
+ */
+function places(state) {
+  const all = new Map(state.players);
+  if (state.place) all.set('@', state.place);
+  return all;
+}
+
+/**
+ * The place that the view follows while a step slides.
+ * @param {import('../../lib/canvas.js').Glide} glide
+ * @param {number} now
+ */
+function glided(glide, now) {
+  const { x, y } = glideAt(glide, now);
+  return { row: y, column: x };
+}

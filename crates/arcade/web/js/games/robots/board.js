@@ -1,0 +1,268 @@
+// A board of robots: blocks, bombs that burn down, and blasts.
+
+import { COLOURS, glideAt } from '../../lib/canvas.js';
+import { place } from './fold.js';
+
+/** @typedef {import('./fold.js').Game} Game */
+/** @typedef {import('./fold.js').Settings} Settings */
+/** @typedef {import('./fold.js').Position} Position */
+/** @typedef {import('./protocol.js').Direction} Direction */
+/** @typedef {{ kind: 'move', direction: Direction } | { kind: 'bomb' } | { kind: 'block' }} Action */
+
+/** How long a blast fades, in milliseconds. */
+const FADE = 400;
+
+/** @param {number} id */
+export const colourOf = (id) => COLOURS[id % COLOURS.length];
+
+/**
+ * The side of a field so that the board fits.
+ * @param {{ width: number, height: number }} settings
+ * @param {number} width
+ * @param {number} most The largest height.
+ */
+export const fieldSize = ({ width: columns, height: rows }, width, most) =>
+  Math.max(3, Math.min(width / columns, most / rows, 64));
+
+/**
+ * What is drawn besides the game.
+ * @typedef {object} View
+ * @property {number} width
+ * @property {number} height
+ * @property {number | null} own The player's own robot.
+ * @property {Map<string, Position> | null} threatened Fields that are shown as covered by explosions to come.
+ * @property {Map<number, import('../../lib/canvas.js').Glide>} glides
+ * @property {number} now
+ * @property {number} since When the turn came.
+ * @property {boolean} still Whether motion is left out.
+ * @property {Action | null} chosen What the own robot is going to do.
+ */
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Game | null} game Null before a game has begun: the board is empty.
+ * @param {Settings} settings
+ * @param {View} view
+ * @returns {boolean} Whether something moves.
+ */
+export function draw(context, game, settings, view) {
+  const { width, height, own, threatened, now } = view;
+  const field = fieldSize(settings, width, height);
+  const left = (width - field * settings.width) / 2;
+  const top = Math.max(0, (height - field * settings.height) / 2);
+  const x = (/** @type {Position} */ position) => left + position.x * field;
+  const y = (/** @type {Position} */ position) => top + (settings.height - 1 - position.y) * field;
+  context.fillStyle = '#0d0b08';
+  context.fillRect(0, 0, width, height);
+  for (let column = 0; column < settings.width; column += 1) {
+    for (let row = 0; row < settings.height; row += 1) {
+      context.fillStyle = (column + row) % 2 ? '#1c2126' : '#22282e';
+      context.fillRect(left + column * field, top + row * field, field + 0.5, field + 0.5);
+    }
+  }
+  if (!game) return false;
+  const age = view.still ? 0 : now - view.since;
+  const fade = view.still ? 1 : Math.max(0, 1 - age / FADE);
+  if (fade > 0) {
+    context.globalAlpha = 0.25 + 0.75 * fade;
+    for (const cell of game.blasts.values()) paintBlast(context, x(cell), y(cell), field);
+    context.globalAlpha = 1;
+  }
+  for (const cell of game.blocks.values()) paintBlock(context, x(cell), y(cell), field);
+  for (const cell of threatened?.values() ?? []) paintThreat(context, x(cell), y(cell), field);
+  for (const { position, timer } of game.bombs.values()) {
+    paintBomb(context, x(position) + field / 2, y(position) + field / 2, field, timer, settings.timer);
+  }
+  const moves = drawRobots(context, game, view, field, x, y);
+  for (const { player, position } of game.destroyed) {
+    context.strokeStyle = player === own ? '#ffffff' : colourOf(player);
+    context.lineWidth = Math.max(2, field * 0.12);
+    context.beginPath();
+    context.moveTo(x(position) + field * 0.2, y(position) + field * 0.2);
+    context.lineTo(x(position) + field * 0.8, y(position) + field * 0.8);
+    context.moveTo(x(position) + field * 0.8, y(position) + field * 0.2);
+    context.lineTo(x(position) + field * 0.2, y(position) + field * 0.8);
+    context.stroke();
+  }
+  return moves || (game.blasts.size > 0 && !view.still && age < FADE);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} field
+ */
+function paintBlast(context, x, y, field) {
+  context.fillStyle = '#ff7a2b';
+  context.fillRect(x, y, field + 0.5, field + 0.5);
+  context.fillStyle = '#ffe08a';
+  context.fillRect(x + field * 0.25, y + field * 0.25, field * 0.5, field * 0.5);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} field
+ */
+function paintBlock(context, x, y, field) {
+  const inset = field * 0.05;
+  context.fillStyle = '#6f6a63';
+  context.fillRect(x + inset, y + inset, field - 2 * inset, field - 2 * inset);
+  context.fillStyle = '#a09a90';
+  context.fillRect(x + inset, y + inset, field - 2 * inset, field * 0.18);
+  context.fillStyle = '#8a847b';
+  context.fillRect(x + inset, y + field * 0.23, field - 2 * inset, field * 0.55);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} field
+ */
+function paintThreat(context, x, y, field) {
+  context.fillStyle = 'rgb(255 90 70 / 0.22)';
+  context.fillRect(x, y, field, field);
+  context.strokeStyle = '#ffb0a3';
+  context.lineWidth = Math.max(1, field * 0.05);
+  context.setLineDash([field * 0.15, field * 0.1]);
+  context.strokeRect(x + field * 0.1, y + field * 0.1, field * 0.8, field * 0.8);
+  context.setLineDash([]);
+}
+
+/**
+ * A bomb whose fuse burns down, with the turns that are left.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x Of the centre.
+ * @param {number} y
+ * @param {number} field
+ * @param {number} timer
+ * @param {number} longest
+ */
+function paintBomb(context, x, y, field, timer, longest) {
+  const radius = field * 0.36;
+  context.fillStyle = timer <= 1 ? '#b3261a' : '#0f0f14';
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+  context.strokeStyle = '#4d4a58';
+  context.lineWidth = Math.max(1, field * 0.08);
+  context.stroke();
+  const burnt = -Math.PI / 2 + (2 * Math.PI * timer) / Math.max(1, longest);
+  context.strokeStyle = '#ffa040';
+  context.beginPath();
+  context.arc(x, y, radius, -Math.PI / 2, burnt);
+  context.stroke();
+  context.fillStyle = '#fff1b8';
+  context.beginPath();
+  context.arc(x + radius * Math.cos(burnt), y + radius * Math.sin(burnt), field * 0.09, 0, 2 * Math.PI);
+  context.fill();
+  if (field < 12) return;
+  context.fillStyle = '#ffffff';
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.font = `700 ${Math.round(field * 0.38)}px system-ui, sans-serif`;
+  context.fillText(String(timer), x, y);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Game} game
+ * @param {View} view
+ * @param {number} field
+ * @param {(position: Position) => number} x
+ * @param {(position: Position) => number} y
+ */
+function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
+  let moves = false;
+  /** @type {Map<string, number[]>} */
+  const crowds = new Map();
+  for (const [id, position] of game.positions) crowds.set(place(position), [...(crowds.get(place(position)) ?? []), id]);
+  for (const ids of crowds.values()) {
+    // Oneself is drawn on top and large, the others beside each other.
+    const shown = ids.includes(own ?? -1) ? [/** @type {number} */ (own)] : ids.slice(0, 4);
+    const size = shown.length === 1 ? field : field / 2;
+    shown.forEach((id, index) => {
+      const position = /** @type {Position} */ (game.positions.get(id));
+      const glide = glides.get(id);
+      const at = glide ? glideAt(glide, now) : { x: position.x, y: position.y, moves: false };
+      moves ||= at.moves;
+      const left = x({ x: at.x, y: at.y }) + (index % 2) * size;
+      const top = y({ x: at.x, y: at.y }) + Math.floor(index / 2) * size;
+      paintRobot(context, id, id === own, left, top, size);
+      if (id === own && chosen) paintChoice(context, chosen, left + field / 2, top + field / 2, field);
+    });
+    if (ids.length > shown.length && field >= 12) {
+      const position = /** @type {Position} */ (game.positions.get(ids[0]));
+      context.fillStyle = '#ffffff';
+      context.font = `700 ${Math.round(field * 0.25)}px system-ui, sans-serif`;
+      context.fillText(`+${ids.length - shown.length}`, x(position) + field * 0.8, y(position) + field * 0.15);
+    }
+  }
+  return moves;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} id
+ * @param {boolean} own
+ * @param {number} left
+ * @param {number} top
+ * @param {number} size
+ */
+function paintRobot(context, id, own, left, top, size) {
+  const inset = size * 0.1;
+  context.fillStyle = colourOf(id);
+  context.beginPath();
+  context.roundRect(left + inset, top + inset, size - 2 * inset, size - 2 * inset, size * 0.2);
+  context.fill();
+  if (own) {
+    context.strokeStyle = '#ffffff';
+    context.lineWidth = Math.max(2, size * 0.09);
+    context.stroke();
+  }
+  if (size < 10) return;
+  // Two eyes, and its number below.
+  context.fillStyle = '#14110c';
+  for (const side of [0.34, 0.66]) {
+    context.beginPath();
+    context.arc(left + size * side, top + size * 0.32, size * 0.075, 0, 2 * Math.PI);
+    context.fill();
+  }
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.font = `800 ${Math.round(size * 0.42)}px system-ui, sans-serif`;
+  context.fillText(String(id), left + size / 2, top + size * 0.66);
+}
+
+/**
+ * What the robot is going to do in the coming turn.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Action} chosen
+ * @param {number} x Of the centre of its field.
+ * @param {number} y
+ * @param {number} field
+ */
+function paintChoice(context, chosen, x, y, field) {
+  context.strokeStyle = '#ffffff';
+  context.fillStyle = '#ffffff';
+  context.lineWidth = Math.max(2, field * 0.08);
+  if (chosen.kind === 'move') {
+    const [dx, dy] = { up: [0, -1], right: [1, 0], down: [0, 1], left: [-1, 0] }[chosen.direction];
+    context.beginPath();
+    const [tipX, tipY] = [x + dx * field * 0.85, y + dy * field * 0.85];
+    context.moveTo(tipX, tipY);
+    context.lineTo(tipX - dx * field * 0.25 + dy * field * 0.2, tipY - dy * field * 0.25 + dx * field * 0.2);
+    context.lineTo(tipX - dx * field * 0.25 - dy * field * 0.2, tipY - dy * field * 0.25 - dx * field * 0.2);
+    context.fill();
+    return;
+  }
+  context.setLineDash([field * 0.12, field * 0.08]);
+  context.beginPath();
+  if (chosen.kind === 'bomb') context.arc(x, y, field * 0.55, 0, 2 * Math.PI);
+  else context.rect(x - field * 0.52, y - field * 0.52, field * 1.04, field * 1.04);
+  context.stroke();
+  context.setLineDash([]);
+}

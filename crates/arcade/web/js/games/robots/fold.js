@@ -1,0 +1,164 @@
+// Folds the messages of a robots server into what the page shows.
+
+/** @typedef {import('./protocol.js').RobotsMessage} RobotsMessage */
+/** @typedef {import('./protocol.js').RobotsEvent} RobotsEvent */
+/** @typedef {import('./protocol.js').Settings} Settings */
+/** @typedef {import('./protocol.js').Player} Player */
+/** @typedef {import('./protocol.js').Position} Position */
+
+/**
+ * @typedef {object} Game
+ * @property {number} turn
+ * @property {Map<number, Position>} positions
+ * @property {Map<number, number>} scores How often each robot was destroyed.
+ * @property {Map<string, Position>} blocks By the key of the position.
+ * @property {Map<number, { position: Position, timer: number }>} bombs Turns until they explode.
+ * @property {Map<string, Position>} blasts Fields that an explosion of this turn covers.
+ * @property {{ player: number, position: Position }[]} destroyed Robots that were destroyed in this turn, and where they were.
+ */
+
+/**
+ * @typedef {object} RobotsState
+ * @property {Settings | null} settings
+ * @property {Map<number, Player>} players Those who play, or who wait in the lobby.
+ * @property {Game | null} game Null in the lobby.
+ * @property {{ players: Map<number, Player>, scores: Map<number, number> } | null} last The last result.
+ * @property {number} games How many games have ended.
+ */
+
+/** @returns {RobotsState} */
+export function begin() {
+  return { settings: null, players: new Map(), game: null, last: null, games: 0 };
+}
+
+/** @param {Position} position */
+export const place = ({ x, y }) => `${x},${y}`;
+
+/**
+ * Changes `state` by a message.
+ * @param {RobotsState} state
+ * @param {RobotsMessage} message
+ */
+export function fold(state, message) {
+  switch (message.kind) {
+    case 'hello':
+      Object.assign(state, begin(), { settings: message.settings });
+      break;
+    case 'accepted':
+      state.players.set(message.id, message.player);
+      break;
+    case 'started':
+      state.players = message.players;
+      state.game = {
+        turn: 0,
+        positions: new Map(),
+        scores: new Map([...message.players.keys()].map((id) => [id, 0])),
+        blocks: new Map(),
+        bombs: new Map(),
+        blasts: new Map(),
+        destroyed: [],
+      };
+      break;
+    case 'turn':
+      if (state.game && state.settings) takeTurn(state.game, state.settings, message.turn, message.events);
+      break;
+    case 'ended':
+      state.last = { players: state.players, scores: message.scores };
+      state.players = new Map();
+      state.game = null;
+      state.games += 1;
+      break;
+  }
+}
+
+/**
+ * @param {Game} game
+ * @param {Settings} settings
+ * @param {number} turn
+ * @param {RobotsEvent[]} events
+ */
+function takeTurn(game, settings, turn, events) {
+  game.turn = turn;
+  game.blasts = new Map();
+  game.destroyed = [];
+  for (const bomb of game.bombs.values()) bomb.timer -= 1;
+  // Explosions are computed against the blocks that stood at the start of the turn.
+  const before = new Map(game.blocks);
+  const destroyed = new Set();
+  for (const event of events) {
+    switch (event.kind) {
+      case 'bombPlaced':
+        game.bombs.set(event.id, { position: event.position, timer: settings.timer });
+        break;
+      case 'bombExploded': {
+        const bomb = game.bombs.get(event.id);
+        if (bomb) for (const cell of blast(bomb.position, settings, before)) game.blasts.set(place(cell), cell);
+        game.bombs.delete(event.id);
+        for (const block of event.blocks) game.blocks.delete(place(block));
+        for (const robot of event.robots) destroyed.add(robot);
+        break;
+      }
+      case 'playerMoved': {
+        const from = game.positions.get(event.id);
+        if (from && destroyed.has(event.id)) game.destroyed.push({ player: event.id, position: from });
+        game.positions.set(event.id, event.position);
+        break;
+      }
+      case 'blockPlaced':
+        game.blocks.set(place(event.position), event.position);
+        break;
+    }
+  }
+  for (const robot of destroyed) game.scores.set(robot, (game.scores.get(robot) ?? 0) + 1);
+}
+
+/**
+ * The fields that a bomb covers. An arm ends at the edge, or at the first block, which it covers.
+ * @param {Position} position
+ * @param {{ width: number, height: number, radius: number }} settings
+ * @param {Map<string, Position>} blocks
+ * @returns {Position[]}
+ */
+export function blast(position, { width, height, radius }, blocks) {
+  const covered = [position];
+  if (blocks.has(place(position))) return covered;
+  for (const [dx, dy] of [[0, 1], [1, 0], [0, -1], [-1, 0]]) {
+    for (let distance = 1; distance <= radius; distance += 1) {
+      const cell = { x: position.x + dx * distance, y: position.y + dy * distance };
+      if (cell.x < 0 || cell.y < 0 || cell.x >= width || cell.y >= height) break;
+      covered.push(cell);
+      if (blocks.has(place(cell))) break;
+    }
+  }
+  return covered;
+}
+
+/**
+ * The board in words, for those who do not see it: fields as (column, row) from the lower left.
+ * @param {Game} game
+ * @param {Settings} settings
+ * @param {number | null} own
+ */
+export function asText(game, { width, height }, own) {
+  const at = (/** @type {Position} */ { x, y }) => `(${x + 1}, ${y + 1})`;
+  const lines = [`The board has ${width} columns and ${height} rows.`];
+  for (const [id, position] of game.positions) lines.push(`${id === own ? 'You are' : `Robot ${id} is`} at ${at(position)}.`);
+  for (const { position, timer } of game.bombs.values()) lines.push(`A bomb at ${at(position)} explodes in ${timer}.`);
+  lines.push(`Blocks: ${[...game.blocks.values()].map(at).join(' ') || 'none'}.`);
+  return lines.join('\n');
+}
+
+/**
+ * The players by their scores: fewest destructions first, equal scores share a rank.
+ * @param {Map<number, Player>} players
+ * @param {Map<number, number>} scores
+ * @returns {{ rank: number, id: number, name: string, score: number }[]}
+ */
+export function ranking(players, scores) {
+  const rows = [...scores].map(([id, score]) => ({ rank: 0, id, name: players.get(id)?.name ?? `player ${id}`, score }));
+  rows.sort((one, other) => one.score - other.score || one.id - other.id);
+  rows.forEach((row, index) => {
+    row.rank = index > 0 && rows[index - 1].score === row.score ? rows[index - 1].rank : index + 1;
+  });
+  return rows;
+}

@@ -1,0 +1,279 @@
+// A robots room on the page.
+
+import { Surface } from '../../lib/canvas.js';
+import { element, listenToKeys, toggle } from '../../lib/dom.js';
+import { isStill } from '../../lib/settings.js';
+import { sound } from '../../lib/sound.js';
+import { colourOf, draw, fieldSize } from './board.js';
+import { asText, begin, blast, fold, place, ranking } from './fold.js';
+import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
+
+/** @typedef {import('./protocol.js').Direction} Direction */
+/** @typedef {import('./board.js').Action} Action */
+
+const KEYS = /** @type {Record<string, Direction>} */ ({
+  ArrowUp: 'up', ArrowRight: 'right', ArrowDown: 'down', ArrowLeft: 'left',
+  w: 'up', d: 'right', s: 'down', a: 'left',
+  k: 'up', l: 'right', j: 'down', h: 'left',
+});
+/** The part of the window that the board may take. */
+const HEIGHT = 0.62;
+
+/** @type {import('../types.js').Help} */
+const HELP = [
+  ['← ↑ ↓ →', 'move; also W A S D'],
+  ['Space', 'put down a bomb'],
+  ['b', 'put down a block'],
+  ['v', 'show where the bombs will blast'],
+  ['tap', 'the buttons below the board; the last press counts for the coming turn'],
+  ['?', 'these keys'],
+];
+
+/**
+ * @param {import('../types.js').Stage} stage
+ * @returns {import('../types.js').Play}
+ */
+export function play({ board, below, controls, live, watching, playable, film, name, kept, send, seated, changed }) {
+  const state = begin();
+  /** @type {number | null} */
+  let own = null;
+  /** The seat that one may still have: after a reload or a lost connection. */
+  let before = kept === null ? null : Number(kept);
+  let joining = false;
+  let threatens = false;
+  /** The last press, which counts for the coming turn. @type {Action | null} */
+  let chosen = null;
+  let since = 0;
+  /** The last game as it ended, which is shown until the next begins. @type {import('./fold.js').Game | null} */
+  let finished = null;
+  /** Whether to join as soon as it is possible: until one has once played. */
+  let waits = false;
+  /** @type {Map<number, import('../../lib/canvas.js').Glide>} */
+  const glides = new Map();
+  const line = element('p', { class: 'status', role: 'status' });
+  const bar = element('progress', { 'aria-label': 'Turns played', value: '0', max: '1' });
+  const sayJoin = () => {
+    joining = true;
+    send(join(name));
+    show();
+  };
+  const joinButton = element('button', { type: 'button', class: 'primary', click: sayJoin }, 'Join the game');
+  const text = element('pre', { class: 'hidden', 'aria-label': 'The board as text', role: 'group' });
+  /** @type {Surface} */
+  const surface = new Surface(board, 'The board, drawn', (context, width, _, now) => {
+    const settings = state.settings ?? { name: '', players: 0, width: 16, height: 12, length: 0, radius: 0, timer: 1 };
+    const field = fieldSize(settings, width, Math.max(220, innerHeight * HEIGHT));
+    surface.setHeight(Math.round(field * settings.height));
+    board.closest('main')?.style.setProperty('--aspect', String(settings.width / settings.height));
+    const threatened = threatens ? danger() : null;
+    return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen });
+  });
+  below.append(element('div', { class: 'line' }, line), bar, text);
+
+  /** Fields that the bombs on the board are going to cover, as far as the blocks of now stand. */
+  const danger = () => {
+    /** @type {Map<string, import('./fold.js').Position>} */
+    const covered = new Map();
+    const { game, settings } = state;
+    if (game && settings) {
+      for (const bomb of game.bombs.values()) {
+        for (const cell of blast(bomb.position, settings, game.blocks)) covered.set(place(cell), cell);
+      }
+    }
+    return covered;
+  };
+
+  /** @type {Map<string, HTMLButtonElement>} Buttons by the action. */
+  const buttons = new Map();
+  const nameOf = (/** @type {Action} */ action) => (action.kind === 'move' ? action.direction : action.kind);
+  /** @param {Action} action */
+  const act = (action) => {
+    if (own === null || !state.game) return;
+    chosen = action;
+    send(action.kind === 'move' ? move(action.direction) : action.kind === 'bomb' ? placeBomb() : placeBlock());
+    showChoice();
+  };
+  const showChoice = () => {
+    const name = chosen && nameOf(chosen);
+    for (const [one, button] of buttons) button.classList.toggle('chosen', one === name);
+    surface.change();
+  };
+  const blasts = toggle('Blasts (v)', (on) => {
+    threatens = on;
+    surface.change();
+  });
+  const stopKeys = listenToKeys((event) => {
+    if (event.key === 'v') {
+      blasts.click();
+      return true;
+    }
+    if (!playable) return false;
+    const direction = KEYS[event.key];
+    // A blank presses the button that has the focus.
+    const onButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
+    if (direction) act({ kind: 'move', direction });
+    else if (event.key === ' ' && !onButton) act({ kind: 'bomb' });
+    else if (event.key === 'b' || event.key === 'x') act({ kind: 'block' });
+    else return false;
+    return true;
+  });
+
+  if (playable) {
+    /**
+     * @param {string} label
+     * @param {string} shown
+     * @param {Action} action
+     */
+    const button = (label, shown, action) => {
+      const made = element('button', { type: 'button', 'aria-label': label, class: `on-${nameOf(action)}` }, shown);
+      // At once on touch: a click would come only when the finger is lifted.
+      made.addEventListener('pointerdown', (event) => {
+        if (event.button === 0) act(action);
+      });
+      made.addEventListener('click', (event) => {
+        // By the keyboard or a screen reader.
+        if (event.detail === 0) act(action);
+      });
+      buttons.set(nameOf(action), made);
+      return made;
+    };
+    controls.append(
+      joinButton,
+      element(
+        'div',
+        { class: 'pad' },
+        button('Move up', '▲', { kind: 'move', direction: 'up' }),
+        button('Move left', '◀', { kind: 'move', direction: 'left' }),
+        button('Move right', '▶', { kind: 'move', direction: 'right' }),
+        button('Move down', '▼', { kind: 'move', direction: 'down' }),
+      ),
+      element('div', { class: 'actions' }, button('Put down a bomb', 'Bomb', { kind: 'bomb' }), button('Put down a block', 'Block', { kind: 'block' })),
+    );
+  }
+  controls.append(blasts);
+
+  const show = () => {
+    const { settings, game } = state;
+    controls.classList.toggle('idle', game === null || own === null);
+    if (!settings) {
+      line.textContent = 'Waiting for the server.';
+      return;
+    }
+    // Beside a result there is a button for a rematch.
+    joinButton.hidden = game !== null || own !== null || joining || state.last !== null;
+    bar.hidden = game === null;
+    if (game) {
+      bar.max = settings.length;
+      bar.value = game.turn;
+      const looking = own !== null || watching ? '' : joining ? ' You look on until the next game.' : ' You look on; you can join the next game.';
+      line.textContent = `Turn ${game.turn} of ${settings.length}.${looking}`;
+      text.textContent = asText(game, settings, own);
+    } else {
+      const mine = own === null ? (playable ? ' Join to play.' : '') : ' You are in.';
+      const waiting = `Waiting for players: ${state.players.size} of ${settings.players}.${mine}`;
+      line.textContent = film && finished ? 'The game is over.' : waiting;
+    }
+    surface.change();
+  };
+  show();
+
+  return {
+    help: HELP,
+    open: () => {
+      waits = playable;
+      if (waits) sayJoin();
+    },
+    message: (data) => {
+      const message = data instanceof ArrayBuffer ? decode(new Uint8Array(data)) : null;
+      if (!message) return;
+      // The server does not say which of the players one is: the first of one's name after one's own Join.
+      if (message.kind === 'accepted' && joining && own === null && message.player.name === name) {
+        own = message.id;
+        sit(message.id);
+      }
+      if (message.kind === 'hello') {
+        // A snapshot follows.
+        before = own ?? before;
+        own = null;
+        glides.clear();
+      }
+      if (message.kind === 'ended') {
+        const rows = ranking(state.players, message.scores);
+        const first = rows.filter(({ rank }) => rank === 1);
+        live.textContent = `The game is over. Fewest destructions: ${first.map(({ name: who }) => who).join(', ')}`;
+        sound(first.some(({ id }) => id === own) ? 'win' : 'loss');
+        chosen = null;
+        finished = state.game;
+      }
+      if (message.kind === 'started') glides.clear();
+      const positions = new Map(state.game?.positions);
+      fold(state, message);
+      if (before !== null && own === null && state.players.get(before)?.name === name) sit(before);
+      if (message.kind === 'turn' && state.game) {
+        chosen = null;
+        since = performance.now();
+        glide(positions, state.game);
+        if (state.game.blasts.size > 0) sound('bomb');
+        if (state.game.destroyed.some(({ player }) => player === own)) {
+          live.textContent = 'Your robot was destroyed.';
+          sound('death');
+        }
+        showChoice();
+      }
+      if (message.kind !== 'turn' || (state.game?.destroyed.length ?? 0) > 0) changed();
+      show();
+      if (message.kind === 'ended') {
+        // The seat is one's own until the result has been told.
+        own = before = null;
+        joining = false;
+        if (waits) sayJoin();
+        show();
+      } else if (message.kind === 'accepted' && own === null && state.games > 0) {
+        // The numbers of the last game mean others now.
+        seated(null);
+      }
+    },
+    room: () => {},
+    seat: (seat) => {
+      const id = Number(seat);
+      const deaths = state.game?.scores.get(id);
+      return { colour: colourOf(id), value: deaths === undefined ? '' : deaths === 0 ? 'unhurt' : `✗ ${deaths}` };
+    },
+    result: () =>
+      state.game || !state.last
+        ? null
+        : ranking(state.last.players, state.last.scores).map(({ rank, id, name: who, score }) => ({ rank, name: who, seat: String(id), score })),
+    again: () => {
+      sayJoin();
+      return true;
+    },
+    stop: () => {
+      stopKeys();
+      surface.stop();
+    },
+  };
+
+  /** @param {number} id */
+  function sit(id) {
+    own = id;
+    before = null;
+    joining = waits = false;
+    seated(String(id));
+  }
+
+  /**
+   * Has robots that made a step glide there.
+   * @param {Map<number, import('./fold.js').Position>} positions Where they were.
+   * @param {import('./fold.js').Game} game
+   */
+  function glide(positions, game) {
+    glides.clear();
+    if (isStill()) return;
+    for (const [id, to] of game.positions) {
+      const from = positions.get(id);
+      if (from && Math.abs(from.x - to.x) + Math.abs(from.y - to.y) === 1) {
+        glides.set(id, { fromX: from.x, fromY: from.y, toX: to.x, toY: to.y, since });
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// What a game gives to the page, and what the hub tells of rooms, players and matches.
+
+export type Player = { name: string; seat: string; proven?: boolean; bot?: boolean };
+export type Row = Player & { rank: number; score: number };
+/** A room as the hub tells of it. */
+export type Room = {
+  id: string;
+  game: string;
+  title: string;
+  phase: string;
+  taken: number;
+  seats: number;
+  port: number;
+  players: Player[];
+  result: Row[] | null;
+  watchers?: number;
+  permanent?: boolean;
+  match?: string | null;
+  options?: Record<string, unknown>;
+};
+export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[] };
+export type Leader = { rank: number; name: string; rating: number; matches: number; wins: number; proven?: boolean; bot?: boolean };
+
+/** What the lobby shows. */
+export type Lobby = { rooms: Room[]; recent?: Match[]; leaders?: Record<string, Leader[]> };
+
+/** Ends a page that is shown. */
+export type Leave = () => void;
+/** A page of a game besides its rooms: its address, and the module that shows it from what the hub told first. */
+export type Page = [RegExp, () => Promise<{ showPage: (main: HTMLElement, first: Lobby) => Leave }>];
+
+/** A game: what `index.js` of its folder says. */
+export type Game = {
+  /** Its name in addresses. */
+  name: string;
+  title: string;
+  /** One sentence: what it is about. */
+  line: string;
+  /** A score of a result in words. */
+  score: (score: number) => string;
+  /** The command that joins a room from a terminal. `bare` is the host without the brackets of an IPv6 address. */
+  command: (room: { host: string; bare: string; port: number }) => string;
+  /** Whether the hub has bots for it. */
+  bots: boolean;
+  /** Whether each in the room plays a game of their own, so that there are always seats. */
+  isAlone: (room: Room) => boolean;
+  /** A small picture of a room. */
+  picture: () => Picture;
+  /** The page of its rooms. */
+  load: () => Promise<{ play: Start }>;
+  pages: Page[];
+};
+
+/** A small picture of a room. */
+export type Picture = {
+  /** Takes what a watcher is told. */
+  message: (data: string | ArrayBuffer) => void;
+  draw: (context: CanvasRenderingContext2D, width: number, height: number) => void;
+};
+
+/** Begins a game on its page. */
+export type Start = (stage: Stage) => Play;
+
+/** The elements and callbacks that the page of a game receives. */
+export type Stage = {
+  /** Where the board goes. */
+  board: HTMLElement;
+  /** What belongs below the board: lines of text, a bar. */
+  below: HTMLElement;
+  /** Where buttons go. */
+  controls: HTMLElement;
+  /** Speaks what has changed. */
+  live: HTMLElement;
+  /** Whether the messages are those for watchers. */
+  watching: boolean;
+  /** Whether there is somebody to play: not for watchers, nor in a replay. */
+  playable: boolean;
+  /** Whether it is a replay, after whose end nothing comes. */
+  film: boolean;
+  /** The player's name. */
+  name: string;
+  /** The seat that the page had before a reload, if the hub still keeps it. */
+  kept: string | null;
+  /** What was last given to `keep` at that seat. */
+  past: string | null;
+  /** Keeps what happened at the seat and is not told again after a reload. */
+  keep: (past: string) => void;
+  send: (data: string | Uint8Array<ArrayBuffer>) => void;
+  /** Says which seat is one's own, in the game's own words. */
+  seated: (own: string | null) => void;
+  /** Says that scores or the result have changed. */
+  changed: () => void;
+};
+
+/** A game on its page. */
+export type Play = {
+  /** A new connection is there: join, unless the seat is kept. */
+  open: () => void;
+  message: (data: string | ArrayBuffer) => void;
+  room: (room: Room) => void;
+  stop: () => void;
+  /** What is known of a seat. */
+  seat?: (seat: string) => Seat;
+  /** The result of the game that is over, from best to worst. */
+  result?: () => Row[] | null;
+  /** Whether the game shows results itself. */
+  ownResult?: boolean;
+  /** Joins another game in the same connection; false if it takes a new one. */
+  again?: () => boolean;
+  /** Gives up the seat. */
+  leave?: () => void;
+  /** Keys and gestures. */
+  help?: Help;
+};
+
+/** What a game knows of a seat. */
+export type Seat = { colour: string | null; value: string };
+/** Keys or gestures, and what they do. */
+export type Help = [string, string][];

@@ -1,0 +1,46 @@
+// Rooms and results in words.
+
+import { GAMES } from '../games/index.js';
+
+/** @typedef {import('../games/types.js').Room} Room */
+
+/**
+ * Whether each in the room plays a game of their own, so that there are always seats.
+ * @param {Room} room
+ */
+export const isAlone = (room) => GAMES[room.game].isAlone(room);
+
+/** @param {Room} room */
+export function phaseInWords(room) {
+  const { phase, taken, seats } = room;
+  if (isAlone(room)) return taken === 0 ? 'Nobody plays yet' : taken === 1 ? 'One plays' : `${taken} play`;
+  switch (phase) {
+    case 'lobby':
+      return taken === 0 ? 'Waiting for players' : `Waiting for players, ${taken} of ${seats} are there`;
+    case 'playing':
+      return 'A game is on';
+    default:
+      return 'Over';
+  }
+}
+
+/**
+ * The command that joins a room from a terminal.
+ * @param {Room} room
+ */
+export function command({ game, port }) {
+  const host = location.hostname;
+  return GAMES[game].command({ host, bare: host.replace(/^\[|\]$/g, ''), port });
+}
+
+/**
+ * Who is first, in words.
+ * @param {{ rank: number, name: string }[]} rows
+ */
+export function winners(rows) {
+  const first = rows.filter(({ rank }) => rank === 1).map(({ name }) => name);
+  if (first.length === 0) return 'The game is over';
+  if (first.length === 1) return `${first[0]} wins`;
+  if (first.length > 3) return `${first.length} players share the first place`;
+  return `${first.slice(0, -1).join(', ')} and ${first[first.length - 1]} share the first place`;
+}

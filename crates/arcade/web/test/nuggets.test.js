@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { STEPS, begin, fold, status } from '../js/games/nuggets/fold.js';
+import * as nuggets from '../js/games/nuggets/protocol.js';
+import { visible } from '../js/games/nuggets/sight.js';
+import { vectors } from './support/vectors.js';
+
+const { server, client, sight, stories } = vectors('nuggets');
+
+test('messages of a nuggets server are told from what is none', () => {
+  for (const { text, message } of server.valid) assert.deepEqual(nuggets.decode(text), message, text);
+  for (const text of server.invalid) assert.equal(nuggets.decode(text), null, text);
+});
+
+test('messages of a nuggets player are those that the server reads', () => {
+  for (const [name, text] of Object.entries(client.play)) assert.equal(nuggets.play(name), text);
+  assert.equal(nuggets.SPECTATE, client.spectate);
+  for (const [key, text] of Object.entries(client.keys)) assert.equal(nuggets.key(key), text);
+  for (const key of nuggets.MOVES) assert.ok(key in client.keys && key.toUpperCase() in client.keys, key);
+});
+
+test('the keys of nuggets lead where the server goes', () => {
+  const sorted = (/** @type {readonly (readonly [string, number, number])[]} */ steps) => steps.map(String).sort();
+  assert.deepEqual(sorted(STEPS), sorted(client.steps));
+});
+
+test('sight is that of the server', () => {
+  for (const { map, from, seen } of sight) {
+    const [rows, columns] = [map.length, map[0].length];
+    const found = visible(rows, columns, (row, column) => map[row][column] === '.', from[0], from[1]);
+    const drawn = Array.from({ length: rows }, (_, row) => [...found.slice(row * columns, (row + 1) * columns)].map((one) => (one ? 'x' : '.')).join(''));
+    assert.deepEqual(drawn, seen, `${map.join('\n')}\nfrom ${from}`);
+  }
+});
+
+test('what is known after some messages of nuggets is what the Rust client knows', () => {
+  for (const { name, messages, known } of stories) {
+    const state = begin();
+    for (const text of messages) {
+      const message = nuggets.decode(text);
+      assert.ok(message, text);
+      fold(state, message);
+    }
+    const { letter, place, remaining, display, over, table } = state;
+    assert.deepEqual({ letter, place, remaining, display, over, table, status: over ? null : status(state) }, known, name);
+  }
+});

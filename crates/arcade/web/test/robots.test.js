@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { begin, blast, fold, place } from '../js/games/robots/fold.js';
+import * as robots from '../js/games/robots/protocol.js';
+import { bytes, hex, vectors } from './support/vectors.js';
+
+const { server, client, blasts, stories } = vectors('robots');
+
+/** Maps become lists of pairs, as in the vectors. @param {unknown} value */
+const plain = (value) => JSON.parse(JSON.stringify(value, (_, one) => (one instanceof Map ? [...one] : one)));
+
+test('messages of a robots server are told from what is none', () => {
+  for (const { hex: text, message } of server.valid) assert.deepEqual(plain(robots.decode(bytes(text))), message, text);
+  for (const text of server.invalid) assert.equal(robots.decode(bytes(text)), null, text);
+});
+
+test('messages of a robots player are those that the server reads', () => {
+  for (const [name, text] of Object.entries(client.join)) assert.equal(hex(robots.join(name)), text);
+  assert.equal(hex(robots.placeBomb()), client.bomb);
+  assert.equal(hex(robots.placeBlock()), client.block);
+  assert.deepEqual(Object.fromEntries(robots.DIRECTIONS.map((direction) => [direction, hex(robots.move(direction))])), client.moves);
+});
+
+test('bombs cover the fields that the server says', () => {
+  for (const { width, height, radius, blocks, at, covers } of blasts) {
+    const stones = new Map(blocks === '' ? [] : blocks.split(' ').map((/** @type {string} */ block) => [block, null]));
+    const covered = blast(at, { width, height, radius }, stones);
+    assert.equal(covered.map(place).join(' '), covers, JSON.stringify({ width, height, radius, blocks, at }));
+  }
+});
+
+test('what is known after some messages of robots is what the Rust client knows', () => {
+  for (const { name, steps } of stories) {
+    const state = begin();
+    for (const { hex: text, known } of steps) {
+      const message = robots.decode(bytes(text));
+      assert.ok(message, text);
+      fold(state, message);
+      const { game } = state;
+      const sorted = (/** @type {Iterable<string>} */ places) => [...places].sort().join(' ');
+      const byId = (/** @type {Map<number, unknown>} */ map) => [...map].sort(([one], [other]) => one - other);
+      const told = {
+        players: byId(state.players).map(([id, player]) => [id, /** @type {robots.Player} */ (player).name]),
+        game: game && {
+          turn: game.turn,
+          positions: byId(game.positions),
+          scores: byId(game.scores),
+          blocks: sorted(game.blocks.keys()),
+          bombs: sorted([...game.bombs.values()].map(({ position, timer }) => `${place(position)}:${timer}`)),
+          blasts: sorted(game.blasts.keys()),
+        },
+      };
+      assert.deepEqual(told, known, `${name}: ${text}`);
+    }
+  }
+});
