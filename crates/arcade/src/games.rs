@@ -108,6 +108,11 @@ impl Game {
         with_kind!(self, K => K::IS_TIMED)
     }
 
+    /// Whether a seat that a player has left is not given again in the same match.
+    pub(crate) const fn spends_seats(self) -> bool {
+        with_kind!(self, K => K::SPENDS_SEATS)
+    }
+
     /// How its messages look in WebSocket frames.
     pub(crate) const fn frames(self) -> Frames {
         with_kind!(self, K => K::FRAMES)

@@ -9,7 +9,7 @@ pub(crate) mod lobby;
 pub(crate) mod metrics;
 pub(crate) mod ports;
 pub(crate) mod rooms;
-mod secret;
+pub(crate) mod secret;
 pub(crate) mod threads;
 
 use std::{
@@ -276,7 +276,8 @@ impl Hub {
             // Its sockets and timers are those of the runtime that runs it.
             let _context = handle.enter();
             let (sockets, lease) = self.ports.open(file.options.game().wire(), file.port)?;
-            open(file, &self.place, sockets, lease.port, lease)?
+            let mask = self.secret.mask(&file.id);
+            open(file, &self.place, mask, sockets, lease.port, lease)?
         };
         let file = room.file().clone();
         // A thousand rooms that come back as they were need no disk.
@@ -288,6 +289,7 @@ impl Hub {
         // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
         let _context = self.handles.rest().enter();
         room.bots.start();
+        room.tell();
         tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room)));
         let hub = Arc::downgrade(self);
         let ended = Arc::clone(&room);

@@ -4,19 +4,23 @@ pub(crate) mod addresses;
 mod begin;
 pub(crate) mod bots;
 pub(crate) mod counters;
+mod door;
 pub(crate) mod file;
 #[cfg(test)]
 pub(crate) mod fragile;
 mod fuse;
 pub(crate) mod guard;
 pub(crate) mod info;
+mod kept;
 pub(crate) mod known;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
+pub(crate) mod mask;
+pub(crate) mod news;
 mod observer;
 pub(crate) mod place;
 mod published;
-mod ready;
+pub(crate) mod ready;
 pub(crate) mod transport;
 
 use std::{
@@ -27,8 +31,8 @@ use std::{
 
 use cmdkit::Sockets;
 use journal::{JournalEnd, JournalWatch};
-use netcore::{Leave, Time};
-use netshell::{Clock, Precision, serve};
+use netcore::{HostId, Leave, Time};
+use netshell::{Clock, Precision, Removal, serve};
 use tokio::{
     sync::{Notify, oneshot, watch},
     time::sleep,
@@ -39,11 +43,13 @@ use self::{
     addresses::Addresses,
     begin::{Begun, begin},
     bots::{Bots, come_back},
+    door::Doorkeeper,
     file::RoomFile,
     fuse::Broken,
     guard::{Guard, Removals},
     info::{Info, phase},
     known::Seats,
+    mask::Mask,
     observer::{Chronicle, Present},
     place::Place,
     transport::{Gate, WebSockets},
@@ -71,6 +77,12 @@ pub(crate) struct Room {
     pub(crate) game: Game,
     pub(crate) gate: Gate,
     pub(crate) info: watch::Receiver<Info>,
+    /// What its pages are told of it; see [`news`].
+    pub(crate) told: watch::Receiver<Arc<str>>,
+    /// The number of its journal.
+    pub(crate) number: u64,
+    /// What others are told of addresses.
+    pub(crate) mask: Mask,
     /// The address at which a program on this machine reaches it.
     #[cfg(test)]
     pub(crate) address: SocketAddr,
@@ -84,6 +96,8 @@ pub(crate) struct Room {
     pub(crate) journal: JournalWatch,
     // Somebody wants company, if need be that of bots.
     fill: Notify,
+    // Tells pages, from when the room runs.
+    teller: Mutex<Option<watch::Sender<Arc<str>>>>,
     // Changes what is shown of it; gone with the room.
     sender: std::sync::Weak<watch::Sender<Info>>,
     broken: Broken,
@@ -130,17 +144,36 @@ impl Room {
         self.fill.notified().await;
     }
 
-    /// Looks again whose names are proven: a browser has come back with its key.
-    pub(crate) fn recognize(&self) {
-        let Some(sender) = self.sender.upgrade() else { return };
+    /// Has its pages be told of changes from now on, by a task of its own.
+    pub(crate) fn tell(&self) {
+        let teller = self.teller.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(teller) = teller {
+            tokio::spawn(news::tell(self.info.clone(), teller, news::text));
+        }
+    }
+
+    /// Removes everybody at a host, who is told why.
+    pub(crate) fn remove_host(&self, host: HostId, why: &str) {
+        let farewell = self.game.farewell(why);
+        for host in [host, self.mask.host(host)] {
+            self.removals.push(Removal::Host(host, farewell.clone()));
+        }
+    }
+
+    /// Looks again whose names are proven: something has become known of a seat. Gives the addresses and names that are proven by that.
+    pub(crate) fn recognize(&self) -> Vec<(String, String)> {
+        let Some(sender) = self.sender.upgrade() else { return vec![] };
+        let mut proven = vec![];
         sender.send_if_modified(|info| {
-            let mut changed = false;
             for player in info.players.iter_mut().filter(|player| !player.bot && !player.proven) {
                 player.proven = self.known.is_proven(player.address.as_deref(), &player.name);
-                changed |= player.proven;
+                if player.proven {
+                    proven.push((player.address.clone().unwrap_or_default(), player.name.clone()));
+                }
             }
-            changed
+            !proven.is_empty()
         });
+        proven
     }
 
     /// What is written down of the room.
@@ -174,6 +207,7 @@ impl Room {
 pub(crate) fn open(
     mut file: RoomFile,
     place: &Place,
+    mask: Mask,
     sockets: Sockets,
     port: u16,
     held: impl Send + 'static,
@@ -214,14 +248,19 @@ pub(crate) fn open(
     // They are known as bots before anybody is counted.
     of_bots.set().extend(back.iter().filter_map(|(seating, _)| seating.address));
     let present = Present::of(before.as_ref(), Arc::clone(&of_bots), Arc::clone(&previews), &mut info);
+    let (teller, told) = watch::channel(news::text(&info).into());
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
-    let bots = Bots::new(options.game(), address, receiver.clone(), of_bots, back);
-    let (gate, web) = WebSockets::new();
+    let mut keeper = Doorkeeper::new(options.game(), mask.clone(), Arc::clone(&known), Arc::clone(&of_bots));
+    if let Some(before) = &before {
+        keeper.resume(&before.peers, &before.roster);
+    }
+    let bots = Bots::new(options.game(), address, receiver.clone(), (of_bots, mask.clone()), back);
+    let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known));
     let removals = Arc::<Removals>::default();
-    let host = host(Arc::clone(&sender))
+    let host = host(Arc::clone(&sender), keeper)
         .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })
-        .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals)))
+        .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
         .with_transport(web);
     let mut host = sockets.let_in(host, place.open_files)?;
     let mut at = Time::ZERO;
@@ -238,11 +277,14 @@ pub(crate) fn open(
         }
     }
     let (stop, stopped) = oneshot::channel();
-    let id = file.id.clone();
+    let name = file.id.clone();
     let room = Arc::new(Room {
         game: file.options.game(),
         gate,
         info: receiver,
+        told,
+        number: id,
+        mask,
         #[cfg(test)]
         address,
         bots,
@@ -251,12 +293,13 @@ pub(crate) fn open(
         known,
         journal: end.watch(),
         fill: Notify::new(),
+        teller: Mutex::new(Some(teller)),
         sender: Arc::downgrade(&sender),
         broken: broken.clone(),
         file: Mutex::new(file),
         ending: Mutex::new(Ending { stop: Some(stop), fate: Fate::Closed }),
     });
-    let run = run(id, host, at, stopped, end, (sender, held, broken));
+    let run = run(name, host, at, stopped, end, (sender, held, broken));
     Ok((room, run))
 }
 

@@ -119,6 +119,11 @@ impl Outbox {
         OutboxMark { outputs: self.outputs.len(), closes: self.closes }
     }
 
+    /// The outputs that were queued since `mark`, oldest first.
+    pub fn since(&self, mark: OutboxMark) -> &[Output] {
+        self.outputs.get(mark.outputs..).unwrap_or_default()
+    }
+
     /// The peers that were closed since `mark`.
     pub fn closed_since(&self, mark: OutboxMark) -> impl Iterator<Item = PeerId> {
         // Most inputs close no peer; then the outputs are not scanned.

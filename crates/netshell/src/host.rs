@@ -347,19 +347,21 @@ impl Host {
                 transport.close(now, id);
                 transport.delivered(now);
             }
-            ConnectionEvent::Opened { id, address, .. } if !budgets.accepts(now, address.into()) => {
-                transport.close(now, id);
-                transport.delivered(now);
-                if let Some(held_back) = self.refused_log.admit(now) {
-                    let address = canonical(address);
-                    warn!(%address, held_back, "too much to record from this host, a connection was rejected");
-                }
-            }
             ConnectionEvent::Opened { id, role, link, address } => {
+                let shown = self.warden.as_mut().map_or(address, |warden| warden.shown(link, address));
+                if !budgets.accepts(now, shown.into()) {
+                    transport.close(now, id);
+                    transport.delivered(now);
+                    if let Some(held_back) = self.refused_log.admit(now) {
+                        let address = canonical(address);
+                        warn!(%address, held_back, "too much to record from this host, a connection was rejected");
+                    }
+                    return Ok(true);
+                }
                 let peer = PeerId(*next_peer);
                 *next_peer += 1;
                 at.insert(id, peer);
-                self.connect(now, peer, (index, id), (role, link), address);
+                self.connect(now, peer, (index, id), (role, link), shown);
             }
             ConnectionEvent::Refreshed { id } => {
                 if let Some(&peer) = at.get(&id) {

@@ -486,7 +486,10 @@ impl Engine for Server {
             None if self.has_begun() => Phase::Playing,
             None => Phase::Lobby,
         };
-        Status { phase, taken: count(self.game.active().count()), seats: count(MAX_PLAYERS) }
+        // A letter is not given twice in a game, so whoever leaves takes the seat along.
+        let taken = self.game.active().count();
+        let left = self.game.players().len() - taken;
+        Status { phase, taken: count(taken), seats: count(MAX_PLAYERS - left) }
     }
 
     fn roster(&self) -> Vec<Occupant> {

@@ -38,6 +38,8 @@ pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
     const FRAMES: Frames;
     /// Whether its turns come by the clock, whoever acts.
     const IS_TIMED: bool = false;
+    /// Whether a seat that a player has left is not given again in the same match.
+    const SPENDS_SEATS: bool = false;
     /// What its leaderboard is ordered by.
     const ORDER: Order = Order::Rating;
 

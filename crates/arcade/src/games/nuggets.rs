@@ -56,6 +56,7 @@ impl Kind for Options {
     const NAME: &str = "nuggets";
     const WIRE: Wire = Wire::Udp;
     const FRAMES: Frames = Frames::Text;
+    const SPENDS_SEATS: bool = true;
 
     fn title(&self) -> String {
         format!("map {}", self.map)

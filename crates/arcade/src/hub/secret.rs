@@ -1,15 +1,22 @@
 //! Tokens by which a browser comes back to its seat.
 //!
-//! A token names the room and the address that the seat has had from the start, and carries a message authentication code over both.
-//! So the hub keeps nothing for each seat, and tokens stay valid when it is started again with the same secret.
+//! A token names the journal of the match and the address of the seat, which is random, and carries a message authentication code over
+//! both and the room. So the hub keeps nothing for each seat, and tokens stay valid when it is started again with the same secret and
+//! resumes the journal. The host that the seat counts for is part of its address; see [`Mask`].
 
-use std::{io::Write as _, net::SocketAddr, path::Path};
+use std::{
+    io::Write as _,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    path::Path,
+};
 
 use anyhow::Context as _;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
 use rand::{TryRng as _, rngs::SysRng};
 use sha2::Sha256;
+
+use crate::room::mask::Mask;
 
 /// The file of the key, in the directory of the hub.
 const FILE: &str = "secret";
@@ -56,26 +63,70 @@ impl Secret {
         }
     }
 
-    /// The token for the seat at `address` in `room`.
-    pub(crate) fn token(&self, room: &str, address: SocketAddr) -> String {
-        let code = self.mac(room, address).finalize().into_bytes();
-        format!("{}.{}", URL_SAFE_NO_PAD.encode(address.to_string()), URL_SAFE_NO_PAD.encode(code))
+    /// The pseudonyms of addresses in `room`.
+    pub(crate) fn mask(&self, room: &str) -> Mask {
+        Mask::new(self.mac(format!("mask\n{room}").as_bytes()).finalize().into_bytes().into())
     }
 
-    /// The address of the seat in `room` that `token` is for, if it is genuine.
-    pub(crate) fn verify(&self, room: &str, token: &str) -> Option<SocketAddr> {
-        let (address, code) = token.split_once('.')?;
-        let address = String::from_utf8(URL_SAFE_NO_PAD.decode(address).ok()?).ok()?.parse().ok()?;
-        self.mac(room, address).verify_slice(&URL_SAFE_NO_PAD.decode(code).ok()?).ok()?;
-        Some(address)
+    /// The token for a seat in `room`.
+    pub(crate) fn token(&self, room: &str, ticket: Ticket) -> String {
+        let ticket = ticket.to_bytes();
+        let code = self.ticket_mac(room, &ticket).finalize().into_bytes();
+        format!("{}.{}", URL_SAFE_NO_PAD.encode(ticket), URL_SAFE_NO_PAD.encode(code))
     }
 
-    fn mac(&self, room: &str, address: SocketAddr) -> Hmac<Sha256> {
+    /// The seat in `room` that `token` is for, if it is genuine.
+    pub(crate) fn verify(&self, room: &str, token: &str) -> Option<Ticket> {
+        let (ticket, code) = token.split_once('.')?;
+        let ticket: [u8; TICKET] = URL_SAFE_NO_PAD.decode(ticket).ok()?.try_into().ok()?;
+        self.ticket_mac(room, &ticket).verify_slice(&URL_SAFE_NO_PAD.decode(code).ok()?).ok()?;
+        Some(Ticket::from_bytes(&ticket))
+    }
+
+    fn ticket_mac(&self, room: &str, ticket: &[u8; TICKET]) -> Hmac<Sha256> {
+        // A room's name holds no line feed.
+        self.mac(&[b"seat\n", room.as_bytes(), b"\n", ticket].concat())
+    }
+
+    fn mac(&self, text: &[u8]) -> Hmac<Sha256> {
         // A key of any length is possible; this one has the size of the hash.
         let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.0).unwrap_or_else(|_| unreachable!());
-        // A room's name holds no line feed.
-        mac.update(format!("seat\n{room}\n{address}").as_bytes());
+        mac.update(text);
         mac
+    }
+}
+
+/// Bytes of a ticket.
+const TICKET: usize = 26;
+
+/// What a token proves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    /// The number of the journal in which the seat is.
+    pub(crate) journal: u64,
+    /// The address of the seat, which no other seat has or will have.
+    pub(crate) seat: SocketAddr,
+}
+
+impl Ticket {
+    fn to_bytes(self) -> [u8; TICKET] {
+        let mut bytes = [0; TICKET];
+        bytes[..8].copy_from_slice(&self.journal.to_be_bytes());
+        let ip = match self.seat.ip() {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+            IpAddr::V6(ip) => ip,
+        };
+        bytes[8..24].copy_from_slice(&ip.octets());
+        bytes[24..].copy_from_slice(&self.seat.port().to_be_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; TICKET]) -> Self {
+        let (mut journal, mut ip) = ([0; 8], [0; 16]);
+        journal.copy_from_slice(&bytes[..8]);
+        ip.copy_from_slice(&bytes[8..24]);
+        let port = u16::from_be_bytes([bytes[24], bytes[25]]);
+        Self { journal: u64::from_be_bytes(journal), seat: SocketAddr::new(Ipv6Addr::from(ip).to_canonical(), port) }
     }
 }
 
@@ -84,16 +135,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_for_one_seat_in_one_room() {
+    fn a_token_is_for_one_seat_of_one_journal_in_one_room() {
         let secret = Secret::new([7; 32]);
-        let address: SocketAddr = "[::1]:4000".parse().unwrap();
-        let token = secret.token("nuggets-1", address);
-        assert_eq!(secret.verify("nuggets-1", &token), Some(address));
+        let ticket = |seat: &str| Ticket { journal: 9, seat: seat.parse().unwrap() };
+        let own = ticket("[fd00::1]:4000");
+        let token = secret.token("nuggets-1", own);
+        assert_eq!(secret.verify("nuggets-1", &token), Some(own));
+        assert_eq!(
+            secret.verify("nuggets-1", &secret.token("nuggets-1", ticket("10.0.0.1:5"))),
+            Some(ticket("10.0.0.1:5"))
+        );
         assert_eq!(secret.verify("nuggets-2", &token), None);
         assert_eq!(Secret::new([8; 32]).verify("nuggets-1", &token), None);
-        let other = secret.token("nuggets-1", "[::1]:4001".parse().unwrap());
-        let forged = format!("{}.{}", token.split_once('.').unwrap().0, other.split_once('.').unwrap().1);
-        assert_eq!(secret.verify("nuggets-1", &forged), None);
+        for other in [ticket("[fd00::1]:4001"), Ticket { journal: 10, ..own }] {
+            let other = secret.token("nuggets-1", other);
+            let forged = format!("{}.{}", token.split_once('.').unwrap().0, other.split_once('.').unwrap().1);
+            assert_eq!(secret.verify("nuggets-1", &forged), None);
+        }
         for wrong in ["", ".", "x", "x.y", &token[1..], &format!("{token}A")] {
             assert_eq!(secret.verify("nuggets-1", wrong), None, "{wrong}");
         }

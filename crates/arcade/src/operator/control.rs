@@ -156,8 +156,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             let changed = tokio::task::block_in_place(|| hub.bans().set(host, true))?;
             info!(host = host_text(host), "a host is banned");
             for room in hub.rooms.all() {
-                room.removals
-                    .push(Removal::Host(host, room.game.farewell("The host of this hub has banned your address.")));
+                room.remove_host(host, "The host of this hub has banned your address.");
             }
             json!(changed)
         }

@@ -1,6 +1,6 @@
 //! What one room tells of its matches.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use netcore::{GameEvent, Time};
 use store::{JournalNote, Kind};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::room::{
     info::Info,
-    known::Seats,
+    known::{Proof, Seats},
     ledger::{Ledger, Ledgers},
 };
 
@@ -24,6 +24,8 @@ struct Told {
     note: JournalNote,
     file: String,
     known: Arc<Seats>,
+    // By the seats of players whose names are not proven yet: what is known of them, and the name.
+    later: BTreeMap<String, (Proof, String)>,
 }
 
 impl Ledgers for Results {
@@ -35,18 +37,41 @@ impl Ledgers for Results {
         let job = Job::Journal { file: file.clone(), room: room.clone(), title: title.clone(), is_new };
         self.tell(job, &file, &note);
         let source = Source { id, file: file.clone(), game: info.game.name().to_owned(), room, title };
-        Box::new(Told { results: self, tracker: Tracker::new(source), note, file, known })
+        Box::new(Told { results: self, tracker: Tracker::new(source), note, file, known, later: BTreeMap::new() })
     }
 }
 
 impl Ledger for Told {
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>, bot: bool) -> Option<String> {
-        let kind = |name: &str| if bot { Kind::Bot } else { self.known.kind(address, name) };
+        let mut kind = if bot { Kind::Bot } else { Kind::Unproven };
+        match event {
+            GameEvent::Joined { name, seat, .. } if !name.is_empty() && !bot => {
+                let proof = self.known.proof(address);
+                kind = proof.as_ref().map_or(kind, |proof| proof.kind(name));
+                match proof.filter(|_| kind == Kind::Unproven) {
+                    Some(proof) => drop(self.later.insert(seat.clone(), (proof, name.clone()))),
+                    None => drop(self.later.remove(seat)),
+                }
+            }
+            GameEvent::Ended { .. } => {
+                // The database may have answered since they have joined.
+                for (seat, (proof, name)) in &self.later {
+                    if proof.kind(name) == Kind::Proven {
+                        self.tracker.trust(seat, Kind::Proven);
+                    }
+                }
+            }
+            _ => {}
+        }
         if let (GameEvent::Joined { name, .. }, Some(address)) = (event, address) {
-            self.results.note_kind(&self.note.room, address, name, kind(name));
+            self.results.note_kind(&self.note.room, address, name, kind);
         }
         let now = Moment { time: now, unix: unix_now() };
-        match self.tracker.event(now, event, kind)? {
+        let news = self.tracker.event(now, event, |_| kind);
+        if matches!(event, GameEvent::Left { .. } | GameEvent::Ended { .. }) {
+            self.later.retain(|seat, _| self.tracker.has(seat));
+        }
+        match news? {
             News::Begun(id) => Some(id),
             News::Over(new) => {
                 self.results.tell(Job::Match(new, self.tracker.known(now)), &self.file, &self.note);
@@ -62,8 +87,8 @@ impl Ledger for Told {
 }
 
 impl Results {
-    // For results that are assembled from the journal after a restart. Without a note the name is unproven.
-    fn note_kind(&self, room: &str, address: &str, name: &str, kind: Kind) {
+    /// Notes it for results that are assembled from the journal after a restart. Without a note the name is unproven.
+    pub(crate) fn note_kind(&self, room: &str, address: &str, name: &str, kind: Kind) {
         if kind == Kind::Unproven {
             return;
         }

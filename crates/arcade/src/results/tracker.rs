@@ -89,6 +89,18 @@ impl Tracker {
         self.seats.insert(seat, Seated { kind, left: false });
     }
 
+    /// More has become known of the name of whoever has this seat, or had it in a game that is not over.
+    pub(crate) fn trust(&mut self, seat: &str, kind: Kind) {
+        if let Some(seated) = self.seats.get_mut(seat) {
+            seated.kind = kind;
+        }
+    }
+
+    /// Whether somebody has this seat, or had it in a game that is not over.
+    pub(crate) fn has(&self, seat: &str) -> bool {
+        self.seats.contains_key(seat)
+    }
+
     /// Before which all matches are over, if it is `now`.
     pub(crate) fn known(&self, now: Moment) -> Known {
         self.begun.values().min_by_key(|begun| begun.time).map_or(now, |begun| *begun).known()

@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tracing::warn;
 
 use super::{
+    door::{Door, Doorkeeper},
     fuse::{Broken, Fuse},
     info::Info,
     place::Place,
@@ -25,8 +26,8 @@ use crate::games::{Kind, Options, with_kind, with_options};
 
 /// A host without transports, and the state that it starts from.
 pub(crate) struct Begun {
-    /// Makes the host, once it is known whom to tell of its status.
-    pub(crate) host: Box<dyn FnOnce(Arc<watch::Sender<Info>>) -> Host + Send>,
+    /// Makes the host, once it is known whom to tell of its status and who decides who may join.
+    pub(crate) host: Box<dyn FnOnce(Arc<watch::Sender<Info>>, Doorkeeper) -> Host + Send>,
     /// Whether its engine has panicked.
     pub(crate) broken: Broken,
     pub(crate) journal: PathBuf,
@@ -81,7 +82,9 @@ fn new<E: Recorded + Send + 'static>(engine: E, place: &Place, listen: &[SocketA
         created.with_context(|| format!("cannot begin a journal in '{}'", place.journals.display()))?;
     let counters = place.counters_of(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
-    let host = Box::new(move |info| Host::new(Published::new(room, info, status, counters)).with_hold(hold));
+    let host = Box::new(move |info, keeper| {
+        Host::new(Door::new(Published::new(room, info, status, counters), keeper)).with_hold(hold)
+    });
     Ok(Begun { host, broken, journal, id, end, status, before: None })
 }
 
@@ -98,8 +101,9 @@ fn resume<E: Recorded + Send + 'static>(path: &Path, place: &Place) -> anyhow::R
     let (room, hold, end) = resumable.resume(&place.writing).context("it cannot be written")?;
     let counters = place.counters_of(E::GAME);
     let (room, broken) = Fuse::new(room, E::GAME, counters.clone());
-    let host = Box::new(move |info| {
-        Host::new(Published::new(room, info, status, counters)).with_hold(hold).with_first_peer(next)
+    let host = Box::new(move |info, keeper| {
+        let room = Door::new(Published::new(room, info, status, counters), keeper);
+        Host::new(room).with_hold(hold).with_first_peer(next)
     });
     Ok(Begun { host, broken, journal: path, id, end, status, before: Some(before) })
 }

@@ -9,12 +9,13 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use clientkit::{Ended, Level, Wire};
+use netcore::Link;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::AbortHandle, time::sleep};
 use tracing::{debug, info};
 
-use super::{addresses::Addresses, info::Info};
+use super::{addresses::Addresses, info::Info, mask::Mask};
 use crate::games::{Bot as Player, Game, Kind, with_kind};
 
 /// Bots at the same time, in all rooms.
@@ -70,6 +71,7 @@ pub(crate) struct Bots {
     room: SocketAddr,
     info: watch::Receiver<Info>,
     addresses: Arc<Addresses>,
+    mask: Mask,
     // Those that come back, until the room runs.
     back: Mutex<Vec<(Seating, Option<Wire>)>>,
     here: Mutex<BTreeMap<String, Running>>,
@@ -107,10 +109,10 @@ impl Bots {
         game: Game,
         room: SocketAddr,
         info: watch::Receiver<Info>,
-        addresses: Arc<Addresses>,
+        (addresses, mask): (Arc<Addresses>, Mask),
         back: Vec<(Seating, Option<Wire>)>,
     ) -> Self {
-        Self { game, room, info, addresses, back: Mutex::new(back), here: Mutex::default() }
+        Self { game, room, info, addresses, mask, back: Mutex::new(back), here: Mutex::default() }
     }
 
     /// How many there are.
@@ -168,7 +170,8 @@ impl Bots {
 
     fn let_in(&self, seating: Seating, wire: Option<Wire>) -> Running {
         let (leave, left) = watch::channel(false);
-        let bot = Bot { game: self.game, room: self.room, addresses: Arc::clone(&self.addresses), seating };
+        let (addresses, mask) = (Arc::clone(&self.addresses), self.mask.clone());
+        let bot = Bot { game: self.game, room: self.room, addresses, mask, seating };
         let task = tokio::spawn(bot.stay(wire, left)).abort_handle();
         Running { leave, task }
     }
@@ -201,6 +204,7 @@ struct Bot {
     game: Game,
     room: SocketAddr,
     addresses: Arc<Addresses>,
+    mask: Mask,
     seating: Seating,
 }
 
@@ -244,7 +248,10 @@ impl Bot {
                 *wire = Some(self.connect(&mut known).await?);
             }
             let wire = wire.as_mut().context("it has no socket")?;
-            let own = wire.address()?;
+            let own = match self.game.wire() {
+                cmdkit::Wire::Udp => wire.address()?,
+                cmdkit::Wire::Tcp(_) => self.mask.shown(Link::Stream, wire.address()?),
+            };
             Ok((wire, own))
         };
         with_kind!(self.game, K => K::play(player, way, leaving(&mut left)).await)
@@ -252,6 +259,8 @@ impl Bot {
 
     async fn connect(&self, known: &mut Option<Known>) -> std::io::Result<Wire> {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
+            // As the room is told of it.
+            let own = self.mask.shown(Link::Stream, own);
             self.addresses.insert(own);
             *known = Some(Known(own, Arc::clone(&self.addresses)));
         });

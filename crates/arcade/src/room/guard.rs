@@ -11,8 +11,10 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use cmdkit::{read_file, replace_file};
-use netcore::HostId;
+use netcore::{HostId, Link};
 use netshell::{Removal, Warden};
+
+use super::mask::Mask;
 
 /// Hosts that can be banned at the same time.
 pub(crate) const MAX_BANS: usize = 10_000;
@@ -135,17 +137,23 @@ impl Removals {
 pub(crate) struct Guard {
     bans: Arc<Bans>,
     removals: Arc<Removals>,
+    mask: Mask,
 }
 
 impl Guard {
-    pub(crate) const fn new(bans: Arc<Bans>, removals: Arc<Removals>) -> Self {
-        Self { bans, removals }
+    pub(crate) const fn new(bans: Arc<Bans>, removals: Arc<Removals>, mask: Mask) -> Self {
+        Self { bans, removals, mask }
     }
 }
 
 impl Warden for Guard {
+    // Seats of browsers have pseudonyms already; their transport asks for the true host.
     fn admits(&mut self, address: SocketAddr) -> bool {
         !self.bans.has(address.into())
+    }
+
+    fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
+        self.mask.shown(link, address)
     }
 
     fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal> {

@@ -1,59 +1,132 @@
-//! What the hub knows of the seats of a room besides what they say: who owns which names.
+//! What is known of the seats of browsers in a room besides what they say: whether they take part in the match, and who owns which
+//! names.
+//!
+//! An entry is made when the transport lets a seat in, and removed with the seat. So there are as many as seats, and nothing that
+//! happens elsewhere removes one.
 
 use std::{
     collections::HashMap,
     net::SocketAddr,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use store::Kind;
 
-/// Seats of a room of which something is known.
-const MAX_KNOWN: usize = 4_096;
+/// The names that whoever has a seat owns, once that is known. It may be kept longer than the seat.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Proof(Arc<OnceLock<Vec<String>>>);
 
-type Known = HashMap<String, Vec<String>>;
+impl Proof {
+    /// How far this name is to be trusted.
+    pub(crate) fn kind(&self, name: &str) -> Kind {
+        let owns = self.0.get().is_some_and(|names| names.iter().any(|own| own == name));
+        if owns { Kind::Proven } else { Kind::Unproven }
+    }
+}
 
-/// The names that are proven at the seats of a room, by the addresses of the seats.
+/// What is known of a seat.
+#[derive(Debug, Default)]
+struct Seat {
+    proof: Proof,
+    // Whether whoever sits there has joined, and would lose something with the seat.
+    joined: bool,
+    // Whether the room has refused it as one too many of its host.
+    refused: bool,
+}
+
+/// The seats of a room, by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
-    known: Mutex<Known>,
+    seats: Mutex<HashMap<SocketAddr, Seat>>,
 }
 
 impl Seats {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seats(&self) -> MutexGuard<'_, HashMap<SocketAddr, Seat>> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes which names whoever has this address owns.
-    pub(crate) fn note(&self, address: SocketAddr, names: &[String]) {
-        let mut known = self.known();
-        if known.len() >= MAX_KNOWN {
-            // Sockets that were never let in; the name of whoever is hit becomes unproven.
-            let any = known.keys().next().cloned();
-            any.and_then(|any| known.remove(&any));
+    /// A seat is let in.
+    pub(crate) fn open(&self, address: SocketAddr) {
+        self.seats().entry(address).or_default();
+    }
+
+    /// The seat is gone for good.
+    pub(crate) fn close(&self, address: SocketAddr) {
+        self.seats().remove(&address);
+    }
+
+    /// Notes which names whoever has this seat owns. Returns `false` if there is no such seat.
+    pub(crate) fn note(&self, address: SocketAddr, names: &[String]) -> bool {
+        // A seat has the key of its first socket that had one.
+        self.seats().get(&address).map(|seat| seat.proof.0.set(names.to_vec())).is_some()
+    }
+
+    /// Whether whoever has this seat takes part in the match.
+    pub(crate) fn set_joined(&self, address: SocketAddr, joined: bool) {
+        if let Some(seat) = self.seats().get_mut(&address) {
+            seat.joined = joined;
         }
-        known.insert(address_text(address), names.to_vec());
     }
 
-    /// How far this name is to be trusted at this address.
-    pub(crate) fn kind(&self, address: Option<&str>, name: &str) -> Kind {
-        let known = self.known();
-        let mut own = known.get(address.unwrap_or_default()).into_iter().flatten();
-        if own.any(|own| own == name) { Kind::Proven } else { Kind::Unproven }
+    /// Whether whoever has this seat takes part in the match.
+    pub(crate) fn has_joined(&self, address: SocketAddr) -> bool {
+        self.seats().get(&address).is_some_and(|seat| seat.joined)
+    }
+
+    /// Whoever has this seat may not join, because of others of its host.
+    pub(crate) fn refuse(&self, address: SocketAddr) {
+        if let Some(seat) = self.seats().get_mut(&address) {
+            seat.refused = true;
+        }
+    }
+
+    /// Whether whoever has this seat may not join, because of others of its host.
+    pub(crate) fn is_refused(&self, address: SocketAddr) -> bool {
+        self.seats().get(&address).is_some_and(|seat| seat.refused)
+    }
+
+    /// What is known of the names at this address, now and later. None if it is not a seat of a browser.
+    pub(crate) fn proof(&self, address: Option<&str>) -> Option<Proof> {
+        let address: SocketAddr = address?.parse().ok()?;
+        self.seats().get(&address).map(|seat| seat.proof.clone())
     }
 
     /// Whether this name is proven at this address.
     pub(crate) fn is_proven(&self, address: Option<&str>, name: &str) -> bool {
-        self.kind(address, name) == Kind::Proven
-    }
-
-    /// The connection at this address has ended for good.
-    pub(crate) fn forget(&self, address: &str) {
-        self.known().remove(address);
+        self.proof(address).is_some_and(|proof| proof.kind(name) == Kind::Proven)
     }
 }
 
 /// An address as rooms and journals write it.
 pub(crate) fn address_text(address: SocketAddr) -> String {
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seat(number: u32) -> SocketAddr {
+        SocketAddr::from(([10, 0, u8::try_from(number >> 16).unwrap(), 1], u16::try_from(number & 0xffff).unwrap()))
+    }
+
+    #[test]
+    fn sockets_that_come_and_go_make_nobody_unproven() {
+        let seats = Seats::default();
+        let (ann, address) = (seat(0), seat(0).to_string());
+        seats.open(ann);
+        assert!(seats.note(ann, &["Ann".into()]));
+        for number in 1..20_000 {
+            seats.open(seat(number));
+            seats.note(seat(number), &["Eve".into()]);
+            if number % 3 == 0 {
+                seats.close(seat(number));
+            }
+        }
+        assert!(seats.is_proven(Some(&address), "Ann") && !seats.is_proven(Some(&address), "Eve"));
+        seats.close(ann);
+        assert!(!seats.is_proven(Some(&address), "Ann"));
+        // Whoever was never let in leaves nothing.
+        assert!(!seats.note(ann, &["Ann".into()]) && !seats.is_proven(Some(&address), "Ann"));
+    }
 }

@@ -43,6 +43,10 @@ pub(crate) enum Ending {
     Full,
     /// The same seat was taken from another window.
     Replaced,
+    /// The first message does not say how the socket enters.
+    Unclear,
+    /// The host of the browser has used up what it may have of the match.
+    Refused,
 }
 
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use netcore::{GameEvent, Gone, Link, Occupant, PeerId, Role, Time};
+use netcore::{GameEvent, Link, Occupant, PeerId, Role, Time};
 use netshell::Observer;
 use tokio::sync::watch;
 
@@ -114,10 +114,6 @@ impl Observer for Chronicle {
         self.present.peers.remove(&peer);
         self.present.silent.remove(&peer);
         self.change(|_| {});
-    }
-
-    fn gone(&mut self, _: Time, _: PeerId, address: &str, _: Gone) {
-        self.known.forget(address);
     }
 
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {

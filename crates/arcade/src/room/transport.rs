@@ -1,7 +1,11 @@
 //! The transport for browsers: sockets that the web server has accepted.
 //!
-//! A seat outlives its socket. When the socket is gone, the seat of a player is kept for [`GRACE`]; a socket that
+//! A seat outlives its socket. When the socket is gone, the seat of a player who has joined is kept for [`GRACE`]; a socket that
 //! returns with the address of the seat, which a token proves, resumes it and receives a snapshot. The room notices none of that.
+//!
+//! Kept seats are shared out by host: one host has at most half of the places of a room for them, and if somebody needs a place, the oldest
+//! kept seat of the host that keeps most is given up. The address of a seat is random and has the pseudonym of its host; see
+//! [`Mask`](super::mask::Mask).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -13,11 +17,14 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Gone, Link, Log, Progress, Role, Time};
+use netcore::{Gone, HostId, Link, Log, Progress, Role, Time};
 use netshell::{ConnectionEvent, ConnectionId, Transport};
 use tokio::sync::mpsc;
 
 use super::{
+    guard::Bans,
+    kept::Kept,
+    known::Seats,
     mailbox::{Ending, Mailbox, Piece},
     ready::Ready,
 };
@@ -26,6 +33,8 @@ use super::{
 pub(crate) const GRACE: Duration = Duration::from_mins(1);
 /// Browsers at one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
+/// Seats that are kept for players of one host.
+pub(crate) const MAX_KEPT_PER_HOST: usize = MAX_SEATS / 2;
 /// Sockets that wait to be let in.
 const MAX_ARRIVALS: usize = 64;
 
@@ -34,6 +43,8 @@ const MAX_ARRIVALS: usize = 64;
 struct Arrival {
     line: Arc<Mailbox>,
     role: Role,
+    // Its true host.
+    host: HostId,
     address: SocketAddr,
     // Whether a token has proved that the seat at this address is its own.
     returns: bool,
@@ -44,13 +55,25 @@ struct Arrival {
 pub(crate) struct Gate {
     arrivals: mpsc::Sender<Arrival>,
     ready: Arc<Ready>,
+    known: Arc<Seats>,
 }
 
 impl Gate {
-    /// Lets a socket in: at a new seat, or back at the seat of `address` if that `returns`. None if the room is over.
-    pub(crate) async fn enter(&self, role: Role, address: SocketAddr, returns: bool) -> Option<Arc<Mailbox>> {
+    /// Lets a socket from `host` in: at a new seat with this address, or back at the seat of `address` if that `returns`. None if the
+    /// room is over.
+    pub(crate) async fn enter(
+        &self,
+        role: Role,
+        host: HostId,
+        address: SocketAddr,
+        returns: bool,
+    ) -> Option<Arc<Mailbox>> {
         let line = Arc::new(Mailbox::new(Arc::clone(&self.ready)));
-        let arrival = Arrival { line: Arc::clone(&line), role, address, returns };
+        if !returns {
+            // From now on something can be known of it; the transport removes it.
+            self.known.open(address);
+        }
+        let arrival = Arrival { line: Arc::clone(&line), role, host, address, returns };
         self.arrivals.send(arrival).await.ok()?;
         self.ready.wake();
         Some(line)
@@ -61,12 +84,11 @@ impl Gate {
 #[derive(Debug)]
 struct Seat {
     address: SocketAddr,
-    role: Role,
     // None while nobody is there.
     line: Option<Arc<Mailbox>>,
     // Until when it is kept without a line.
     kept_until: Time,
-    // Whether the room was told that nobody will come back; it closes the seat then.
+    // Whether the room was told that nobody will come back; it closes the seat then, and the place is free for others already.
     given_up: bool,
     // A message that the room must not have before this time.
     paused: Option<(Time, BytesMut)>,
@@ -76,8 +98,14 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct WebSockets {
     arrivals: mpsc::Receiver<Arrival>,
+    // One for which a kept seat has to go first.
+    next_arrival: Option<Arrival>,
     ready: Arc<Ready>,
+    bans: Arc<Bans>,
+    known: Arc<Seats>,
     seats: BTreeMap<ConnectionId, Seat>,
+    given_up: usize,
+    kept: Kept,
     at: BTreeMap<SocketAddr, ConnectionId>,
     next_id: u64,
     // Seats that are looked at in turn, until all of them had nothing to do.
@@ -90,14 +118,19 @@ pub(crate) struct WebSockets {
 }
 
 impl WebSockets {
-    pub(crate) fn new() -> (Gate, Self) {
+    pub(crate) fn new(bans: Arc<Bans>, known: Arc<Seats>) -> (Gate, Self) {
         let (sender, arrivals) = mpsc::channel(MAX_ARRIVALS);
         let ready = Arc::new(Ready::default());
-        let gate = Gate { arrivals: sender, ready: Arc::clone(&ready) };
+        let gate = Gate { arrivals: sender, ready: Arc::clone(&ready), known: Arc::clone(&known) };
         let transport = Self {
             arrivals,
+            next_arrival: None,
             ready,
+            bans,
+            known,
             seats: BTreeMap::new(),
+            given_up: 0,
+            kept: Kept::default(),
             at: BTreeMap::new(),
             next_id: 0,
             turns: VecDeque::new(),
@@ -130,25 +163,75 @@ impl WebSockets {
 
     // What a socket that asks to be let in brings about.
     fn arrive(&mut self, now: Time, arrival: Arrival) -> ConnectionEvent<'static> {
-        let Arrival { line, role, address, returns } = arrival;
-        if let Some(&id) = self.at.get(&address) {
-            if let Some(seat) = self.seats.get_mut(&id).filter(|seat| returns && !seat.given_up) {
-                line.sit(id.0);
-                if let Some(before) = seat.line.replace(line) {
-                    before.end(Ending::Replaced);
-                }
-                self.turns.push_back(id);
-                return ConnectionEvent::Refreshed { id };
+        if arrival.returns {
+            return self.come_back(arrival);
+        }
+        if self.bans.has(arrival.host) {
+            return self.turn_away(&arrival, Ending::Closed);
+        }
+        // Addresses are random, so no seat has it.
+        let is_free = !self.at.contains_key(&arrival.address);
+        if is_free && self.seats.len() - self.given_up >= MAX_SEATS {
+            if let Some(event) = self.kept.first_to_go().and_then(|id| self.give_up(id, Gone::Broken)) {
+                self.next_arrival = Some(arrival);
+                return event;
             }
-            line.end(if returns { Ending::Expired } else { Ending::Full });
+            return self.turn_away(&arrival, Ending::Full);
+        }
+        if !is_free {
+            arrival.line.end(Ending::Full);
             return ConnectionEvent::Internal;
         }
-        if returns || self.seats.len() >= MAX_SEATS {
-            line.end(if returns { Ending::Expired } else { Ending::Full });
-            return ConnectionEvent::Internal;
-        }
-        let id = self.seat(Seat { address, role, line: Some(line), kept_until: now, given_up: false, paused: None });
+        let Arrival { line, role, address, .. } = arrival;
+        let id = self.seat(Seat { address, line: Some(line), kept_until: now, given_up: false, paused: None });
         ConnectionEvent::Opened { id, role, link: Link::Message, address }
+    }
+
+    fn turn_away(&mut self, arrival: &Arrival, ending: Ending) -> ConnectionEvent<'static> {
+        self.known.close(arrival.address);
+        arrival.line.end(ending);
+        ConnectionEvent::Internal
+    }
+
+    fn come_back(&mut self, Arrival { line, host, address, .. }: Arrival) -> ConnectionEvent<'static> {
+        let id = self.at.get(&address).copied();
+        let seat = id.and_then(|id| self.seats.get_mut(&id).filter(|seat| !seat.given_up).map(|seat| (id, seat)));
+        let Some((id, seat)) = seat.filter(|_| !self.bans.has(host)) else {
+            line.end(Ending::Expired);
+            return ConnectionEvent::Internal;
+        };
+        line.sit(id.0);
+        match seat.line.replace(line) {
+            Some(before) => before.end(Ending::Replaced),
+            None => self.kept.remove(address.into(), seat.kept_until, id),
+        }
+        self.turns.push_back(id);
+        ConnectionEvent::Refreshed { id }
+    }
+
+    // Tells the room that nobody will come back to a seat.
+    fn give_up(&mut self, id: ConnectionId, why: Gone) -> Option<ConnectionEvent<'static>> {
+        let seat = self.seats.get_mut(&id).filter(|seat| !seat.given_up)?;
+        seat.given_up = true;
+        self.given_up += 1;
+        if seat.line.is_none() {
+            self.kept.remove(seat.address.into(), seat.kept_until, id);
+        }
+        Some(ConnectionEvent::Closed { id, why })
+    }
+
+    // Keeps a seat whose socket is gone for a while.
+    fn keep(&mut self, now: Time, id: ConnectionId) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        seat.line = None;
+        seat.kept_until = now.plus(GRACE);
+        let host = HostId::from(seat.address);
+        let one_too_many = self.kept.insert(host, seat.kept_until, id, MAX_KEPT_PER_HOST);
+        if let Some((oldest, seat)) = one_too_many.and_then(|id| Some((id, self.seats.get_mut(&id)?))) {
+            seat.kept_until = now;
+            self.kept.insert(host, now, oldest, usize::MAX);
+            self.turns.push_back(oldest);
+        }
     }
 
     // What a seat has to tell, if anything. A message is left in `self.message`.
@@ -169,8 +252,7 @@ impl WebSockets {
             if seat.kept_until > now {
                 return None;
             }
-            seat.given_up = true;
-            return Some(ConnectionEvent::Closed { id, why: Gone::Broken });
+            return self.give_up(id, Gone::Broken);
         };
         line.looked_at();
         if let Some(message) = line.take() {
@@ -179,12 +261,11 @@ impl WebSockets {
         }
         if line.is_gone() {
             let left = line.has_left();
-            seat.line = None;
-            if seat.role == Role::Watcher || left {
-                seat.given_up = true;
-                return Some(ConnectionEvent::Closed { id, why: if left { Gone::Left } else { Gone::Broken } });
+            // Whoever only looks on or has not joined yet loses nothing.
+            if left || !self.known.has_joined(seat.address) {
+                return self.give_up(id, if left { Gone::Left } else { Gone::Broken });
             }
-            seat.kept_until = now.plus(GRACE);
+            self.keep(now, id);
             return Some(ConnectionEvent::Internal);
         }
         if line.has_caught_up() {
@@ -204,18 +285,17 @@ impl Transport for WebSockets {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.register(context);
         // Only now: what comes from here on wakes the task.
-        if self.turns.is_empty() && self.arrivals.is_empty() { Poll::Pending } else { Poll::Ready(Ok(())) }
+        let idle = self.turns.is_empty() && self.arrivals.is_empty() && self.next_arrival.is_none();
+        if idle { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     fn wake_at(&self) -> Option<Time> {
-        // Few seats are empty, so looking at all of them is cheap next to what woke the room.
-        let kept = |seat: &Seat| (seat.line.is_none() && !seat.given_up).then_some(seat.kept_until);
         let paused = self.paused.first().map(|&(until, _)| until);
-        self.seats.values().filter_map(kept).chain(paused).min()
+        self.kept.next_due().into_iter().chain(paused).min()
     }
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
-        if let Ok(arrival) = self.arrivals.try_recv() {
+        if let Some(arrival) = self.next_arrival.take().or_else(|| self.arrivals.try_recv().ok()) {
             return Ok(Some(self.arrive(now, arrival)));
         }
         self.turns.append(&mut self.ready.state().seats);
@@ -225,8 +305,8 @@ impl Transport for WebSockets {
             self.paused.pop_first();
             self.turns.push_back(id);
         }
-        if self.turns.is_empty() && self.wake_at().is_some_and(|wake| wake <= now) {
-            self.turns = self.seats.keys().copied().collect();
+        if self.turns.is_empty() {
+            self.turns.extend(self.kept.due(now));
         }
         while let Some(id) = self.turns.pop_front() {
             self.message.clear();
@@ -246,12 +326,14 @@ impl Transport for WebSockets {
     }
 
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
-        if link != Link::Message || self.seats.len() >= MAX_SEATS || self.at.contains_key(&address) {
+        // Those who had joined are known by now.
+        let is_kept = link == Link::Message && self.known.has_joined(address) && !self.at.contains_key(&address);
+        if !is_kept || self.seats.len() >= MAX_SEATS {
             return None;
         }
-        // Whoever only looked on is kept for a while too; nobody tells here who that was.
-        let kept_until = now.plus(GRACE);
-        Some(self.seat(Seat { address, role: Role::Player, line: None, kept_until, given_up: false, paused: None }))
+        let id = self.seat(Seat { address, line: None, kept_until: now, given_up: false, paused: None });
+        self.keep(now, id);
+        Some(id)
     }
 
     fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {
@@ -282,11 +364,18 @@ impl Transport for WebSockets {
     fn close(&mut self, _: Time, id: ConnectionId) {
         let Some(seat) = self.seats.remove(&id) else { return };
         self.at.remove(&seat.address);
+        if seat.given_up {
+            self.given_up -= 1;
+        } else if seat.line.is_none() {
+            self.kept.remove(seat.address.into(), seat.kept_until, id);
+        }
+        let refused = self.known.is_refused(seat.address);
+        self.known.close(seat.address);
         if let Some((until, _)) = seat.paused {
             self.paused.remove(&(until, id));
         }
         if let Some(line) = seat.line {
-            line.end(Ending::Closed);
+            line.end(if refused { Ending::Refused } else { Ending::Closed });
             self.ending.push(line);
         }
     }

@@ -3,15 +3,12 @@
 //! A browser that is used first makes a random key and claims a name with it. The hub keeps a hash of the key only, so nobody who
 //! reads the database can take a name.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
-use store::KEY_HASH_LENGTH;
-use tokio::{
-    sync::Semaphore,
-    time::{sleep, timeout},
-};
+use store::{KEY_HASH_LENGTH, Kind};
+use tokio::time::sleep;
 use tracing::debug;
 
 use crate::{results::Results, room::Room};
@@ -20,17 +17,8 @@ use crate::{results::Results, room::Room};
 const KEY_LENGTH: usize = 32;
 /// The longest name, in bytes: that of blackjack.
 const MAX_NAME: usize = 64;
-/// How long a socket waits for the database. Then its names are unproven until there is an answer.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How long the database is asked on, and the pauses between: the first one, and the longest.
-const PERSISTENCE: Duration = Duration::from_mins(10);
-const PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Sockets for which the database is asked on at the same time.
-const MAX_ASKING: usize = 1_024;
-
-/// Places for those.
-static ASKING: Semaphore = Semaphore::const_new(MAX_ASKING);
+/// The pause before the database is asked again whose names a key owns: at first, and at most.
+const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
 /// The hash of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,46 +43,38 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Notes which names the browser at this address may use in a room: those that its key owns. If the database is slow, it is asked on
-/// until it answers, so that a name is only proven later.
-pub(crate) async fn prove(results: &Arc<Results>, room: &Arc<Room>, address: SocketAddr, key: KeyHash) {
-    let note = move |room: &Room, names: &[String]| {
-        if !names.is_empty() {
-            room.known.note(address, names);
-            room.recognize();
-        }
+/// Finds out which names the browser at this seat may use in a room: those that its key owns. Tries again until the database answers.
+pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key: KeyHash) {
+    note(results, room, seat, &results.store.recent_names_of(&key.0));
+    let ask = || async {
+        results
+            .store
+            .names_of(&key.0)
+            .await
+            .inspect_err(|error| debug!(%error, "names cannot be looked up; they are unproven for now"))
+            .ok()
     };
-    note(room, &results.store.recent_names_of(&key.0));
-    match timeout(PATIENCE, results.store.names_of(&key.0)).await {
-        Ok(Ok(names)) => return note(room, &names),
-        Ok(Err(error)) => debug!(%error, "names cannot be looked up; they are proven later"),
-        Err(_) => debug!("names cannot be looked up in time; they are proven later"),
-    }
-    let Ok(place) = ASKING.try_acquire() else { return };
-    let (results, room) = (Arc::clone(results), Arc::downgrade(room));
-    tokio::spawn(async move {
-        let ask =
-            || async { if room.strong_count() > 0 { results.store.names_of(&key.0).await.ok() } else { Some(vec![]) } };
-        if let (Some(names), Some(room)) = (until_known(ask).await, room.upgrade()) {
-            note(&room, &names);
-        }
-        drop(place);
-    });
+    note(results, room, seat, &until_known(ask).await);
 }
 
-// Asks until there is an answer, for a while.
-async fn until_known<F: Future<Output = Option<Vec<String>>>>(ask: impl Fn() -> F) -> Option<Vec<String>> {
-    let asking = async {
-        let mut pause = PAUSE;
-        loop {
-            sleep(pause).await;
-            if let Some(names) = ask().await {
-                return names;
-            }
-            pause = (pause * 2).min(LONGEST_PAUSE);
+fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
+    if !names.is_empty() && room.known.note(seat, names) {
+        for (address, name) in room.recognize() {
+            results.note_kind(&room.file().id, &address, &name, Kind::Proven);
         }
-    };
-    timeout(PERSISTENCE, asking).await.ok()
+    }
+}
+
+// Asks until there is an answer.
+async fn until_known<F: Future<Output = Option<Vec<String>>>>(ask: impl Fn() -> F) -> Vec<String> {
+    let mut pause = RETRY.0;
+    loop {
+        if let Some(names) = ask().await {
+            return names;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(RETRY.1);
+    }
 }
 
 #[cfg(test)]
@@ -116,14 +96,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_database_is_asked_until_it_answers_and_not_for_ever() {
+    async fn a_slow_database_is_asked_until_it_answers() {
         let asked = AtomicU32::new(0);
-        let ask = || async { (asked.fetch_add(1, Ordering::Relaxed) == 5).then(|| vec!["Ann".to_owned()]) };
-        assert_eq!(until_known(ask).await, Some(vec!["Ann".to_owned()]));
-        assert_eq!(asked.load(Ordering::Relaxed), 6);
+        let ask = || async { (asked.fetch_add(1, Ordering::Relaxed) == 20).then(|| vec!["Ann".to_owned()]) };
         let started = Instant::now();
-        assert_eq!(until_known(|| async { None }).await, None);
-        assert_eq!(started.elapsed(), PERSISTENCE);
+        assert_eq!(until_known(ask).await, ["Ann"]);
+        assert_eq!(asked.load(Ordering::Relaxed), 21);
+        let waited = started.elapsed();
+        assert!(waited > 10 * RETRY.1 && waited < 20 * RETRY.1, "{waited:?}");
     }
 
     #[test]

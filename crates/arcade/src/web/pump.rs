@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::{Bytes, BytesMut};
-use futures_util::{
-    StreamExt as _,
-    stream::{SplitSink, SplitStream},
-};
+use futures_util::{Stream, StreamExt as _, stream::SplitSink};
 use netcore::{Rate, Time, TokenBucket};
 use tokio::{
     sync::watch,
@@ -19,13 +16,16 @@ use crate::{
     games::Frames,
     room::{
         counters::Counters,
-        info::Info,
         mailbox::{Ending, Mailbox, Next, Piece},
     },
 };
 
-/// Messages that are read from one browser.
+/// Frames that are read from one browser, whatever they are: an empty one or a ping is one too.
 const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
+/// Bytes that are read from one browser; each frame counts [`FRAME`] more. The longest message fits into the burst.
+const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 256 << 10 };
+/// What a frame costs besides its bytes.
+const FRAME: u32 = 64;
 
 /// The close code of a page by which a player leaves for good. With any other the seat is kept for a while.
 const LEFT: u16 = 4000;
@@ -37,6 +37,12 @@ const fn code(ending: Ending) -> (u16, &'static str) {
         Ending::Replaced => (4001, "this seat is played in another window now"),
         Ending::Expired => (4002, "this seat was given up meanwhile"),
         Ending::Full => (4003, "the room has no place for more browsers"),
+        Ending::Refused => {
+            (4004, "players from your address have had their share of this match; others may still join")
+        }
+        Ending::Unclear => {
+            (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
+        }
     }
 }
 
@@ -46,46 +52,69 @@ pub(crate) async fn run(
     line: Arc<Mailbox>,
     frames: Frames,
     hello: String,
-    info: watch::Receiver<Info>,
+    told: watch::Receiver<Arc<str>>,
     counters: &Counters,
 ) {
     let (sink, stream) = socket.split();
     tokio::select! {
         () = read(stream, &line, frames) => {}
-        () = write(sink, &line, frames, hello, info, counters) => {}
+        () = write(sink, &line, frames, hello, told, counters) => {}
     }
     line.leave();
 }
 
-async fn read(mut stream: SplitStream<WebSocket>, line: &Mailbox, frames: Frames) {
+// Reads a frame only when all before it are paid for, so nothing of a flood is kept here.
+async fn read<E>(mut stream: impl Stream<Item = Result<Message, E>> + Unpin, line: &Mailbox, frames: Frames) {
     let start = Instant::now();
     let now = || Time::ZERO.plus(start.elapsed());
-    let mut bucket = TokenBucket::new(READ_RATE, now());
+    let (mut messages, mut bytes) = (TokenBucket::new(READ_RATE, now()), TokenBucket::new(READ_BYTES, now()));
     while let Some(Ok(message)) = stream.next().await {
-        let mut bytes = match message {
-            Message::Text(text) if frames != Frames::Binary => BytesMut::from(text.as_bytes()),
-            Message::Binary(bytes) if frames == Frames::Binary => BytesMut::from(&bytes[..]),
-            Message::Close(Some(CloseFrame { code: LEFT, .. })) => {
-                line.give_up();
+        let length = match &message {
+            Message::Text(text) => text.len(),
+            Message::Binary(bytes) | Message::Ping(bytes) | Message::Pong(bytes) => bytes.len(),
+            Message::Close(_) => 0,
+        };
+        messages.charge(now(), 1);
+        bytes.charge(now(), u32::try_from(length).unwrap_or(u32::MAX).saturating_add(FRAME));
+        match taken(message, frames) {
+            Taken::Message(message) => line.put(message).await,
+            Taken::Nothing => {}
+            Taken::End { left } => {
+                if left {
+                    line.give_up();
+                }
                 return;
             }
-            Message::Close(_) => return,
-            // Pings are answered by the library; frames of the other kind are not part of the protocol.
-            _ => continue,
-        };
-        if frames == Frames::ZeroEndedText {
-            bytes.extend_from_slice(b"\0");
         }
-        // An empty message is none to a room.
-        if bytes.is_empty() {
-            continue;
+        let paid = messages.ready_at(now(), 1).max(bytes.ready_at(now(), FRAME));
+        if let Some(paid) = paid.filter(|paid| *paid > now()) {
+            sleep_until(start + paid.since(Time::ZERO)).await;
         }
-        if let Some(ready) = bucket.ready_at(now(), 1) {
-            sleep_until(start + ready.since(Time::ZERO)).await;
-        }
-        bucket.take(now(), 1);
-        line.put(bytes).await;
     }
+}
+
+/// What a frame of a browser is.
+enum Taken {
+    Message(BytesMut),
+    Nothing,
+    End { left: bool },
+}
+
+fn taken(message: Message, frames: Frames) -> Taken {
+    let mut bytes = match message {
+        Message::Text(text) if frames != Frames::Binary => BytesMut::from(text.as_bytes()),
+        Message::Binary(bytes) if frames == Frames::Binary => BytesMut::from(&bytes[..]),
+        Message::Close(close) => {
+            return Taken::End { left: close.is_some_and(|close| close.code == LEFT) };
+        }
+        // Pings are answered by the library; frames of the other kind are not part of the protocol.
+        _ => return Taken::Nothing,
+    };
+    if frames == Frames::ZeroEndedText {
+        bytes.extend_from_slice(b"\0");
+    }
+    // An empty message is none to a room.
+    if bytes.is_empty() { Taken::Nothing } else { Taken::Message(bytes) }
 }
 
 async fn write(
@@ -93,7 +122,7 @@ async fn write(
     line: &Mailbox,
     frames: Frames,
     hello: String,
-    mut info: watch::Receiver<Info>,
+    mut told: watch::Receiver<Arc<str>>,
     counters: &Counters,
 ) {
     if !send(&mut sink, Message::Text(hello.into())).await {
@@ -125,26 +154,34 @@ async fn write(
                     }
                 }
                 Next::End(ending) => {
-                    let (code, reason) = code(ending);
-                    let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
-                    send(&mut sink, Message::Close(Some(close))).await;
+                    send(&mut sink, close(ending)).await;
                     return;
                 }
             },
             // Everything queued is written, and nothing follows. The page reconnects, unless the room has closed the line.
             () = std::future::ready(()), if !open => return,
-            changed = info.changed() => {
+            changed = told.changed() => {
                 if changed.is_err() {
                     open = false;
                     continue;
                 }
-                let text = serde_json::json!({ "room": *info.borrow_and_update() }).to_string();
-                if !send(&mut sink, Message::Text(text.into())).await {
+                let text = Arc::clone(&told.borrow_and_update());
+                if !send(&mut sink, Message::Text((*text).into())).await {
                     return;
                 }
             }
         }
     }
+}
+
+/// Ends a socket that was not let in.
+pub(crate) async fn end(mut socket: WebSocket, ending: Ending) {
+    send(&mut socket, close(ending)).await;
+}
+
+fn close(ending: Ending) -> Message {
+    let (code, reason) = code(ending);
+    Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::from_static(reason) }))
 }
 
 fn message(frame: Bytes, frames: Frames) -> Message {
@@ -158,3 +195,6 @@ fn message(frame: Bytes, frames: Frames) -> Message {
         Err(_) => Message::Text(String::from_utf8_lossy(&frame).into_owned().into()),
     }
 }
+
+#[cfg(test)]
+mod tests;

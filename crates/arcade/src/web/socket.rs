@@ -1,84 +1,150 @@
 //! The sockets of rooms: each carries the protocol of its game, and what the hub says besides.
+//!
+//! `/rooms/ID/socket` is a new player at once, or a watcher with `?watch=true`. With `?enter=true` the first message says who enters: an
+//! [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not taken from addresses, which are written into logs.
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc, LazyLock,
-        atomic::{AtomicU32, Ordering},
-    },
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
-    extract::{Path, Query, State, WebSocketUpgrade},
+    extract::{
+        Path, Query, State, WebSocketUpgrade,
+        ws::{Message, WebSocket},
+    },
     http::StatusCode,
     response::{IntoResponse, Response},
 };
 use netcore::Role;
-use rand::{TryRng as _, rngs::SysRng};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::time::timeout;
+use tracing::warn;
 
 use super::{
-    caller::SocketPermit,
+    caller::{Caller, SocketPermit},
     connections,
     names::{self, KeyHash},
     pump,
 };
-use crate::{hub::Hub, room::Room};
+use crate::{
+    hub::{Hub, secret::Ticket},
+    room::{Room, mailbox::Ending},
+};
 
 /// The longest message that a browser may send: that of a datagram.
 const MAX_MESSAGE: usize = 65_507;
+/// How long the first message of a socket may take to arrive.
+const ENTRY: Duration = Duration::from_secs(5);
+/// The longest first message, in bytes.
+const MAX_ENTRY: usize = 1 << 10;
+/// Frames up to the first message; others than pings are none.
+const MAX_ENTRY_FRAMES: usize = 4;
 
-/// How a socket enters a room.
+/// What a socket says in its address.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct Asked {
     /// Whether it only looks on.
     #[serde(default)]
     watch: bool,
     /// Whether it looks on for a picture of the room, which nobody follows.
     #[serde(default)]
     preview: bool,
+    /// Whether its first message says how it enters.
+    #[serde(default)]
+    enter: bool,
+    // Secrets, which do not belong there.
+    seat: Option<String>,
+    key: Option<String>,
+}
+
+/// How a socket enters a room.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Entry {
     /// The token of its seat.
     seat: Option<String>,
     /// The key of the owner of its names.
     key: Option<String>,
+    /// Whether it only looks on.
+    watch: bool,
 }
 
 pub(crate) async fn socket(
     State(hub): State<Arc<Hub>>,
     Path(id): Path<String>,
-    Query(entry): Query<Entry>,
+    Query(asked): Query<Asked>,
     SocketPermit { caller, place }: SocketPermit,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let Some(room) = hub.rooms.get(&id) else {
         return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response();
     };
-    let returns = entry.seat.as_deref().and_then(|token| hub.secret().verify(&id, token));
-    if entry.seat.is_some() && returns.is_none() {
-        return (StatusCode::FORBIDDEN, "This is not the token of a seat in this room.\n").into_response();
+    if asked.seat.is_some() || asked.key.is_some() {
+        let text = "Addresses are written into logs: open the socket with ?enter=true, and send seat and key in the first message.\n";
+        return (StatusCode::BAD_REQUEST, text).into_response();
     }
-    let key = entry.key.as_deref().map(KeyHash::of);
-    if key == Some(None) {
-        return (StatusCode::BAD_REQUEST, "The key of the name is not valid.\n").into_response();
-    }
-    let role = if entry.watch { Role::Watcher } else { Role::Player };
-    connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket| {
-        let seat = returns.unwrap_or_else(|| other_port(caller.0));
-        if let (Some(key), Role::Player) = (key.flatten(), role) {
-            names::prove(hub.results(), &room, seat, key).await;
-        }
-        let preview = entry.preview && role == Role::Watcher && returns.is_none();
-        // Before the room learns of it.
-        let _preview = preview.then(|| Preview::new(&room, seat));
-        let Some(line) = room.gate.enter(role, seat, returns.is_some()).await else { return };
-        let mut info = room.info.clone();
-        let token = hub.secret().token(&id, seat);
-        let hello = json!({ "seat": token, "room": *info.borrow_and_update() }).to_string();
-        let metrics = hub.metrics().game(room.game.name());
-        pump::run(socket, line, room.game.frames(), hello, info, &metrics).await;
+    connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
+        let entry = if asked.enter {
+            let Ok(Some(entry)) = timeout(ENTRY, first(&mut socket)).await else {
+                return pump::end(socket, Ending::Unclear).await;
+            };
+            entry
+        } else {
+            Entry { watch: asked.watch, ..Entry::default() }
+        };
+        enter(socket, &hub, &id, room, caller, entry, asked.preview).await;
         drop(place);
     })
+}
+
+// The first message of a socket, if it is one.
+async fn first(socket: &mut WebSocket) -> Option<Entry> {
+    for _ in 0..MAX_ENTRY_FRAMES {
+        match socket.recv().await?.ok()? {
+            Message::Text(text) if text.len() <= MAX_ENTRY => return serde_json::from_str(&text).ok(),
+            Message::Ping(_) | Message::Pong(_) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+async fn enter(socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, caller: Caller, entry: Entry, preview: bool) {
+    let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
+        return pump::end(socket, Ending::Unclear).await;
+    };
+    let role = if entry.watch { Role::Watcher } else { Role::Player };
+    // Whoever only looks on has nothing to come back to.
+    let token = entry.seat.filter(|_| role == Role::Player);
+    let returns = match token.map(|token| hub.secret().verify(id, &token)) {
+        None => None,
+        Some(Some(ticket)) if ticket.journal == room.number => Some(ticket.seat),
+        Some(_) => return pump::end(socket, Ending::Expired).await,
+    };
+    let seat = match returns.map_or_else(|| room.mask.seat(caller.host()), Ok) {
+        Ok(seat) => seat,
+        Err(error) => return warn!(%error, "a browser cannot enter: the system has no random numbers"),
+    };
+    let preview = preview && role == Role::Watcher;
+    // Before the room learns of it.
+    let _preview = preview.then(|| Preview::new(&room, seat));
+    let Some(line) = room.gate.enter(role, caller.host(), seat, returns.is_some()).await else { return };
+    let mut told = room.told.clone();
+    let mut hello = told.borrow_and_update().to_string();
+    if role == Role::Player {
+        let token = json!(hub.secret().token(id, Ticket { journal: room.number, seat }));
+        hello.replace_range(..1, &format!(r#"{{"seat":{token},"#));
+    }
+    let metrics = hub.metrics().game(room.game.name());
+    let pumped = pump::run(socket, line, room.game.frames(), hello, told, &metrics);
+    let Some(key) = key.filter(|_| role == Role::Player) else { return pumped.await };
+    // The names are looked up while the game goes on.
+    tokio::select! {
+        () = pumped => {}
+        () = async {
+            names::prove(hub.results(), &room, seat, key).await;
+            std::future::pending::<()>().await;
+        } => {}
+    }
 }
 
 /// A page that shows a picture of a room, until it is dropped.
@@ -97,28 +163,5 @@ impl Preview {
 impl Drop for Preview {
     fn drop(&mut self) {
         self.room.previews.remove(self.seat);
-    }
-}
-
-/// An address for a seat: that of the browser with a port of its own, since a seat outlives its socket and another socket may get the
-/// same port meanwhile. Ports are given in order from a random one, so that the seats of one host do not collide.
-fn other_port(address: SocketAddr) -> SocketAddr {
-    static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(SysRng.try_next_u32().unwrap_or_default()));
-    let port = NEXT.fetch_add(1, Ordering::Relaxed) % u32::from(u16::MAX) + 1;
-    // In the spelling in which the journal has it.
-    SocketAddr::new(address.ip().to_canonical(), u16::try_from(port).unwrap_or(1))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn the_seats_of_one_host_have_addresses_of_their_own() {
-        let browser = SocketAddr::from(([127, 0, 0, 1], 4_000));
-        let seats: BTreeSet<SocketAddr> = (0..2_000).map(|_| other_port(browser)).collect();
-        assert_eq!(seats.len(), 2_000);
     }
 }

@@ -61,8 +61,7 @@ fn bots_take_seats_play_on_after_a_restart_and_leave_with_the_last_person() {
     }
     let hub = Hub::again(hub.kill(), &[]);
     hub.wait("Ann and two bots", seated);
-    let mut browser =
-        hub.socket(&format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap()), None).unwrap();
+    let mut browser = hub.come_back(&room, &token);
     browser.until("OK A");
     for _ in 0..5 {
         browser.until("DISPLAY");

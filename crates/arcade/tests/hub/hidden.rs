@@ -20,20 +20,47 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use blackjack::{Card, DealerMessage, Deck, Dialect, protocol::DealerDecoder};
 use bytes::Bytes;
+use hmac::{Hmac, Mac as _};
 use journal::{Entry, Replay};
-use netcore::{GameEvent, Input, Outbox, Output, PeerId, Recorded, Role, To};
+use netcore::{GameEvent, HostId, Input, Outbox, Output, PeerId, Recorded, Role, To};
 use nuggets::visibility::{Sighter, Vision};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
+use sha2::Sha256;
 use testkit::PATIENCE;
 use tungstenite::{Message, WebSocket, protocol::Role as Side};
 
 use crate::support::{Browser, Hub, native};
 
+/// Stands for the address of whoever only looks on, which nobody is told.
+const WATCHER: &str = "watcher";
+
+/// The address of the seat that a token is for.
+fn seat_in(token: &str) -> SocketAddr {
+    let ticket = URL_SAFE_NO_PAD.decode(token.split_once('.').unwrap().0).unwrap();
+    let ip: [u8; 16] = ticket[8..24].try_into().unwrap();
+    SocketAddr::new(ip.into(), u16::from_be_bytes([ticket[24], ticket[25]]))
+}
+
+/// The pseudonym that a room has for the address of a stream.
+fn pseudonym(secret: &[u8], room: &str, address: SocketAddr) -> SocketAddr {
+    let code = |key: &[u8], text: String| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+        mac.update(text.as_bytes());
+        mac.finalize().into_bytes()
+    };
+    let key = code(secret, format!("mask\n{room}"));
+    let (host, rest) =
+        (code(&key, format!("host\n{:?}", HostId::from(address))), code(&key, format!("address\n{address}")));
+    let ip: [u8; 16] = [&[0xfd], &host[..7], &rest[..8]].concat().try_into().unwrap();
+    SocketAddr::new(ip.into(), u16::from_be_bytes([rest[8], rest[9]]).max(1))
+}
+
 /// A connection: how to speak over it, and what it has heard.
 struct Connection {
-    address: SocketAddr,
+    // As the room has it, except for streams.
+    address: String,
     mouth: Mouth,
     ear: JoinHandle<Vec<Vec<u8>>>,
 }
@@ -68,8 +95,7 @@ impl Party {
         let mut browser = hub.socket(&path, None).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
         // The token names the address that the room has for the seat.
-        let (address, _) = hello["seat"].as_str().unwrap().split_once('.').unwrap();
-        let address = String::from_utf8(URL_SAFE_NO_PAD.decode(address).unwrap()).unwrap().parse().unwrap();
+        let address = hello["seat"].as_str().map_or_else(|| WATCHER.into(), |token| seat_in(token).to_string());
         let Browser(socket) = browser;
         let copy = socket.get_ref().try_clone().unwrap();
         let mouth = if watch {
@@ -94,7 +120,7 @@ impl Party {
     fn stream(&mut self, room: &Value) -> usize {
         let stream = TcpStream::connect(native(room)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let (address, mouth) = (stream.local_addr().unwrap(), Mouth::Stream(stream.try_clone().unwrap()));
+        let (address, mouth) = (stream.local_addr().unwrap().to_string(), Mouth::Stream(stream.try_clone().unwrap()));
         self.listen(address, mouth, |tell| {
             let (mut stream, mut bytes) = (stream, [0; 4_096]);
             while let Ok(length @ 1..) = stream.read(&mut bytes) {
@@ -107,7 +133,8 @@ impl Party {
         let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
         socket.connect(native(room)).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        let (address, mouth) = (socket.local_addr().unwrap(), Mouth::Datagrams(socket.try_clone().unwrap()));
+        let (address, mouth) =
+            (socket.local_addr().unwrap().to_string(), Mouth::Datagrams(socket.try_clone().unwrap()));
         let over = Arc::clone(&self.over);
         self.listen(address, mouth, move |tell| {
             let mut bytes = vec![0; 65_536];
@@ -121,7 +148,7 @@ impl Party {
 
     fn listen(
         &mut self,
-        address: SocketAddr,
+        address: String,
         mouth: Mouth,
         listen: impl FnOnce(&mut dyn FnMut(Vec<u8>)) + Send + 'static,
     ) -> usize {
@@ -176,9 +203,15 @@ impl Party {
         assert_eq!(finished.code, Some(0), "{}", finished.stderr);
         self.over.store(true, Ordering::Release);
         let mut heard = BTreeMap::new();
+        let secret = std::fs::read(data.path().join("secret")).unwrap();
         for Connection { address, mouth, ear } in self.connections {
+            let address = if let Mouth::Stream(_) = mouth {
+                pseudonym(&secret, &format!("{game}-1"), address.parse().unwrap()).to_string()
+            } else {
+                address
+            };
             drop(mouth);
-            heard.insert(address.to_string(), ear.join().unwrap());
+            heard.insert(address, ear.join().unwrap());
         }
         let journals = journal::list(&data.path().join("journals")).unwrap();
         let own = |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(game);
@@ -203,8 +236,9 @@ fn judge<E: Recorded>(
     let mut out = Outbox::new();
     while let Some(entry) = reader.next().unwrap() {
         let Entry::Arrival(arrival) = entry else { continue };
-        if let Input::Connected { peer, address, .. } = &arrival.input {
-            given.insert(*peer, (address.to_string(), vec![]));
+        if let Input::Connected { peer, address, role, .. } = &arrival.input {
+            let address = if *role == Role::Watcher { WATCHER } else { address };
+            given.insert(*peer, (address.to_owned(), vec![]));
         }
         let present: BTreeSet<PeerId> = replay.peers().map(|peer| peer.peer).chain(arrival.input.peer()).collect();
         replay.apply(&arrival, &mut out).unwrap();

@@ -11,12 +11,13 @@ mod metrics;
 mod openapi;
 mod restart;
 mod results;
+mod seats;
 mod support;
 
 use serde_json::{Value, json};
 use support::{Hub, native};
 use testkit::peer::Peer;
-use tungstenite::Error;
+use tungstenite::{Error, Message};
 
 #[test]
 fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
@@ -42,11 +43,11 @@ fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
     // A reload: the same seat, by its token.
     drop(browser);
     let token = hello["seat"].as_str().unwrap();
-    let mut again = hub.socket(&format!("/rooms/{id}/socket?seat={token}"), None).unwrap();
+    let mut again = hub.come_back(&room, token);
     assert_eq!(again.until("OK"), "OK A");
     again.until("DISPLAY");
-    let stolen = hub.socket(&format!("/rooms/{id}/socket?seat={token}x"), None);
-    assert!(matches!(&stolen, Err(Error::Http(answer)) if answer.status() == 403));
+    let mut stolen = hub.come_back(&room, &format!("{token}x"));
+    assert!(matches!(stolen.0.read(), Ok(Message::Close(Some(close))) if u16::from(close.code) == 4002));
 }
 
 // The result of a round may be sent while the connection of its player is down.
@@ -63,7 +64,7 @@ fn a_page_that_returns_to_the_blackjack_table_hears_the_last_result_again() {
     let result = browser.until("RESULT");
     browser.until("DECISION");
     drop(browser);
-    let mut again = hub.socket(&format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap()), None).unwrap();
+    let mut again = hub.come_back(&room, &token);
     for expected in ["BEGIN", &card] {
         assert_eq!(again.next_text(), expected);
     }

@@ -80,12 +80,11 @@ fn a_browser_and_a_terminal_play_in_the_same_room_and_both_are_seen() {
     browser.say("GUESS 1234");
     let row = browser.until("ROW 1 1");
     drop(browser);
-    let path = format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap());
-    let mut again = hub.socket(&path, None).unwrap();
+    let mut again = hub.come_back(&room, &token);
     assert_eq!(again.until("ROW 1"), row);
     drop(again);
     let hub = Hub::again(hub.kill(), &[]);
-    let mut again = hub.socket(&path, None).unwrap();
+    let mut again = hub.come_back(&room, &token);
     assert_eq!(again.until("ROW 1"), row);
     assert_eq!(again.until("TURN"), "TURN 2 available available 0");
 }

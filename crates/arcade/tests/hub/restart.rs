@@ -55,13 +55,11 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     player.send("KEY h");
     player.send("KEY l");
     player.expect("DISPLAY");
-    let mut browser =
-        hub.socket(&format!("/rooms/{}/socket?seat={token}", room["id"].as_str().unwrap()), None).unwrap();
+    let mut browser = hub.come_back(&room, &token);
     assert_eq!(browser.until("OK"), "OK B");
     browser.until("DISPLAY");
     // The table begins once another player is there.
-    let mut gambler =
-        hub.socket(&format!("/rooms/{}/socket?seat={seat}", table["id"].as_str().unwrap()), None).unwrap();
+    let mut gambler = hub.come_back(&table, &seat);
     let mut other = TcpStream::connect(native(&table)).unwrap();
     other.write_all(b"JOIN Dan\0").unwrap();
     assert_eq!(gambler.until("BEGIN"), "BEGIN");
@@ -105,8 +103,7 @@ fn a_match_of_robots_goes_on_where_it_was() {
         while !matches!(browser.0.read().unwrap(), Message::Binary(_)) {}
     }
     let hub = Hub::again(hub.kill(), &[]);
-    let path = format!("/rooms/{}/socket?seat={token}", made["id"].as_str().unwrap());
-    let mut browser = hub.socket(&path, None).unwrap();
+    let mut browser = hub.come_back(&made, &token);
     // Hello, the start of the game, and at least the turns that it has seen.
     for first in [0, 2, 3, 3, 3, 3, 3, 3, 3, 3] {
         let message = loop {

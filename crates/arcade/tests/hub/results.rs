@@ -26,8 +26,7 @@ fn small_room(hub: &Hub, players: usize) -> Value {
 }
 
 fn sit(hub: &Hub, room: &Value, key: Option<&str>) -> Browser {
-    let key = key.map_or_else(String::new, |key| format!("?key={key}"));
-    hub.socket(&format!("/rooms/{}/socket{key}", room["id"].as_str().unwrap()), None).unwrap()
+    hub.enter_as(room, &json!({ "key": key }))
 }
 
 fn join(browser: &mut Browser, name: &str) {
@@ -83,8 +82,8 @@ fn matches(hub: &Hub, count: usize) -> Vec<Value> {
 fn after_a_restart_a_name_is_proven_again_by_the_browser_that_comes_back() {
     let hub = Hub::start();
     assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
-    let path = format!("/rooms/{}/socket?key={}", hub.room("mastermind")["id"].as_str().unwrap(), key(1));
-    let mut browser = hub.socket(&path, None).unwrap();
+    let room = hub.room("mastermind");
+    let mut browser = hub.enter_as(&room, &json!({ "key": key(1) }));
     let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
     browser.say("PLAY Ann");
     browser.until("TURN 1");
@@ -95,7 +94,7 @@ fn after_a_restart_a_name_is_proven_again_by_the_browser_that_comes_back() {
     hub.wait("Ann herself", proven);
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.room("mastermind")["players"][0]["name"], "Ann");
-    let mut browser = hub.socket(&format!("{path}&seat={}", hello["seat"].as_str().unwrap()), None).unwrap();
+    let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello["seat"] }));
     browser.until("TURN 1");
     hub.wait("Ann herself", proven);
     // Another game of the same seat, which was taken before the restart.
@@ -260,9 +259,9 @@ fn without_its_database_the_hub_plays_on_and_says_so() {
 
 #[test]
 fn the_routes_are_those_of_the_description() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web");
     let mut routes = BTreeSet::new();
-    for entry in fs::read_dir(source).unwrap() {
+    for entry in fs::read_dir(web).unwrap() {
         let path = entry.unwrap().path();
         if !path.is_file() {
             continue;

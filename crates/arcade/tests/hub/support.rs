@@ -127,10 +127,33 @@ impl Hub {
         (browser, hello["seat"].as_str().unwrap().to_owned())
     }
 
+    /// Opens a socket to a room that says how it enters in its first message.
+    pub(crate) fn enter_as(&self, room: &Value, entry: &Value) -> Browser {
+        let path = format!("/rooms/{}/socket?enter=true", room["id"].as_str().unwrap());
+        let mut browser = self.socket(&path, None).unwrap();
+        browser.say(&entry.to_string());
+        browser
+    }
+
+    /// Opens a socket to the seat that a token is for.
+    pub(crate) fn come_back(&self, room: &Value, token: &str) -> Browser {
+        self.enter_as(room, &serde_json::json!({ "seat": token }))
+    }
+
+    /// Opens a socket to a room as a proxy does for a browser at `host`.
+    pub(crate) fn from(&self, host: &str, room: &Value) -> Result<Browser, Error> {
+        self.open(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), &[("X-Forwarded-For", host)])
+    }
+
     pub(crate) fn socket(&self, path: &str, origin: Option<&str>) -> Result<Browser, Error> {
+        let origin = origin.map(|origin| ("Origin", origin));
+        self.open(path, origin.as_slice())
+    }
+
+    fn open(&self, path: &str, headers: &[(&str, &str)]) -> Result<Browser, Error> {
         let mut request = ClientRequestBuilder::new(format!("ws://{}{path}", self.address).parse().unwrap());
-        if let Some(origin) = origin {
-            request = request.with_header("Origin", origin);
+        for (name, value) in headers {
+            request = request.with_header(*name, *value);
         }
         match client(request, self.connect()) {
             Ok((socket, _)) => Ok(Browser(socket)),

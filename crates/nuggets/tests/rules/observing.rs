@@ -51,11 +51,11 @@ fn comings_and_goings_are_told_of_the_right_peer_with_the_reason() {
     let gone = left(8, "", "watcher", Departure::Disconnected(Gone::Lagging));
     assert_eq!(events(&hall.input(&Came::Gone(8, Gone::Lagging))), [gone]);
     assert_eq!(say(&mut hall, 2, "KEY Q"), [left(2, "Bob", "A", Departure::Quit)]);
-    assert_eq!(status(&hall), (Phase::Playing, 1, 26));
+    assert_eq!(status(&hall), (Phase::Playing, 1, 25), "the letter of somebody who left is not given again");
     assert_eq!(events(&hall.input(&Came::Gone(6, Gone::Broken))), [], "it had no seat");
     let idle = left(1, "Ann", "B", Departure::Dismissed("sent no key for 9 seconds".into()));
     assert_eq!(events(&hall.elapse()), [idle]);
-    assert_eq!(status(&hall), (Phase::Playing, 0, 26));
+    assert_eq!(status(&hall), (Phase::Playing, 0, 24));
     say(&mut hall, 7, "PLAY Cy");
     let gone = left(7, "Cy", "C", Departure::Disconnected(Gone::Left));
     assert_eq!(events(&hall.input(&Came::Gone(7, Gone::Left))), [gone]);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{HostId, PeerId, Time};
+use netcore::{HostId, Link, PeerId, Time};
 use netshell::{Farewell, Host, Observer, Removal, Warden};
 
 use super::{Parrot, Script, Told, served, work};
@@ -33,6 +33,12 @@ impl Warden for Porter {
         HostId::from(address) != HostId::of(BOB)
     }
 
+    // Nobody is told where somebody connects from.
+    fn shown(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
+        let HostId::V4([.., host]) = address.into() else { return address };
+        SocketAddr::from(([192, 0, 2, host], address.port()))
+    }
+
     fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal> {
         let mut state = self.0.lock().unwrap();
         if let Some(removal) = state.0.pop_front() {
@@ -48,7 +54,8 @@ impl Warden for Porter {
 struct Present(Arc<Mutex<Vec<PeerId>>>);
 
 impl Observer for Present {
-    fn connected(&mut self, _: Time, peer: PeerId, _: netcore::Role, _: &str) {
+    fn connected(&mut self, _: Time, peer: PeerId, _: netcore::Role, address: &str) {
+        assert!(address.starts_with("192.0.2."), "{address} is not what is shown");
         self.0.lock().unwrap().push(peer);
     }
 
@@ -96,8 +103,9 @@ fn a_peer_that_is_removed_is_told_so_and_has_left_for_the_room() {
     let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Told::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
-    // All of a host.
+    // All of a host, which goes by what is shown.
     porter.remove(Removal::Host(HostId::of(ANN), None));
+    porter.remove(Removal::Host(HostId::of("192.0.2.1:1"), None));
     while server.run() {}
     assert_eq!(script.told().iter().filter(|(_, told)| *told == Told::Closed).count(), 2);
     assert_eq!(*present.0.lock().unwrap(), []);

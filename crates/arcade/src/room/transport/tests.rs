@@ -8,7 +8,14 @@ use netcore::{Hosted, Role, Time};
 use netshell::Host;
 
 use super::*;
-use crate::room::mailbox::{MAX_OUTGOING, Next};
+use crate::{
+    games::Game,
+    room::{
+        door::{Door, Doorkeeper},
+        mailbox::{MAX_OUTGOING, Next},
+        mask::Mask,
+    },
+};
 
 const MAP: &[u8] = b"+---------+\n|.........|\n|.........|\n+---------+\n";
 const SECOND: Duration = Duration::from_secs(1);
@@ -19,13 +26,24 @@ fn room() -> (Gate, Host) {
     let config =
         nuggets::server::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 1 };
     let server = nuggets::server::Server::new(Arc::new(grid), config).unwrap();
-    let (gate, web) = WebSockets::new();
-    (gate, Host::new(Hosted::new(server)).with_transport(web))
+    let (gate, web) = web();
+    let keeper = Doorkeeper::new(Game::Nuggets, Mask::new([7; 32]), Arc::clone(&gate.known), Arc::default());
+    (gate, Host::new(Door::new(Hosted::new(server), keeper)).with_transport(web))
+}
+
+fn web() -> (Gate, WebSockets) {
+    let directory = testkit::TempDir::new();
+    let bans = Bans::open(directory.path().join("bans")).unwrap();
+    WebSockets::new(Arc::new(bans), Arc::default())
 }
 
 fn enter(gate: &Gate, role: Role, port: u16, returns: bool) -> Arc<Mailbox> {
-    let address = SocketAddr::from(([127, 0, 0, 1], port));
-    gate.enter(role, address, returns).now_or_never().expect("there is room at the gate").expect("the room is open")
+    enter_at(gate, role, SocketAddr::from(([127, 0, 0, 1], port)), returns)
+}
+
+fn enter_at(gate: &Gate, role: Role, address: SocketAddr, returns: bool) -> Arc<Mailbox> {
+    let entered = gate.enter(role, address.into(), address, returns).now_or_never();
+    entered.expect("there is room at the gate").expect("the room is open")
 }
 
 fn put(line: &Mailbox, text: &str) {
@@ -163,7 +181,7 @@ fn a_slow_browser_misses_messages_and_is_told_the_newest_state() {
 
 #[test]
 fn a_paused_browser_is_heard_later_and_keeps_its_order() {
-    let (gate, mut web) = WebSockets::new();
+    let (gate, mut web) = web();
     let (eve, ann) = (enter(&gate, Role::Player, 1, false), enter(&gate, Role::Player, 2, false));
     let until = Time::from_millis(20);
     let (mut now, mut heard, mut paused) = (Time::ZERO, vec![], 0);
@@ -196,7 +214,7 @@ fn a_paused_browser_is_heard_later_and_keeps_its_order() {
 
 #[test]
 fn the_seat_of_a_paused_browser_can_be_closed() {
-    let (gate, mut web) = WebSockets::new();
+    let (gate, mut web) = web();
     let eve = enter(&gate, Role::Player, 1, false);
     put(&eve, "a");
     while let Some(event) = web.next(Time::ZERO).unwrap() {
@@ -207,4 +225,72 @@ fn the_seat_of_a_paused_browser_can_be_closed() {
     }
     assert_eq!(web.wake_at(), None);
     assert_eq!(told(&eve).1, Some(Ending::Closed));
+}
+
+/// Lets a socket in and takes what follows from it.
+fn arrive(web: &mut WebSockets, gate: &Gate, address: SocketAddr, joins: bool) -> Arc<Mailbox> {
+    let line = enter_at(gate, Role::Player, address, false);
+    settle(web, Time::ZERO);
+    gate.known.set_joined(address, joins);
+    line
+}
+
+/// Has the transport do everything that it can, as a room that closes what is given up.
+fn settle(web: &mut WebSockets, now: Time) -> usize {
+    let mut gone = 0;
+    while let Some(event) = web.next(now).unwrap() {
+        if let ConnectionEvent::Closed { id, .. } = event {
+            web.close(now, id);
+            gone += 1;
+        }
+    }
+    gone
+}
+
+fn at(host: u8, port: u16) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, host], port))
+}
+
+#[test]
+fn sockets_that_come_and_go_keep_no_seats() {
+    let (gate, mut web) = web();
+    let ann = arrive(&mut web, &gate, at(1, 1), true);
+    for port in 1..=3_000 {
+        arrive(&mut web, &gate, at(9, port), false).leave();
+        assert_eq!(settle(&mut web, Time::ZERO), 1);
+    }
+    assert_eq!((web.seats.len(), web.given_up, web.wake_at()), (1, 0, None));
+    // Somebody else gets in, and Ann has noticed nothing.
+    assert_eq!(told(&arrive(&mut web, &gate, at(2, 1), false)).1, None);
+    assert_eq!(told(&ann).1, None);
+}
+
+#[test]
+fn kept_seats_are_shared_out_by_host_and_go_when_somebody_needs_the_place() {
+    let (gate, mut web) = web();
+    let eves = u16::try_from(MAX_SEATS).unwrap();
+    // A player of another host is kept first, so she is the oldest.
+    arrive(&mut web, &gate, at(1, 1), true).leave();
+    settle(&mut web, Time::ZERO);
+    for port in 1..=eves {
+        arrive(&mut web, &gate, at(9, port), true).leave();
+        settle(&mut web, Time::ZERO);
+    }
+    assert_eq!(web.seats.len(), MAX_KEPT_PER_HOST + 1, "a host alone keeps half of the places");
+    // All other places are taken by those who are there.
+    let there: Vec<_> = (1..eves / 2)
+        .map(|port| arrive(&mut web, &gate, at(u8::try_from(port % 7 + 20).unwrap(), port), false))
+        .collect();
+    assert_eq!(web.seats.len(), MAX_SEATS);
+    // The next ones get the oldest kept places of the host that keeps most, and nobody else loses anything.
+    for port in 1..=10 {
+        let bob = arrive(&mut web, &gate, at(2, port), false);
+        assert_eq!((told(&bob).1, web.seats.len()), (None, MAX_SEATS), "Bob {port}");
+    }
+    assert!(there.iter().all(|line| told(line).1.is_none()));
+    let ann = enter_at(&gate, Role::Player, at(1, 1), true);
+    let (first, last) =
+        (enter_at(&gate, Role::Player, at(9, 1), true), enter_at(&gate, Role::Player, at(9, eves), true));
+    settle(&mut web, Time::ZERO);
+    assert_eq!([&ann, &first, &last].map(|line| told(line).1), [None, Some(Ending::Expired), None]);
 }

@@ -1,0 +1,224 @@
+//! Who may join the match of a room.
+//!
+//! In some games a seat that was left is not given again in the same match, such as a letter of nuggets. Once players of one host have left
+//! half of the seats of such a match, nobody else of that host joins it; those who are there do not count, so a class behind one
+//! address fits into one match. New players of one host join at [`JOINS`]. Whoever is refused is told so where the game has a message
+//! for it, and is disconnected before a seat is taken.
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+
+use netcore::{
+    Admission, GameEvent, Gone, HostId, Input, Link, Occupant, Outbox, OutboxMark, Outcome, Output, PeerId, Progress,
+    Rate, Role, Room, Split, Status, Time, TokenBucket,
+};
+
+use super::{addresses::Addresses, known::Seats, mask::Mask};
+use crate::games::Game;
+
+/// How fast new players of one host join a room. Those who join its next match over the same connection are not new.
+pub(crate) const JOINS: Rate = Rate { per_second: 2, burst: 64 };
+/// Hosts whose joining is remembered; it is forgotten when they may join as fast as ever.
+const MAX_HOSTS: usize = 4_096;
+/// What a player is told whose host has used up its seats.
+const HALF: &str = "Players from your address have left half of the places of this match; the rest is for others.";
+/// What a player is told who is one of too many new ones.
+const PACE: &str = "Too many players have joined from your address just now; try again in a moment.";
+
+/// Somebody who is connected.
+#[derive(Debug)]
+struct Guest {
+    host: HostId,
+    link: Link,
+    address: Option<SocketAddr>,
+    // A person who may join.
+    plays: bool,
+    // Whether it has joined, now or before.
+    joined: bool,
+}
+
+/// Decides who may join, and notes who has.
+#[derive(Debug)]
+pub(crate) struct Doorkeeper {
+    game: Game,
+    mask: Mask,
+    known: Arc<Seats>,
+    bots: Arc<Addresses>,
+    guests: BTreeMap<PeerId, Guest>,
+    // Seats that are not given again in this match, by the host whose players have left them.
+    left: BTreeMap<HostId, u32>,
+    // Those that can be given.
+    seats: u32,
+    joins: BTreeMap<HostId, TokenBucket>,
+}
+
+impl Doorkeeper {
+    pub(crate) fn new(game: Game, mask: Mask, known: Arc<Seats>, bots: Arc<Addresses>) -> Self {
+        let (guests, left, joins) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { game, mask, known, bots, guests, left, seats: 0, joins }
+    }
+
+    /// Those were there when the hub ended, and the ones of the roster had joined.
+    pub(crate) fn resume(&mut self, peers: &[(PeerId, Link, SocketAddr)], roster: &[Occupant]) {
+        for &(peer, link, address) in peers {
+            self.enter(peer, Role::Player, link, Some(address));
+            if roster.iter().any(|occupant| occupant.peer == peer && !occupant.name.is_empty()) {
+                if link == Link::Message {
+                    self.known.open(address);
+                }
+                self.joined(peer);
+            }
+        }
+    }
+
+    fn enter(&mut self, peer: PeerId, role: Role, link: Link, address: Option<SocketAddr>) {
+        let host = address.map_or(HostId::Other, HostId::from);
+        // The same host over any link.
+        let host = if link == Link::Datagram { self.mask.host(host) } else { host };
+        let plays = role == Role::Player && !address.is_some_and(|address| self.bots.has(address));
+        self.guests.insert(peer, Guest { host, link, address, plays, joined: false });
+    }
+
+    // Gives whether it is new.
+    fn joined(&mut self, peer: PeerId) -> bool {
+        let Some(guest) = self.guests.get_mut(&peer) else { return false };
+        if let Some(address) = guest.address.filter(|_| guest.link == Link::Message) {
+            self.known.set_joined(address, true);
+        }
+        !std::mem::replace(&mut guest.joined, true)
+    }
+
+    // Why somebody may not join, if so. Whatever else it would say before it has joined counts as the wish to join.
+    fn refuses(&mut self, now: Time, peer: PeerId) -> Option<&'static str> {
+        let guest = self.guests.get(&peer).filter(|guest| guest.plays && !guest.joined)?;
+        let of_host = self.left.get(&guest.host).copied().unwrap_or(0);
+        let all = self.seats + self.left.values().sum::<u32>();
+        if of_host > 0 && of_host * 2 >= all {
+            return Some(HALF);
+        }
+        let joins = self.joins.get_mut(&guest.host)?;
+        joins.ready_at(now, 1).filter(|ready| *ready > now).map(|_| PACE)
+    }
+
+    fn charge(&mut self, now: Time, host: HostId) {
+        if self.joins.len() >= MAX_HOSTS {
+            self.joins.retain(|_, joins| !joins.is_full(now));
+        }
+        if self.joins.len() < MAX_HOSTS || self.joins.contains_key(&host) {
+            self.joins.entry(host).or_insert_with(|| TokenBucket::new(JOINS, now)).charge(now, 1);
+        }
+    }
+
+    // What has become of an input.
+    fn follow(&mut self, now: Time, status: Status, outputs: &[Output]) {
+        let spends = self.game.spends_seats() && status.seats < self.seats;
+        for output in outputs {
+            match output {
+                Output::Event(GameEvent::Joined { peer, name, .. } | GameEvent::Waiting { peer, name, .. })
+                    if !name.is_empty() =>
+                {
+                    if self.joined(*peer)
+                        && let Some(host) = self.guests.get(peer).filter(|guest| guest.plays).map(|guest| guest.host)
+                    {
+                        self.charge(now, host);
+                    }
+                }
+                Output::Event(GameEvent::Left { peer, name, .. }) if !name.is_empty() => {
+                    // It may be closed already.
+                    if let Some(guest) = self.guests.get(peer)
+                        && spends
+                    {
+                        *self.left.entry(guest.host).or_default() += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        for output in outputs {
+            if let Output::Close { peer } = output {
+                self.guests.remove(peer);
+            }
+        }
+        if status.seats > self.seats {
+            // Another match.
+            self.left.clear();
+        }
+        self.seats = status.seats;
+    }
+}
+
+/// A room with a doorkeeper.
+pub(crate) struct Door<R> {
+    room: R,
+    keeper: Doorkeeper,
+}
+
+impl<R: Room> Door<R> {
+    pub(crate) fn new(room: R, mut keeper: Doorkeeper) -> Self {
+        keeper.seats = room.status().seats;
+        Self { room, keeper }
+    }
+
+    fn refuse(&mut self, now: Time, peer: PeerId, why: &str, out: &mut Outbox) {
+        let Some(guest) = self.keeper.guests.remove(&peer) else { return };
+        if let Some(farewell) = self.keeper.game.farewell(why) {
+            out.send(peer, farewell.on(guest.link.framing()).clone());
+        }
+        if let Some(address) = guest.address {
+            self.keeper.known.refuse(address);
+        }
+        self.room.input(now, Input::Disconnected { peer, why: Gone::Broken }, out);
+        out.close(peer);
+    }
+}
+
+impl<R: Room> Room for Door<R> {
+    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
+        self.room.split(peer, bytes)
+    }
+
+    fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
+        match &input {
+            Input::Connected { peer, role, link, address } => {
+                self.keeper.enter(*peer, *role, *link, address.parse().ok());
+            }
+            Input::Message { peer, .. } | Input::Malformed { peer, .. } => {
+                if let Some(why) = self.keeper.refuses(now, *peer) {
+                    self.refuse(now, *peer, why, out);
+                    return Progress::Ignored;
+                }
+            }
+            _ => {}
+        }
+        let mark: OutboxMark = out.mark();
+        let gone = if let Input::Disconnected { peer, .. } = &input { Some(*peer) } else { None };
+        let progress = self.room.input(now, input, out);
+        self.keeper.follow(now, self.room.status(), out.since(mark));
+        if let Some(peer) = gone {
+            self.keeper.guests.remove(&peer);
+        }
+        progress
+    }
+
+    fn admits(&self, datagram: &[u8]) -> Admission {
+        self.room.admits(datagram)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.room.deadline()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.room.outcome()
+    }
+
+    fn digest(&self) -> u64 {
+        self.room.digest()
+    }
+
+    fn status(&self) -> Status {
+        self.room.status()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! What the pages of a room are told of it besides the messages of the game.
+//!
+//! Peers cause changes, each connection of a picture one, so what is shown is made into JSON in one place: at most four times a second,
+//! once for all sockets, and only if it looks different from what they were told before.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+use super::info::Info;
+
+/// The shortest time between two messages.
+pub(crate) const PAUSE: Duration = Duration::from_millis(250);
+
+/// What pages are told of a room: a message of the hub.
+pub(crate) fn text(info: &Info) -> String {
+    serde_json::json!({ "room": info }).to_string()
+}
+
+// How close a room is to its end. That is told at once, since the sockets are closed after it.
+fn stage(info: &Info) -> u8 {
+    u8::from(info.closing.is_some()) + u8::from(info.phase == "over")
+}
+
+/// Tells the pages of a room of its changes, made into messages by `write`, until the room is gone.
+pub(crate) async fn tell(
+    mut info: watch::Receiver<Info>,
+    told: watch::Sender<Arc<str>>,
+    mut write: impl FnMut(&Info) -> String,
+) {
+    let mut next: Option<Instant> = None;
+    let mut last = 0;
+    while info.changed().await.is_ok() {
+        if let Some(next) = next {
+            while stage(&info.borrow_and_update()) <= last {
+                tokio::select! {
+                    () = sleep_until(next) => break,
+                    changed = info.changed() => if changed.is_err() { break },
+                }
+            }
+        }
+        next = Some(Instant::now() + PAUSE);
+        let text = {
+            let info = info.borrow_and_update();
+            last = stage(&info);
+            write(&info)
+        };
+        told.send_if_modified(|before| {
+            let changed = **before != *text;
+            if changed {
+                *before = text.into();
+            }
+            changed
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::{
+        task::JoinSet,
+        time::{sleep, timeout},
+    };
+
+    use super::*;
+    use crate::games::{Game, Options};
+
+    fn info() -> Info {
+        let options = Options::usual(Game::Nuggets);
+        Info {
+            id: "nuggets-1".into(),
+            game: Game::Nuggets,
+            title: options.title(),
+            phase: "playing",
+            taken: 0,
+            seats: 26,
+            port: 2_100,
+            players: vec![],
+            watchers: 0,
+            result: None,
+            r#match: None,
+            permanent: false,
+            options,
+            closing: None,
+            people: 0,
+        }
+    }
+
+    /// What has been told, and how often it was made into JSON.
+    fn start() -> (watch::Sender<Info>, watch::Receiver<Arc<str>>, Arc<AtomicU32>) {
+        let (info, seen) = watch::channel(info());
+        let (told, pages) = watch::channel(text(&seen.borrow()).into());
+        let made = Arc::<AtomicU32>::default();
+        let count = Arc::clone(&made);
+        tokio::spawn(tell(seen, told, move |info| {
+            count.fetch_add(1, Ordering::Relaxed);
+            text(info)
+        }));
+        (info, pages, made)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_changes_are_four_messages_a_second_made_once_for_all_pages() {
+        let (info, pages, made) = start();
+        let mut watchers = JoinSet::new();
+        for _ in 0..500 {
+            let mut pages = pages.clone();
+            watchers.spawn(async move {
+                let mut heard = 0;
+                while pages.changed().await.is_ok() {
+                    heard += 1;
+                }
+                heard
+            });
+        }
+        // Forty connections a second for ten seconds, of which every other is a picture that nobody is told of.
+        for number in 0..400 {
+            info.send_modify(|info| info.watchers += number % 2);
+            sleep(Duration::from_millis(25)).await;
+        }
+        drop(info);
+        let made = made.load(Ordering::Relaxed);
+        assert!((38..=42).contains(&made), "{made} times in ten seconds");
+        for heard in watchers.join_all().await {
+            assert!((38..=42).contains(&heard), "{heard} messages to a page");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_looks_as_before_is_not_told_and_the_first_change_at_once() {
+        let (info, mut pages, made) = start();
+        for _ in 0..400 {
+            info.send_modify(|info| info.people += 1);
+            sleep(Duration::from_millis(25)).await;
+        }
+        assert!(!pages.has_changed().unwrap() && made.load(Ordering::Relaxed) <= 41);
+        sleep(PAUSE).await;
+        info.send_modify(|info| info.taken = 1);
+        let at_once = timeout(Duration::from_millis(1), pages.changed()).await;
+        assert!(at_once.is_ok() && pages.borrow_and_update().contains(r#""taken":1"#));
+        // So is why the room closes, though something was told just now.
+        info.send_modify(|info| info.closing = Some("enough".into()));
+        assert!(timeout(Duration::from_millis(1), pages.changed()).await.is_ok());
+        assert!(pages.borrow_and_update().contains("enough"));
+        info.send_modify(|info| info.taken = 2);
+        drop(info);
+        assert!(pages.changed().await.is_ok() && pages.borrow_and_update().contains(r#""taken":2"#), "the last one");
+        assert!(pages.changed().await.is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! Seats of browsers: whose they are, how long they are kept, and how many one host has.
+
+use std::collections::BTreeSet;
+
+use netcore::HostId;
+use serde_json::{Value, json};
+use testkit::PATIENCE;
+use tungstenite::{Error, Message};
+
+use crate::support::{Browser, Hub, native};
+
+/// A hub that believes who a browser says it is.
+fn proxied() -> Hub {
+    Hub::with(&["--proxy", "127.0.0.1", "--no-default-rooms"])
+}
+
+fn nuggets(hub: &Hub) -> Value {
+    hub.make(&json!({ "game": "nuggets" }))
+}
+
+/// How a socket ended: the code and the reason, after whatever came before.
+fn ending(browser: &mut Browser) -> (u16, String) {
+    loop {
+        if let Message::Close(Some(close)) = browser.0.read().unwrap() {
+            return (close.code.into(), close.reason.to_string());
+        }
+    }
+}
+
+#[test]
+fn secrets_are_not_taken_from_addresses() {
+    let hub = Hub::start();
+    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
+    for query in ["seat=x", "key=x", "enter=true&seat=x", "watch=true&key=x"] {
+        let refused = hub.socket(&format!("/rooms/{id}/socket?{query}"), None);
+        assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 400), "{query}");
+    }
+}
+
+#[test]
+fn whoever_looks_on_gets_no_token_and_a_player_gets_one() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    for entry in [json!({ "watch": true }), json!({ "watch": true, "seat": null, "key": null })] {
+        let hello: Value = serde_json::from_str(&hub.enter_as(&room, &entry).until("{")).unwrap();
+        assert_eq!((&hello["seat"], &hello["room"]["id"]), (&Value::Null, &room["id"]), "{hello}");
+    }
+    let hello: Value = serde_json::from_str(&hub.enter_as(&room, &json!({})).until("{")).unwrap();
+    assert!(hello["seat"].is_string(), "{hello}");
+}
+
+#[test]
+fn a_first_message_that_says_nothing_sensible_ends_the_socket() {
+    let hub = Hub::start();
+    let path = format!("/rooms/{}/socket?enter=true", hub.room("nuggets")["id"].as_str().unwrap());
+    for first in ["PLAY Ann", r#"{"seats": 1}"#, r#"{"key": "x"}"#, &"x".repeat(2_000)] {
+        let mut browser = hub.socket(&path, None).unwrap();
+        browser.say(first);
+        let ended = match browser.0.read() {
+            Ok(Message::Close(close)) => close.map(|close| u16::from(close.code)),
+            Ok(_) => panic!("it is let in"),
+            Err(_) => None,
+        };
+        assert_eq!(ended, Some(4005), "{first}");
+    }
+}
+
+#[test]
+fn a_token_of_an_earlier_journal_is_expired() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let (mut browser, token) = hub.enter(&room);
+    browser.say("PLAY Ann");
+    assert_eq!(browser.until("OK"), "OK A");
+    let mut restart = std::process::Command::new(env!("CARGO_BIN_EXE_arcade"));
+    let restart = restart.args(["room", "restart", room["id"].as_str().unwrap(), "--data"]).arg(hub.data.path());
+    assert_eq!(testkit::process::Process::run(restart).code, Some(0));
+    let mut late = hub.come_back(&room, &token);
+    assert_eq!(ending(&mut late).0, 4002);
+    // So is one of the same journal whose player has left.
+    let (mut browser, token) = hub.enter(&room);
+    browser.say("PLAY Bob");
+    browser.until("OK");
+    browser.say("KEY Q");
+    assert_eq!(ending(&mut browser).0, 1000);
+    assert_eq!(ending(&mut hub.come_back(&room, &token)).0, 4002);
+}
+
+/// The addresses that robots tells of those who join.
+fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
+    let mut players = vec![];
+    while players.len() < count {
+        let Message::Binary(bytes) = browser.0.read().unwrap() else { continue };
+        if bytes[0] == 1 {
+            let text = |at: usize| {
+                let end = at + 1 + usize::from(bytes[at]);
+                (String::from_utf8(bytes[at + 1..end].to_vec()).unwrap(), end)
+            };
+            let (name, next) = text(2);
+            players.push((name, text(next).0));
+        }
+    }
+    players
+}
+
+#[test]
+fn others_see_pseudonyms_of_addresses() {
+    let hub = proxied();
+    let room = hub.make(&json!({ "game": "robots", "players": 5 }));
+    let mut watcher = hub.enter_as(&room, &json!({ "watch": true }));
+    let mut browsers = vec![];
+    for (host, name) in [("192.0.2.7", "Ann"), ("192.0.2.7", "Bob"), ("2001:db8::9", "Eve")] {
+        let mut browser = hub.from(host, &room).unwrap();
+        let mut join = vec![0, 3];
+        join.extend(name.as_bytes());
+        browser.0.send(Message::binary(join)).unwrap();
+        browsers.push(browser);
+    }
+    let mut stream = std::net::TcpStream::connect(native(&room)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    std::io::Write::write_all(&mut stream, b"\0\x03Dan").unwrap();
+    let mut players = accepted(&mut watcher, 4);
+    players.sort();
+    let own = stream.local_addr().unwrap();
+    let mut addresses = BTreeSet::new();
+    for (name, text) in &players {
+        let address: std::net::SocketAddr = text.parse().unwrap_or_else(|_| panic!("{name} at {text}"));
+        let std::net::IpAddr::V6(ip) = address.ip() else { panic!("{name} is at {text}") };
+        assert!(ip.is_unique_local() && address.ip() != own.ip() && address.port() != 0, "{name} is at {text}");
+        addresses.insert(address);
+    }
+    assert_eq!(addresses.len(), 4, "{players:?}");
+    let hosts: Vec<HostId> = players.iter().map(|(_, address)| HostId::of(address)).collect();
+    // Ann, Bob, Dan, Eve.
+    assert_eq!(hosts[0], hosts[1], "one host is one host");
+    assert_eq!(hosts.iter().collect::<BTreeSet<_>>().len(), 3);
+}
+
+#[test]
+fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
+    let hub = proxied();
+    let room = nuggets(&hub);
+    let mut told = None;
+    for number in 0..26 {
+        let mut eve = hub.from("192.0.2.66", &room).unwrap();
+        eve.say(&format!("PLAY Eve{number}"));
+        let answer = eve.next_text();
+        if let Some(text) = answer.strip_prefix("QUIT ") {
+            told = Some((number, text.to_owned(), ending(&mut eve)));
+            break;
+        }
+        eve.say("KEY Q");
+        assert_eq!(ending(&mut eve).0, 1000);
+    }
+    let (number, text, (code, reason)) = told.expect("all letters are used up");
+    assert_eq!((number, code), (13, 4004), "{text}");
+    assert!(text.contains("your address") && reason.contains("your address"), "{text} {reason}");
+    // Half of them are for others.
+    let mut ann = hub.from("192.0.2.7", &room).unwrap();
+    ann.say("PLAY Ann");
+    assert_eq!(ann.until("OK"), "OK N");
+}
+
+#[test]
+fn a_class_behind_one_address_joins_one_match_and_play_now_leads_elsewhere_after_it() {
+    let hub = proxied();
+    let room = nuggets(&hub);
+    let mut class: Vec<Browser> = (0..24)
+        .map(|number| {
+            let mut pupil = hub.from("192.0.2.30", &room).unwrap();
+            pupil.say(&format!("PLAY P{number}"));
+            assert!(pupil.next_text().starts_with("OK "), "pupil {number}");
+            pupil
+        })
+        .collect();
+    // Two letters are left; those who leave give none back.
+    for mut pupil in class.drain(..20) {
+        pupil.say("KEY Q");
+        assert_eq!(ending(&mut pupil).0, 1000);
+    }
+    for name in ["Yan", "Zoe"] {
+        let mut other = hub.from("192.0.2.7", &room).unwrap();
+        other.say(&format!("PLAY {name}"));
+        assert!(other.next_text().starts_with("OK "));
+        class.push(other);
+    }
+    hub.wait("a room without free seats", |rooms| {
+        let room = rooms.iter().find(|one| one["id"] == room["id"])?;
+        (room["seats"] == 6 && room["taken"] == 6).then_some(())
+    });
+    let (_, body) = hub.request("POST", "/api/play/nuggets", "");
+    let offered: Value = serde_json::from_str(&body).unwrap();
+    assert_ne!(offered["id"], room["id"], "{offered}");
+}
