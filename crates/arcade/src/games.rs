@@ -404,4 +404,15 @@ mod tests {
         let Err(error) = map.engine() else { panic!("there is no such map") };
         assert!(error.to_string().starts_with("there is no map '../x'; choose one of main, "), "{error}");
     }
+
+    #[test]
+    fn a_seed_of_nuggets_that_nobody_chose_has_128_bits() {
+        let seed = |options: &str| match serde_json::from_str::<Options>(options).unwrap().engine().unwrap() {
+            Engine::Nuggets(server) => server.config().seed,
+            _ => panic!("another game"),
+        };
+        assert_eq!(seed(r#"{"game": "nuggets", "seed": 7}"#), 7);
+        // One in 2^64 is shorter.
+        assert!(seed(r#"{"game": "nuggets"}"#) > u64::MAX.into());
+    }
 }
