@@ -140,3 +140,16 @@ impl Marked for Server {
         changes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_that_nobody_chose_has_128_bits() {
+        let seed = |seed| Options { seed, ..Options::default() }.engine().unwrap().config().seed;
+        assert_eq!(seed(Some(7)), 7);
+        // One in 2^64 is shorter.
+        assert!(seed(None) > u64::MAX.into());
+    }
+}

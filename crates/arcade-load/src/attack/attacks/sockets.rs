@@ -17,6 +17,8 @@ use super::{
 
 /// Attempts of one host that wait for an answer.
 const PENDING: usize = 16;
+/// Whoever has a seat for that long is let in.
+const SEATED: Duration = Duration::from_secs(2);
 /// Lobbies of one host that are not read, and how long.
 const LOBBIES: usize = 8;
 const UNREAD: Duration = Duration::from_secs(60);
@@ -79,17 +81,29 @@ pub(super) async fn reuse_tokens(attacker: Rc<Attacker>) {
                 let is_first = seat.is_none();
                 let Some(mut browser) = enter(&attacker, &Entry { seat, ..Entry::default() }).await else { return };
                 let message = timeout(PATIENCE, browser.next()).await;
-                let Ok(message) = message else { return attacker.count("no answer") };
-                if let Some(end) = page::end(message.as_ref()) {
-                    return attacker.count(format!("{what}: {end}"));
+                match message {
+                    Ok(Some(Ok(Message::Text(text)))) if is_first => {
+                        *old.borrow_mut() = page::token(&text);
+                        return page::leave(browser).await;
+                    }
+                    Ok(message) => {
+                        if let Some(end) = page::end(message.as_ref()) {
+                            return attacker.count(format!("{what}: {end}"));
+                        }
+                    }
+                    Err(_) => return attacker.count("no answer"),
                 }
-                if let Some(Ok(Message::Text(text))) = message
-                    && is_first
-                {
-                    *old.borrow_mut() = page::token(&text);
-                    return page::leave(browser).await;
-                }
-                attacker.count(format!("{what}: let in"));
+                // The hub tells of the room first, and then whether the seat is still there.
+                let end = async {
+                    loop {
+                        let message = browser.next().await;
+                        if let Some(end) = page::end(message.as_ref()) {
+                            return end;
+                        }
+                    }
+                };
+                let end = timeout(SEATED, end).await.unwrap_or_else(|_| "let in".into());
+                attacker.count(format!("{what}: {end}"));
             }
         })
         .await;
