@@ -167,9 +167,10 @@ fn shared() -> Value {
         let mut messages = vec![ServerMessage::Game { seat: 1, number, rules }];
         messages.extend(lines.into_iter().map(|line| ServerMessage::Line { seat: 1, line }));
         messages.extend(over.map(|over| ServerMessage::Over { seat: 1, over }));
-        let told = messages.iter().map(|message| String::from_utf8(message.to_frame(Framing::Whole).into()).unwrap());
+        let mut told = vec!["OK 1".to_owned(), "SEAT 1 Ann".to_owned()];
+        told.extend(messages.iter().map(|message| String::from_utf8(message.to_frame(Framing::Whole).into()).unwrap()));
         all.push(json!({
-            "messages": ["OK 1".to_owned(), "SEAT 1 Ann".to_owned()].into_iter().chain(told).collect::<Vec<_>>(),
+            "messages": told,
             "date": day.map(|day| day.to_string()),
             "again": again,
             "text": share(&game, day, again),
