@@ -11,6 +11,7 @@ pub(crate) mod health;
 mod learn;
 mod live;
 mod names;
+mod paced;
 mod pump;
 mod rooms;
 mod socket;

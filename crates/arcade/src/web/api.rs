@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     extract::{
         Path, Query, State,
         rejection::{JsonRejection, QueryRejection},
@@ -19,7 +19,10 @@ use serde_json::json;
 use store::{Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, StoreError, Ties};
 use tracing::warn;
 
-use super::names::{KeyHash, check_name};
+use super::{
+    caller::Caller,
+    names::{CLAIMS, Claims, KeyHash, check_name},
+};
 use crate::{
     games::Game,
     hub::Hub,
@@ -51,7 +54,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/leaderboard/{game}", get(leaderboard))
         .route("/api/players/{name}", get(player))
         .route("/api/players/{name}/against/{other}", get(against))
-        .route("/api/names", post(claim))
+        .route("/api/names", post(claim).layer(Extension(Arc::<Claims>::default())))
 }
 
 /// An error response: its status, and a message for the user.
@@ -298,14 +301,35 @@ struct NewName {
     key: String,
 }
 
-async fn claim(State(hub): State<Arc<Hub>>, body: Result<Json<NewName>, JsonRejection>) -> Answer {
+async fn claim(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    Extension(claims): Extension<Arc<Claims>>,
+    body: Result<Json<NewName>, JsonRejection>,
+) -> Answer {
     let Json(NewName { name, key }) = body?;
     check_name(&name).map_err(ApiError::bad)?;
     let Some(hash) = KeyHash::of(&key) else {
         return Err(ApiError::bad("'key' is 32 random bytes in base64url without padding"));
     };
     let conflict = |text: String| Err(ApiError(StatusCode::CONFLICT, text));
-    match hub.results().store.claim(&name, &hash.0, unix_now()).await? {
+    let store = &hub.results().store;
+    // A browser says at each visit which name is its own.
+    if store.names_of(&hash.0).await?.contains(&name) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let (host, now) = (caller.host(), unix_now());
+    if !claims.take(host, now) {
+        let text = format!(
+            "{CLAIMS} names were taken from your address today; play without a name of your own, or come back tomorrow"
+        );
+        return Err(ApiError(StatusCode::TOO_MANY_REQUESTS, text));
+    }
+    let claimed = store.claim(&name, &hash.0, now).await;
+    if !matches!(claimed, Ok(Claim::Own)) {
+        claims.give_back(host);
+    }
+    match claimed? {
         Claim::Own => Ok(StatusCode::NO_CONTENT.into_response()),
         Claim::Taken => conflict("this name belongs to another browser; choose another".into()),
         Claim::TooMany => conflict(format!("you have {MAX_NAMES} names already; use one of them")),

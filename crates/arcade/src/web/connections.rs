@@ -29,7 +29,7 @@ use tokio::{
 use tokio_io_timeout::TimeoutWriter;
 use tower::ServiceExt as _;
 
-use super::answer::error;
+use super::{answer::error, paced::Paced};
 use crate::hub::limits::Limits;
 
 /// How long a client may take to send the head of a request, and how long a connection stays open between two requests.
@@ -109,7 +109,7 @@ where
     S: AsyncRead + AsyncWrite + Send + 'static,
     A: Service<hyper::Request<Incoming>, Response = Response, Error = Infallible>,
 {
-    let mut stream = TimeoutWriter::new(stream);
+    let mut stream = TimeoutWriter::new(Paced::new(Box::pin(stream)));
     stream.set_timeout(Some(STALL));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -3,13 +3,21 @@
 //! A browser that is used first makes a random key and claims a name with it. The hub keeps a hash of the key only, so nobody who
 //! reads the database can take a name.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use netcore::HostId;
 use sha2::{Digest as _, Sha256};
 use store::{KEY_HASH_LENGTH, Kind};
 use tokio::time::sleep;
 use tracing::debug;
+use unicode_normalization::is_nfc;
+use unicode_security::{GeneralSecurityProfile as _, MixedScript as _, general_security_profile::IdentifierType};
 
 use crate::{results::Results, room::Room};
 
@@ -32,15 +40,82 @@ impl KeyHash {
     }
 }
 
-/// Why a name cannot be claimed.
+/// Why a name cannot be claimed: it can be confused with another, for what the name alone shows.
+///
+/// All its characters can be seen, are of one script (or of none, as digits are), and are composed as far as possible. So no two names
+/// differ in what nobody sees, and no letter is that of another script that looks the same.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(format!("a name has 1 to {MAX_NAME} bytes"));
     }
-    if name.chars().any(char::is_control) || name.trim() != name {
-        return Err("a name has no control characters, and no spaces around it".into());
+    if name.trim() != name || name.contains("  ") {
+        return Err("a name has no spaces around it, and no two beside each other".into());
+    }
+    if let Some(hidden) = name.chars().find(|&letter| !is_visible(letter)) {
+        return Err(format!("a name has only characters that can be seen, and not U+{:04X}", u32::from(hidden)));
+    }
+    if !is_nfc(name) {
+        return Err("a name has its letters composed with their accents (Unicode NFC)".into());
+    }
+    if !name.is_single_script() {
+        return Err("a name has the letters of one script, since letters of others may look the same".into());
     }
     Ok(())
+}
+
+// Whether a character can be seen where it stands, and stays there.
+fn is_visible(letter: char) -> bool {
+    const BLANK_BRAILLE: char = '\u{2800}';
+    let is_other_space = letter.is_whitespace() && letter != ' ';
+    let hides = matches!(
+        letter.identifier_type(),
+        // Nothing is known of it: unassigned, or for private use.
+        None | Some(IdentifierType::Not_Character | IdentifierType::Default_Ignorable | IdentifierType::Deprecated)
+    );
+    !(letter.is_control() || is_other_space || hides || letter == BLANK_BRAILLE)
+}
+
+/// Names that one host may take in a day.
+pub(crate) const CLAIMS: u32 = 30;
+/// Hosts whose names are counted. When there are more, those with the fewest are forgotten.
+const MAX_HOSTS: usize = 16_384;
+/// Milliseconds of a day.
+const DAY: u64 = 24 * 3600 * 1000;
+
+/// How many names hosts have taken today.
+#[derive(Debug, Default)]
+pub(crate) struct Claims(Mutex<Today>);
+
+#[derive(Debug, Default)]
+struct Today {
+    day: u64,
+    hosts: HashMap<HostId, u32>,
+}
+
+impl Claims {
+    /// Counts one more name of a host at `now`, in milliseconds since the Unix epoch. Returns `false` if it has had all of today.
+    pub(crate) fn take(&self, host: HostId, now: u64) -> bool {
+        let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if today.day != now / DAY {
+            *today = Today { day: now / DAY, hosts: HashMap::new() };
+        }
+        if today.hosts.len() >= MAX_HOSTS && !today.hosts.contains_key(&host) {
+            let fewest = today.hosts.values().copied().min().unwrap_or(0);
+            today.hosts.retain(|_, taken| *taken > fewest);
+        }
+        let taken = today.hosts.entry(host).or_default();
+        let may = *taken < CLAIMS;
+        *taken += u32::from(may);
+        may
+    }
+
+    /// One that was counted was not to be had.
+    pub(crate) fn give_back(&self, host: HostId) {
+        let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = today.hosts.get_mut(&host) {
+            *taken = taken.saturating_sub(1);
+        }
+    }
 }
 
 /// Finds out which names the browser at this seat may use in a room: those that its key owns. Tries again until the database answers.
@@ -108,11 +183,60 @@ mod tests {
 
     #[test]
     fn names_are_short_and_printable() {
-        for name in ["A", "Zoë with a hat", &"x".repeat(64)] {
+        for name in
+            ["A", "Zoë with a hat", "<script>", "Жанна 7", "健太", "日本のゆき", "김민수", "★ Bob ★", &"x".repeat(64)]
+        {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
-        for name in ["", " A", "A ", "A\nB", "\u{7f}", &"x".repeat(65)] {
+        for name in ["", " A", "A ", "A\nB", "A  B", "\u{7f}", &"x".repeat(65)] {
             assert!(check_name(name).is_err(), "{name:?}");
         }
+    }
+
+    #[test]
+    fn names_that_look_like_others_are_refused() {
+        // Without width, against the direction, blank in other ways, for private use, of tags; letters of other scripts; not composed.
+        let unseen = [
+            "An\u{200b}n",
+            "Ann\u{200d}",
+            "\u{feff}Ann",
+            "\u{202e}nnA",
+            "A\u{2066}nn",
+            "Ann\u{200f}",
+            "A\u{a0}nn",
+            "A\u{3000}nn",
+            "Ann\u{3164}",
+            "Ann\u{115f}",
+            "\u{2800}",
+            "Ann\u{e000}",
+            "Ann\u{e0041}",
+            "A\u{ad}nn",
+            "Ann\u{fe0f}",
+            "Ann\u{34f}",
+        ];
+        for name in unseen {
+            assert!(check_name(name).unwrap_err().contains("can be seen"), "{name:?}");
+        }
+        for name in ["\u{410}nn", "Ann\u{3b1}", "\u{43e}liver", "Bob\u{5d0}"] {
+            assert!(check_name(name).unwrap_err().contains("one script"), "{name:?}");
+        }
+        assert!(check_name("Zoe\u{308}").unwrap_err().contains("composed"));
+    }
+
+    #[test]
+    fn a_host_takes_so_many_names_a_day_and_others_are_not_disturbed() {
+        let claims = Claims::default();
+        let (eve, ann) = (HostId::of("10.0.0.9:1"), HostId::of("10.0.0.1:1"));
+        let taken = (0..900).filter(|_| claims.take(eve, DAY)).count();
+        assert_eq!(taken, CLAIMS as usize);
+        assert!(claims.take(ann, DAY));
+        claims.give_back(eve);
+        assert!(claims.take(eve, DAY) && !claims.take(eve, 2 * DAY - 1));
+        for network in 0..2 * MAX_HOSTS as u64 {
+            assert!(claims.take(HostId::V6Network(network), DAY));
+            assert!(claims.0.lock().unwrap().hosts.len() <= MAX_HOSTS);
+        }
+        assert!(!claims.take(eve, DAY), "whoever has had most is remembered");
+        assert!(claims.take(eve, 2 * DAY));
     }
 }

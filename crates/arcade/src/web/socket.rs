@@ -3,12 +3,12 @@
 //! `/rooms/ID/socket` is a new player at once, or a watcher with `?watch=true`. With `?enter=true` the first message says who enters: an
 //! [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not taken from addresses, which are written into logs.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     extract::{
         Path, Query, State, WebSocketUpgrade,
-        ws::{Message, WebSocket},
+        ws::{Message, Utf8Bytes, WebSocket},
     },
     http::StatusCode,
     response::{IntoResponse, Response},
@@ -16,10 +16,11 @@ use axum::{
 use netcore::Role;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tracing::warn;
 
 use super::{
+    beats::send,
     caller::{Caller, SocketPermit},
     connections,
     names::{self, KeyHash},
@@ -38,6 +39,11 @@ const ENTRY: Duration = Duration::from_secs(5);
 const MAX_ENTRY: usize = 1 << 10;
 /// Frames up to the first message; others than pings are none.
 const MAX_ENTRY_FRAMES: usize = 4;
+
+/// How long a socket waits for the room before its page is told so.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// What a page is told then.
+const WAITING: &str = r#"{"waiting":true}"#;
 
 /// What a socket says in its address.
 #[derive(Debug, Deserialize)]
@@ -108,7 +114,15 @@ async fn first(socket: &mut WebSocket) -> Option<Entry> {
     None
 }
 
-async fn enter(socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, caller: Caller, entry: Entry, preview: bool) {
+async fn enter(
+    mut socket: WebSocket,
+    hub: &Hub,
+    id: &str,
+    room: Arc<Room>,
+    caller: Caller,
+    entry: Entry,
+    preview: bool,
+) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return pump::end(socket, Ending::Unclear).await;
     };
@@ -127,7 +141,17 @@ async fn enter(socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, caller: 
     let preview = preview && role == Role::Watcher;
     // Before the room learns of it.
     let _preview = preview.then(|| Preview::new(&room, seat));
-    let Some(line) = room.gate.enter(role, caller.host(), seat, returns.is_some()).await else { return };
+    let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
+    let line = tokio::select! {
+        line = &mut entering => line,
+        () = sleep(PATIENCE) => {
+            if !send(&mut socket, Message::Text(Utf8Bytes::from_static(WAITING))).await {
+                return;
+            }
+            entering.await
+        }
+    };
+    let Some(line) = line else { return };
     let mut told = room.told.clone();
     let mut hello = told.borrow_and_update().to_string();
     if role == Role::Player {

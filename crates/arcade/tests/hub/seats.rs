@@ -56,12 +56,8 @@ fn a_first_message_that_says_nothing_sensible_ends_the_socket() {
     for first in ["PLAY Ann", r#"{"seats": 1}"#, r#"{"key": "x"}"#, &"x".repeat(2_000)] {
         let mut browser = hub.socket(&path, None).unwrap();
         browser.say(first);
-        let ended = match browser.0.read() {
-            Ok(Message::Close(close)) => close.map(|close| u16::from(close.code)),
-            Ok(_) => panic!("it is let in"),
-            Err(_) => None,
-        };
-        assert_eq!(ended, Some(4005), "{first}");
+        let Message::Close(Some(close)) = browser.0.read().unwrap() else { panic!("{first} is let in") };
+        assert_eq!(u16::from(close.code), 4005, "{first}");
     }
 }
 
@@ -191,4 +187,51 @@ fn a_class_behind_one_address_joins_one_match_and_play_now_leads_elsewhere_after
     let (_, body) = hub.request("POST", "/api/play/nuggets", "");
     let offered: Value = serde_json::from_str(&body).unwrap();
     assert_ne!(offered["id"], room["id"], "{offered}");
+}
+
+#[test]
+fn a_ban_removes_a_seat_that_is_kept_over_a_restart() {
+    let options = ["--proxy", "127.0.0.1", "--no-default-rooms"];
+    let hub = proxied();
+    let room = nuggets(&hub);
+    let mut tokens = vec![];
+    for (host, name) in [("192.0.2.66", "Eve"), ("192.0.2.7", "Ann")] {
+        let mut browser = hub.from(host, &room).unwrap();
+        let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
+        browser.say(&format!("PLAY {name}"));
+        browser.until("OK");
+        tokens.push(hello["seat"].as_str().unwrap().to_owned());
+    }
+    let hub = Hub::again(hub.kill(), &options);
+    let names = |rooms: &[Value]| -> Vec<String> {
+        let room = rooms.iter().find(|one| one["id"] == room["id"]).unwrap();
+        room["players"].as_array().unwrap().iter().map(|player| player["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&hub.rooms()), ["Eve", "Ann"]);
+    let mut ban = std::process::Command::new(env!("CARGO_BIN_EXE_arcade"));
+    let ban = ban.args(["ban", "192.0.2.66", "--data"]).arg(hub.data.path());
+    assert_eq!(testkit::process::Process::run(ban).code, Some(0));
+    hub.wait("Ann alone", |rooms| (names(rooms) == ["Ann"]).then_some(()));
+    // Whoever has her token comes too late, and Ann comes back.
+    assert_eq!(ending(&mut hub.come_back(&room, &tokens[0])).0, 4002);
+    assert_eq!(hub.come_back(&room, &tokens[1]).until("OK"), "OK B");
+}
+
+#[test]
+fn thousands_of_sockets_that_come_and_go_lock_nobody_out() {
+    let hub = Hub::with(&["--proxy", "127.0.0.1", "--no-default-rooms"]);
+    let room = nuggets(&hub);
+    let mut ann = hub.from("192.0.2.7", &room).unwrap();
+    ann.say("PLAY Ann");
+    assert_eq!(ann.until("OK"), "OK A");
+    for number in 0..2_100 {
+        // Not more of a host than it may ask for.
+        let host = format!("198.51.100.{}", number % 200);
+        drop(hub.from(&host, &room).unwrap());
+    }
+    let mut bob = hub.from("192.0.2.8", &room).unwrap();
+    bob.say("PLAY Bob");
+    assert_eq!(bob.until("OK"), "OK B");
+    ann.say("KEY ~");
+    assert!(ann.until("ERROR").contains("unknown keystroke"));
 }

@@ -8,6 +8,8 @@ class Socket extends EventTarget {
   static all = [];
   readyState = 0;
   closed = false;
+  /** @type {string[]} */
+  sent = [];
   /** @param {string} address */
   constructor(address) {
     super();
@@ -21,6 +23,10 @@ class Socket extends EventTarget {
   /** @param {string} data */
   receive(data) {
     this.dispatchEvent(Object.assign(new Event('message'), { data }));
+  }
+  /** @param {string} data */
+  send(data) {
+    this.sent.push(data);
   }
   close() {
     this.closed = true;
@@ -41,6 +47,7 @@ test('a network that is dead without a word is noticed, and the page comes back'
   const link = new Link(() => '/socket', {
     message: (data) => told.push(String(data)),
     state: ({ kind }) => told.push(kind),
+    first: () => `first ${Socket.all.length}`,
   });
   const [first] = Socket.all;
   first.open();
@@ -62,6 +69,7 @@ test('a network that is dead without a word is noticed, and the page comes back'
   assert.equal(told.at(-1), 'open');
   network.dispatchEvent(new Event('offline'));
   assert.equal(told.at(-1), 'waiting', 'the system may know it at once');
+  assert.deepEqual([first.sent, second.sent], [['first 1'], ['first 2']], 'each connection says who comes');
   link.close();
   mock.timers.tick(60_000);
   assert.equal(Socket.all.length, 2);

@@ -13,19 +13,20 @@ const BEAT = '{}';
 export const LEFT = 4000;
 
 /** Close codes after which there is nothing to come back to. The hub sends them; see web/pump.rs. */
-export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003 });
+export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003, refused: 4004, unclear: 4005 });
 
 /**
  * @typedef {object} Handlers
  * @property {(data: string | ArrayBuffer) => void} message
  * @property {(state: LinkState) => void} state
+ * @property {() => string} [first] The first message of each connection, which has what does not belong into an address.
  * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
  */
 
 /** Keeps one socket open. */
 export class Link {
   /**
-   * @param {() => string} address Of the socket; called before each attempt, since a token may have been received since the last one.
+   * @param {() => string} address Of the socket; called before each attempt.
    * @param {Handlers} handlers
    */
   constructor(address, handlers) {
@@ -63,6 +64,8 @@ export class Link {
     socket.addEventListener('open', () => {
       opened = true;
       this.hear();
+      const first = this.handlers.first?.();
+      if (first !== undefined) socket.send(first);
       this.handlers.state({ kind: 'open' });
     });
     socket.addEventListener('message', ({ data }) => {

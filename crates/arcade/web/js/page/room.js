@@ -229,30 +229,33 @@ function enter(main, id, game, start, watching) {
   let everOpen = false;
   /** @type {string | null | undefined} The match that was played when the last message of the game came; none before a game begins. */
   let heardOf;
+  /** Whether the hub has let this connection in. */
+  let greeted = false;
   const link = new Link(
-    () => {
-      const seat = sessionStorage.getItem(key);
-      const proof = watching ? null : provenKey();
-      returning = seat !== null;
-      return socketAddress(`/rooms/${id}/socket`, {
-        ...(watching ? { watch: 'true' } : {}),
-        ...(seat ? { seat } : {}),
-        ...(proof ? { key: proof } : {}),
-      });
-    },
+    () => socketAddress(`/rooms/${id}/socket`, { enter: 'true' }),
     {
+      first: () => {
+        const seat = watching ? null : sessionStorage.getItem(key);
+        returning = seat !== null;
+        greeted = false;
+        return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching });
+      },
       message: (data) => {
         // Messages of the hub are JSON, which no message of a game begins like.
         if (typeof data !== 'string' || !data.startsWith('{')) {
           heardOf = shown?.phase === 'playing' ? shown.match : null;
           return play.message(data);
         }
-        const { seat, room } = JSON.parse(data);
-        if (seat) {
-          sessionStorage.setItem(key, seat);
+        const { seat, room, waiting } = JSON.parse(data);
+        if (waiting) return announceLink('Many come at once. Waiting for a place.');
+        if (seat) sessionStorage.setItem(key, seat);
+        if (!greeted) {
+          greeted = true;
+          announceLink('Connected', 'open');
           if (!returning) play.open();
         }
         if (room) update(room);
+        return undefined;
       },
       state: async (state) => {
         switch (state.kind) {
@@ -261,6 +264,8 @@ function enter(main, id, game, start, watching) {
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
               return end(`${state.reason[0].toUpperCase()}${state.reason.slice(1)}.`);
             }
+            // A seat that nobody has joined with is not kept, and nothing is lost with it.
+            if (state.code === CODES.expired && sessionStorage.getItem(`own ${id}`) === null) return again();
             await inquire().catch(() => false);
             if (state.code === CODES.closed) return end('The game is over.');
             if (!heardOf) return end('The game has ended, or you were away for too long: your seat was given up.');
@@ -275,9 +280,6 @@ function enter(main, id, game, start, watching) {
               announceLink('');
               if (everOpen) end('This room is closed.');
               else noSuchRoom(main);
-            } else if (state.refused && returning && state.attempt > 3) {
-              // The hub does not know the seat any more, for instance since it lost its data.
-              sessionStorage.removeItem(key);
             }
             return undefined;
           case 'open':
