@@ -74,7 +74,7 @@ impl fmt::Display for Full {
 
 /// Counts what hosts have of something limited.
 ///
-/// A host gets another one only while more are free than it has. So a single host comes to half of all, ten greedy ones to a bit less
+/// A host gets more only while at least as much is free as it would have then. So a single host comes to half of all, ten greedy ones to a bit less
 /// than a tenth each, and there is always something for another host. A [`Network`] that counts as four hosts gets another one only while
 /// a quarter of what it has is free.
 ///
@@ -92,6 +92,8 @@ impl fmt::Display for Full {
 #[derive(Debug, Clone)]
 pub struct Shares {
     most: usize,
+    // What one host may have, however much is free.
+    cap: usize,
     taken: usize,
     networks: BTreeMap<Network, usize>,
 }
@@ -99,7 +101,14 @@ pub struct Shares {
 impl Shares {
     /// Of which nothing is taken yet.
     pub const fn new(most: usize) -> Self {
-        Self { most, taken: 0, networks: BTreeMap::new() }
+        Self { most, cap: usize::MAX, taken: 0, networks: BTreeMap::new() }
+    }
+
+    /// One host has at most `cap` of them, also where its share would be more.
+    #[must_use]
+    pub fn with_cap(mut self, cap: usize) -> Self {
+        self.cap = cap;
+        self
     }
 
     /// How many there are.
@@ -117,19 +126,28 @@ impl Shares {
     /// # Errors
     /// [`Full`] when none is left, or the host has its share.
     pub fn take(&mut self, host: HostId) -> Result<(), Full> {
+        self.take_many(host, 1)
+    }
+
+    /// Takes `count` for a host, all or none. At once they are at most half of all, too.
+    ///
+    /// # Errors
+    /// [`Full`] when fewer are left, or the host would have more than its share.
+    pub fn take_many(&mut self, host: HostId, count: usize) -> Result<(), Full> {
         let free = self.most.saturating_sub(self.taken);
-        if free == 0 {
+        if free < count.max(1) {
             return Err(Full::All(self.most));
         }
+        let share = free.min(self.cap).min(self.most.div_ceil(2));
         for network in host.networks() {
             let own = self.networks.get(&network).copied().unwrap_or_default();
-            if own >= free.saturating_mul(network.hosts() as usize) {
+            if own.saturating_add(count) > share.saturating_mul(network.hosts() as usize) {
                 return Err(Full::Share(own));
             }
         }
-        self.taken += 1;
+        self.taken += count;
         for network in host.networks() {
-            *self.networks.entry(network).or_default() += 1;
+            *self.networks.entry(network).or_default() += count;
         }
         Ok(())
     }
@@ -148,13 +166,18 @@ impl Shares {
 
     /// Gives back what [`Shares::take`] took for this host.
     pub fn give_back(&mut self, host: HostId) {
-        if host.networks().any(|network| !self.networks.contains_key(&network)) {
+        self.give_back_many(host, 1);
+    }
+
+    /// Gives back what [`Shares::take_many`] took for this host, or a part of that.
+    pub fn give_back_many(&mut self, host: HostId, count: usize) {
+        if host.networks().any(|network| self.networks.get(&network).is_none_or(|own| *own < count)) {
             return;
         }
-        self.taken = self.taken.saturating_sub(1);
+        self.taken = self.taken.saturating_sub(count);
         for network in host.networks() {
             if let Some(own) = self.networks.get_mut(&network) {
-                *own -= 1;
+                *own -= count;
                 if *own == 0 {
                     self.networks.remove(&network);
                 }
@@ -217,6 +240,22 @@ mod tests {
             }
         }
         assert_eq!((shares.taken(), shares.networks.len()), (50, 1), "nothing is left of them");
+    }
+
+    #[test]
+    fn many_are_taken_at_once_up_to_a_share_and_up_to_a_cap() {
+        let mut shares = Shares::new(64);
+        assert_eq!(shares.take_many(v4(1), 30), Ok(()));
+        assert_eq!(shares.take_many(v4(1), 3), Err(Full::Share(30)));
+        assert_eq!(shares.take_many(v4(2), 33), Err(Full::Share(0)), "more than half of all");
+        assert_eq!(shares.take_many(v4(2), 35), Err(Full::All(64)));
+        assert_eq!(shares.take_many(v4(1), 2), Ok(()));
+        shares.give_back_many(v4(1), 33);
+        assert_eq!(shares.taken(), 32, "it has not so many");
+        shares.give_back_many(v4(1), 32);
+        assert_eq!((shares.taken(), shares.networks.len()), (0, 0));
+        let mut few = Shares::new(64).with_cap(3);
+        assert_eq!((take_all(&mut few, v4(1)), take_all(&mut few, v4(2))), (3, 3));
     }
 
     #[test]
