@@ -4,8 +4,9 @@
 //! A connection carries one request and one reply, each a line of JSON.
 
 use std::{
-    fs::{Permissions, set_permissions},
-    os::unix::fs::PermissionsExt as _,
+    fs::{self, DirBuilder, Permissions},
+    io,
+    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -27,7 +28,6 @@ use tracing::{info, warn};
 use crate::{
     games::Options,
     hub::Hub,
-    hub::files::remove_if_there,
     operator::backup::back_up,
     room::guard::host_text,
     room::{Fate, Room},
@@ -77,11 +77,27 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 /// # Errors
 /// When the socket cannot be made, for example because its path is too long.
 pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
+    listen_after(data, |_| {})
+}
+
+// Binds the socket where nobody else can reach it, and moves it once its mode is set. `bound` is called between the two, with its first
+// path, which is not longer than the last: the system has a limit on that.
+fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixListener> {
     let path = path(data);
     let cannot = || format!("cannot listen for commands at '{}'", path.display());
-    remove_if_there(&path).with_context(cannot)?;
-    let listener = UnixListener::bind(&path).with_context(cannot)?;
-    set_permissions(&path, Permissions::from_mode(0o600)).with_context(cannot)?;
+    let private = data.join(".c");
+    let first = private.join("s");
+    // Left from a crash.
+    match fs::remove_dir_all(&private) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(cannot),
+        _ => {}
+    }
+    DirBuilder::new().mode(0o700).create(&private).with_context(cannot)?;
+    let listener = UnixListener::bind(&first).with_context(cannot)?;
+    bound(&first);
+    fs::set_permissions(&first, Permissions::from_mode(0o600)).with_context(cannot)?;
+    fs::rename(&first, &path).with_context(cannot)?;
+    fs::remove_dir(&private).with_context(cannot)?;
     Ok(listener)
 }
 
@@ -208,4 +224,30 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
     info!(room = info.id, name = player.name.escape_debug().to_string(), "a player is removed");
     room.removals.push(Removal::Peer(player.peer, room.game.farewell("The host of this hub has removed you.")));
     Ok(json!({ "name": player.name, "seat": player.seat }))
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::TempDir;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_else_can_open_the_socket_at_any_time() {
+        let data = TempDir::new();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        for _ in 0..2 {
+            // What a crash leaves.
+            fs::create_dir(data.path().join(".c")).unwrap();
+            fs::write(data.path().join(".c/s"), "").unwrap();
+            let listener = listen_after(data.path(), |first| {
+                assert_eq!(mode(first.parent().unwrap()), 0o700);
+            })
+            .unwrap();
+            assert_eq!(mode(&path(data.path())), 0o600);
+            assert!(!data.path().join(".c").exists());
+            let reached = UnixStream::connect(path(data.path()));
+            assert!(tokio::join!(reached, listener.accept()).0.is_ok());
+        }
+    }
 }
