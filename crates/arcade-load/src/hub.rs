@@ -6,6 +6,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
 
@@ -25,6 +26,7 @@ pub(crate) struct Hub {
     child: Child,
     port: u16,
     agent: ureq::Agent,
+    opened: AtomicU32,
 }
 
 /// A room that was opened.
@@ -49,8 +51,8 @@ impl Hub {
     /// # Errors
     /// When there is no such program, or it does not open.
     pub(crate) fn start(program: Option<&Path>, data: &Path) -> anyhow::Result<Self> {
-        // All rooms and browsers come from this host.
-        Self::start_with(program, data, &["--rooms-per-host", "3000", "--sockets-per-host", "10000"])
+        // Rooms are opened in the name of many hosts, because one host does not have all of them.
+        Self::start_with(program, data, &["--proxy", "127.0.0.1"])
     }
 
     /// The same with these options.
@@ -89,7 +91,7 @@ impl Hub {
             )
         })?;
         let stdout = child.stdout.take().context("the hub's standard output is a pipe")?;
-        let mut hub = Self { child, port: 0, agent: agent() };
+        let mut hub = Self { child, port: 0, agent: agent(), opened: AtomicU32::new(0) };
         for line in BufReader::new(stdout).lines() {
             let line = line?;
             let Some((_, port)) = line.split_once(GREETING) else { continue };
@@ -111,7 +113,9 @@ impl Hub {
     /// When the hub refuses.
     pub(crate) fn open(&self, options: &Value) -> anyhow::Result<Room> {
         let url = format!("http://{}/api/rooms", self.address());
-        let mut answer = self.agent.post(&url).send_json(options)?;
+        let [_, _, high, low] = self.opened.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let client = Ipv4Addr::new(198, 18, high, low).to_string();
+        let mut answer = self.agent.post(&url).header("X-Forwarded-For", client).send_json(options)?;
         let status = answer.status();
         let room: Value = answer.body_mut().read_json()?;
         if !status.is_success() {
