@@ -10,7 +10,11 @@ use clap::Parser;
 use cmdkit::{LogArgs, ip_address, retention, whole_number};
 use journal::Retention;
 
-use crate::hub::ports::port_range;
+use crate::hub::{
+    names::host_name,
+    ports::port_range,
+    resources::{MAX_ROOMS, MAX_SOCKETS},
+};
 #[cfg(unix)]
 use crate::operator::commands::Command;
 
@@ -64,12 +68,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(0..=3_600_u64, 10), allow_negative_numbers = true)]
     pub(crate) drain: u64,
 
-    /// Rooms that one host may have opened at the same time
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(0..=1_000_usize, 10), allow_negative_numbers = true)]
+    /// Name by which browsers may call the hub, as in play.example.org, may be repeated. Addresses of this machine and localhost are known
+    #[arg(long, value_name = "HOST", value_parser = host_name)]
+    pub(crate) name: Vec<String>,
+
+    /// Rooms that one host may have opened at the same time, if its share of all would be more
+    #[arg(long, value_name = "N", default_value_t = MAX_ROOMS, value_parser = whole_number(0..=MAX_ROOMS, MAX_ROOMS), allow_negative_numbers = true)]
     pub(crate) rooms_per_host: usize,
 
-    /// Sockets of browsers that one host may have at the same time
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole_number(1..=10_000_usize, 64), allow_negative_numbers = true)]
+    /// Sockets of browsers that one host may have at the same time, if its share of all would be more
+    #[arg(long, value_name = "N", default_value_t = MAX_SOCKETS, value_parser = whole_number(1..=MAX_SOCKETS, MAX_SOCKETS), allow_negative_numbers = true)]
     pub(crate) sockets_per_host: usize,
 
     /// Address of a reverse proxy whose X-Forwarded-For tells who its clients are, may be repeated

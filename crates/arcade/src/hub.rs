@@ -2,14 +2,18 @@
 
 pub(crate) mod address;
 mod attend;
+pub(crate) mod callers;
 mod drain;
 pub(crate) mod files;
-pub(crate) mod limits;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
+pub(crate) mod names;
 pub(crate) mod ports;
+pub(crate) mod refusal;
+pub(crate) mod resources;
 pub(crate) mod rooms;
 pub(crate) mod secret;
+pub(crate) mod shares;
 pub(crate) mod threads;
 
 use std::{
@@ -31,8 +35,17 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use self::{
-    address::Address, attend::attend, files::RoomFiles, limits::Limits, lobby::Lobby, metrics::Metrics, ports::Ports,
-    rooms::Rooms, secret::Secret, threads::Handles,
+    address::Address,
+    attend::attend,
+    files::RoomFiles,
+    lobby::Lobby,
+    metrics::Metrics,
+    ports::Ports,
+    refusal::Refusal,
+    resources::{MAX_ROOMS, Resources},
+    rooms::Rooms,
+    secret::Secret,
+    threads::Handles,
 };
 use crate::{
     games::{Game, Options},
@@ -41,8 +54,6 @@ use crate::{
     room::{Fate, Room, file::RoomFile, guard::Bans, open, place::Place},
 };
 
-/// Rooms that are open at the same time.
-pub(crate) const MAX_ROOMS: usize = 3_000;
 /// How often old journals are looked for.
 const PRUNING: Duration = Duration::from_hours(1);
 
@@ -50,7 +61,7 @@ const PRUNING: Duration = Duration::from_hours(1);
 #[derive(Debug)]
 pub(crate) enum OpenError {
     /// The hub or the host has enough rooms.
-    TooMany(String),
+    TooMany(Refusal),
     /// The hub is about to end.
     Draining,
     /// The options do not go together, or the system refuses.
@@ -61,7 +72,7 @@ impl OpenError {
     pub(crate) fn into_error(self) -> anyhow::Error {
         match self {
             Self::Impossible(error) => error,
-            Self::TooMany(text) => anyhow::Error::msg(text),
+            Self::TooMany(refusal) => anyhow::Error::msg(refusal.to_string()),
             Self::Draining => anyhow::Error::msg("the hub is about to end"),
         }
     }
@@ -84,7 +95,7 @@ pub(crate) struct Hub {
     results: Arc<Results>,
     metrics: Arc<Metrics>,
     secret: Secret,
-    limits: Arc<Limits>,
+    resources: Arc<Resources>,
     handles: Handles,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
     address: OnceLock<Address>,
@@ -101,7 +112,7 @@ pub(crate) struct Parts {
     pub(crate) ports: Ports,
     pub(crate) results: Arc<Results>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) limits: Arc<Limits>,
+    pub(crate) resources: Arc<Resources>,
     pub(crate) handles: Handles,
     /// How long a room stays that somebody made and in which nobody is.
     pub(crate) empty_rooms: Duration,
@@ -113,7 +124,7 @@ impl Hub {
     /// # Errors
     /// When the secret can be neither read nor made, or the rooms cannot be read.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
-        let Parts { place, ports, results, metrics, limits, handles, empty_rooms } = parts;
+        let Parts { place, ports, results, metrics, resources, handles, empty_rooms } = parts;
         let secret = Secret::open(directory)?;
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;
         let hub = Self {
@@ -125,7 +136,7 @@ impl Hub {
             results,
             metrics,
             secret,
-            limits,
+            resources,
             handles,
             tasks: Mutex::default(),
             address: OnceLock::new(),
@@ -139,8 +150,9 @@ impl Hub {
         &self.secret
     }
 
-    pub(crate) const fn limits(&self) -> &Arc<Limits> {
-        &self.limits
+    /// What there is for all, and who has how much of it.
+    pub(crate) const fn resources(&self) -> &Arc<Resources> {
+        &self.resources
     }
 
     /// The directory of everything that is kept.
@@ -210,18 +222,8 @@ impl Hub {
             return Err(OpenError::Draining);
         }
         let _opening = self.rooms.opening();
-        let rooms = self.rooms.all();
-        if rooms.len() >= MAX_ROOMS {
-            let text = format!("there are {MAX_ROOMS} rooms already; wait until one is closed");
-            return Err(OpenError::TooMany(text));
-        }
-        let most = self.limits.rooms_per_host();
-        if maker.is_some() && rooms.iter().filter(|room| room.file().maker == maker).count() >= most {
-            let text = format!(
-                "{most} rooms from your address are open already; join one of them, or wait until one is closed"
-            );
-            return Err(OpenError::TooMany(text));
-        }
+        let makers: Vec<_> = self.rooms.all().iter().map(|room| room.file().maker).collect();
+        self.resources.room(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
         let mut file = RoomFile::new(self.rooms.files.name(options.game().name())?, options.clone());
         (file.maker, file.permanent) = (maker, permanent);
         Ok(self.run(file)?)
@@ -374,7 +376,7 @@ impl Hub {
             "running": self.rooms.running(),
             "people": rooms.iter().map(|room| room.info.borrow().people).sum::<usize>(),
             "bots": rooms.iter().map(|room| room.bots.count()).sum::<usize>(),
-            "sockets": self.limits.sockets(),
+            "sockets": self.resources.sockets(),
             "bans": self.bans().list().len(),
             "ports": rooms.len(),
         })

@@ -12,15 +12,10 @@ use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use store::Match;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::{JoinError, spawn_blocking},
-    time::sleep,
-};
+use tokio::task::{JoinError, spawn_blocking};
 use tracing::warn;
 
 pub(crate) use self::{frames::Frames, timeline::ReplayError};
@@ -30,13 +25,6 @@ use self::{
 };
 use crate::games::{Game, Kind, with_kind};
 
-/// Matches that are replayed at the same time.
-const MAX_REPLAYS: usize = 2;
-/// Callers that wait for that.
-const MAX_CALLERS: usize = 64;
-/// How often a journal is read again until the end of a match is in it, and the time between.
-const ATTEMPTS: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(150);
 /// The longest stretch of one answer, in milliseconds.
 pub(crate) const MAX_STRETCH: u64 = 300_000;
 /// Memory of the matches that are kept for the next request.
@@ -46,8 +34,6 @@ const MAX_KEPT_BYTES: usize = 192 << 20;
 #[derive(Debug)]
 pub(crate) struct Replays {
     journals: PathBuf,
-    permits: Arc<Semaphore>,
-    callers: Semaphore,
     // The one that was asked for last comes last.
     kept: Mutex<VecDeque<(String, Arc<Track>)>>,
 }
@@ -55,12 +41,7 @@ pub(crate) struct Replays {
 impl Replays {
     /// Replays of the matches whose journals are in this directory.
     pub(crate) fn new(journals: PathBuf) -> Self {
-        Self {
-            journals,
-            permits: Arc::new(Semaphore::new(MAX_REPLAYS)),
-            callers: Semaphore::new(MAX_CALLERS),
-            kept: Mutex::default(),
-        }
+        Self { journals, kept: Mutex::default() }
     }
 
     /// Whether there is something to replay of a match.
@@ -68,12 +49,18 @@ impl Replays {
         self.path(found).is_some_and(|path| journal::exists(&path))
     }
 
-    /// What happened when in a match. The seats are left out as long as they may not be seen; `today` is in days since 1970.
+    /// What happened when in a match. The seats are left out as long as they may not be seen; `today` is in days since 1970. `turn` is
+    /// held until the work is done, also when the caller is gone before that.
     ///
     /// # Errors
     /// [`ReplayError`]
-    pub(crate) async fn timeline(&self, found: &Match, today: u32) -> Result<Timeline, ReplayError> {
-        let track = self.replay(found, |_, track| Ok(track)).await?;
+    pub(crate) async fn timeline(
+        &self,
+        found: &Match,
+        today: u32,
+        turn: impl Send + 'static,
+    ) -> Result<Timeline, ReplayError> {
+        let track = self.replay(found, turn, |_, track| Ok(track)).await?;
         let seat = |(seat, name): &(String, String)| SeatView { seat: seat.clone(), name: name.clone() };
         let seats = if is_sealed(&track, today) { &[] } else { track.seats() };
         Ok(Timeline { length: track.length(), seats: seats.iter().map(seat).collect(), marks: track.marks().to_vec() })
@@ -90,9 +77,10 @@ impl Replays {
         seat: Option<String>,
         (from, to): (u64, u64),
         today: u32,
+        turn: impl Send + 'static,
     ) -> Result<Frames, ReplayError> {
         let to = to.min(from.saturating_add(MAX_STRETCH));
-        self.replay(found, move |game, track| {
+        self.replay(found, turn, move |game, track| {
             if seat.is_some() && is_sealed(&track, today) {
                 return Err(ReplayError::Today);
             }
@@ -108,32 +96,30 @@ impl Replays {
         is_plain.then(|| self.journals.join(&found.journal))
     }
 
-    // Runs a piece of work on a match, once there is room for it.
+    // Runs a piece of work on a match.
     async fn replay<T: Send + 'static>(
         &self,
         found: &Match,
+        turn: impl Send + 'static,
         work: impl FnOnce(&str, Arc<Track>) -> Result<T, ReplayError> + Send + 'static,
     ) -> Result<T, ReplayError> {
-        let _caller = self.callers.try_acquire().map_err(|_| ReplayError::Busy)?;
-        // Shared with the blocking work, which runs to its end even if the caller closes its connection.
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| ReplayError::Busy)?;
-        let permit = Arc::new(permit);
         let path = self.path(found).filter(|path| journal::exists(path)).ok_or(ReplayError::Gone)?;
         let wanted =
             Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
-        let track = if let Some(track) = self.kept(&found.id) {
-            track
-        } else {
-            let track = Arc::new(read(&wanted, &permit).await?);
-            self.keep(&found.id, Arc::clone(&track));
-            track
-        };
-        let game = wanted.game.clone();
+        let (kept, path) = (self.kept(&found.id), wanted.path.clone());
         let task = spawn_blocking(move || {
-            let _permit = permit;
-            work(&game, track)
+            // The work runs to its end even if the caller closes its connection.
+            let _turn = turn;
+            let track = match kept {
+                Some(track) => track,
+                None => Arc::new(read(&wanted)?),
+            };
+            let done = work(&wanted.game, Arc::clone(&track));
+            Ok((track, done))
         });
-        task.await.map_err(|error| panicked(&wanted.path, &error))?
+        let (track, done) = task.await.map_err(|error| panicked(&path, &error))??;
+        self.keep(&found.id, track);
+        done
     }
 
     fn kept(&self, id: &str) -> Option<Arc<Track>> {
@@ -160,22 +146,9 @@ fn is_sealed(track: &Track, today: u32) -> bool {
     track.day.is_some_and(|day| day >= today)
 }
 
-// Reads a match. The end of one that is just over reaches its file a moment later.
-async fn read(wanted: &Wanted, permit: &Arc<OwnedSemaphorePermit>) -> Result<Track, ReplayError> {
-    let mut attempts = 0;
-    loop {
-        let (own, permit) = (wanted.clone(), Arc::clone(permit));
-        let task = spawn_blocking(move || {
-            let _permit = permit;
-            let game = Game::named(&own.game).ok_or_else(unknown)?;
-            with_kind!(game, K => Track::read::<<K as Kind>::Engine>(&own))
-        });
-        match task.await.map_err(|error| panicked(&wanted.path, &error))? {
-            Err(ReplayError::Unfinished) if attempts < ATTEMPTS => attempts += 1,
-            read => return read,
-        }
-        sleep(PAUSE).await;
-    }
+fn read(wanted: &Wanted) -> Result<Track, ReplayError> {
+    let game = Game::named(&wanted.game).ok_or_else(unknown)?;
+    with_kind!(game, K => Track::read::<<K as Kind>::Engine>(wanted))
 }
 
 fn unknown() -> ReplayError {

@@ -262,7 +262,7 @@ pub(crate) fn open(
         .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })
         .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
         .with_transport(web);
-    let mut host = sockets.let_in(host, place.open_files)?;
+    let mut host = sockets.let_in_within(host, &place.connections)?;
     let mut at = Time::ZERO;
     if let Some(before) = before {
         at = before.at;

@@ -2,6 +2,7 @@
 
 mod address;
 mod answer;
+mod answers;
 mod api;
 mod assets;
 mod beats;
@@ -12,6 +13,7 @@ mod learn;
 mod live;
 mod names;
 mod paced;
+mod progress;
 mod pump;
 mod rooms;
 mod socket;
@@ -20,7 +22,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::State,
+    extract::{DefaultBodyLimit, State},
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
@@ -28,7 +30,7 @@ use axum::{
 };
 
 use self::answer::missing;
-use crate::hub::Hub;
+use crate::hub::{Hub, resources::MAX_BODY};
 
 /// What pages may load and do: everything from here and nothing from elsewhere, and no script in the page itself.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -57,8 +59,11 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(api::routes())
         .merge(learn::routes())
         .fallback(not_found)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(connections::in_time))
+        .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), answers::account))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), caller::admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), health::observe))
         .layer(middleware::from_fn(headers))
         .with_state(hub)
@@ -97,3 +102,6 @@ async fn page(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
     let lobby = serde_json::to_string(&hub.snapshot()).unwrap_or_default();
     assets::page(&lobby, &headers).unwrap_or_else(missing)
 }
+
+#[cfg(test)]
+mod tests;

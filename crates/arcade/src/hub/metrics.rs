@@ -20,7 +20,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use super::rooms::Rooms;
+use super::{resources::Resources, rooms::Rooms};
 use crate::{games::Game, results::Health, room::counters::Counters};
 
 /// Upper bounds of the lateness of deadlines, in seconds.
@@ -50,6 +50,11 @@ struct OfRequest {
     method: &'static str,
     route: String,
     status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfRefusal {
+    what: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -82,6 +87,7 @@ pub(crate) struct Metrics {
     away: Gauge,
     requests: Family<OfRequest, Counter>,
     answers: Histogram,
+    refused: Family<OfRefusal, Counter>,
     memory: Gauge,
     processor: Counter<f64, AtomicU64>,
     files: Gauge,
@@ -108,6 +114,7 @@ impl Metrics {
             away: Gauge::default(),
             requests: Family::default(),
             answers: Histogram::new(ANSWERS),
+            refused: Family::default(),
             memory: Gauge::default(),
             processor: Counter::default(),
             files: Gauge::default(),
@@ -161,6 +168,11 @@ impl Metrics {
             Unit::Seconds,
             metrics.answers.clone(),
         );
+        registry.register(
+            "arcade_refused",
+            "What was refused, because a host had its share or the hub had no more, by what it was",
+            metrics.refused.clone(),
+        );
         registry.register_with_unit("process_resident_memory", "Resident memory", Unit::Bytes, metrics.memory.clone());
         registry.register_with_unit("process_cpu", "Time on processors", Unit::Seconds, metrics.processor.clone());
         registry.register("process_open_fds", "Open files and sockets", metrics.files.clone());
@@ -185,13 +197,17 @@ impl Metrics {
     }
 
     /// Everything as text, with the present numbers of a hub.
-    pub(crate) fn scrape(&self, rooms: &Rooms, results: &Health, sockets: usize) -> String {
+    pub(crate) fn scrape(&self, rooms: &Rooms, results: &Health, resources: &Resources) -> String {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         self.count(rooms);
         self.waiting.set(i64::try_from(results.waiting).unwrap_or(i64::MAX));
         self.stored.inc_by(results.stored.saturating_sub(self.stored.get()));
         self.away.set(results.error.is_some().into());
-        self.sockets.set(i64::try_from(sockets).unwrap_or(i64::MAX));
+        self.sockets.set(i64::try_from(resources.sockets()).unwrap_or(i64::MAX));
+        for (what, count) in resources.refusals.all() {
+            let counter = self.refused.get_or_create_owned(&OfRefusal { what });
+            counter.inc_by(count.saturating_sub(counter.get()));
+        }
         let process = process::now();
         self.memory.set(process.memory);
         self.files.set(process.files);

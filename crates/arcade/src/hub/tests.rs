@@ -8,21 +8,22 @@ use store::Store;
 use testkit::{PATIENCE, TempDir, peer::Peer};
 use tokio::time::{sleep, timeout};
 
-use super::limits::Settings;
 use super::*;
+use super::{callers::Callers, names::Names, resources::Settings};
 use crate::room::fragile::CULPRIT;
 
 /// A hub with two rooms of nuggets.
-fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
+pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
     let journals = data.path().join("journals");
     fs::create_dir(&journals).unwrap();
     let (results, queue) = Results::new(Store::file(&data.path().join("results.db")).unwrap(), journals.clone());
     results.start(queue);
     let metrics = Metrics::new();
+    let resources = Resources::new(&Settings::default(), Callers::new(vec![], Names::default()));
     let place = Place {
         journals,
         writing: Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap(),
-        open_files: None,
+        connections: resources.files.clone(),
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
         ledgers: results.clone(),
         counters: metrics.counters(),
@@ -32,7 +33,7 @@ fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
         ports: Ports::new(vec![Ipv4Addr::LOCALHOST.into()], None),
         results,
         metrics,
-        limits: Limits::new(Settings { sockets_per_host: 9, rooms_per_host: 9, proxies: vec![] }),
+        resources,
         handles: Handles::current(),
         empty_rooms: Duration::from_mins(5),
     };
@@ -82,7 +83,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     let last = std::iter::from_fn(|| reader.next().unwrap()).last();
     assert!(matches!(last, Some(Entry::Note(Note::Broken))), "{last:?}");
     assert!(fs::read(&journal).unwrap().windows(CULPRIT.len()).any(|bytes| bytes == CULPRIT.as_bytes()));
-    let numbers = hub.metrics().scrape(&hub.rooms, &hub.results().health(), 0);
+    let numbers = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources());
     assert!(numbers.contains("\narcade_rooms_broken_total{game=\"nuggets\"} 1\n"), "{numbers}");
 }
 

@@ -12,7 +12,7 @@ use std::{
 use cmdkit::EXIT_FAILURE;
 use netshell::{bind_tcp, bind_udp, raise_open_files};
 
-use crate::{args::Args, hub::MAX_ROOMS, operator::commands::ask, operator::control::Request};
+use crate::{args::Args, hub::resources::MAX_ROOMS, operator::commands::ask, operator::control::Request};
 
 /// How long a connection to the own page may take.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use cmdkit::LogFormat;
+use cmdkit::{LogFormat, Reach};
 use journal::{MAX_SIZE, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown};
 use store::Store;
@@ -26,11 +26,13 @@ use crate::{
     hub::{
         Hub, Parts,
         address::Address,
+        callers::Callers,
         files::make_private,
-        limits::{Limits, Settings},
         lobby::Publisher,
         metrics::Metrics,
+        names::Names,
         ports::Ports,
+        resources::{Resources, Settings},
         threads::Threads,
     },
     results::Results,
@@ -67,18 +69,27 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let (results, queue) = Results::new(store, journals.clone());
     let metrics = Metrics::new();
-    let place = Place { journals, writing, open_files, bans, ledgers: results.clone(), counters: metrics.counters() };
-    let limits = Limits::new(Settings {
-        sockets_per_host: args.sockets_per_host,
-        rooms_per_host: args.rooms_per_host,
-        proxies: args.proxy.clone(),
-    });
+    let settings =
+        Settings { sockets_per_host: args.sockets_per_host, rooms_per_host: args.rooms_per_host, open_files };
+    let listen = local_addresses(&listeners)?;
+    let numbers = local_addresses(&for_numbers)?;
+    let own = listen.iter().chain(&numbers).map(SocketAddr::ip).chain(Reach::at(&listen).outward);
+    let callers = Callers::new(args.proxy.clone(), Names::new(args.name.clone(), own.collect()));
+    let resources = Resources::new(&settings, callers);
+    let place = Place {
+        journals,
+        writing,
+        connections: resources.files.clone(),
+        bans,
+        ledgers: results.clone(),
+        counters: metrics.counters(),
+    };
     let parts = Parts {
         place,
         ports: Ports::new(args.room_addresses(), args.ports.clone()),
         results: Arc::clone(&results),
         metrics,
-        limits,
+        resources,
         handles: threads.handles(),
         empty_rooms: Duration::from_secs(args.empty_rooms),
     };
@@ -104,14 +115,13 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
                 error!("the lobby is not kept up to date any more: {error}");
             }
         });
-        let listen = listeners.iter().map(std::net::TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         hub.listens(Address::at(&listen));
         #[cfg(unix)]
         match control::listen(&args.data) {
             Ok(listener) => drop(tokio::spawn(control::serve(Arc::clone(&hub), listener))),
             Err(error) => warn!("the commands of the host do not work: {error:#}"),
         }
-        let server = Server::new(Arc::clone(hub.limits()), web::router(Arc::clone(&hub)));
+        let server = Server::new(Arc::clone(hub.resources()), web::router(Arc::clone(&hub)));
         for listener in listeners {
             listener.set_nonblocking(true)?;
             tokio::spawn(server.clone().accept(TcpListener::from_std(listener)?));
@@ -120,7 +130,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             listener.set_nonblocking(true)?;
             let address = listener.local_addr()?;
             info!("the numbers for Prometheus are at http://{address}/metrics, for everybody who can reach that");
-            let server = Server::new(Arc::clone(hub.limits()), web::health::only_numbers(Arc::clone(&hub)));
+            let server = Server::new(Arc::clone(hub.resources()), web::health::only_numbers(Arc::clone(&hub)));
             tokio::spawn(server.accept(TcpListener::from_std(listener)?));
         }
         // Somebody waits for this line, and may make requests as soon as it is there.
@@ -137,6 +147,10 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     threads.shut_down();
     ended?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn local_addresses(listeners: &[std::net::TcpListener]) -> io::Result<Vec<SocketAddr>> {
+    listeners.iter().map(std::net::TcpListener::local_addr).collect()
 }
 
 fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()> {

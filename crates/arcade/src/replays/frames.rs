@@ -12,8 +12,8 @@ use super::{
 };
 use crate::games::{self, Game, Lasts, Marked};
 
-/// Bytes of the messages of one answer. It ends earlier then.
-const MAX_BYTES: usize = 4 << 20;
+/// Bytes of the messages of one answer. It ends earlier then. As JSON they may be some more.
+const MAX_BYTES: usize = 1 << 20;
 /// The number of a watcher that was not there, which no match ever uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
 /// The address of that watcher.

@@ -17,8 +17,6 @@ pub(crate) enum ReplayError {
     NoSeat(String),
     #[error("this was today's puzzle, so what a player saw is shown when the day is over in Greenwich")]
     Today,
-    #[error("too many matches are being replayed just now; try again in a moment")]
-    Busy,
 }
 
 /// What happened when.

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use journal::Writing;
+use netshell::ConnectionBudget;
 
 use super::{counters::Counters, guard::Bans, ledger::Ledgers};
 
@@ -11,7 +12,8 @@ use super::{counters::Counters, guard::Bans, ledger::Ledgers};
 pub(crate) struct Place {
     pub(crate) journals: PathBuf,
     pub(crate) writing: Writing,
-    pub(crate) open_files: Option<u64>,
+    /// Those of native clients of all rooms, beside those of pages.
+    pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
     pub(crate) ledgers: Arc<dyn Ledgers>,
     /// By the names of games.

@@ -2,10 +2,12 @@
 
 use axum::{
     Json,
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::json;
+
+use crate::hub::refusal::{Kind, Refusal};
 
 /// An answer that says what is wrong.
 pub(crate) fn error(status: StatusCode, text: &str) -> Response {
@@ -15,4 +17,29 @@ pub(crate) fn error(status: StatusCode, text: &str) -> Response {
 /// There is nothing at this address.
 pub(crate) fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such page.\n").into_response()
+}
+
+/// The caller's host has its share, or the hub has no more.
+pub(crate) fn refused(refusal: Refusal) -> Response {
+    // What comes back within moments is no fault of the caller, who has only to wait.
+    let is_passing =
+        matches!(refusal.kind, Kind::Answers | Kind::Queries | Kind::Replays | Kind::Learners | Kind::Slices);
+    let status = if refusal.is_of_host() && !is_passing {
+        StatusCode::TOO_MANY_REQUESTS
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    later(counted(refusal.kind, error(status, &refusal.to_string())), refusal.after().as_secs())
+}
+
+/// Says when to try again.
+pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Marks a response as a refusal of this kind, for the numbers.
+pub(crate) fn counted(kind: Kind, mut response: Response) -> Response {
+    response.extensions_mut().insert(kind);
+    response
 }

@@ -2,7 +2,9 @@
 //!
 //! `openapi.json` describes it, and a test compares the two.
 
-use std::{collections::BTreeMap, sync::Arc};
+mod failure;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{
     Extension, Json, Router,
@@ -16,16 +18,18 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use store::{Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, StoreError, Ties};
+use store::{Claim, Kind, MAX_NAMES, MAX_PAGE, Match, MatchFilter, Store, Ties};
+use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
 
+use self::failure::ApiError;
 use super::{
     caller::Caller,
     names::{CLAIMS, Claims, KeyHash, check_name},
 };
 use crate::{
     games::Game,
-    hub::Hub,
+    hub::{Hub, shares::Share},
     replays::{MAX_STRETCH, ReplayError},
     results::{
         clock::unix_now,
@@ -39,6 +43,9 @@ const PAGE: u32 = 20;
 const LEADERS: u32 = 100;
 /// The longest text in a query: a name of robots.
 const MAX_TEXT: usize = 255;
+/// How often a journal is read again until the end of a match is in it, and the time between.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(150);
 
 /// The description of all routes under `/api`.
 const OPENAPI: &str = include_str!("../../openapi.json");
@@ -57,60 +64,26 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/names", post(claim).layer(Extension(Arc::<Claims>::default())))
 }
 
-/// An error response: its status, and a message for the user.
-#[derive(Debug)]
-pub(crate) struct ApiError(StatusCode, String);
-
-impl ApiError {
-    fn bad(text: impl Into<String>) -> Self {
-        Self(StatusCode::BAD_REQUEST, text.into())
-    }
-
-    fn missing(text: &str) -> Self {
-        Self(StatusCode::NOT_FOUND, text.into())
-    }
-}
-
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        (self.0, Json(json!({ "error": self.1 }))).into_response()
-    }
-}
-
-impl From<QueryRejection> for ApiError {
-    fn from(rejection: QueryRejection) -> Self {
-        Self::bad(rejection.body_text())
-    }
-}
-
-impl From<JsonRejection> for ApiError {
-    fn from(rejection: JsonRejection) -> Self {
-        Self(rejection.status(), rejection.body_text())
-    }
-}
-
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        let error = format!("{:#}", anyhow::Error::from(error));
-        warn!(error, "a query of results failed");
-        let text = "the results cannot be read just now; the games go on, and nothing is lost";
-        Self(StatusCode::SERVICE_UNAVAILABLE, text.into())
-    }
-}
-
-impl From<ReplayError> for ApiError {
-    fn from(error: ReplayError) -> Self {
-        let status = match error {
-            ReplayError::Today => StatusCode::FORBIDDEN,
-            ReplayError::Gone | ReplayError::NoSeat(_) => StatusCode::NOT_FOUND,
-            ReplayError::Damaged(_) | ReplayError::Unfinished => StatusCode::UNPROCESSABLE_ENTITY,
-            ReplayError::Busy => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        Self(status, error.to_string())
-    }
-}
-
 type Answer<T = Response> = Result<T, ApiError>;
+
+/// Asks the database when it is the turn of the caller's host. The query runs to its end in its turn, also when the caller is gone.
+async fn ask<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
+where
+    T: Send + 'static,
+    F: Future<Output = Answer<T>> + Send + 'static,
+{
+    let turn = hub.resources().queries.wait(caller.host()).await?;
+    let query = query(hub.results().store.clone());
+    let asked = async move {
+        let found = query.await;
+        drop(turn);
+        found
+    };
+    tokio::spawn(asked).await.unwrap_or_else(|why| {
+        warn!(%why, "a query of results has failed");
+        Err(ApiError::Later("the results cannot be read just now; try again in a moment".into()))
+    })
+}
 
 async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
@@ -143,7 +116,11 @@ struct MatchesQuery {
     limit: Option<u32>,
 }
 
-async fn matches(State(hub): State<Arc<Hub>>, query: Result<Query<MatchesQuery>, QueryRejection>) -> Answer {
+async fn matches(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    query: Result<Query<MatchesQuery>, QueryRejection>,
+) -> Answer {
     let Query(query) = query?;
     let limit = query.limit.unwrap_or(PAGE);
     if !(1..=MAX_PAGE).contains(&limit) {
@@ -161,7 +138,7 @@ async fn matches(State(hub): State<Arc<Hub>>, query: Result<Query<MatchesQuery>,
         limit,
         ..MatchFilter::default()
     };
-    let found = hub.results().store.matches(&filter).await?;
+    let found = ask(&hub, caller, async move |store| Ok(store.matches(&filter).await?)).await?;
     Ok(Json(json!({ "matches": views(found) })).into_response())
 }
 
@@ -169,14 +146,14 @@ fn views(found: Vec<Match>) -> Vec<MatchView> {
     found.into_iter().map(MatchView::from).collect()
 }
 
-async fn find(hub: &Hub, id: String) -> Answer<Match> {
+async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match> {
     let id = text("id", Some(id))?;
-    let found = hub.results().store.find(&id).await?;
+    let found = ask(hub, caller, async move |store| Ok(store.find(&id).await?)).await?;
     found.ok_or_else(|| ApiError::missing("there is no such match; it may not be over yet"))
 }
 
-async fn one_match(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Answer {
-    let found = find(&hub, id).await?;
+async fn one_match(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Answer {
+    let found = find(&hub, caller, id).await?;
     let replay = hub.replays().has(&found);
     let mut view = serde_json::to_value(MatchView::from(found)).unwrap_or_default();
     view["replay"] = replay.into();
@@ -189,9 +166,27 @@ fn today() -> u32 {
     u32::try_from(unix_now() / DAY).unwrap_or(u32::MAX)
 }
 
-async fn timeline(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Answer {
-    let found = find(&hub, id).await?;
-    Ok(Json(hub.replays().timeline(&found, today()).await?).into_response())
+/// Replays when it is the turn of the caller's host. The end of a match that is just over reaches its file a moment later; others have
+/// their turns meanwhile.
+async fn replay<T, F>(hub: &Hub, caller: Caller, replay: impl Fn(Share) -> F) -> Answer<T>
+where
+    F: Future<Output = Result<T, ReplayError>>,
+{
+    let mut attempts = 0;
+    loop {
+        let turn = hub.resources().replays.wait(caller.host()).await?;
+        match replay(turn).await {
+            Err(ReplayError::Unfinished) if attempts < ATTEMPTS => attempts += 1,
+            replayed => return Ok(replayed?),
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn timeline(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Answer {
+    let found = find(&hub, caller, id).await?;
+    let timeline = replay(&hub, caller, |turn| hub.replays().timeline(&found, today(), turn)).await?;
+    Ok(Json(timeline).into_response())
 }
 
 #[derive(Debug, Deserialize)]
@@ -204,6 +199,7 @@ struct FramesQuery {
 
 async fn frames(
     State(hub): State<Arc<Hub>>,
+    caller: Caller,
     Path(id): Path<String>,
     query: Result<Query<FramesQuery>, QueryRejection>,
 ) -> Answer {
@@ -215,13 +211,18 @@ async fn frames(
         Some(seat) => Some(text("seat", Some(seat))?),
         None => None,
     };
-    let found = find(&hub, id).await?;
-    Ok(Json(hub.replays().frames(&found, seat, (query.from, query.to), today()).await?).into_response())
+    let found = find(&hub, caller, id).await?;
+    let stretch = (query.from, query.to);
+    let frames =
+        replay(&hub, caller, |turn| hub.replays().frames(&found, seat.clone(), stretch, today(), turn)).await?;
+    // A megabyte of JSON takes longer than a key may wait.
+    Ok(block_in_place(|| Json(frames).into_response()))
 }
 
-async fn leaderboard(State(hub): State<Arc<Hub>>, Path(game): Path<String>) -> Answer {
+async fn leaderboard(State(hub): State<Arc<Hub>>, caller: Caller, Path(game): Path<String>) -> Answer {
     let game = game_of(&game)?;
-    let leaders = hub.results().store.leaders(game.name(), game.order(), LEADERS).await?;
+    let query = async move |store: Store| Ok(store.leaders(game.name(), game.order(), LEADERS).await?);
+    let leaders = ask(&hub, caller, query).await?;
     let players: Vec<LeaderView> = leaders.into_iter().map(|leader| LeaderView::new(leader, game.order())).collect();
     Ok(Json(json!({ "players": players })).into_response())
 }
@@ -234,9 +235,8 @@ struct PlayerQuery {
 }
 
 // The person of this name.
-async fn person(hub: &Hub, name: String, kind: Option<Kind>) -> Answer<(String, Kind)> {
-    let name = text("name", Some(name))?;
-    let kinds = hub.results().store.kinds(&name).await?;
+async fn person(store: &Store, name: String, kind: Option<Kind>) -> Answer<(String, Kind)> {
+    let kinds = store.kinds(&name).await?;
     let wanted = match kind {
         Some(kind) => kinds.contains(&kind).then_some(kind),
         None => kinds.first().copied(),
@@ -247,20 +247,26 @@ async fn person(hub: &Hub, name: String, kind: Option<Kind>) -> Answer<(String, 
 
 async fn player(
     State(hub): State<Arc<Hub>>,
+    caller: Caller,
     Path(name): Path<String>,
     query: Result<Query<PlayerQuery>, QueryRejection>,
 ) -> Answer {
     let Query(query) = query?;
-    let (name, kind) = person(&hub, name, query.kind).await?;
-    let store = &hub.results().store;
+    let name = text("name", Some(name))?;
+    let asked = async move |store: Store| {
+        let (name, kind) = person(&store, name, query.kind).await?;
+        let scores = store.scores(&name, kind).await?;
+        let filter = MatchFilter { player: name.clone(), kind: Some(kind), limit: PAGE, ..MatchFilter::default() };
+        Ok((name, kind, scores, store.matches(&filter).await?))
+    };
+    let (name, kind, scores, found) = ask(&hub, caller, asked).await?;
     let mut games = BTreeMap::new();
-    for (game, score) in store.scores(&name, kind).await? {
+    for (game, score) in scores {
         // The hub of an earlier version may have had other games.
         let Ok(known) = game_of(&game) else { continue };
         games.insert(game, ScoreView::new(score, known.order()));
     }
-    let filter = MatchFilter { player: name.clone(), kind: Some(kind), limit: PAGE, ..MatchFilter::default() };
-    let matches = views(store.matches(&filter).await?);
+    let matches = views(found);
     let (proven, bot) = (kind == Kind::Proven, kind == Kind::Bot);
     Ok(Json(json!({ "name": name, "proven": proven, "bot": bot, "games": games, "matches": matches })).into_response())
 }
@@ -274,24 +280,29 @@ struct AgainstQuery {
 
 async fn against(
     State(hub): State<Arc<Hub>>,
+    caller: Caller,
     Path((name, other)): Path<(String, String)>,
     query: Result<Query<AgainstQuery>, QueryRejection>,
 ) -> Answer {
     let Query(query) = query?;
-    let (name, kind) = person(&hub, name, query.kind).await?;
-    let (other, other_kind) = person(&hub, other, query.other_kind).await?;
-    let store = &hub.results().store;
-    let games: BTreeMap<String, Ties> = store.against((&name, kind), (&other, other_kind)).await?.into_iter().collect();
-    let filter = MatchFilter {
-        player: name,
-        kind: Some(kind),
-        against: other,
-        against_kind: Some(other_kind),
-        limit: PAGE,
-        ..MatchFilter::default()
+    let (name, other) = (text("name", Some(name))?, text("name", Some(other))?);
+    let asked = async move |store: Store| {
+        let (name, kind) = person(&store, name, query.kind).await?;
+        let (other, other_kind) = person(&store, other, query.other_kind).await?;
+        let games: BTreeMap<String, Ties> =
+            store.against((&name, kind), (&other, other_kind)).await?.into_iter().collect();
+        let filter = MatchFilter {
+            player: name,
+            kind: Some(kind),
+            against: other,
+            against_kind: Some(other_kind),
+            limit: PAGE,
+            ..MatchFilter::default()
+        };
+        Ok((games, store.matches(&filter).await?))
     };
-    let matches = views(store.matches(&filter).await?);
-    Ok(Json(json!({ "games": games, "matches": matches })).into_response())
+    let (games, found) = ask(&hub, caller, asked).await?;
+    Ok(Json(json!({ "games": games, "matches": views(found) })).into_response())
 }
 
 #[derive(Debug, Deserialize)]
@@ -312,24 +323,26 @@ async fn claim(
     let Some(hash) = KeyHash::of(&key) else {
         return Err(ApiError::bad("'key' is 32 random bytes in base64url without padding"));
     };
-    let conflict = |text: String| Err(ApiError(StatusCode::CONFLICT, text));
-    let store = &hub.results().store;
-    // A browser says at each visit which name is its own.
-    if store.names_of(&hash.0).await?.contains(&name) {
-        return Ok(StatusCode::NO_CONTENT.into_response());
-    }
+    let conflict = |text: String| Err(ApiError::Wrong(StatusCode::CONFLICT, text));
     let (host, now) = (caller.host(), unix_now());
-    if !claims.take(host, now) {
-        let text = format!(
-            "{CLAIMS} names were taken from your address today; play without a name of your own, or come back tomorrow"
-        );
-        return Err(ApiError(StatusCode::TOO_MANY_REQUESTS, text));
-    }
-    let claimed = store.claim(&name, &hash.0, now).await;
-    if !matches!(claimed, Ok(Claim::Own)) {
-        claims.give_back(host);
-    }
-    match claimed? {
+    let asked = async move |store: Store| {
+        // A browser says at each visit which name is its own.
+        if store.names_of(&hash.0).await?.contains(&name) {
+            return Ok(Claim::Own);
+        }
+        if !claims.take(host, now) {
+            let text = format!(
+                "{CLAIMS} names were taken from your address today; play without a name of your own, or come back tomorrow"
+            );
+            return Err(ApiError::TooMany(text));
+        }
+        let claimed = store.claim(&name, &hash.0, now).await;
+        if !matches!(claimed, Ok(Claim::Own)) {
+            claims.give_back(host);
+        }
+        Ok(claimed?)
+    };
+    match ask(&hub, caller, asked).await? {
         Claim::Own => Ok(StatusCode::NO_CONTENT.into_response()),
         Claim::Taken => conflict("this name belongs to another browser; choose another".into()),
         Claim::TooMany => conflict(format!("you have {MAX_NAMES} names already; use one of them")),

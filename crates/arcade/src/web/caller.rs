@@ -1,20 +1,32 @@
-//! Who makes a request, and whether it may.
+//! Who makes a request, by what name it calls the hub, and whether it may.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use std::{
+    convert::Infallible,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
 use axum::{
     extract::{ConnectInfo, FromRequestParts, Request, State},
-    http::{HeaderMap, StatusCode, header, request::Parts},
+    http::{Extensions, HeaderMap, StatusCode, header, request::Parts},
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use netcore::HostId;
 
-use super::{answer::error, assets};
+use super::{
+    answer::{counted, error, later, refused},
+    assets,
+};
 use crate::hub::{
     Hub,
-    limits::{self, Place},
+    callers::{self, Callers},
+    refusal::Kind,
+    resources::{Place, Resources},
 };
+
+/// The longest name of a hub that is repeated to the caller, in characters.
+const MAX_SHOWN: usize = 80;
 
 /// The client that makes a request.
 #[derive(Debug, Clone, Copy)]
@@ -31,9 +43,13 @@ impl FromRequestParts<Arc<Hub>> for Caller {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
-        Ok(of(parts.extensions.get::<ConnectInfo<SocketAddr>>(), &parts.headers, hub))
+        Ok(of(&parts.extensions, &parts.headers, &hub.resources().callers))
     }
 }
+
+/// The address of this machine at which a connection arrived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrived(pub(crate) IpAddr);
 
 /// Leave to open a socket: the request comes from a page of this hub, and its host may have one more socket.
 #[derive(Debug)]
@@ -48,47 +64,70 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Response> {
         if !is_same_origin(&parts.headers) {
-            return Err((StatusCode::FORBIDDEN, "Pages of other sites may not do this.\n").into_response());
+            return Err(of_another_site());
         }
-        let caller = of(parts.extensions.get::<ConnectInfo<SocketAddr>>(), &parts.headers, hub);
-        let place = hub.limits().socket(caller.host()).ok_or_else(|| {
-            error(StatusCode::TOO_MANY_REQUESTS, "too many sockets from your address are open; close some pages")
-        })?;
+        let caller = of(&parts.extensions, &parts.headers, &hub.resources().callers);
+        let place = hub.resources().socket(caller.host()).map_err(refused)?;
         Ok(Self { caller, place })
     }
 }
 
-fn of(connection: Option<&ConnectInfo<SocketAddr>>, headers: &HeaderMap, hub: &Hub) -> Caller {
+/// Who makes a request.
+pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Caller {
+    let connection = extensions.get::<ConnectInfo<SocketAddr>>();
     let peer = connection.map_or_else(|| SocketAddr::from(([0; 4], 0)), |ConnectInfo(peer)| *peer);
     // A proxy may append a line of its own, and a client may send bytes that are not ASCII; neither may hide the last entry.
     let lines = headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
     let forwarded = lines.collect::<Vec<_>>().join(",");
-    Caller(hub.limits().client(peer, Some(&forwarded)))
+    Caller(callers.client(peer, Some(&forwarded)))
 }
 
-/// Turns away hosts that are banned or ask too often.
-pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
-    let caller = of(request.extensions().get(), request.headers(), &hub);
-    if hub.bans().has(caller.host()) {
-        return error(StatusCode::FORBIDDEN, "the host of this hub has banned your address");
-    }
-    let cost = if assets::is_file(request.uri().path()) { limits::FILE } else { limits::REQUEST };
-    if let Some(wait) = hub.limits().request(caller.host(), cost) {
-        let seconds = wait.as_secs().saturating_add(1).to_string();
-        return (
-            [(header::RETRY_AFTER, seconds)],
-            error(StatusCode::TOO_MANY_REQUESTS, "too many requests; wait a moment"),
-        )
-            .into_response();
-    }
-    // Pages of other sites must not change anything here in the name of their visitors.
-    if !request.method().is_safe() && !is_same_origin(request.headers()) {
-        return error(StatusCode::FORBIDDEN, "pages of other sites may not do this");
+/// Turns away requests that call the hub by a name that is not its own: see [`Names`](crate::hub::names::Names). Programs that give none
+/// are welcome, because browsers always do.
+pub(crate) async fn named(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
+    let arrived = request.extensions().get::<Arrived>().map(|arrived| arrived.0);
+    let names = &resources.callers.names;
+    // A request may also name the hub in its first line.
+    let called = request.headers().get_all(header::HOST).iter().map(header::HeaderValue::as_bytes);
+    let called = called.chain(request.uri().authority().map(|authority| authority.as_str().as_bytes()));
+    let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.knows(name, arrived)));
+    if let Some(name) = strange {
+        let shown: String = String::from_utf8_lossy(name).chars().take(MAX_SHOWN).collect();
+        let text = format!(
+            "this hub is not known as '{}'; its host can let it be called so by --name, as in --name play.example.org",
+            shown.escape_debug()
+        );
+        return counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &text));
     }
     next.run(request).await
 }
 
-/// Whether a request to open a socket comes from a page of this hub. Programs other than browsers send no origin.
+/// Turns away hosts that are banned or ask too often.
+pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let callers = &hub.resources().callers;
+    let caller = of(request.extensions(), request.headers(), callers);
+    if hub.bans().has(caller.host()) {
+        let text = "the host of this hub has banned your address";
+        return counted(Kind::Banned, error(StatusCode::FORBIDDEN, text));
+    }
+    let cost = if assets::is_file(request.uri().path()) { callers::FILE } else { callers::REQUEST };
+    if let Some(wait) = callers.request(caller.host(), cost) {
+        let response = error(StatusCode::TOO_MANY_REQUESTS, "too many requests; wait a moment");
+        return later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1));
+    }
+    // Pages of other sites must not change anything here in the name of their visitors.
+    if !request.method().is_safe() && !is_same_origin(request.headers()) {
+        return of_another_site();
+    }
+    next.run(request).await
+}
+
+fn of_another_site() -> Response {
+    counted(Kind::Origin, error(StatusCode::FORBIDDEN, "pages of other sites may not do this"))
+}
+
+/// Whether a request comes from a page of this hub: its origin is what the request calls the hub, and the hub knows that name.
+/// Programs other than browsers send no origin.
 fn is_same_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());

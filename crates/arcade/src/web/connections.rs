@@ -2,7 +2,7 @@
 //!
 //! A connection that becomes a WebSocket leaves this file: it has the limits of sockets from then on.
 
-use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::ready, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -29,8 +29,13 @@ use tokio::{
 use tokio_io_timeout::TimeoutWriter;
 use tower::ServiceExt as _;
 
-use super::{answer::error, paced::Paced};
-use crate::hub::limits::Limits;
+use super::{
+    answer::{error, later, refused},
+    caller::Arrived,
+    paced::Paced,
+    progress::Progress,
+};
+use crate::hub::{refusal::Refusal, resources::Resources};
 
 /// How long a client may take to send the head of a request, and how long a connection stays open between two requests.
 pub(crate) const HEAD: Duration = Duration::from_secs(30);
@@ -42,7 +47,7 @@ pub(crate) const STALL: Duration = Duration::from_secs(30);
 /// 128 KiB this took 40 % of the time of a hub with 1,000 watchers.
 const READ: usize = 4 << 10;
 /// What is read ahead of one connection, in bytes; longer heads of requests are refused.
-const MAX_HEAD: usize = 32 << 10;
+const MAX_HEAD: usize = 16 << 10;
 /// Connections beyond the limits that are told so at the same time; others are closed without a word.
 const MAX_REFUSALS: usize = 64;
 /// How long an answer may take that is under way when the hub ends.
@@ -56,7 +61,7 @@ pub(crate) fn bounded(upgrade: WebSocketUpgrade, max_message: usize) -> WebSocke
 /// What serves the connections of all listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
-    limits: Arc<Limits>,
+    resources: Arc<Resources>,
     router: Router,
     refusals: Arc<Semaphore>,
     // Every connection has a receiver, and ends when something is sent.
@@ -64,8 +69,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(limits: Arc<Limits>, router: Router) -> Self {
-        Self { limits, router, refusals: Arc::new(Semaphore::new(MAX_REFUSALS)), ends: watch::Sender::new(()) }
+    pub(crate) fn new(resources: Arc<Resources>, router: Router) -> Self {
+        Self { resources, router, refusals: Arc::new(Semaphore::new(MAX_REFUSALS)), ends: watch::Sender::new(()) }
     }
 
     /// Accepts connections until the hub ends.
@@ -74,24 +79,40 @@ impl Server {
         let mut end = self.ends.subscribe();
         loop {
             tokio::select! {
-                (stream, peer) = listener.accept() => self.open(stream, peer),
+                (stream, peer) = listener.accept() => {
+                    let arrived = stream.local_addr().ok().map(|address| Arrived(address.ip()));
+                    self.open(stream, peer, arrived);
+                }
                 _ = end.changed() => return,
             }
         }
     }
 
     // Serves a connection in a task of its own, if it may have a place.
-    fn open<S: AsyncRead + AsyncWrite + Send + 'static>(&self, stream: S, peer: SocketAddr) {
-        if let Some(place) = self.limits.connection(peer) {
-            let router = self.router.clone();
-            let answer = service_fn(move |mut request: hyper::Request<Incoming>| {
-                request.extensions_mut().insert(ConnectInfo(peer));
-                router.clone().oneshot(request.map(Body::new))
-            });
-            tokio::spawn(serve(stream, answer, self.ends.subscribe(), place));
-        } else if let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() {
-            let answer = service_fn(async |_: hyper::Request<Incoming>| Ok::<_, Infallible>(too_many()));
-            tokio::spawn(serve(stream, answer, self.ends.subscribe(), permit));
+    fn open<S>(&self, stream: S, peer: SocketAddr, arrived: Option<Arrived>)
+    where
+        S: AsyncRead + AsyncWrite + Send + 'static,
+    {
+        let progress = Progress::default();
+        match self.resources.connection(peer) {
+            Ok(held) => {
+                let (router, own) = (self.router.clone(), progress.clone());
+                let answer = service_fn(move |mut request: hyper::Request<Incoming>| {
+                    let extensions = request.extensions_mut();
+                    extensions.insert(ConnectInfo(peer));
+                    extensions.insert(own.clone());
+                    arrived.map(|arrived| extensions.insert(arrived));
+                    router.clone().oneshot(request.map(Body::new))
+                });
+                tokio::spawn(serve(stream, answer, self.ends.subscribe(), progress, held));
+            }
+            Err(refusal) => {
+                self.resources.refusals.count(refusal.kind);
+                let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() else { return };
+                let answer =
+                    service_fn(move |_: hyper::Request<Incoming>| ready(Ok::<_, Infallible>(too_many(refusal))));
+                tokio::spawn(serve(stream, answer, self.ends.subscribe(), progress, permit));
+            }
         }
     }
 
@@ -104,7 +125,7 @@ impl Server {
 }
 
 // Serves one connection until either side ends it, or it becomes a WebSocket. `held` is given back then.
-async fn serve<S, A>(stream: S, answer: A, mut ends: watch::Receiver<()>, held: impl Send)
+async fn serve<S, A>(stream: S, answer: A, mut ends: watch::Receiver<()>, progress: Progress, held: impl Send)
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
     A: Service<hyper::Request<Incoming>, Response = Response, Error = Infallible>,
@@ -121,6 +142,7 @@ where
     tokio::select! {
         // What goes wrong with it is the client's business.
         _ = connection.as_mut() => {}
+        () = progress.missed() => {}
         _ = ends.changed() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
@@ -129,12 +151,9 @@ where
     drop(held);
 }
 
-fn too_many() -> Response {
-    let text = "too many connections from your address, or to this hub, are open; close some pages and try again";
-    let mut response = error(StatusCode::TOO_MANY_REQUESTS, text);
-    let headers = response.headers_mut();
-    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-    headers.insert(header::RETRY_AFTER, HeaderValue::from(HEAD.as_secs()));
+fn too_many(refusal: Refusal) -> Response {
+    let mut response = refused(refusal);
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
@@ -142,34 +161,48 @@ fn too_many() -> Response {
 pub(crate) async fn in_time(request: Request, next: Next) -> Response {
     match timeout(ANSWER, next.run(request)).await {
         Ok(response) => response,
-        Err(_) => error(StatusCode::REQUEST_TIMEOUT, "this request took too long; try again"),
+        Err(_) => later(error(StatusCode::REQUEST_TIMEOUT, "this request took too long; try again"), 1),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::{middleware, routing::post};
+    use axum::{extract::DefaultBodyLimit, middleware, routing::post};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
     use super::*;
-    use crate::hub::limits::{CONNECTIONS_PER_HOST, Settings};
+    use crate::{
+        hub::{
+            callers::Callers,
+            names::Names,
+            resources::{MAX_BODY, MAX_CONNECTIONS, Settings},
+        },
+        web::{answers, progress},
+    };
 
     /// Longer than anything here may take; the clock is not the real one.
     const FOR_EVER: Duration = Duration::from_hours(1);
+    const LARGE: usize = 4 << 20;
 
     fn server() -> Server {
-        let settings = Settings { sockets_per_host: 1, rooms_per_host: 1, proxies: vec![] };
-        let large = || async { "x".repeat(1 << 20) };
+        let resources = Resources::new(&Settings::default(), Callers::new(vec![], Names::default()));
+        let large = || async { "x".repeat(LARGE) };
         let router = Router::new()
             .route("/echo", post(async |body: String| body))
             .route("/large", axum::routing::get(large))
-            .layer(middleware::from_fn(in_time));
-        Server::new(Limits::new(settings), router)
+            .layer(DefaultBodyLimit::max(MAX_BODY))
+            .layer(middleware::from_fn(in_time))
+            .layer(middleware::from_fn_with_state(Arc::clone(&resources), answers::account));
+        Server::new(resources, router)
     }
 
     fn connect(server: &Server) -> DuplexStream {
+        connect_from(server, 1)
+    }
+
+    fn connect_from(server: &Server, host: u8) -> DuplexStream {
         let (here, there) = duplex(1 << 10);
-        server.open(there, SocketAddr::from(([10, 0, 0, 1], 5)));
+        server.open(there, SocketAddr::from(([10, 0, 0, host], 5)), None);
         here
     }
 
@@ -188,7 +221,7 @@ mod tests {
         let mut idle = connect(&server);
         idle.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi").await.unwrap();
         assert!(rest(&mut idle).await.ends_with("\r\n\r\nhi"));
-        assert!(server.ends.receiver_count() == 0 && server.limits.connection(([10, 0, 0, 1], 5).into()).is_some());
+        assert!(server.ends.receiver_count() == 0 && server.resources.connection(([10, 0, 0, 1], 5).into()).is_ok());
     }
 
     #[tokio::test(start_paused = true)]
@@ -204,9 +237,84 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn answers_that_nobody_reads_are_few_and_go_after_a_while() {
+        let server = server();
+        let ask = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        let mut deaf: Vec<_> = (0..256).map(|_| connect(&server)).collect();
+        let mut refused = 0;
+        for stream in &mut deaf {
+            stream.write_all(ask).await.unwrap();
+            let mut start = [0; 12];
+            stream.read_exact(&mut start).await.unwrap();
+            if &start == b"HTTP/1.1 503" {
+                let answer = rest(stream).await;
+                assert!(answer.contains("retry-after: 5") && answer.contains("not read yet"), "{answer}");
+                refused += 1;
+            }
+        }
+        assert_eq!((refused, server.resources.answers.taken()), (256 - 8, 8 * LARGE), "half of 64 MB");
+        let mut innocent = connect_from(&server, 2);
+        innocent.write_all(ask).await.unwrap();
+        assert!(rest(&mut innocent).await.len() > LARGE);
+        // Their connections end, and what they held is free.
+        tokio::time::sleep(2 * progress::PATIENCE).await;
+        assert_eq!(server.resources.answers.taken(), 0);
+        for stream in &mut deaf {
+            rest(stream).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_is_read_slowly_arrives() {
+        let server = server();
+        let mut slow = connect(&server);
+        slow.write_all(b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await.unwrap();
+        let mut read = 0;
+        loop {
+            let mut piece = vec![0; 16 << 10];
+            let length = slow.read(&mut piece).await.unwrap();
+            read += length;
+            if length == 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        assert!(read > LARGE, "{read}");
+        assert_eq!(server.resources.answers.taken(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_that_do_not_come_are_few() {
+        let server = server();
+        let mut half: Vec<_> = (0..600).map(|_| connect(&server)).collect();
+        for stream in &mut half {
+            stream.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf").await.unwrap();
+        }
+        let answer = rest(&mut half[599]).await;
+        assert!(answer.starts_with("HTTP/1.1 429") && answer.contains("retry-after:"), "{answer}");
+        assert_eq!(server.resources.bodies.taken(), 512);
+        let mut innocent = connect_from(&server, 2);
+        innocent
+            .write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+            .await
+            .unwrap();
+        assert!(rest(&mut innocent).await.ends_with("hi"));
+        let mut long = connect_from(&server, 3);
+        long.write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n").await.unwrap();
+        let piece = format!("400\r\n{}\r\n", "x".repeat(1 << 10));
+        for _ in 0..16 {
+            long.write_all(piece.as_bytes()).await.unwrap();
+        }
+        long.write_all(b"1\r\nx\r\n").await.unwrap();
+        let mut answer = [0; 12];
+        long.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 413");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_host_with_too_many_connections_is_told_so() {
         let server = server();
-        let mut held: Vec<_> = (0..CONNECTIONS_PER_HOST).map(|_| connect(&server)).collect();
+        let mut held: Vec<_> = (0..MAX_CONNECTIONS / 2).map(|_| connect(&server)).collect();
         let request = b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi";
         let mut refused = connect(&server);
         refused.write_all(request).await.unwrap();
@@ -219,7 +327,7 @@ mod tests {
         held[0].read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"HTTP/1.1 200");
         assert!(rest(&mut held[0]).await.ends_with("hi"));
-        assert!(server.limits.connection(([10, 0, 0, 1], 5).into()).is_some());
+        assert!(server.resources.connection(([10, 0, 0, 1], 5).into()).is_ok());
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{
     answer::{error, missing},
-    connections,
+    caller, connections,
 };
 use crate::hub::Hub;
 
@@ -35,6 +35,9 @@ pub(crate) async fn observe(State(hub): State<Arc<Hub>>, request: Request, next:
     let start = Instant::now();
     let response = next.run(request).await;
     hub.metrics().answered(method, route, response.status().as_u16(), start.elapsed());
+    if let Some(kind) = response.extensions().get() {
+        hub.resources().refusals.count(*kind);
+    }
     response
 }
 
@@ -54,7 +57,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         (StatusCode::OK, "ready")
     };
     let results = json!({ "waiting": health.waiting, "stored": health.stored, "error": health.error.map(|error| error.to_string()) });
-    let (rooms, running, sockets) = (hub.rooms.counts(), hub.rooms.running(), hub.limits().sockets());
+    let (rooms, running, sockets) = (hub.rooms.counts(), hub.rooms.running(), hub.resources().sockets());
     (
         status,
         Json(json!({ "status": text, "rooms": rooms, "running": running, "sockets": sockets, "results": results })),
@@ -86,12 +89,13 @@ pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
         .route("/metrics", get(all_numbers))
         .fallback(async || missing())
         .layer(middleware::from_fn(connections::in_time))
+        .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
         .with_state(hub)
 }
 
 async fn all_numbers(State(hub): State<Arc<Hub>>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let text = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.limits().sockets());
+    let text = hub.metrics().scrape(&hub.rooms, &hub.results().health(), hub.resources());
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 

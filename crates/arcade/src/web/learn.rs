@@ -7,26 +7,23 @@
 mod best;
 mod session;
 
-use std::{
-    sync::{Arc, OnceLock},
-    thread,
-};
+use std::sync::{Arc, OnceLock};
 
 use axum::{
     Router,
     extract::{
-        WebSocketUpgrade,
+        State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
     http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
+use netcore::{HostId, Rate, Time, TokenBucket};
 use serde_json::json;
 use tokio::{
-    sync::Semaphore,
     task::spawn_blocking,
-    time::{Instant, MissedTickBehavior, interval},
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
 use self::{
@@ -34,16 +31,21 @@ use self::{
     session::{Session, TICK, Wish},
 };
 use super::{
+    answer::refused,
     beats::{beat, beats, send},
     caller::SocketPermit,
     connections::bounded,
 };
-use crate::hub::Hub;
+use crate::hub::{Hub, resources::Resources};
 
-/// Learners at the same time.
-const MAX_LEARNERS: usize = 16;
 /// The longest message of a page.
 const MAX_MESSAGE: usize = 1024;
+/// Messages that are read from one page.
+const MESSAGES: Rate = Rate { per_second: 10, burst: 20 };
+/// How often one page may begin anew, which costs as much as hundreds of rounds.
+const STARTS: Rate = Rate { per_second: 2, burst: 5 };
+/// What a page is told that begins anew more often.
+const TOO_OFTEN: &str = "it begins anew at most twice a second; wait a moment";
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
@@ -65,58 +67,97 @@ async fn table() -> Response {
     (headers, table).into_response()
 }
 
-/// Places for learners, and for threads that play.
-struct Pool {
-    learners: Arc<Semaphore>,
-    slices: Arc<Semaphore>,
-}
-
-fn pool() -> &'static Pool {
-    static POOL: OnceLock<Pool> = OnceLock::new();
-    POOL.get_or_init(|| {
-        // Half of the processors are for the matches.
-        let threads = thread::available_parallelism().map_or(1, usize::from) / 2;
-        Pool { learners: Arc::new(Semaphore::new(MAX_LEARNERS)), slices: Arc::new(Semaphore::new(threads.max(1))) }
-    })
-}
-
-async fn learn(SocketPermit { place, .. }: SocketPermit, upgrade: WebSocketUpgrade) -> Response {
-    let Ok(learner) = Arc::clone(&pool().learners).try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "Others watch it learn just now. Try again later.\n").into_response();
+async fn learn(
+    State(hub): State<Arc<Hub>>,
+    SocketPermit { caller, place }: SocketPermit,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let host = caller.host();
+    let learner = match hub.resources().learners.take(host, 1) {
+        Ok(learner) => learner,
+        Err(refusal) => return refused(refusal),
     };
     bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket| {
-        run(socket).await;
+        let study = Study { resources: Arc::clone(hub.resources()), host };
+        drop(hub);
+        run(socket, &study).await;
         drop((place, learner));
     })
 }
 
+/// Where sessions work: on threads for that, host by host in turn.
+struct Study {
+    resources: Arc<Resources>,
+    host: HostId,
+}
+
+impl Study {
+    /// Has a session do something, and makes the report of it. `None` if that failed or took too long to begin.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> (Session, T) + Send + 'static,
+    ) -> Option<(Session, T, String)> {
+        let turn = self.resources.slices.wait(self.host).await.ok()?;
+        let worked = spawn_blocking(move || {
+            let _turn = turn;
+            let (session, done) = work();
+            let report = session.report().to_string();
+            (session, done, report)
+        });
+        worked.await.ok()
+    }
+}
+
 // Learns until the page is gone.
-async fn run(mut socket: WebSocket) {
-    let Ok(mut session) = spawn_blocking(|| Session::new(best())).await else { return };
+async fn run(mut socket: WebSocket, study: &Study) {
+    let Some((mut session, (), mut report)) = study.work(|| (Session::new(best()), ())).await else { return };
+    let start = Instant::now();
+    let now = || Time::ZERO.plus(start.elapsed());
+    let (mut messages, mut starts) = (TokenBucket::new(MESSAGES, now()), TokenBucket::new(STARTS, now()));
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut beats = beats();
     let mut last = Instant::now();
     let mut news = true;
     loop {
-        if news && !tell(&mut socket, &session.report().to_string()).await {
+        if news && !tell(&mut socket, &report).await {
             return;
         }
         tokio::select! {
-            message = socket.recv() => match message {
-                Some(Ok(Message::Text(text))) => {
-                    let wish = serde_json::from_str::<Wish>(&text).map_err(|error| error.to_string());
-                    let done = wish.and_then(|wish| session.wish(wish).map_err(str::to_owned));
-                    news = done.is_ok();
-                    if let Err(error) = done
-                        && !tell(&mut socket, &json!({ "error": error }).to_string()).await
-                    {
-                        return;
-                    }
+            message = socket.recv() => {
+                let Some(Ok(message)) = message else { return };
+                // Nothing more is read of a page that says too much.
+                if let Some(ready) = messages.ready_at(now(), 1) {
+                    sleep_until(start + ready.since(Time::ZERO)).await;
                 }
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
-                Some(Ok(_)) => news = false,
-            },
+                messages.take(now(), 1);
+                news = false;
+                let text = match message {
+                    Message::Text(text) => text,
+                    Message::Close(_) => return,
+                    _ => continue,
+                };
+                let wish = serde_json::from_str::<Wish>(&text).map_err(|error| error.to_string());
+                let done = match wish {
+                    Ok(Wish::Start { .. }) if !starts.take(now(), 1) => Err(TOO_OFTEN.to_owned()),
+                    Ok(wish) => {
+                        let worked = study.work(move || {
+                            let done = session.wish(wish).map_err(str::to_owned);
+                            (session, done)
+                        });
+                        let Some((back, done, text)) = worked.await else { return };
+                        (session, report) = (back, text);
+                        news = done.is_ok();
+                        done
+                    }
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = done
+                    && !tell(&mut socket, &json!({ "error": error }).to_string()).await
+                {
+                    return;
+                }
+            }
             _ = beats.tick() => {
                 news = false;
                 if !beat(&mut socket).await {
@@ -130,16 +171,12 @@ async fn run(mut socket: WebSocket) {
                     news = false;
                     continue;
                 };
-                let Ok(permit) = Arc::clone(&pool().slices).acquire_owned().await else { return };
-                let played = spawn_blocking(move || {
+                let played = study.work(move || {
                     session.play(slice);
-                    session
-                })
-                .await;
-                drop(permit);
-                let Ok(back) = played else { return };
-                session = back;
-                news = true;
+                    (session, ())
+                });
+                let Some((back, (), text)) = played.await else { return };
+                (session, report, news) = (back, text, true);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Json, Router,
     extract::{Path, Query, State, rejection::JsonRejection},
-    http::{StatusCode, header},
+    http::StatusCode,
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -13,14 +13,17 @@ use clientkit::Level;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{answer::error, caller::Caller};
+use super::{
+    answer::{error, later, refused},
+    caller::Caller,
+};
 use crate::{
     games::{self, Game, Options},
     hub::{Hub, OpenError},
 };
 
-/// `Retry-After` for a host that has too many rooms open, in seconds.
-const LATER: &str = "60";
+/// `Retry-After` of a hub that is about to end, in seconds.
+const LATER: u64 = 60;
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
@@ -47,7 +50,7 @@ async fn open(State(hub): State<Arc<Hub>>, caller: Caller, options: Result<Json<
     // Opening a room writes to the disk.
     match tokio::task::block_in_place(|| hub.open(&options, Some(caller.host()), false)) {
         Ok(room) => (StatusCode::CREATED, Json(room.info.borrow().clone())).into_response(),
-        Err(refusal) => refused(&refusal),
+        Err(error) => not_opened(&error),
     }
 }
 
@@ -75,7 +78,7 @@ async fn play(
             }
             Json(room.info.borrow().clone()).into_response()
         }
-        Err(refusal) => refused(&refusal),
+        Err(error) => not_opened(&error),
     }
 }
 
@@ -109,13 +112,12 @@ async fn remove_bots(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Res
     StatusCode::NO_CONTENT.into_response()
 }
 
-fn refused(refusal: &OpenError) -> Response {
-    match refusal {
-        OpenError::TooMany(text) => {
-            ([(header::RETRY_AFTER, LATER)], error(StatusCode::TOO_MANY_REQUESTS, text)).into_response()
-        }
+fn not_opened(why: &OpenError) -> Response {
+    match why {
+        OpenError::TooMany(refusal) => refused(*refusal),
         OpenError::Draining => {
-            error(StatusCode::SERVICE_UNAVAILABLE, "the hub is about to end and opens no rooms; try again in a minute")
+            let text = "the hub is about to end and opens no rooms; try again in a minute";
+            later(error(StatusCode::SERVICE_UNAVAILABLE, text), LATER)
         }
         OpenError::Impossible(why) => error(StatusCode::UNPROCESSABLE_ENTITY, &format!("{why:#}")),
     }

@@ -212,8 +212,9 @@ fn the_doctor_says_what_to_do() {
 fn behind_a_proxy_bans_are_for_its_clients() {
     let hub = Hub::with(&["--proxy", "127.0.0.1"]);
     let status = |forwarded: &str| {
-        let head =
-            format!("GET /healthz HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {forwarded}\r\nConnection: close\r\n\r\n");
+        let head = format!(
+            "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {forwarded}\r\nConnection: close\r\n\r\n"
+        );
         hub.raw(&head).split(' ').nth(1).unwrap().to_owned()
     };
     done(&hub, &["ban", "203.0.113.9"]);

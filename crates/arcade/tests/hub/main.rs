@@ -8,10 +8,12 @@ mod connections;
 mod hidden;
 mod mastermind;
 mod metrics;
+mod names;
 mod openapi;
 mod restart;
 mod results;
 mod seats;
+mod shares;
 mod support;
 
 use serde_json::{Value, json};
@@ -85,7 +87,7 @@ fn pages_of_other_sites_open_no_sockets() {
         hub.socket(&path, Some(&format!("http://{}", hub.address))).unwrap();
     }
     let stranger =
-        "POST /api/play/nuggets HTTP/1.1\r\nHost: here\r\nOrigin: http://example.com\r\nConnection: close\r\n\r\n";
+        "POST /api/play/nuggets HTTP/1.1\r\nHost: localhost\r\nOrigin: http://example.com\r\nConnection: close\r\n\r\n";
     assert!(hub.raw(stranger).starts_with("HTTP/1.1 403"));
     assert!(hub.get("/rooms/nowhere-9/socket").0.starts_with("HTTP/1.1 4"));
     assert!(hub.get("/js/main.js").0.contains("text/javascript"));

@@ -71,7 +71,7 @@ fn every_metric_has_help_and_nobody_is_named() {
 fn the_numbers_are_not_for_everybody_unless_the_host_wants_it() {
     let hub = Hub::with(&["--no-default-rooms", "--proxy", "127.0.0.1", "--metrics", "127.0.0.1:0"]);
     let ask = |path: &str, headers: &str| {
-        hub.raw(&format!("GET {path} HTTP/1.1\r\nHost: here\r\n{headers}Connection: close\r\n\r\n"))
+        hub.raw(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Connection: close\r\n\r\n"))
     };
     assert!(ask("/metrics", "").starts_with("HTTP/1.1 200"));
     for header in ["X-Forwarded-For: 203.0.113.9\r\n", "X-Forwarded-For: 127.0.0.1\r\n", "Forwarded: for=192.0.2.1\r\n"]
@@ -87,8 +87,9 @@ fn the_numbers_are_not_for_everybody_unless_the_host_wants_it() {
     let ask = |path: &str| {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let head =
-            format!("GET {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n");
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n"
+        );
         stream.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

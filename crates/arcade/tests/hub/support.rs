@@ -32,6 +32,17 @@ impl Hub {
         Self::at(Arc::new(TempDir::new()), "0", options)
     }
 
+    /// With at most this many open files.
+    pub(crate) fn with_files(files: u32, options: &[&str]) -> Self {
+        let data = Arc::new(TempDir::new());
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
+        command.arg(env!("CARGO_BIN_EXE_arcade"));
+        let process = Process::start(command.args(["--port", "0", "--data"]).arg(data.path()).args(options));
+        let address = SocketAddr::from(([127, 0, 0, 1], process.port()));
+        Self { process, address, data }
+    }
+
     /// On the data of an earlier one.
     pub(crate) fn again(data: Arc<TempDir>, options: &[&str]) -> Self {
         Self::at(data, "0", options)
@@ -98,7 +109,7 @@ impl Hub {
         }
     }
 
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
@@ -142,17 +153,20 @@ impl Hub {
 
     /// Opens a socket to a room as a proxy does for a browser at `host`.
     pub(crate) fn from(&self, host: &str, room: &Value) -> Result<Browser, Error> {
-        self.open(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), &[("X-Forwarded-For", host)])
+        self.socket_with(&format!("/rooms/{}/socket", room["id"].as_str().unwrap()), &[("X-Forwarded-For", host)])
     }
 
     pub(crate) fn socket(&self, path: &str, origin: Option<&str>) -> Result<Browser, Error> {
         let origin = origin.map(|origin| ("Origin", origin));
-        self.open(path, origin.as_slice())
+        self.socket_with(path, origin.as_slice())
     }
 
-    fn open(&self, path: &str, headers: &[(&str, &str)]) -> Result<Browser, Error> {
-        let mut request = ClientRequestBuilder::new(format!("ws://{}{path}", self.address).parse().unwrap());
-        for (name, value) in headers {
+    /// Opens a browser's socket with these headers; `Host` is that of the hub unless it is among them.
+    pub(crate) fn socket_with(&self, path: &str, headers: &[(&str, &str)]) -> Result<Browser, Error> {
+        let host = headers.iter().find(|(name, _)| *name == "Host").map(|(_, host)| (*host).to_owned());
+        let host = host.unwrap_or_else(|| self.address.to_string());
+        let mut request = ClientRequestBuilder::new(format!("ws://{host}{path}").parse().unwrap());
+        for (name, value) in headers.iter().filter(|(name, _)| *name != "Host") {
             request = request.with_header(*name, *value);
         }
         match client(request, self.connect()) {
@@ -169,6 +183,7 @@ pub(crate) fn native(room: &Value) -> SocketAddr {
 }
 
 /// A socket of a browser.
+#[derive(Debug)]
 pub(crate) struct Browser(pub(crate) WebSocket<TcpStream>);
 
 impl Browser {

@@ -133,19 +133,19 @@ async fn what_a_player_of_the_puzzle_of_the_day_saw_is_not_shown_before_the_day_
     };
     let all = (0, MAX_STRETCH);
     for today in [DAY - 1, DAY] {
-        let timeline = replays.timeline(&found, today).await.unwrap();
+        let timeline = replays.timeline(&found, today, ()).await.unwrap();
         assert_eq!((timeline.seats, timeline.marks.len()), (vec![], 3));
-        let refused = replays.frames(&found, Some("1".into()), all, today).await;
+        let refused = replays.frames(&found, Some("1".into()), all, today, ()).await;
         assert!(matches!(refused, Err(ReplayError::Today)), "{refused:?}");
         // Others see the answers only, as they did then.
-        let watched = replays.frames(&found, None, all, today).await.unwrap();
+        let watched = replays.frames(&found, None, all, today, ()).await.unwrap();
         let texts = shown(&watched);
         assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 **** ")), "{texts:?}");
         assert!(!texts.iter().any(|text| text.contains(&code) || text.contains("1234")), "{texts:?}");
     }
-    let timeline = replays.timeline(&found, DAY + 1).await.unwrap();
+    let timeline = replays.timeline(&found, DAY + 1, ()).await.unwrap();
     assert_eq!((&*timeline.seats[0].seat, &*timeline.seats[0].name), ("1", "Ann"));
-    let told = replays.frames(&found, Some("1".into()), all, DAY + 1).await.unwrap();
+    let told = replays.frames(&found, Some("1".into()), all, DAY + 1, ()).await.unwrap();
     let texts = shown(&told);
     assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 1234 ")), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("OVER 1 ") && text.ends_with(&code)), "{texts:?}");

@@ -1,0 +1,129 @@
+//! Those who make requests: where they are, how often they ask, and by what names they may call the hub.
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use netcore::{HostId, Rate, Time, TokenBucket};
+
+use super::names::Names;
+
+/// What the requests of one host may cost: see [`REQUEST`] and [`FILE`].
+pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
+/// The cost of a request, a page or a socket: 1,000 at once, then 50 a second.
+pub(crate) const REQUEST: u32 = 20;
+/// The cost of a file of the page, which is in memory. A page has some 60 of them, and a class that shares an address loads it at once.
+pub(crate) const FILE: u32 = 1;
+/// Hosts whose requests are counted. Above that, those that were quiet are forgotten, and then new ones share one limit.
+pub(crate) const MAX_HOSTS: usize = 20_000;
+/// Entries of an `X-Forwarded-For` header that are read, counted from the end.
+const MAX_FORWARDED: usize = 16;
+
+/// Those who make requests.
+#[derive(Debug)]
+pub(crate) struct Callers {
+    // The reverse proxies that tell the addresses of their clients.
+    proxies: Vec<IpAddr>,
+    /// What the hub may be called.
+    pub(crate) names: Names,
+    start: Instant,
+    requests: Mutex<BTreeMap<HostId, TokenBucket>>,
+}
+
+impl Callers {
+    pub(crate) fn new(proxies: Vec<IpAddr>, names: Names) -> Self {
+        Self { proxies, names, start: Instant::now(), requests: Mutex::default() }
+    }
+
+    /// Counts a request that costs [`REQUEST`] or [`FILE`]. Returns how long to wait if the host exceeds its rate.
+    pub(crate) fn request(&self, host: HostId, cost: u32) -> Option<Duration> {
+        let now = Time::ZERO.plus(self.start.elapsed());
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut host = host;
+        if requests.len() >= MAX_HOSTS && !requests.contains_key(&host) {
+            requests.retain(|_, bucket| !bucket.is_full(now));
+            if requests.len() >= MAX_HOSTS {
+                host = HostId::Other;
+            }
+        }
+        let bucket = requests.entry(host).or_insert_with(|| TokenBucket::new(REQUESTS, now));
+        if bucket.take(now, cost) {
+            None
+        } else {
+            Some(bucket.ready_at(now, cost).map_or(Duration::ZERO, |at| at.since(now)))
+        }
+    }
+
+    /// Whether this is a reverse proxy that the operator trusts.
+    pub(crate) fn is_proxy(&self, peer: SocketAddr) -> bool {
+        self.proxies.contains(&peer.ip().to_canonical())
+    }
+
+    /// The address of a client: the other end of its connection, or what a reverse proxy that the operator trusts says of it.
+    ///
+    /// The header is a list to which each proxy appends whom it has served, so the last address that is not that of a proxy counts.
+    /// Anything before it could have been made up by the client.
+    pub(crate) fn client(&self, peer: SocketAddr, forwarded: Option<&str>) -> SocketAddr {
+        let mut client = peer;
+        let mut entries = forwarded.unwrap_or_default().rsplit(',').take(MAX_FORWARDED);
+        while self.is_proxy(client) {
+            let Some(entry) = entries.next().map(str::trim) else { break };
+            let bare = entry.trim_start_matches('[').trim_end_matches(']');
+            let address = bare.parse().map(|ip: IpAddr| SocketAddr::new(ip, peer.port())).or_else(|_| entry.parse());
+            let Ok(address) = address else { break };
+            client = address;
+        }
+        client
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn callers(proxies: &[&str]) -> Callers {
+        Callers::new(proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), Names::default())
+    }
+
+    #[test]
+    fn a_host_that_asks_too_often_waits() {
+        let callers = callers(&[]);
+        let ann = HostId::of("10.0.0.1:1");
+        let asked = (0..2 * REQUESTS.burst).map(|_| callers.request(ann, REQUEST));
+        let refused = asked.enumerate().find_map(|(number, wait)| wait.map(|wait| (number, wait)));
+        assert!(refused.is_some_and(|(number, wait)| number >= 1_000 && wait <= Duration::from_secs(1)), "{refused:?}");
+        assert_eq!(callers.request(HostId::of("10.0.0.2:1"), REQUEST), None);
+    }
+
+    #[test]
+    fn a_class_behind_one_address_loads_the_page_at_once() {
+        let callers = callers(&[]);
+        let school = HostId::of("10.0.0.1:1");
+        for pupil in 0..60 {
+            // A page, its files, and what it asks for when it starts.
+            let costs = [REQUEST; 4].into_iter().chain([FILE; 80]);
+            for cost in costs {
+                assert_eq!(callers.request(school, cost), None, "pupil {pupil}");
+            }
+        }
+        let wait = (0..2 * REQUESTS.burst).find_map(|_| callers.request(school, FILE));
+        assert!(wait.is_some(), "files have a limit, too");
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_says_who_its_client_is() {
+        let peer: SocketAddr = "[::ffff:10.0.0.9]:5".parse().unwrap();
+        let ip = |callers: &Callers, header| callers.client(peer, header).ip().to_string();
+        assert_eq!(ip(&callers(&[]), Some("1.2.3.4")), "::ffff:10.0.0.9");
+        let trusting = callers(&["10.0.0.9", "10.0.0.8"]);
+        assert_eq!(ip(&trusting, Some("1.2.3.4")), "1.2.3.4");
+        assert_eq!(ip(&trusting, Some("6.6.6.6, 1.2.3.4, 10.0.0.8")), "1.2.3.4");
+        assert_eq!(ip(&trusting, Some("6.6.6.6,[2001:db8::1]")), "2001:db8::1");
+        assert_eq!(ip(&trusting, Some("1.2.3.4:99")), "1.2.3.4");
+        assert_eq!(ip(&trusting, Some("6.6.6.6, junk")), "::ffff:10.0.0.9");
+        assert_eq!(ip(&trusting, None), "::ffff:10.0.0.9");
+    }
+}

@@ -1,0 +1,137 @@
+//! Why somebody is refused, in words and for programs.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use netcore::Full;
+
+/// What is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Requests,
+    Connections,
+    Sockets,
+    Bodies,
+    Answers,
+    Queries,
+    Replays,
+    Learners,
+    Slices,
+    Rooms,
+    Files,
+    Name,
+    Origin,
+    Banned,
+    Claims,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 15] = [
+        Self::Requests,
+        Self::Connections,
+        Self::Sockets,
+        Self::Bodies,
+        Self::Answers,
+        Self::Queries,
+        Self::Replays,
+        Self::Learners,
+        Self::Slices,
+        Self::Rooms,
+        Self::Files,
+        Self::Name,
+        Self::Origin,
+        Self::Banned,
+        Self::Claims,
+    ];
+
+    /// Its name in the numbers.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Requests => "requests",
+            Self::Connections => "connections",
+            Self::Sockets => "sockets",
+            Self::Bodies => "bodies",
+            Self::Answers => "answers",
+            Self::Queries => "queries",
+            Self::Replays => "replays",
+            Self::Learners => "learners",
+            Self::Slices => "slices",
+            Self::Rooms => "rooms",
+            Self::Files => "files",
+            Self::Name => "name",
+            Self::Origin => "origin",
+            Self::Banned => "banned",
+            Self::Claims => "claims",
+        }
+    }
+}
+
+/// Why somebody does not get something that is shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) kind: Kind,
+    pub(crate) full: Full,
+}
+
+impl Refusal {
+    /// Whether it is the caller's address that has its share, and not the hub that is busy.
+    pub(crate) fn is_of_host(self) -> bool {
+        matches!(self.full, Full::Share(_))
+    }
+
+    /// When to try again.
+    pub(crate) const fn after(self) -> Duration {
+        Duration::from_secs(match self.kind {
+            Kind::Queries | Kind::Slices | Kind::Requests => 2,
+            Kind::Answers | Kind::Bodies | Kind::Replays => 5,
+            Kind::Rooms => 60,
+            _ => 30,
+        })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = if self.is_of_host() { "from your address" } else { "at this hub" };
+        match self.kind {
+            Kind::Connections | Kind::Files => {
+                write!(f, "too many connections {whose} are open; close some pages and try again")
+            }
+            Kind::Sockets => write!(f, "too many sockets {whose} are open; close some pages and try again"),
+            Kind::Bodies => write!(f, "too many requests {whose} have not arrived yet; try again in a moment"),
+            Kind::Answers => write!(f, "too many answers {whose} are not read yet; try again in a moment"),
+            Kind::Queries => write!(f, "too many look-ups of results {whose} are under way; try again in a moment"),
+            Kind::Replays => write!(f, "too many matches {whose} are being replayed; try again in a moment"),
+            Kind::Learners | Kind::Slices => {
+                write!(f, "too many pages {whose} watch it learn just now; try again later")
+            }
+            Kind::Rooms => {
+                let (Full::All(count) | Full::Share(count)) = self.full;
+                write!(f, "{count} rooms {whose} are open already; join one of them, or wait until one is closed")
+            }
+            Kind::Requests => write!(f, "too many requests; wait a moment"),
+            Kind::Name => write!(f, "this hub is not known by that name; see --name"),
+            Kind::Origin => write!(f, "pages of other sites may not do this"),
+            Kind::Banned => write!(f, "the host of this hub has banned your address"),
+            Kind::Claims => write!(f, "your address has taken enough names today; come back tomorrow"),
+        }
+    }
+}
+
+/// How often something was refused, by kind.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals([AtomicU64; Kind::ALL.len()]);
+
+impl Refusals {
+    pub(crate) fn count(&self, kind: Kind) {
+        self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// All kinds, and how often each was refused.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        Kind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize].load(Ordering::Relaxed)))
+    }
+}

@@ -1,0 +1,216 @@
+//! What there is for all in the process, and what each host has of it.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use netcore::{Full, HostId};
+use netshell::{ConnectionBudget, ConnectionPermit, Limits};
+
+use super::{
+    callers::Callers,
+    refusal::{Kind, Refusal, Refusals},
+    shares::{Share, Shares},
+};
+use crate::room::bots::MAX_BOTS;
+
+/// Rooms that are open at the same time.
+pub(crate) const MAX_ROOMS: usize = 3_000;
+/// Connections that carry requests. A browser opens six. One that becomes a socket counts as that.
+pub(crate) const MAX_CONNECTIONS: usize = 4_096;
+/// Sockets of browsers at the same time.
+pub(crate) const MAX_SOCKETS: usize = 10_000;
+/// Requests whose body has not arrived or is being answered; each is at most [`MAX_BODY`] long.
+const MAX_BODIES: usize = 1_024;
+/// The longest body of a request, in bytes.
+pub(crate) const MAX_BODY: usize = 16 << 10;
+/// Bytes of answers that are not sent yet.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+/// Look-ups in the database at the same time: the connections by which the store reads.
+const MAX_QUERIES: usize = 4;
+/// Matches that are replayed at the same time.
+const MAX_REPLAYS: usize = 2;
+/// Learners that are watched at the same time. They learn in turns, so a class with one address can watch.
+const MAX_LEARNERS: usize = 128;
+/// Open files that are for neither connections nor rooms: the database, listeners, what the runtime needs.
+const RESERVED_FILES: usize = 128;
+/// Open files of a room: its port and its journal, which has two files for a moment.
+const FILES_OF_ROOM: usize = 3;
+
+/// What the operator sets.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// At most this many sockets of one host, and rooms that it has made.
+    pub(crate) sockets_per_host: usize,
+    pub(crate) rooms_per_host: usize,
+    /// The limit of the system on open files, if there is one.
+    pub(crate) open_files: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { sockets_per_host: MAX_SOCKETS, rooms_per_host: MAX_ROOMS, open_files: None }
+    }
+}
+
+const fn no_file(full: Full) -> Refusal {
+    Refusal { kind: Kind::Files, full }
+}
+
+/// What there is for all.
+#[derive(Debug)]
+pub(crate) struct Resources {
+    /// Those who ask.
+    pub(crate) callers: Callers,
+    pub(crate) bodies: Arc<Shares>,
+    pub(crate) answers: Arc<Shares>,
+    pub(crate) queries: Arc<Shares>,
+    pub(crate) replays: Arc<Shares>,
+    pub(crate) learners: Arc<Shares>,
+    /// Processors that learners may use.
+    pub(crate) slices: Arc<Shares>,
+    /// What was refused.
+    pub(crate) refusals: Refusals,
+    connections: Arc<Shares>,
+    sockets: Arc<Shares>,
+    /// Connections of all kinds, each of which is an open file: those of pages, sockets, and native clients of all rooms.
+    pub(crate) files: ConnectionBudget,
+    rooms: usize,
+    rooms_per_host: usize,
+}
+
+/// The place of a connection or a socket.
+#[derive(Debug)]
+pub(crate) struct Place {
+    _one: Share,
+    _file: ConnectionPermit,
+}
+
+impl Resources {
+    pub(crate) fn new(settings: &Settings, callers: Callers) -> Arc<Self> {
+        let files = settings.open_files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
+        let files = files - RESERVED_FILES.min(files / 2);
+        let for_rooms = (MAX_ROOMS * FILES_OF_ROOM).min(files / 2);
+        // Bots are clients of their rooms, so each has two.
+        let for_connections = files - for_rooms - MAX_BOTS.min(files / 8);
+        let connections = for_connections.min(MAX_CONNECTIONS + MAX_SOCKETS + netshell::MAX_CONNECTIONS);
+        // Half of the processors are for the matches.
+        let slices = std::thread::available_parallelism().map_or(1, usize::from) / 2;
+        Arc::new(Self {
+            callers,
+            bodies: Shares::new(Kind::Bodies, MAX_BODIES),
+            answers: Shares::new(Kind::Answers, MAX_ANSWER_BYTES),
+            queries: Shares::new(Kind::Queries, MAX_QUERIES),
+            replays: Shares::new(Kind::Replays, MAX_REPLAYS),
+            learners: Shares::new(Kind::Learners, MAX_LEARNERS),
+            slices: Shares::new(Kind::Slices, slices.max(1)),
+            refusals: Refusals::default(),
+            connections: Shares::new(Kind::Connections, MAX_CONNECTIONS),
+            sockets: Shares::with_cap(Kind::Sockets, MAX_SOCKETS, settings.sockets_per_host),
+            files: Limits { connections }.into(),
+            rooms: for_rooms / FILES_OF_ROOM,
+            rooms_per_host: settings.rooms_per_host,
+        })
+    }
+
+    /// A place for one more connection. A reverse proxy that the operator trusts has no share, because its connections carry the requests
+    /// of others.
+    ///
+    /// # Errors
+    /// [`Refusal`]
+    pub(crate) fn connection(&self, peer: SocketAddr) -> Result<Place, Refusal> {
+        let (one, file) = if self.callers.is_proxy(peer) {
+            (self.connections.take_unshared()?, self.files.open_unshared())
+        } else {
+            (self.connections.take(peer.into(), 1)?, self.files.open(peer.into()))
+        };
+        Ok(Place { _one: one, _file: file.map_err(no_file)? })
+    }
+
+    /// A place for one more socket of a host.
+    ///
+    /// # Errors
+    /// [`Refusal`]
+    pub(crate) fn socket(&self, host: HostId) -> Result<Place, Refusal> {
+        Ok(Place { _one: self.sockets.take(host, 1)?, _file: self.files.open(host).map_err(no_file)? })
+    }
+
+    /// Sockets at this time.
+    pub(crate) fn sockets(&self) -> usize {
+        self.sockets.taken()
+    }
+
+    /// Whether a host, or the hub itself, may open one more room; `makers` are those of the open ones.
+    ///
+    /// # Errors
+    /// [`Refusal`]
+    pub(crate) fn room(
+        &self,
+        makers: impl Iterator<Item = Option<HostId>>,
+        maker: Option<HostId>,
+    ) -> Result<(), Refusal> {
+        let mut rooms = netcore::Shares::new(self.rooms).with_cap(self.rooms_per_host);
+        let is_near = |other: &Option<HostId>| match (maker, other) {
+            (Some(host), Some(other)) => host.networks().any(|network| other.networks().any(|its| its == network)),
+            _ => false,
+        };
+        // Those of this host and its networks first, as if they had been opened before all others.
+        let (near, far): (Vec<_>, Vec<_>) = makers.partition(is_near);
+        for other in near.into_iter().flatten() {
+            // What was opened when its share was larger, for example before a restart with other options, is open all the same.
+            rooms.take(other).or_else(|_| rooms.take_unshared()).ok();
+        }
+        for _ in far {
+            rooms.take_unshared().ok();
+        }
+        let taken = match maker {
+            Some(host) => rooms.take(host),
+            None => rooms.take_unshared(),
+        };
+        taken.map_err(|full| Refusal { kind: Kind::Rooms, full })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hub::names::Names;
+
+    fn host(number: u8) -> HostId {
+        HostId::V4([10, 0, 0, number])
+    }
+
+    #[test]
+    fn connections_and_sockets_are_taken_from_the_open_files_too() {
+        let settings = Settings { open_files: Some(1_024), ..Settings::default() };
+        let resources = Resources::new(&settings, Callers::new(vec!["10.0.0.9".parse().unwrap()], Names::default()));
+        let peer = |number: u8| SocketAddr::from(([10, 0, 0, number], 5));
+        let take = |host: u8| std::iter::from_fn(|| resources.connection(peer(host)).ok()).collect::<Vec<_>>();
+        let sockets: Vec<_> = std::iter::from_fn(|| resources.socket(host(1)).ok()).collect();
+        assert_eq!(sockets.len(), 168, "half of three eighths of what is not reserved");
+        assert_eq!(resources.connection(peer(1)).unwrap_err(), Refusal { kind: Kind::Files, full: Full::Share(168) });
+        let (second, proxy) = (take(2), take(9));
+        assert_eq!((second.len(), proxy.len()), (84, 84), "a proxy has no share");
+        assert_eq!(resources.connection(peer(3)).unwrap_err().full, Full::All(336));
+        drop(sockets);
+        assert_eq!(resources.sockets(), 0);
+        assert!(resources.connection(peer(3)).is_ok());
+    }
+
+    #[test]
+    fn a_host_makes_rooms_as_long_as_there_are_plenty() {
+        let resources = Resources::new(&Settings::default(), Callers::new(vec![], Names::default()));
+        let mut makers = vec![None, None];
+        while resources.room(makers.iter().copied(), Some(host(1))).is_ok() {
+            makers.push(Some(host(1)));
+        }
+        assert_eq!(makers.len(), 2 + 1_499);
+        assert!(resources.room(makers.iter().copied(), Some(host(2))).is_ok());
+        makers.extend(std::iter::repeat_n(None, 1_499));
+        assert_eq!(resources.room(makers.into_iter(), None).unwrap_err().full, Full::All(3_000));
+        let few = Settings { rooms_per_host: 2, open_files: Some(1_024), ..Settings::default() };
+        let resources = Resources::new(&few, Callers::new(vec![], Names::default()));
+        let refused = resources.room([Some(host(1)); 2].into_iter(), Some(host(1))).unwrap_err();
+        assert_eq!(refused, Refusal { kind: Kind::Rooms, full: Full::Share(2) });
+        let full = resources.room([None; 149].into_iter(), None).unwrap_err();
+        assert_eq!(full.full, Full::All(149), "there are files for so many");
+    }
+}

@@ -1,0 +1,68 @@
+//! By what names the hub may be called, so that no page of another site can pretend to be its own.
+
+use std::time::Instant;
+
+use testkit::PATIENCE;
+use tungstenite::Error;
+
+use crate::support::Hub;
+
+/// What a browser sends whose page was led here by the name of another site.
+const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
+
+fn ask(hub: &Hub, method: &str, path: &str, headers: &[(&str, &str)]) -> String {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        request.extend([name, ": ", value, "\r\n"]);
+    }
+    hub.raw(&(request + "\r\n"))
+}
+
+#[test]
+fn a_page_whose_name_leads_here_opens_no_sockets_and_reads_nothing() {
+    let hub = Hub::start();
+    let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
+    for path in ["/", "/api/rooms", "/metrics", "/readyz", "/healthz", "/js/main.js", "/nowhere"] {
+        let answer = ask(&hub, "GET", path, &EVIL[..1]);
+        assert!(answer.starts_with("HTTP/1.1 421") && answer.contains("--name"), "{path}: {answer}");
+    }
+    for path in ["/api/play/nuggets", "/api/rooms"] {
+        assert!(ask(&hub, "POST", path, &EVIL).starts_with("HTTP/1.1 421"), "{path}");
+    }
+    for path in ["/live", "/learn/socket", &format!("/rooms/{id}/socket")] {
+        let refused = hub.socket_with(path, &EVIL);
+        assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 421), "{path}");
+    }
+    // The name in the first line counts as well.
+    let answer = ask(&hub, "GET", "http://evil.example/metrics", &[("Host", "localhost")]);
+    assert!(answer.starts_with("HTTP/1.1 421"), "{answer}");
+    let both = ask(&hub, "GET", "/metrics", &[("Host", "localhost"), ("Host", "evil.example")]);
+    assert!(!both.starts_with("HTTP/1.1 200"), "{both}");
+    let until = Instant::now() + PATIENCE;
+    while !hub.get("/metrics").1.contains("arcade_refused_total{what=\"name\"} 1") {
+        assert!(Instant::now() < until, "refusals are not counted");
+    }
+}
+
+#[test]
+fn the_hub_is_called_by_its_addresses_and_by_names_that_its_host_gives() {
+    let hub = Hub::with(&["--name", "play.example.org", "--name", "203.0.113.5", "--proxy", "127.0.0.1"]);
+    let port = hub.address.port();
+    let ip = format!("127.0.0.1:{port}");
+    for name in [&*ip, "localhost", "[::1]:80", "Play.example.org", "play.example.org:443", "203.0.113.5:8080"] {
+        let answer = ask(&hub, "GET", "/api/rooms", &[("Host", name), ("X-Forwarded-For", "198.51.100.1")]);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{name}: {answer}");
+    }
+    // What the proxy passes on has to be a name of the hub too.
+    for name in ["evil.example", "other.example.org", "203.0.113.6"] {
+        let answer = ask(&hub, "GET", "/api/rooms", &[("Host", name), ("X-Forwarded-For", "198.51.100.1")]);
+        assert!(answer.starts_with("HTTP/1.1 421"), "{name}: {answer}");
+    }
+    let socket = |origin| hub.socket_with("/live", &[("Host", "play.example.org"), ("Origin", origin)]);
+    assert!(socket("https://play.example.org").is_ok());
+    // A name of the hub, but not that of this page.
+    assert!(matches!(&socket("https://localhost"), Err(Error::Http(answer)) if answer.status() == 403));
+    assert!(matches!(&socket("null"), Err(Error::Http(answer)) if answer.status() == 403));
+    // Programs have no origin, and old ones no name.
+    assert!(hub.raw("GET /healthz HTTP/1.0\r\n\r\n").contains(" 200 "));
+}
