@@ -151,7 +151,16 @@ fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
     let (number, text, (code, reason)) = told.expect("all letters are used up");
     assert_eq!((number, code), (13, 4004), "{text}");
     assert!(text.contains("your address") && reason.contains("your address"), "{text} {reason}");
-    // Half of them are for others.
+    // Play now leads it to another match, and others to this one.
+    let play = |host: &str| {
+        let head = "POST /api/play/nuggets HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: 0\r\n";
+        let answer = hub.raw(&format!("{head}X-Forwarded-For: {host}\r\n\r\n"));
+        let found: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        found["id"].clone()
+    };
+    assert_eq!(play("192.0.2.7"), room["id"]);
+    assert_ne!(play("192.0.2.66"), room["id"]);
+    // Half of the letters are for others.
     let mut ann = hub.from("192.0.2.7", &room).unwrap();
     ann.say("PLAY Ann");
     assert_eq!(ann.until("OK"), "OK N");
