@@ -332,7 +332,7 @@ impl Hub {
         self.rooms.notify_replaced();
     }
 
-    /// A room of a game with a free seat: of those in the lobby or open to newcomers the one with the most people, else a new one.
+    /// A room of a game with a free seat for somebody at `host`: of those in the lobby or open to newcomers the one with the most people, else a new one.
     ///
     /// # Errors
     /// When a new room is needed and cannot be opened.
@@ -341,7 +341,8 @@ impl Hub {
             let info = room.info.borrow();
             let waits = info.phase == "lobby" || info.options.starts_at_once();
             let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
-            room.game == game && waits && !info.options.is_daily() && info.closing.is_none() && seated < info.seats
+            let is_open = waits && !info.options.is_daily() && info.closing.is_none() && seated < info.seats;
+            room.game == game && is_open && !room.refuses(host)
         });
         let people = |room: &Arc<Room>| room.info.borrow().people;
         // Of equal ones the first.

@@ -152,6 +152,11 @@ impl Room {
         }
     }
 
+    /// Whether somebody at this host may not join the match, because others of it have had their share.
+    pub(crate) fn refuses(&self, host: HostId) -> bool {
+        self.known.has_spent(self.mask.host(host))
+    }
+
     /// Removes everybody at a host, who is told why.
     pub(crate) fn remove_host(&self, host: HostId, why: &str) {
         let farewell = self.game.farewell(why);

@@ -90,9 +90,7 @@ impl Doorkeeper {
     // Why somebody may not join, if so. Whatever else it would say before it has joined counts as the wish to join.
     fn refuses(&mut self, now: Time, peer: PeerId) -> Option<&'static str> {
         let guest = self.guests.get(&peer).filter(|guest| guest.plays && !guest.joined)?;
-        let of_host = self.left.get(&guest.host).copied().unwrap_or(0);
-        let all = self.seats + self.left.values().sum::<u32>();
-        if of_host > 0 && of_host * 2 >= all {
+        if self.known.has_spent(guest.host) {
             return Some(HALF);
         }
         let joins = self.joins.get_mut(&guest.host)?;
@@ -138,11 +136,16 @@ impl Doorkeeper {
                 self.guests.remove(peer);
             }
         }
-        if status.seats > self.seats {
-            // Another match.
-            self.left.clear();
+        if status.seats != self.seats {
+            if status.seats > self.seats {
+                // Another match.
+                self.left.clear();
+            }
+            self.seats = status.seats;
+            let all = self.seats + self.left.values().sum::<u32>();
+            let spent = self.left.iter().filter(|(_, left)| **left * 2 >= all).map(|(&host, _)| host);
+            self.known.set_spent(spent.collect());
         }
-        self.seats = status.seats;
     }
 }
 

@@ -5,11 +5,12 @@
 //! happens elsewhere removes one.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+use netcore::HostId;
 use store::Kind;
 
 /// The names that whoever has a seat owns, once that is known. It may be kept longer than the seat.
@@ -38,6 +39,8 @@ struct Seat {
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
     seats: Mutex<HashMap<SocketAddr, Seat>>,
+    // Hosts that have had their share of this match.
+    spent: Mutex<BTreeSet<HostId>>,
 }
 
 impl Seats {
@@ -78,6 +81,16 @@ impl Seats {
         if let Some(seat) = self.seats().get_mut(&address) {
             seat.refused = true;
         }
+    }
+
+    /// These hosts, as their pseudonyms have them, have had their share of this match.
+    pub(crate) fn set_spent(&self, hosts: BTreeSet<HostId>) {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = hosts;
+    }
+
+    /// Whether this host, as its pseudonyms have it, has had its share of this match.
+    pub(crate) fn has_spent(&self, host: HostId) -> bool {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner).contains(&host)
     }
 
     /// Whether whoever has this seat may not join, because of others of its host.

@@ -1,6 +1,15 @@
 //! Seats of browsers: whose they are, how long they are kept, and how many one host has.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    io::Write as _,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
 use netcore::HostId;
 use serde_json::{Value, json};
@@ -114,7 +123,7 @@ fn others_see_pseudonyms_of_addresses() {
     }
     let mut stream = std::net::TcpStream::connect(native(&room)).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    std::io::Write::write_all(&mut stream, b"\0\x03Dan").unwrap();
+    stream.write_all(b"\0\x03Dan").unwrap();
     let mut players = accepted(&mut watcher, 4);
     players.sort();
     let own = stream.local_addr().unwrap();
@@ -151,7 +160,16 @@ fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
     let (number, text, (code, reason)) = told.expect("all letters are used up");
     assert_eq!((number, code), (13, 4004), "{text}");
     assert!(text.contains("your address") && reason.contains("your address"), "{text} {reason}");
-    // Half of them are for others.
+    // Play now leads it to another match, and others to this one.
+    let play = |host: &str| {
+        let head = "POST /api/play/nuggets HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: 0\r\n";
+        let answer = hub.raw(&format!("{head}X-Forwarded-For: {host}\r\n\r\n"));
+        let found: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        found["id"].clone()
+    };
+    assert_eq!(play("192.0.2.7"), room["id"]);
+    assert_ne!(play("192.0.2.66"), room["id"]);
+    // Half of the letters are for others.
     let mut ann = hub.from("192.0.2.7", &room).unwrap();
     ann.say("PLAY Ann");
     assert_eq!(ann.until("OK"), "OK N");
@@ -234,4 +252,43 @@ fn thousands_of_sockets_that_come_and_go_lock_nobody_out() {
     assert_eq!(bob.until("OK"), "OK B");
     ann.say("KEY ~");
     assert!(ann.until("ERROR").contains("unknown keystroke"));
+}
+
+#[test]
+fn floods_of_empty_frames_and_fragments_stop_at_the_socket_and_keys_of_others_are_answered() {
+    let hub = proxied();
+    let room = nuggets(&hub);
+    let mut ann = hub.from("192.0.2.7", &room).unwrap();
+    ann.say("PLAY Ann");
+    assert_eq!(ann.until("OK"), "OK A");
+    let over = Arc::<AtomicBool>::default();
+    // Whole empty texts, pings, and a text that never ends.
+    let floods: Vec<_> = [([0x81, 0x80], [0x81, 0x80]), ([0x89, 0x80], [0x89, 0x80]), ([0x01, 0x80], [0x00, 0x80])]
+        .map(|(first, next)| {
+            let (mut eve, over) = (hub.from("192.0.2.66", &room).unwrap(), Arc::clone(&over));
+            thread::spawn(move || {
+                let frame = |head: [u8; 2]| [&head[..], &[0; 4]].concat();
+                let stream = eve.0.get_mut();
+                stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
+                let (first, many) = (frame(first), frame(next).repeat(10_000));
+                stream.write_all(&first).unwrap();
+                let mut written = 0;
+                while !over.load(Ordering::Acquire) {
+                    // A frame that is written in part ends the flood, which is as good.
+                    written += stream.write(&many).unwrap_or(0);
+                }
+                written
+            })
+        })
+        .into();
+    for _ in 0..100 {
+        ann.say("KEY ~");
+        assert!(ann.until("ERROR").contains("unknown keystroke"));
+    }
+    over.store(true, Ordering::Release);
+    for flood in floods {
+        // What the buffers of the system hold, and no more.
+        let written = flood.join().unwrap();
+        assert!(written < 32 << 20, "{written} bytes");
+    }
 }
