@@ -7,6 +7,7 @@ pub(crate) mod files;
 pub(crate) mod limits;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
+pub(crate) mod pictures;
 pub(crate) mod ports;
 pub(crate) mod rooms;
 pub(crate) mod secret;
@@ -31,8 +32,17 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use self::{
-    address::Address, attend::attend, files::RoomFiles, limits::Limits, lobby::Lobby, metrics::Metrics, ports::Ports,
-    rooms::Rooms, secret::Secret, threads::Handles,
+    address::Address,
+    attend::attend,
+    files::RoomFiles,
+    limits::Limits,
+    lobby::{Lists, Lobby},
+    metrics::Metrics,
+    pictures::Pictures,
+    ports::Ports,
+    rooms::Rooms,
+    secret::Secret,
+    threads::Handles,
 };
 use crate::{
     games::{Game, Options},
@@ -90,7 +100,8 @@ pub(crate) struct Hub {
     address: OnceLock<Address>,
     // Has the process end, with the time that matches still have.
     drain: watch::Sender<Option<Duration>>,
-    lobby: Arc<watch::Sender<Arc<str>>>,
+    lists: Arc<Lists>,
+    pictures: Arc<Pictures>,
     replays: Replays,
 }
 
@@ -116,8 +127,10 @@ impl Hub {
         let Parts { place, ports, results, metrics, limits, handles, empty_rooms } = parts;
         let secret = Secret::open(directory)?;
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;
+        let rooms = Arc::new(Rooms::new(files, empty_rooms));
         let hub = Self {
-            rooms: Arc::new(Rooms::new(files, empty_rooms)),
+            pictures: Pictures::new(Arc::clone(&rooms)),
+            rooms,
             replays: Replays::new(place.journals.clone()),
             data: directory.to_owned(),
             place,
@@ -130,7 +143,7 @@ impl Hub {
             tasks: Mutex::default(),
             address: OnceLock::new(),
             drain: watch::Sender::default(),
-            lobby: Arc::new(watch::Sender::new("{}".into())),
+            lists: Arc::default(),
         };
         Ok((Arc::new(hub), before))
     }
@@ -347,19 +360,19 @@ impl Hub {
         best.map_or_else(|| self.open(&Options::usual(game), Some(host), false), Ok)
     }
 
-    /// The lobby as JSON; receivers are notified when it changes.
-    pub(crate) fn lobby(&self) -> watch::Receiver<Arc<str>> {
-        self.lobby.subscribe()
+    /// What pages look at.
+    pub(crate) const fn lists(&self) -> &Arc<Lists> {
+        &self.lists
+    }
+
+    /// Small pictures of rooms.
+    pub(crate) const fn pictures(&self) -> &Arc<Pictures> {
+        &self.pictures
     }
 
     /// The lobby as it is now.
     pub(crate) fn snapshot(&self) -> Lobby {
         Lobby::of(&self.rooms, &self.results)
-    }
-
-    /// What is shown of the lobby is told here.
-    pub(crate) const fn lobby_sender(&self) -> &Arc<watch::Sender<Arc<str>>> {
-        &self.lobby
     }
 
     /// What the operator is shown.
