@@ -7,6 +7,7 @@ mod kind;
 mod marked;
 mod mastermind;
 mod nuggets;
+pub(crate) mod picture;
 mod robots;
 
 use cmdkit::Wire;
@@ -19,6 +20,7 @@ pub(crate) use self::{
     bot::Bot,
     kind::{Frames, Kind},
     marked::{Lasts, Marked},
+    picture::{Painter, Picture},
 };
 
 /// Evaluates an expression with the [`Kind`] of a game as a type.
@@ -127,6 +129,11 @@ impl Game {
     pub(crate) fn farewell(self, why: &str) -> Option<Farewell> {
         let frame = |framing| with_kind!(self, K => K::farewell(why, framing));
         Some(Farewell { stream: frame(netcore::Framing::Stream)?, whole: frame(netcore::Framing::Whole)? })
+    }
+
+    /// Draws small pictures of a room.
+    pub(crate) fn painter(self) -> Box<dyn Painter> {
+        with_kind!(self, K => Box::new(<K as Kind>::Painter::default()))
     }
 
     /// Whether this score means a loss, even for a single player.

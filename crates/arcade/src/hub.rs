@@ -8,6 +8,7 @@ pub(crate) mod files;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
 pub(crate) mod names;
+pub(crate) mod pictures;
 pub(crate) mod ports;
 pub(crate) mod refusal;
 pub(crate) mod resources;
@@ -38,8 +39,9 @@ use self::{
     address::Address,
     attend::attend,
     files::RoomFiles,
-    lobby::Lobby,
+    lobby::{Lists, Lobby},
     metrics::Metrics,
+    pictures::Pictures,
     ports::Ports,
     refusal::Refusal,
     resources::{MAX_ROOMS, Resources},
@@ -101,7 +103,8 @@ pub(crate) struct Hub {
     address: OnceLock<Address>,
     // Has the process end, with the time that matches still have.
     drain: watch::Sender<Option<Duration>>,
-    lobby: Arc<watch::Sender<Arc<str>>>,
+    lists: Arc<Lists>,
+    pictures: Arc<Pictures>,
     replays: Replays,
 }
 
@@ -127,8 +130,10 @@ impl Hub {
         let Parts { place, ports, results, metrics, resources, handles, empty_rooms } = parts;
         let secret = Secret::open(directory)?;
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;
+        let rooms = Arc::new(Rooms::new(files, empty_rooms));
         let hub = Self {
-            rooms: Arc::new(Rooms::new(files, empty_rooms)),
+            pictures: Pictures::new(Arc::clone(&rooms)),
+            rooms,
             replays: Replays::new(place.journals.clone()),
             data: directory.to_owned(),
             place,
@@ -141,7 +146,7 @@ impl Hub {
             tasks: Mutex::default(),
             address: OnceLock::new(),
             drain: watch::Sender::default(),
-            lobby: Arc::new(watch::Sender::new("{}".into())),
+            lists: Arc::default(),
         };
         Ok((Arc::new(hub), before))
     }
@@ -350,19 +355,19 @@ impl Hub {
         best.map_or_else(|| self.open(&Options::usual(game), Some(host), false), Ok)
     }
 
-    /// The lobby as JSON; receivers are notified when it changes.
-    pub(crate) fn lobby(&self) -> watch::Receiver<Arc<str>> {
-        self.lobby.subscribe()
+    /// What pages look at.
+    pub(crate) const fn lists(&self) -> &Arc<Lists> {
+        &self.lists
+    }
+
+    /// Small pictures of rooms.
+    pub(crate) const fn pictures(&self) -> &Arc<Pictures> {
+        &self.pictures
     }
 
     /// The lobby as it is now.
     pub(crate) fn snapshot(&self) -> Lobby {
         Lobby::of(&self.rooms, &self.results)
-    }
-
-    /// What is shown of the lobby is told here.
-    pub(crate) const fn lobby_sender(&self) -> &Arc<watch::Sender<Arc<str>>> {
-        &self.lobby
     }
 
     /// What the operator is shown.

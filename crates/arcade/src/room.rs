@@ -87,8 +87,6 @@ pub(crate) struct Room {
     #[cfg(test)]
     pub(crate) address: SocketAddr,
     pub(crate) bots: Bots,
-    /// Where pages watch that only show a picture of it.
-    pub(crate) previews: Arc<Addresses>,
     pub(crate) removals: Arc<Removals>,
     /// What is known of its seats besides what they say.
     pub(crate) known: Arc<Seats>,
@@ -249,10 +247,9 @@ pub(crate) fn open(
     };
     let known = Arc::<Seats>::default();
     let ledger = Arc::clone(&place.ledgers).open((&journal, id), before.is_none(), &info, Arc::clone(&known));
-    let previews = Arc::<Addresses>::default();
     // They are known as bots before anybody is counted.
     of_bots.set().extend(back.iter().filter_map(|(seating, _)| seating.address));
-    let present = Present::of(before.as_ref(), Arc::clone(&of_bots), Arc::clone(&previews), &mut info);
+    let present = Present::of(before.as_ref(), Arc::clone(&of_bots), &mut info);
     let (teller, told) = watch::channel(news::text(&info).into());
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
@@ -293,7 +290,6 @@ pub(crate) fn open(
         #[cfg(test)]
         address,
         bots,
-        previews,
         removals,
         known,
         journal: end.watch(),

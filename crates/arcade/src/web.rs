@@ -13,6 +13,7 @@ mod learn;
 mod live;
 mod names;
 mod paced;
+mod page;
 mod progress;
 mod pump;
 mod rooms;
@@ -21,15 +22,15 @@ mod socket;
 use std::sync::Arc;
 
 use axum::{
-    Router,
-    extract::{DefaultBodyLimit, State},
+    Extension, Router,
+    extract::DefaultBodyLimit,
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
 };
 
-use self::answer::missing;
+use self::{answer::missing, page::Page};
 use crate::hub::{Hub, resources::MAX_BODY};
 
 /// What pages may load and do: everything from here and nothing from elsewhere, and no script in the page itself.
@@ -38,15 +39,16 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// The routes.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
+    let page = Page::of(hub.lists());
     Router::new()
-        .route("/", get(page))
-        .route("/rooms/{id}", get(page))
-        .route("/matches/{id}", get(page))
-        .route("/players", get(page))
-        .route("/mastermind", get(page))
-        .route("/learn", get(page))
-        .route("/players/{name}", get(page))
-        .route("/players/{name}/against/{other}", get(page))
+        .route("/", get(shown))
+        .route("/rooms/{id}", get(shown))
+        .route("/matches/{id}", get(shown))
+        .route("/players", get(shown))
+        .route("/mastermind", get(shown))
+        .route("/learn", get(shown))
+        .route("/players/{name}", get(shown))
+        .route("/players/{name}/against/{other}", get(shown))
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
         .route("/icon.svg", get(asset))
@@ -66,6 +68,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
         .layer(middleware::from_fn_with_state(Arc::clone(&hub), health::observe))
         .layer(middleware::from_fn(headers))
+        .layer(Extension(page))
         .with_state(hub)
 }
 
@@ -85,10 +88,10 @@ async fn headers(request: axum::extract::Request, next: Next) -> Response {
 }
 
 /// An address that leads nowhere: browsers get the page, which says so, and programs a line of text.
-async fn not_found(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
+async fn not_found(page: Extension<Arc<Page>>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
     if accepts.contains("text/html") {
-        return (StatusCode::NOT_FOUND, page(State(hub), headers).await).into_response();
+        return (StatusCode::NOT_FOUND, shown(page, headers).await).into_response();
     }
     missing()
 }
@@ -98,9 +101,8 @@ async fn asset(uri: Uri, headers: HeaderMap) -> Response {
 }
 
 /// The one page of the hub.
-async fn page(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
-    let lobby = serde_json::to_string(&hub.snapshot()).unwrap_or_default();
-    assets::page(&lobby, &headers).unwrap_or_else(missing)
+async fn shown(Extension(page): Extension<Arc<Page>>, headers: HeaderMap) -> Response {
+    page.answer(&headers).unwrap_or_else(missing)
 }
 
 #[cfg(test)]

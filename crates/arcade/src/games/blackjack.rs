@@ -1,5 +1,7 @@
 //! Blackjack: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
+mod picture;
+
 use std::ops::RangeInclusive;
 
 use blackjack::{
@@ -45,6 +47,7 @@ impl Default for Options {
 
 impl Kind for Options {
     type Engine = Server;
+    type Painter = picture::Felt;
 
     const NAME: &str = "blackjack";
     const WIRE: Wire = Wire::Tcp(READ_RATE);

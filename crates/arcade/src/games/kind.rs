@@ -12,6 +12,7 @@ use super::{
     bot::{Bot, Way},
     fields::Field,
     marked::Marked,
+    picture::Painter,
 };
 
 /// How messages look in WebSocket frames.
@@ -29,6 +30,8 @@ pub(crate) enum Frames {
 pub(crate) trait Kind: Clone + Default + Serialize + DeserializeOwned {
     /// What plays it.
     type Engine: Marked;
+    /// What draws small pictures of its rooms.
+    type Painter: Painter + Default + 'static;
 
     /// Its name in addresses, on the page and in journals.
     const NAME: &str;

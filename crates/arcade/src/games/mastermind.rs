@@ -1,5 +1,7 @@
 //! Mastermind: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
+mod picture;
+
 use std::{
     ops::RangeInclusive,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -76,6 +78,7 @@ impl Options {
 
 impl Kind for Options {
     type Engine = Server;
+    type Painter = picture::Rows;
 
     const NAME: &str = "mastermind";
     const WIRE: Wire = Wire::Tcp(READ_RATE);

@@ -1,5 +1,7 @@
 //! Nuggets: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
+mod picture;
+
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
@@ -52,6 +54,7 @@ impl Default for Options {
 
 impl Kind for Options {
     type Engine = Server;
+    type Painter = picture::Cave;
 
     const NAME: &str = "nuggets";
     const WIRE: Wire = Wire::Udp;

@@ -1,5 +1,7 @@
 //! Robots: what its rooms can be asked for, their engine, bots, and marks on a timeline.
 
+mod picture;
+
 use std::{ops::RangeInclusive, time::Duration};
 
 use clientkit::{Ended, robots_bot, run};
@@ -46,6 +48,7 @@ impl Default for Options {
 
 impl Kind for Options {
     type Engine = Server;
+    type Painter = picture::Field;
 
     const NAME: &str = "robots";
     const WIRE: Wire = Wire::Tcp(READ_RATE);

@@ -44,8 +44,8 @@ impl Hub {
             );
         }
         let finished = async {
-            let mut lobby = self.lobby();
-            while self.rooms.running() > 0 && lobby.changed().await.is_ok() {}
+            let mut lists = self.lists().changes();
+            while self.rooms.running() > 0 && lists.changed().await.is_ok() {}
         };
         tokio::select! {
             _ = timeout_at(last_moves, finished) => {}

@@ -1,24 +1,37 @@
-//! The lobby as the page shows it: all rooms, the newest matches and the leaders.
+//! The lobby: what it lists, and what pages are told of it.
+//!
+//! A page says what it looks at. It is sent that list once, and then what has changed in it. What pages with the same view are told is
+//! made once.
+
+mod listed;
+mod views;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 
+use self::listed::{Key, Listed, Told};
 use super::rooms::Rooms;
 use crate::{
     results::{Results, views::Boards},
     room::{Room, info::Info},
 };
 
-/// The maximum rate at which pages are told of changes.
-const PAUSE: Duration = Duration::from_millis(250);
+pub(crate) use self::views::{Frame, Lists, Look};
 
-/// What the page of the lobby shows. `R` is a room.
+/// How often pages are told of changes at most.
+pub(crate) const PAUSE: Duration = Duration::from_millis(250);
+/// How often they are told of matches and leaders at most: every match that ends changes those.
+const BOARDS_PAUSE: Duration = Duration::from_secs(2);
+
+/// All rooms, the newest matches and the leaders, for programs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Lobby<R = Info> {
-    pub(crate) rooms: Vec<R>,
+pub(crate) struct Lobby {
+    pub(crate) rooms: Vec<Info>,
     /// The newest matches and the leaders.
     #[serde(flatten)]
     pub(crate) boards: Boards,
@@ -37,70 +50,73 @@ impl Lobby {
 pub(crate) struct Publisher {
     open: Arc<Rooms>,
     results: Arc<Results>,
-    shown: Arc<watch::Sender<Arc<str>>>,
-    // A thousand rooms are a megabyte of JSON, of which little changes.
-    rooms: BTreeMap<String, Shown>,
+    lists: Arc<Lists>,
+    rooms: BTreeMap<Key, Shown>,
     boards: Arc<Boards>,
+    told: Told,
+    told_at: Instant,
 }
 
 /// A room as it was last shown.
 #[derive(Debug)]
 struct Shown {
     info: watch::Receiver<Info>,
-    json: Box<RawValue>,
+    row: Arc<Listed>,
 }
 
 impl Publisher {
-    /// Publishes the lobby once. Sockets that are accepted after that are sent the whole lobby at once.
+    /// Publishes the lobby once.
     ///
     /// # Errors
-    /// When a room has no JSON.
-    pub(crate) fn new(
-        open: Arc<Rooms>,
-        results: Arc<Results>,
-        shown: Arc<watch::Sender<Arc<str>>>,
-    ) -> serde_json::Result<Self> {
+    /// When something has no JSON.
+    pub(crate) fn new(open: Arc<Rooms>, results: Arc<Results>, lists: Arc<Lists>) -> serde_json::Result<Self> {
         let boards = results.boards();
-        let mut publisher = Self { open, results, shown, rooms: BTreeMap::new(), boards };
+        let told = Told::of(&boards)?;
+        let told_at = Instant::now();
+        let mut publisher = Self { open, results, lists, rooms: BTreeMap::new(), boards, told, told_at };
         publisher.collect()?;
-        publisher.publish()?;
+        publisher.publish();
         Ok(publisher)
     }
 
     /// Publishes all changes, for ever.
     ///
     /// # Errors
-    /// When a room has no JSON.
+    /// When something has no JSON.
     pub(crate) async fn run(mut self) -> serde_json::Result<()> {
         loop {
             sleep(PAUSE).await;
             if self.collect()? {
-                self.publish()?;
+                self.publish();
             }
+            self.lists.advance();
         }
     }
 
-    fn publish(&self) -> serde_json::Result<()> {
-        let rooms = self.rooms.values().map(|shown| &shown.json).collect();
-        let lobby = Lobby { rooms, boards: Boards::clone(&self.boards) };
-        self.shown.send_replace(serde_json::to_string(&lobby)?.into());
-        Ok(())
+    fn publish(&self) {
+        let rooms = self.rooms.values().map(|shown| Arc::clone(&shown.row)).collect();
+        self.lists.publish(rooms, self.told.clone());
     }
 
     // Collects what has changed. Returns whether anything has.
     fn collect(&mut self) -> serde_json::Result<bool> {
+        let mut changed = false;
         let boards = self.results.boards();
-        let mut changed = !Arc::ptr_eq(&boards, &self.boards);
-        self.boards = boards;
-        let rooms = self.open.by_name();
+        if !Arc::ptr_eq(&boards, &self.boards) && self.told_at.elapsed() >= BOARDS_PAUSE {
+            let told = Told::of(&boards)?;
+            changed = told != self.told;
+            (self.told, self.boards, self.told_at) = (told, boards, Instant::now());
+        }
+        let rooms: BTreeMap<Key, Arc<Room>> =
+            self.open.by_name().into_iter().map(|(id, room)| (Key::new(room.game, &id), room)).collect();
         let before = self.rooms.len();
-        self.rooms.retain(|id, _| rooms.contains_key(id));
+        self.rooms.retain(|key, _| rooms.contains_key(key));
         changed |= self.rooms.len() != before;
-        for (id, room) in rooms {
-            if let Some(shown) = self.rooms.get_mut(&id) {
+        for (key, room) in rooms {
+            if let Some(shown) = self.rooms.get_mut(&key) {
                 changed |= shown.update(&room)?;
             } else {
-                self.rooms.insert(id, Shown::new(&room)?);
+                self.rooms.insert(key, Shown::new(&room)?);
                 changed = true;
             }
         }
@@ -111,8 +127,8 @@ impl Publisher {
 impl Shown {
     fn new(room: &Room) -> serde_json::Result<Self> {
         let mut info = room.info.clone();
-        let json = to_raw_value(&*info.borrow_and_update())?;
-        Ok(Self { info, json })
+        let row = Arc::new(Listed::of(&info.borrow_and_update())?);
+        Ok(Self { info, row })
     }
 
     // Returns whether it looks different now.
@@ -121,7 +137,13 @@ impl Shown {
         if self.info.same_channel(&room.info) && self.info.has_changed().is_ok_and(|changed| !changed) {
             return Ok(false);
         }
-        let Self { json, .. } = std::mem::replace(self, Self::new(room)?);
-        Ok(json.get() != self.json.get())
+        let now = Self::new(room)?;
+        self.info = now.info;
+        // The same row stays, so that whoever compares sees at once that nothing has changed.
+        let changed = now.row != self.row;
+        if changed {
+            self.row = now.row;
+        }
+        Ok(changed)
     }
 }

@@ -128,3 +128,38 @@ async fn a_late_save_of_a_room_that_was_replaced_does_not_bring_its_journal_back
     let file = files.into_iter().find(|file| file.id == now.file().id).unwrap();
     assert_eq!(file.journal, now.file().journal);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_is_watched_for_pictures_once_and_only_while_somebody_looks() {
+    let data = TempDir::new();
+    let (hub, [room, other]) = hub(&data);
+    let id = room.file().id.clone();
+    let host = HostId::of("10.0.0.1:1");
+    assert!(hub.pictures().of("nuggets-999", host).is_none());
+    let (mut one, mut two) = (hub.pictures().of(&id, host).unwrap(), hub.pictures().of(&id, host).unwrap());
+    for shots in [&mut one, &mut two] {
+        timeout(PATIENCE, shots.wait_for(|shot| shot.whole.contains(r#""size":["#))).await.unwrap().unwrap();
+    }
+    let people = |room: &Room| (room.info.borrow().people, room.info.borrow().watchers);
+    assert_eq!((people(&room), people(&other)), ((0, 0), (0, 0)));
+    let player = Peer::new(room.address);
+    player.send("PLAY Ann");
+    let has_ann = |shot: &Arc<pictures::Shot>| shot.whole.contains('A');
+    timeout(PATIENCE, one.wait_for(has_ann)).await.unwrap().unwrap();
+    // A room that begins anew is watched again.
+    room.stop(Leave::Over, Fate::Renewed);
+    after(&hub, &room).await;
+    timeout(PATIENCE, one.wait_for(|shot| !has_ann(shot))).await.unwrap().unwrap();
+    // One that is closed has no picture any more.
+    let mut gone = hub.pictures().of(&other.file().id, host).unwrap();
+    tokio::task::block_in_place(|| hub.rooms.close(&other, "enough"));
+    let end = async { while gone.changed().await.is_ok() {} };
+    timeout(PATIENCE, end).await.expect("pictures of a room that is closed");
+    drop((one, two));
+    let left = async {
+        while hub.pictures().count() > 0 {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, left).await.expect("the room is watched though nobody looks");
+}

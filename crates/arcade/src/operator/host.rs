@@ -109,7 +109,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::spawn(Arc::clone(&hub).prune(retention));
         }
         results.prepared().await;
-        let publisher = Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lobby_sender()))?;
+        let publisher = Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()))?;
         tokio::spawn(async move {
             if let Err(error) = publisher.run().await {
                 error!("the lobby is not kept up to date any more: {error}");

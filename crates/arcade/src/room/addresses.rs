@@ -2,11 +2,14 @@
 
 use std::{
     collections::BTreeSet,
-    net::SocketAddr,
-    sync::{Mutex, MutexGuard, PoisonError},
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU16, Ordering},
+    },
 };
 
-/// Addresses in a room, by which bots, or the pictures of a lobby, are told from people.
+/// Addresses in a room, by which bots are told from people.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses(Mutex<BTreeSet<SocketAddr>>);
 
@@ -30,4 +33,16 @@ impl Addresses {
     pub(crate) fn set(&self) -> MutexGuard<'_, BTreeSet<SocketAddr>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// An address for a watcher of the hub itself. Nobody else can have it, and the next one is another, since the watcher before may not be
+/// gone yet.
+pub(crate) fn own_watcher() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(1);
+    SocketAddr::from((Ipv4Addr::UNSPECIFIED, NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// Whether the hub itself watches from this address.
+pub(super) fn is_own_watcher(address: SocketAddr) -> bool {
+    address.ip().is_unspecified()
 }

@@ -19,7 +19,7 @@ pub(crate) struct Info {
     pub(crate) port: u16,
     /// Who is in the game, in the order of joining.
     pub(crate) players: Vec<Player>,
-    /// How many look on: they are connected and have no seat. Pictures of the lobby do not count.
+    /// How many look on: they are connected and have no seat. The hub does not count, which looks on for pictures.
     pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
@@ -30,7 +30,7 @@ pub(crate) struct Info {
     pub(crate) options: Options,
     /// Why it is being closed.
     pub(crate) closing: Option<String>,
-    /// How many are connected, without bots and pictures of the lobby.
+    /// How many are connected, without bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
 }

@@ -11,7 +11,7 @@ use netshell::Observer;
 use tokio::sync::watch;
 
 use super::{
-    addresses::Addresses,
+    addresses::{Addresses, is_own_watcher},
     begin::Before,
     info::{Info, Player, Row},
     known::{Seats, address_text},
@@ -23,8 +23,8 @@ use super::{
 enum Who {
     Person,
     Bot,
-    /// A page that only shows a picture of the room.
-    Preview,
+    /// The hub itself, for pages that show a picture of the room.
+    Hub,
 }
 
 /// Who is connected, whether with a seat or not.
@@ -33,13 +33,12 @@ pub(crate) struct Present {
     // Those that look on over UDP: nobody notices when they go, so they keep no room open.
     silent: BTreeSet<PeerId>,
     bots: Arc<Addresses>,
-    previews: Arc<Addresses>,
 }
 
 impl Present {
     // Those who were there when the hub ended, as far as they do not have to come anew.
-    pub(crate) fn of(before: Option<&Before>, bots: Arc<Addresses>, previews: Arc<Addresses>, info: &mut Info) -> Self {
-        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots, previews };
+    pub(crate) fn of(before: Option<&Before>, bots: Arc<Addresses>, info: &mut Info) -> Self {
+        let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), bots };
         let Some(Before { peers, roster, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
@@ -67,8 +66,8 @@ impl Present {
     fn who(&self, address: SocketAddr) -> Who {
         if self.bots.has(address) {
             Who::Bot
-        } else if self.previews.has(address) {
-            Who::Preview
+        } else if is_own_watcher(address) {
+            Who::Hub
         } else {
             Who::Person
         }

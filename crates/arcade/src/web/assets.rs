@@ -1,7 +1,7 @@
 //! The files of the page: in the program, compressed, and with tags so that a browser loads only what has changed.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fmt::Write as _,
     io::Write as _,
     sync::{LazyLock, Mutex, PoisonError},
@@ -23,6 +23,7 @@ use rust_embed::RustEmbed;
 #[include = "manifest.webmanifest"]
 #[include = "js/*"]
 #[include = "style/*"]
+#[exclude = "*.d.ts"]
 struct Assets;
 
 /// Whether the path of a request is that of a file and not of a page or of data.
@@ -56,45 +57,67 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     (cached, typed, file.data).into_response()
 }
 
-/// The one page, with `lobby` in it so that it can be shown at once. `None` if the program was built without it.
-pub(crate) fn page(lobby: &str, request: &HeaderMap) -> Option<Response> {
+/// The one page as text, with `lobby` in it. `None` if the program was built without it.
+pub(crate) fn page(lobby: &str) -> Option<String> {
     let file = Assets::get("index.html")?;
     // In an element that is not run; `<` is escaped so that no name can end it.
     let lobby = lobby.replace('<', "\\u003c");
-    let text = String::from_utf8_lossy(&file.data).replace("{{preload}}", &PRELOAD).replace("{{lobby}}", &lobby);
-    let headers = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::VARY, "accept-encoding"),
-    ];
-    Some(if takes_gzip(request) {
-        (headers, [(header::CONTENT_ENCODING, "gzip")], gzip(text.as_bytes(), Compression::fast())).into_response()
-    } else {
-        (headers, text).into_response()
-    })
+    Some(String::from_utf8_lossy(&file.data).replace("{{preload}}", &PRELOAD).replace("{{lobby}}", &lobby))
 }
 
 /// Made once: a development build would search the directories of the page for each request, also those of its tools.
 static PRELOAD: LazyLock<String> = LazyLock::new(preload);
 
-/// Links to all style sheets and modules, so that the browser fetches them in parallel instead of discovering them one by one.
+/// Links to all style sheets, and to the modules that every page needs, so that the browser fetches them in parallel instead of discovering
+/// them one by one. Style sheets of games come last, since they change what the others say.
 fn preload() -> String {
-    let mut paths: Vec<_> = Assets::iter().collect();
-    paths.sort();
     let mut links = String::new();
-    for path in paths {
-        let kind = match path.rsplit('.').next() {
-            Some("css") => "stylesheet",
-            Some("js") => "modulepreload",
-            _ => continue,
-        };
+    let mut sheets: Vec<_> = Assets::iter().filter(|path| path.ends_with(".css")).collect();
+    sheets.sort_by_key(|path| (path.starts_with("js/"), path.clone()));
+    for path in sheets {
         // Writing to a string cannot fail.
-        let _ = write!(links, r#"<link rel="{kind}" href="/{path}" />"#);
+        let _ = write!(links, r#"<link rel="stylesheet" href="/{path}" />"#);
+    }
+    for path in modules("js/main.js") {
+        let _ = write!(links, r#"<link rel="modulepreload" href="/{path}" />"#);
     }
     links
 }
 
-fn takes_gzip(request: &HeaderMap) -> bool {
+/// A module and all that it imports, but not what it loads on demand.
+fn modules(first: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::from([first.to_owned()]);
+    let mut next = vec![first.to_owned()];
+    while let Some(path) = next.pop() {
+        let Some(file) = Assets::get(&path) else { continue };
+        let text = String::from_utf8_lossy(&file.data).into_owned();
+        for line in text.lines().filter(|line| line.starts_with("import ") || line.starts_with("} from ")) {
+            let Some(other) = line.split('\'').nth(1) else { continue };
+            let other = beside(&path, other);
+            if found.insert(other.clone()) {
+                next.push(other);
+            }
+        }
+    }
+    found
+}
+
+// The path of what a module at `path` names like this.
+fn beside(path: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.pop();
+    for part in name.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Whether an answer may be compressed.
+pub(crate) fn takes_gzip(request: &HeaderMap) -> bool {
     let codings = request.get(header::ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok()).unwrap_or_default();
     codings.split(',').any(|coding| coding.trim() == "gzip" || coding.trim().starts_with("gzip;q=1"))
 }
@@ -107,7 +130,8 @@ fn compressed(hash: [u8; 32], data: &[u8]) -> Bytes {
     made.get_or_insert_default().entry(hash).or_insert_with(|| gzip(data, Compression::best())).clone()
 }
 
-fn gzip(data: &[u8], level: Compression) -> Bytes {
+/// Compressed data.
+pub(crate) fn gzip(data: &[u8], level: Compression) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), level);
     // Writing to memory cannot fail.
     let _ = encoder.write_all(data);
@@ -117,6 +141,17 @@ fn gzip(data: &[u8], level: Compression) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_every_page_needs_is_there_and_what_few_need_is_not_loaded_with_it() {
+        let first = modules("js/main.js");
+        for path in &first {
+            assert!(Assets::get(path).is_some(), "{path}");
+        }
+        let has = |path: &str| first.contains(path);
+        assert!(has("js/page/lobby.js") && has("js/games/index.js") && has("js/games/nuggets/board.js"), "{first:?}");
+        assert!(!has("js/page/room.js") && !has("js/games/nuggets/page.js"), "{first:?}");
+    }
 
     #[test]
     fn all_files_of_the_page_and_nothing_else_are_files() {

@@ -1,26 +1,48 @@
-//! The socket of the lobby: a page is told of every change.
+//! The socket of a page that looks at the lobby.
+//!
+//! The page says what it looks at: `{"look": {"game": "nuggets", "text": "ann", "from": 0, "count": 60}}`. It is sent that view once, and
+//! then what changes in it. With `{"pictures": ["nuggets-1"]}` it is sent small pictures of these rooms. What it says replaces what it has
+//! said before. A view is told at most four times a second, and so are pictures, all of them in one message.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use axum::{
     extract::{
         State, WebSocketUpgrade,
-        ws::{Message, WebSocket},
+        ws::{Message, Utf8Bytes, WebSocket},
     },
     response::Response,
 };
+use bytes::Bytes;
 use futures_util::{Sink, Stream, StreamExt as _};
-use tokio::sync::watch;
+use netcore::{Rate, Time, TokenBucket};
+use serde::Deserialize;
+use tokio::{
+    sync::watch,
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
+};
 
 use super::{
     beats::{beat, beats, send},
     caller::SocketPermit,
     connections::bounded,
 };
-use crate::hub::Hub;
+use crate::hub::{
+    Hub,
+    lobby::{Frame, Lists, Look, PAUSE},
+    pictures::Shot,
+};
 
-/// The longest message of a page, which has nothing to say here.
+/// The longest message of a page.
 const MAX_MESSAGE: usize = 1024;
+/// Messages of a page that are read; also those that say nothing.
+const READ_RATE: Rate = Rate { per_second: 2, burst: 24 };
+/// Rooms whose pictures a page is sent.
+const MAX_PICTURES: usize = 12;
+/// Bytes of pictures that a page is sent each time, and that it may be sent at once. What does not fit follows, so that a page is sent
+/// at most 8 kB of pictures a second in the long run, however much happens in them.
+const PICTURES_EACH_TIME: i64 = 2_000;
+const PICTURES_AT_ONCE: i64 = 40_000;
 
 pub(crate) async fn live(
     State(hub): State<Arc<Hub>>,
@@ -29,88 +51,178 @@ pub(crate) async fn live(
 ) -> Response {
     bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket: WebSocket| {
         let (sink, stream) = socket.split();
-        tell(sink, stream, hub.lobby(), || !hub.bans().has(caller.host())).await;
+        let pictures = |id: &str| hub.pictures().of(id, caller.host());
+        let page = Page::new(hub.lists(), pictures);
+        page.serve(sink, stream, || !hub.bans().has(caller.host())).await;
         drop(place);
     })
 }
 
-// Tells a page of the lobby until it is gone, takes nothing any more, or is not welcome.
-async fn tell<E>(
-    mut sink: impl Sink<Message> + Unpin,
-    mut stream: impl Stream<Item = Result<Message, E>> + Unpin,
-    mut lobby: watch::Receiver<Arc<str>>,
-    is_welcome: impl Fn() -> bool,
-) {
-    let mut beats = beats();
-    while is_welcome() {
-        let text = lobby.borrow_and_update().to_string();
-        if !send(&mut sink, Message::Text(text.into())).await {
-            return;
-        }
-        loop {
-            tokio::select! {
-                changed = lobby.changed() => match changed {
-                    Ok(()) => break,
-                    Err(_) => return,
-                },
+/// What a page says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    look: Option<Look>,
+    pictures: Option<Vec<String>>,
+}
+
+/// A page, and what it was told. `P` gives the pictures of a room.
+struct Page<'a, P> {
+    lists: &'a Lists,
+    pictures: P,
+    view: Option<View>,
+    seen: BTreeMap<String, Seen>,
+    // The room whose picture was sent last: the next one has its turn.
+    last: Option<String>,
+    // Bytes of pictures that may be sent; less than none after a large one.
+    allowance: i64,
+}
+
+#[derive(Debug)]
+struct View {
+    frames: watch::Receiver<Arc<Frame>>,
+    // The number of the frame that the page has.
+    has: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    shots: watch::Receiver<Arc<Shot>>,
+    // The number of the picture that the page has; 0 is none.
+    has: u64,
+}
+
+impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> Page<'a, P> {
+    const fn new(lists: &'a Lists, pictures: P) -> Self {
+        Self { lists, pictures, view: None, seen: BTreeMap::new(), last: None, allowance: PICTURES_AT_ONCE }
+    }
+
+    // Tells the page what it looks at until it is gone, takes nothing any more, or is not welcome.
+    async fn serve<E>(
+        mut self,
+        mut sink: impl Sink<Message> + Unpin,
+        mut stream: impl Stream<Item = Result<Message, E>> + Unpin,
+        is_welcome: impl Fn() -> bool,
+    ) {
+        let start = Instant::now();
+        let now = || Time::ZERO.plus(start.elapsed());
+        let mut bucket = TokenBucket::new(READ_RATE, now());
+        let mut readable = start;
+        let mut beats = beats();
+        let mut ticks = interval(PAUSE);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while is_welcome() {
+            let out = tokio::select! {
                 _ = beats.tick() => {
                     if !beat(&mut sink).await {
                         return;
                     }
+                    None
                 }
-                // To notice that the page is gone; the library answers pings.
-                message = stream.next() => match message {
-                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                    _ => return,
-                },
+                changed = self.change() => changed,
+                _ = ticks.tick(), if !self.seen.is_empty() => self.shots(),
+                message = async {
+                    sleep_until(readable).await;
+                    stream.next().await
+                } => {
+                    bucket.take(now(), 1);
+                    readable = bucket.ready_at(now(), 1).map_or_else(Instant::now, |at| start + at.since(Time::ZERO));
+                    match message {
+                        Some(Ok(Message::Text(text))) => self.hear(&text),
+                        // The library answers pings.
+                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
+                        _ => return,
+                    }
+                }
+            };
+            if let Some(out) = out
+                && !send(&mut sink, Message::Text(out)).await
+            {
+                return;
             }
         }
     }
+
+    // Takes what the page says. Gives an answer, if it is wrong.
+    fn hear(&mut self, text: &str) -> Option<Utf8Bytes> {
+        let said: Said = match serde_json::from_str(text) {
+            Ok(said) => said,
+            Err(why) => return Some(serde_json::json!({ "error": why.to_string() }).to_string().into()),
+        };
+        if let Some(look) = said.look {
+            self.view = Some(View { frames: self.lists.look(look), has: None });
+        }
+        if let Some(rooms) = said.pictures {
+            if rooms.len() > MAX_PICTURES {
+                let why =
+                    format!("{} pictures are too many; a page is sent those of {MAX_PICTURES} rooms", rooms.len());
+                return Some(serde_json::json!({ "error": why }).to_string().into());
+            }
+            self.seen.retain(|id, _| rooms.contains(id));
+            for id in rooms {
+                if !self.seen.contains_key(&id)
+                    && let Some(shots) = (self.pictures)(&id)
+                {
+                    self.seen.insert(id, Seen { shots, has: 0 });
+                }
+            }
+        }
+        None
+    }
+
+    // Waits for another frame of the view, and gives what the page has to be told. Cancellation safe.
+    async fn change(&mut self) -> Option<Utf8Bytes> {
+        let Some(view) = &mut self.view else { return std::future::pending().await };
+        if view.has.is_some() && view.frames.changed().await.is_err() {
+            // The hub ends.
+            return std::future::pending().await;
+        }
+        let frame = Arc::clone(&view.frames.borrow_and_update());
+        let follows = view.has.is_some_and(|has| has + 1 == frame.number);
+        view.has = Some(frame.number);
+        text(if follows { frame.change.clone() } else { frame.whole() })
+    }
+
+    // The pictures that have changed since the page was sent them, as far as they fit.
+    fn shots(&mut self) -> Option<Utf8Bytes> {
+        self.allowance = (self.allowance + PICTURES_EACH_TIME).min(PICTURES_AT_ONCE);
+        let mut out = String::new();
+        let after = self.seen.keys().filter(|id| self.last.as_ref().is_none_or(|last| *id > last));
+        let before = self.seen.keys().filter(|id| self.last.as_ref().is_some_and(|last| *id <= last));
+        let turns: Vec<String> = after.chain(before).cloned().collect();
+        for id in turns {
+            let Some(seen) = self.seen.get_mut(&id) else { continue };
+            let shot = Arc::clone(&seen.shots.borrow());
+            let gone = seen.shots.has_changed().is_err();
+            let part = if gone {
+                "null"
+            } else if shot.number == seen.has {
+                continue;
+            } else if self.allowance <= 0 {
+                break;
+            } else if seen.has > 0 && shot.number == seen.has + 1 {
+                &shot.change
+            } else {
+                &shot.whole
+            };
+            self.allowance -= i64::try_from(part.len()).unwrap_or(i64::MAX);
+            // A name of a room has JSON, and writing to a string cannot fail.
+            let name = serde_json::to_string(&id).unwrap_or_default();
+            let _ = write!(out, "{}{name}:{part}", if out.is_empty() { "" } else { "," });
+            seen.has = shot.number;
+            if gone {
+                self.seen.remove(&id);
+            }
+            self.last = Some(id);
+        }
+        (!out.is_empty()).then(|| format!(r#"{{"pictures":{{{out}}}}}"#).into())
+    }
+}
+
+// It was made from texts.
+fn text(bytes: Bytes) -> Option<Utf8Bytes> {
+    Utf8Bytes::try_from(bytes).ok()
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{convert::Infallible, future::pending, time::Duration};
-
-    use futures_util::{sink, stream};
-    use tokio::time::timeout;
-
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_page_that_takes_nothing_is_dropped() {
-        let (_sender, lobby) = watch::channel(Arc::from("{}"));
-        let deaf = Box::pin(sink::unfold((), |(), _: Message| pending::<Result<(), Infallible>>()));
-        let silent = stream::pending::<Result<Message, Infallible>>();
-        let told = tell(deaf, silent, lobby, || true);
-        timeout(Duration::from_hours(1), told).await.expect("the page keeps its socket");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_page_is_told_that_it_is_connected() {
-        let (_sender, lobby) = watch::channel(Arc::from("lobby"));
-        let mut texts = vec![];
-        let page = Box::pin(sink::unfold(&mut texts, async |texts: &mut Vec<String>, message: Message| {
-            texts.push(message.into_text().unwrap().to_string());
-            Ok::<_, Infallible>(texts)
-        }));
-        let silent = stream::pending::<Result<Message, Infallible>>();
-        timeout(Duration::from_secs(25), tell(page, silent, lobby, || true)).await.expect_err("the page is there");
-        assert_eq!(texts, ["lobby", "{}", "{}"]);
-    }
-
-    #[tokio::test]
-    async fn a_page_is_told_of_changes_until_it_is_not_welcome() {
-        let (sender, lobby) = watch::channel(Arc::from("one"));
-        let mut texts = vec![];
-        let page = Box::pin(sink::unfold(&mut texts, async |texts: &mut Vec<String>, message: Message| {
-            texts.push(message.into_text().unwrap().to_string());
-            sender.send_replace(Arc::from("two"));
-            Ok::<_, Infallible>(texts)
-        }));
-        let silent = stream::pending::<Result<Message, Infallible>>();
-        let rounds = std::cell::Cell::new(0);
-        tell(page, silent, lobby, || rounds.replace(rounds.get() + 1) < 2).await;
-        assert_eq!(texts, ["one", "two"]);
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 //! `/rooms/ID/socket` is a new player at once, or a watcher with `?watch=true`. With `?enter=true` the first message says who enters: an
 //! [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets are not taken from addresses, which are written into logs.
 
-use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     extract::{
@@ -51,9 +51,6 @@ pub(crate) struct Asked {
     /// Whether it only looks on.
     #[serde(default)]
     watch: bool,
-    /// Whether it looks on for a picture of the room, which nobody follows.
-    #[serde(default)]
-    preview: bool,
     /// Whether its first message says how it enters.
     #[serde(default)]
     enter: bool,
@@ -97,7 +94,7 @@ pub(crate) async fn socket(
         } else {
             Entry { watch: asked.watch, ..Entry::default() }
         };
-        enter(socket, &hub, &id, room, caller, entry, asked.preview).await;
+        enter(socket, &hub, &id, room, caller, entry).await;
         drop(place);
     })
 }
@@ -114,15 +111,7 @@ async fn first(socket: &mut WebSocket) -> Option<Entry> {
     None
 }
 
-async fn enter(
-    mut socket: WebSocket,
-    hub: &Hub,
-    id: &str,
-    room: Arc<Room>,
-    caller: Caller,
-    entry: Entry,
-    preview: bool,
-) {
+async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return pump::end(socket, Ending::Unclear).await;
     };
@@ -138,9 +127,6 @@ async fn enter(
         Ok(seat) => seat,
         Err(error) => return warn!(%error, "a browser cannot enter: the system has no random numbers"),
     };
-    let preview = preview && role == Role::Watcher;
-    // Before the room learns of it.
-    let _preview = preview.then(|| Preview::new(&room, seat));
     let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
     let line = tokio::select! {
         line = &mut entering => line,
@@ -168,24 +154,5 @@ async fn enter(
             names::prove(hub.results(), &room, seat, key).await;
             std::future::pending::<()>().await;
         } => {}
-    }
-}
-
-/// A page that shows a picture of a room, until it is dropped.
-struct Preview {
-    room: Arc<Room>,
-    seat: SocketAddr,
-}
-
-impl Preview {
-    fn new(room: &Arc<Room>, seat: SocketAddr) -> Self {
-        room.previews.insert(seat);
-        Self { room: Arc::clone(room), seat }
-    }
-}
-
-impl Drop for Preview {
-    fn drop(&mut self) {
-        self.room.previews.remove(self.seat);
     }
 }

@@ -14,28 +14,6 @@ fn find<'a>(rooms: &'a [Value], id: &Value) -> Option<&'a Value> {
 }
 
 #[test]
-fn pictures_of_the_lobby_are_no_watchers() {
-    let hub = Hub::start();
-    let room = hub.room("nuggets");
-    let path = format!("/rooms/{}/socket", room["id"].as_str().unwrap());
-    let watchers = |hub: &Hub| hub.room("nuggets")["watchers"].clone();
-    let mut preview = hub.socket(&format!("{path}?watch=true&preview=true"), None).unwrap();
-    preview.until("DISPLAY");
-    assert_eq!(watchers(&hub), 0);
-    let mut watcher = hub.socket(&format!("{path}?watch=true"), None).unwrap();
-    watcher.until("DISPLAY");
-    assert_eq!(watchers(&hub), 1);
-    // Whoever plays is no picture, whatever the address says.
-    let mut player = hub.socket(&format!("{path}?preview=true"), None).unwrap();
-    player.until("{");
-    hub.wait("a guest", |rooms| (find(rooms, &room["id"])?["watchers"] == 2).then_some(()));
-    // The picture is of everything that a watcher sees.
-    player.say("PLAY Ann");
-    player.until("OK A");
-    preview.until("DISPLAY");
-}
-
-#[test]
 fn bots_take_seats_play_on_after_a_restart_and_leave_with_the_last_person() {
     let hub = Hub::start();
     let room = hub.room("nuggets");

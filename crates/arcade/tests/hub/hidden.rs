@@ -223,6 +223,58 @@ impl Party {
     }
 }
 
+/// A page that is sent pictures of a room.
+struct Drawn {
+    parts: Receiver<(String, Value)>,
+    seen: Vec<(String, Value)>,
+}
+
+impl Drawn {
+    fn new(hub: &Hub, room: &Value) -> Self {
+        let id = room["id"].as_str().unwrap().to_owned();
+        let mut page = hub.socket("/live", None).unwrap();
+        page.say(&json!({ "pictures": [id] }).to_string());
+        let (told, parts) = channel();
+        thread::spawn(move || {
+            while let Ok(message) = page.0.read() {
+                let Message::Text(text) = message else { continue };
+                let message: Value = serde_json::from_str(&text).unwrap();
+                for (_, picture) in message["pictures"][&id].as_object().into_iter().flatten() {
+                    for (name, part) in picture.as_object().unwrap() {
+                        // The test may be over.
+                        let _ = told.send((name.clone(), part.clone()));
+                    }
+                }
+            }
+        });
+        Self { parts, seen: vec![] }
+    }
+
+    /// Waits until the page is sent a part that is as `wanted`.
+    fn until(&mut self, wanted: impl Fn(&str, &Value) -> bool) {
+        loop {
+            let (name, part) = self.parts.recv_timeout(PATIENCE).expect("a picture is sent");
+            let found = wanted(&name, &part);
+            self.seen.push((name, part));
+            if found {
+                return;
+            }
+        }
+    }
+
+    /// All that the page was sent until the hub has ended.
+    fn end(mut self) -> Vec<(String, Value)> {
+        self.seen.extend(self.parts.iter());
+        self.seen
+    }
+}
+
+/// What a connection was told, line by line.
+fn lines(heard: &[Vec<u8>]) -> BTreeSet<String> {
+    let texts = heard.iter().map(|frame| String::from_utf8_lossy(frame).into_owned());
+    texts.flat_map(|text| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()).collect()
+}
+
 /// Replays a journal, and has `judge` look at what the engine gives out for each peer at each arrival. Compares what the peers got over
 /// their links with that.
 fn judge<E: Recorded>(
@@ -276,7 +328,9 @@ fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
     let room = hub.make(&json!({ "game": "nuggets", "map": "donuts" }));
     let mut party = Party::new();
     let players = [party.browser(&hub, &room, false), party.datagrams(&room), party.browser(&hub, &room, false)];
-    party.browser(&hub, &room, true);
+    let watcher = party.browser(&hub, &room, true);
+    let (watcher, mut drawn) = (party.connections[watcher].address.clone(), Drawn::new(&hub, &room));
+    drawn.until(|name, _| name == "size");
     let spectator = party.datagrams(&room);
     party.say(spectator, b"SPECTATE");
     for (player, name) in players.into_iter().zip(["Ann", "Bob", "Eve"]) {
@@ -294,11 +348,17 @@ fn nobody_sees_more_of_a_map_of_nuggets_than_its_role_does() {
             party.say(player, &[b"KEY ", &[*direction][..]].concat());
         }
     }
+    drawn.until(|_, row| row.as_str().is_some_and(|row| row.contains('A')));
     for player in [players[0], players[2]] {
         party.say(player, b"KEY ~");
         party.until(|number, bytes| number == player && bytes.starts_with(b"ERROR"));
     }
     let (path, heard) = party.end(hub, "nuggets");
+    // Pictures show what a watcher is told, and nothing else.
+    let (drawn, told) = (drawn.end(), lines(&heard[&watcher]));
+    let rows: Vec<&str> = drawn.iter().filter_map(|(_, part)| part.as_str()).collect();
+    let secret: Vec<&&str> = rows.iter().filter(|row| !told.contains(**row)).collect();
+    assert!(rows.len() > 24 && secret.is_empty(), "{secret:#?} of {} rows", rows.len());
     let mut letters: BTreeMap<PeerId, u8> = BTreeMap::new();
     let mut seen: BTreeMap<u8, BTreeSet<usize>> = BTreeMap::new();
     let mut sighter = Sighter::default();
@@ -420,15 +480,21 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
     let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
     let room = hub.make(&json!({ "game": "blackjack", "players": 2, "rounds": 8 }));
     let mut party = Party::new();
-    party.browser(&hub, &room, true);
+    let watcher = party.browser(&hub, &room, true);
+    let (watcher, mut drawn) = (party.connections[watcher].address.clone(), Drawn::new(&hub, &room));
     let players = [party.browser(&hub, &room, false), party.stream(&room)];
     party.say(players[0], b"JOIN Ann");
     party.say(players[1], b"JOIN Bob\0");
     let mut chance = Pcg64::seed_from_u64(3);
+    let mut decisions = 0;
     loop {
         let (number, bytes) = party.next();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if text.contains("DECISION") {
+            if decisions == 4 {
+                drawn.until(|_, table| table.as_str().is_some_and(|table| table.contains("\nDEALER ")));
+            }
+            decisions += 1;
             let action = if chance.random() { "HIT" } else { "STAND" };
             let end = if number == players[1] { "\0" } else { "" };
             party.say(number, format!("{action}{end}").as_bytes());
@@ -437,6 +503,12 @@ fn nobody_sees_the_hole_card_or_the_deck_of_blackjack() {
         }
     }
     let (path, heard) = party.end(hub, "blackjack");
+    let told: Vec<String> = heard[&watcher].iter().map(|frame| String::from_utf8_lossy(frame).into_owned()).collect();
+    let drawn = drawn.end();
+    for (_, table) in &drawn {
+        assert!(told.iter().any(|told| told.contains(table.as_str().unwrap())), "{table} is shown to nobody else");
+    }
+    assert!(!drawn.is_empty());
     let mut watchers = BTreeSet::new();
     let mut cards = [0; 2];
     judge::<blackjack::Server>(path, heard, |replay, arrival, outputs| {
@@ -493,12 +565,14 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
     let hub = Hub::with(&["--drain", "0", "--no-default-rooms"]);
     let room = hub.make(&json!({ "game": "mastermind", "mode": "race", "players": 2 }));
     let mut party = Party::new();
-    party.browser(&hub, &room, true);
+    let watcher = party.browser(&hub, &room, true);
+    let (watcher, mut drawn) = (party.connections[watcher].address.clone(), Drawn::new(&hub, &room));
     let players = [party.browser(&hub, &room, false), party.stream(&room)];
     party.say(players[0], b"PLAY Ann");
     party.say(players[1], b"PLAY Bob\n");
     let mut chance = Pcg64::seed_from_u64(4);
     let mut over = 0;
+    let mut guesses = 0;
     while over < 2 {
         let (number, bytes) = party.next();
         for line in String::from_utf8_lossy(&bytes).lines().filter(|_| number != 0) {
@@ -506,12 +580,28 @@ fn nobody_is_told_a_code_of_mastermind_that_is_still_looked_for() {
                 let guess: String = (0..4).map(|_| char::from(chance.random_range(b'1'..=b'8'))).collect();
                 let end = if number == players[1] { "\n" } else { "" };
                 party.say(number, format!("GUESS {guess}{end}").as_bytes());
+                guesses += 1;
+                if guesses == 6 {
+                    // In the middle of the race.
+                    drawn.until(|name, rows| name == "rows" && rows.as_array().is_some_and(|rows| !rows.is_empty()));
+                }
             } else if line.starts_with("OVER ") && number == players[0] {
                 over += 1;
             }
         }
     }
     let (path, heard) = party.end(hub, "mastermind");
+    let told = lines(&heard[&watcher]);
+    let answers: BTreeSet<&str> = told.iter().filter_map(|line| line.splitn(4, ' ').nth(3)).collect();
+    let drawn = drawn.end();
+    let rows = drawn.iter().filter(|(name, _)| name == "rows").flat_map(|(_, rows)| rows.as_array().unwrap());
+    let mut shown = 0;
+    for row in rows.filter(|row| row[0].is_string()) {
+        let row = format!("{} {} {}", row[0].as_str().unwrap(), row[1], row[2]);
+        assert!(answers.contains(row.as_str()), "{row} is shown to nobody else: {answers:?}");
+        shown += 1;
+    }
+    assert!(shown > 0);
     // In the order of sending, with the number of the arrival.
     let mut told: Vec<(usize, PeerId, Vec<String>)> = vec![];
     let mut arrival = 0;

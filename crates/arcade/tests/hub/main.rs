@@ -6,6 +6,7 @@ mod admin;
 mod bots;
 mod connections;
 mod hidden;
+mod live;
 mod mastermind;
 mod metrics;
 mod names;
@@ -39,7 +40,7 @@ fn a_browser_and_a_native_client_play_nuggets_in_the_same_match() {
     browser.say("KEY l");
     native.expect("DISPLAY");
     // The lobby and the page know both; no name can become markup.
-    let (head, page) = hub.get("/");
+    let (head, page) = hub.wait("page with both", |_| Some(hub.get("/")).filter(|(_, page)| page.contains("Bob")));
     assert!(page.contains("Bob") && page.contains("\\u003cscript>") && !page.contains("<script>\""), "{page}");
     assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{head}");
     // A reload: the same seat, by its token.

@@ -120,7 +120,7 @@ fn a_match_of_robots_goes_on_where_it_was() {
         let room = rooms.iter().find(|room| room["id"] == made["id"])?;
         room["match"].as_str().map(str::to_owned)
     });
-    let mut live = hub.socket("/live", None).unwrap();
+    let mut live = hub.live();
     while !live.until("{").contains(&format!(r#""id":"{ended}""#)) {}
 }
 

@@ -68,10 +68,10 @@ fn get(hub: &Hub, path: &str) -> Value {
 /// The matches, once there are so many.
 fn matches(hub: &Hub, count: usize) -> Vec<Value> {
     let until = Instant::now() + PATIENCE;
-    let mut live = hub.socket("/live", None).unwrap();
+    let mut live = hub.live();
     loop {
         let lobby: Value = serde_json::from_str(&live.until("{")).unwrap();
-        if lobby["recent"].as_array().unwrap().len() >= count {
+        if lobby["recent"].as_array().is_some_and(|recent| recent.len() >= count) {
             return get(hub, "/api/matches?limit=100")["matches"].as_array().unwrap().clone();
         }
         assert!(Instant::now() < until, "{count} matches are not stored:\n{}", hub.process.stderr());
@@ -92,6 +92,9 @@ fn after_a_restart_a_name_is_proven_again_by_the_browser_that_comes_back() {
         (room["players"][0]["proven"] == true).then_some(())
     };
     hub.wait("Ann herself", proven);
+    // It is written down who that is.
+    hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
+    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Bob", "key": key(2) }).to_string()).0, 204);
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.room("mastermind")["players"][0]["name"], "Ann");
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello["seat"] }));
@@ -179,7 +182,7 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     // The lobby has it at first paint and over its socket.
     let page = hub.get("/").1;
     assert!(page.contains(id), "{page}");
-    let lobby: Value = serde_json::from_str(&hub.socket("/live", None).unwrap().until("{")).unwrap();
+    let lobby: Value = serde_json::from_str(&hub.live().until("{")).unwrap();
     assert_eq!((&lobby["recent"][0]["id"], lobby["leaders"]["robots"].as_array().unwrap().len()), (&json!(id), 2));
     for (path, status) in [
         ("/api/matches?limit=0".to_owned(), 400),

@@ -5,7 +5,8 @@ use std::{
     net::{SocketAddr, TcpStream},
     process::Command,
     sync::Arc,
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -98,15 +99,22 @@ impl Hub {
     /// Waits until the rooms are as `found` wants them.
     pub(crate) fn wait<T>(&self, what: &str, mut found: impl FnMut(&[Value]) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;
-        let mut live = self.socket("/live", None).unwrap();
         loop {
-            let lobby: Value = serde_json::from_str(&live.until("{")).unwrap();
-            let rooms = lobby["rooms"].as_array().unwrap();
-            if let Some(found) = found(rooms) {
+            let rooms = self.rooms();
+            if let Some(found) = found(&rooms) {
                 return found;
             }
             assert!(Instant::now() < until, "no {what} in {rooms:?}\n{}", self.process.stderr());
+            // A host may ask 50 times a second.
+            thread::sleep(Duration::from_millis(25));
         }
+    }
+
+    /// A page that looks at the lobby.
+    pub(crate) fn live(&self) -> Browser {
+        let mut live = self.socket("/live", None).unwrap();
+        live.say(r#"{"look":{}}"#);
+        live
     }
 
     pub(crate) fn connect(&self) -> TcpStream {

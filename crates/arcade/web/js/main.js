@@ -34,7 +34,7 @@ const players = () => import('./page/players.js');
 
 /** Pages by their addresses. @type {[RegExp, Show][]} */
 const PAGES = [
-  [/^\/$/, () => showLobby(main, first)],
+  [/^\/$/, (_, query) => showLobby(main, first, query)],
   [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, query.has('watch')))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],

@@ -12,17 +12,27 @@ export type Room = {
   seats: number;
   port: number;
   players: Player[];
-  result: Row[] | null;
+  /** Of all players, where not all are named. */
+  count?: number;
+  result?: Row[] | null;
   watchers?: number;
   permanent?: boolean;
   match?: string | null;
   options?: Record<string, unknown>;
 };
-export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[] };
+export type Match = { id: string; game: string; title: string; room: string; started: string; seconds: number; players: Row[]; count?: number };
 export type Leader = { rank: number; name: string; rating: number; matches: number; wins: number; proven?: boolean; bot?: boolean };
 
 /** What the lobby shows. */
-export type Lobby = { rooms: Room[]; recent?: Match[]; leaders?: Record<string, Leader[]> };
+export type Lobby = {
+  rooms: Room[];
+  /** Which rooms these are. */
+  look?: { game: string | null; text: string; from: number; count: number };
+  /** How many there are. */
+  total?: number;
+  recent?: Match[];
+  leaders?: Record<string, Leader[]>;
+};
 
 /** Ends a page that is shown. */
 export type Leave = () => void;
@@ -51,11 +61,13 @@ export type Game = {
   pages: Page[];
 };
 
+/** What the hub tells of a room for a picture, by name; see `picture.rs` of each game. */
+export type Parts = Record<string, unknown>;
+
 /** A small picture of a room. */
 export type Picture = {
-  /** Takes what a watcher is told. */
-  message: (data: string | ArrayBuffer) => void;
-  draw: (context: CanvasRenderingContext2D, width: number, height: number) => void;
+  /** Draws what the hub tells of the room; an example without that, since nobody is there. */
+  draw: (context: CanvasRenderingContext2D, width: number, height: number, parts: Parts | null) => void;
 };
 
 /** Begins a game on its page. */

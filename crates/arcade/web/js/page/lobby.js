@@ -2,10 +2,11 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
-import { announceLive, copyButton, count, element, title } from '../lib/dom.js';
-import { Link, socketAddress } from '../lib/link.js';
+import { copyButton, count, element, title } from '../lib/dom.js';
+import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
+import { Filter } from './filter.js';
 import { askName } from './identity.js';
 import { matchLine } from './matches.js';
 import { newRoom } from './new-room.js';
@@ -18,21 +19,22 @@ import { command, isAlone, phaseInWords } from './words.js';
  * @typedef {import('../games/types.js').Lobby} Lobby
  */
 
-/** Leaders of a game that the lobby shows. */
-const LEADERS = 3;
-
 /**
  * Shows the lobby until the returned function is called.
  * @param {HTMLElement} main
  * @param {Lobby} first
+ * @param {URLSearchParams} query Which rooms are looked at.
  */
-export function showLobby(main, first) {
+export function showLobby(main, first, query) {
   title('');
   const problem = element('p', { class: 'error', role: 'alert' });
   const rooms = element('ul', { class: 'rooms' });
   const recent = element('ul', { class: 'matches' });
   const leaders = element('div', { class: 'leaders' });
-  const thumbnails = new Thumbnails();
+  const thumbnails = new Thumbnails((ids) => live.picture(ids));
+  const filter = new Filter(query, (look) => live.look(look));
+  /** @type {Partial<Lobby>} */
+  let shown = {};
   main.dataset.page = 'lobby';
   main.replaceChildren(
     element(
@@ -43,7 +45,7 @@ export function showLobby(main, first) {
       problem,
       element('ul', { class: 'tiles' }, ...Object.keys(GAMES).map((game) => tile(game, problem))),
     ),
-    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, 'Rooms'), rooms, newRoom()),
+    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, 'Rooms'), filter.find, rooms, filter.pages, newRoom()),
     element(
       'div',
       { class: 'columns' },
@@ -63,10 +65,8 @@ export function showLobby(main, first) {
       card.item.remove();
       cards.delete(id);
     }
-    // In the order of the games above; a card that is there already stays where it is.
-    const order = Object.keys(GAMES);
-    const sorted = lobby.rooms.toSorted((one, other) => order.indexOf(one.game) - order.indexOf(other.game));
-    for (const [index, room] of sorted.entries()) {
+    // A card that is there already stays where it is.
+    for (const [index, room] of lobby.rooms.entries()) {
       let card = cards.get(room.id);
       if (!card) {
         card = new Card(room);
@@ -77,18 +77,17 @@ export function showLobby(main, first) {
       card.update(room);
       thumbnails.update(room);
     }
-    recent.replaceChildren(...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing('No match has ended here yet.')]));
-    leaders.replaceChildren(...leaderLists(lobby.leaders ?? {}));
+    filter.show(lobby.total ?? lobby.rooms.length, lobby.rooms.length);
+    if (lobby.recent !== shown.recent) {
+      recent.replaceChildren(...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing('No match has ended here yet.')]));
+    }
+    if (lobby.leaders !== shown.leaders) leaders.replaceChildren(...leaderLists(lobby.leaders ?? {}));
+    shown = lobby;
   };
-  show(first);
-  const link = new Link(() => socketAddress('/live'), {
-    message: (data) => {
-      if (typeof data === 'string') show(JSON.parse(data));
-    },
-    state: announceLive,
-  });
+  const live = new Live(filter.look, { lobby: show, picture: (id, parts) => thumbnails.show(id, parts) });
+  if (filter.isOpen()) show(first);
   return () => {
-    link.close();
+    live.close();
     thumbnails.stop();
   };
 }
@@ -150,11 +149,12 @@ class Card {
 
   /** @param {Room} room */
   update(room) {
-    const facts = JSON.stringify([room.phase, room.taken, room.players]);
+    const facts = JSON.stringify([room.phase, room.taken, room.players, room.count]);
     if (facts === this.shown) return;
     this.shown = facts;
-    const names = element('p', { class: 'soft names' }, ...room.players.slice(0, 8).map((player) => person(player)));
-    if (room.players.length > 8) names.append(`and ${room.players.length - 8} more`);
+    const names = element('p', { class: 'soft names' }, ...room.players.map((player) => person(player)));
+    const more = (room.count ?? room.players.length) - room.players.length;
+    if (more > 0) names.append(`and ${more} more`);
     this.item.dataset.phase = room.phase;
     this.text.replaceChildren(
       element('p', { class: 'state' }, phaseInWords(room)),
@@ -179,7 +179,7 @@ function leaderLists(leaders) {
         element(
           'ol',
           {},
-          ...rows.slice(0, LEADERS).map((row) => element('li', {}, person(row, { link: true }), element('b', {}, String(Math.round(row.rating))))),
+          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, String(Math.round(row.rating))))),
         ),
       ),
     );

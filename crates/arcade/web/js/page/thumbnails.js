@@ -1,16 +1,16 @@
-// Live pictures of rooms. Only occupied rooms in the viewport are watched, at most MAX_WATCHED at a time, since each costs the hub
-// resources. The hub counts none of them as a watcher.
+// Live pictures of rooms. Those of occupied rooms in the viewport are asked for, at most MAX_WATCHED at a time.
 
 import { GAMES } from '../games/index.js';
 import { Surface } from '../lib/canvas.js';
-import { Link, socketAddress } from '../lib/link.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** Rooms that are watched at the same time. */
-const MAX_WATCHED = 6;
+/** Rooms whose pictures are asked for at the same time; see MAX_PICTURES of live.rs. */
+const MAX_WATCHED = 12;
 /** The shape of a picture. */
 const ASPECT = 0.5;
+/** How long a page is left to scroll before it asks for other pictures, in milliseconds. */
+const SETTLE = 150;
 
 /** One picture. */
 class Thumbnail {
@@ -19,45 +19,29 @@ class Thumbnail {
    * @param {HTMLElement} place
    */
   constructor(room, place) {
-    this.id = room.id;
     this.place = place;
-    this.picture = GAMES[room.game].picture();
     this.inSight = false;
     this.isLive = room.taken > 0;
-    /** @type {Link | null} */
-    this.link = null;
-    this.surface = new Surface(place, `${GAMES[room.game].title} as it is now`, (context, width) => {
+    /** @type {import('../lib/live.js').Parts | null} */
+    this.parts = null;
+    const { title, picture } = GAMES[room.game];
+    this.picture = picture();
+    this.surface = new Surface(place, `${title} as it is now`, (context, width) => {
       this.surface.setHeight(Math.round(width * ASPECT));
-      this.picture.draw(context, width, this.surface.height);
+      this.picture.draw(context, width, this.surface.height, this.parts);
     });
-  }
-
-  watch() {
-    if (this.link) return;
-    this.link = new Link(() => socketAddress(`/rooms/${this.id}/socket`, { watch: 'true', preview: 'true' }), {
-      message: (data) => {
-        if (typeof data === 'string' && data.startsWith('{')) return;
-        this.picture.message(data);
-        this.surface.change();
-      },
-      state: ({ kind }) => {
-        // The room closes its sockets after each game; the next lobby update opens another.
-        if (kind === 'ended') this.unwatch();
-      },
-    });
-  }
-
-  unwatch() {
-    this.link?.close();
-    this.link = null;
   }
 }
 
 /** The pictures of the lobby. */
 export class Thumbnails {
-  constructor() {
+  /** @param {(rooms: string[]) => void} ask Asks for the pictures of these rooms, and of no others. */
+  constructor(ask) {
+    this.ask = ask;
     /** @type {Map<string, Thumbnail>} */
     this.all = new Map();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         for (const one of this.all.values()) if (one.place === target) one.inSight = isIntersecting;
@@ -80,11 +64,21 @@ export class Thumbnails {
   /** @param {Room} room */
   update({ id, taken }) {
     const one = this.all.get(id);
-    if (!one) return;
     const isLive = taken > 0;
-    if (one.isLive === isLive && (!isLive || !one.inSight || one.link)) return;
+    if (!one || one.isLive === isLive) return;
     one.isLive = isLive;
     this.choose();
+  }
+
+  /**
+   * @param {string} id
+   * @param {import('../lib/live.js').Parts | null} parts
+   */
+  show(id, parts) {
+    const one = this.all.get(id);
+    if (!one) return;
+    one.parts = parts;
+    one.surface.change();
   }
 
   /** @param {string} id */
@@ -92,27 +86,24 @@ export class Thumbnails {
     const one = this.all.get(id);
     if (!one) return;
     this.observer.unobserve(one.place);
-    one.unwatch();
     one.surface.stop();
     this.all.delete(id);
     this.choose();
   }
 
+  /** Asks for what is in sight, once the page has settled. */
   choose() {
-    let free = document.hidden ? 0 : MAX_WATCHED;
-    for (const one of this.all.values()) {
-      if (one.inSight && one.isLive && free > 0) {
-        free -= 1;
-        one.watch();
-      } else {
-        one.unwatch();
-      }
-    }
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      const seen = [...this.all].filter(([, { inSight, isLive }]) => inSight && isLive && !document.hidden);
+      this.ask(seen.slice(0, MAX_WATCHED).map(([id]) => id));
+    }, SETTLE);
   }
 
   stop() {
-    for (const id of [...this.all.keys()]) this.drop(id);
+    clearTimeout(this.timer);
     this.observer.disconnect();
     document.removeEventListener('visibilitychange', this.hidden);
+    for (const { surface } of this.all.values()) surface.stop();
   }
 }

@@ -129,3 +129,18 @@ test('the QR code of the address is shown on demand', bound, async () => {
   });
   await ann.leave();
 });
+
+test('rooms are looked for by game and by text, and the address says so', bound, async () => {
+  for (let number = 0; number < 12; number += 1) await hub.open({ game: 'nuggets', map: 'spiral' });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  const { page } = ann;
+  await ann.go('/?text=spiral');
+  await page.getByText('map spiral').nth(11).waitFor();
+  assert.equal(await page.locator('.room').count(), 12);
+  await page.getByLabel('Find a room or a player').fill('');
+  await page.getByLabel('Rooms of').selectOption('Robots');
+  await page.locator('.room[data-game=nuggets]').first().waitFor({ state: 'detached' });
+  await page.locator('.room[data-game=robots]').first().waitFor();
+  assert.equal(new URL(page.url()).search, '?game=robots');
+  await ann.leave();
+});

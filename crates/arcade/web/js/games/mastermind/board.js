@@ -1,6 +1,9 @@
 // A small picture of a game of mastermind.
 
-/** @typedef {import('./fold.js').Board} Board */
+/**
+ * A guess with its red and white answers; or the place, from 1, and the digit that a lifeline has told, as far as they are known.
+ * @typedef {[string, number, number] | [number | null, string | null]} SmallRow
+ */
 
 /** Colours and the ink on them, from 1 on; each pair has a contrast of at least 4.5. The style sheet has the same. */
 const PAINTS = ['#f7f3ea', '#1d1b22', '#e5402f', '#f5c518', '#2457d6', '#39b54a', '#8e24c9', '#f58a1f'];
@@ -8,15 +11,14 @@ const PAINTS = ['#f7f3ea', '#1d1b22', '#e5402f', '#f5c518', '#2457d6', '#39b54a'
 /**
  * A small picture of a game.
  * @param {CanvasRenderingContext2D} context
- * @param {Board | null} board
+ * @param {number} length Pegs of a row.
+ * @param {SmallRow[]} lines The last rows.
  * @param {number} width
  * @param {number} height
  */
-export function drawSmall(context, board, width, height) {
+export function drawSmall(context, length, lines, width, height) {
   context.fillStyle = '#241a3a';
   context.fillRect(0, 0, width, height);
-  const length = board?.rules.length ?? 4;
-  const lines = (board?.lines ?? []).slice(-5);
   const size = Math.min(height / 6, width / (length * 1.7));
   context.textAlign = 'center';
   context.textBaseline = 'middle';
@@ -25,7 +27,7 @@ export function drawSmall(context, board, width, height) {
     const line = lines[row];
     const y = (row + 0.5) * (height / 5);
     for (let place = 0; place < length; place += 1) {
-      const digit = line?.kind === 'row' ? line.guess[place] : line?.place === place + 1 ? (line.peg ?? '*') : '';
+      const digit = !line ? '' : line.length === 3 ? line[0][place] : line[0] === place + 1 ? (line[1] ?? '*') : '';
       const x = width / 2 + (place - length / 2) * size * 1.15;
       context.beginPath();
       context.arc(x, y, size * 0.46, 0, 2 * Math.PI);
@@ -36,9 +38,9 @@ export function drawSmall(context, board, width, height) {
         context.fillText(digit === '*' ? '?' : digit, x, y);
       }
     }
-    if (line?.kind === 'row') {
+    if (line?.length === 3) {
       context.fillStyle = '#f3edff';
-      context.fillText(`${line.red}●${line.white}○`, width / 2 + (length / 2 + 0.9) * size * 1.15, y);
+      context.fillText(`${line[1]}●${line[2]}○`, width / 2 + (length / 2 + 0.9) * size * 1.15, y);
     }
   }
 }

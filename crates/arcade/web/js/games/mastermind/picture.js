@@ -1,20 +1,13 @@
 // A game of mastermind, small.
 
 import { drawSmall } from './board.js';
-import { begin, fold } from './fold.js';
-import { decode } from './protocol.js';
 
 /** @returns {import('../types.js').Picture} */
 export function picture() {
-  const state = begin();
   return {
-    message: (data) => {
-      const message = typeof data === 'string' ? decode(data) : null;
-      if (message) fold(state, message);
-    },
-    draw: (context, width, height) => {
-      const boards = [...state.places.values()].flatMap(({ board }) => board ?? []);
-      drawSmall(context, boards.find(({ over }) => !over) ?? boards[0] ?? null, width, height);
+    draw: (context, width, height, parts) => {
+      const { length = 4, rows = [] } = /** @type {{ length?: number, rows?: import('./board.js').SmallRow[] }} */ (parts ?? {});
+      drawSmall(context, length, rows, width, height);
     },
   };
 }

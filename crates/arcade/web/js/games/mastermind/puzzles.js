@@ -1,8 +1,8 @@
 // Mastermind outside of a room: today's puzzle first, then free games and races.
 
 import { ask, errorText } from '../../lib/api.js';
-import { announceLive, copyButton, element, title } from '../../lib/dom.js';
-import { Link, socketAddress } from '../../lib/link.js';
+import { copyButton, element, title } from '../../lib/dom.js';
+import { Live } from '../../lib/live.js';
 import { person } from '../../lib/person.js';
 import { go } from '../../lib/route.js';
 import { recall } from '../../lib/settings.js';
@@ -87,15 +87,10 @@ export function showPage(main, first) {
     form('race', [players], (options) => make({ mode: 'race', players: Number(players.value), ...options })),
   );
   show(first.rooms);
-  const link = new Link(() => socketAddress('/live'), {
-    message: (data) => {
-      if (typeof data === 'string') show(JSON.parse(data).rooms);
-    },
-    state: announceLive,
-  });
+  const live = new Live({ game: 'mastermind' }, { lobby: ({ rooms }) => show(rooms) });
   return () => {
     left = true;
-    link.close();
+    live.close();
     delete main.dataset.game;
   };
 }

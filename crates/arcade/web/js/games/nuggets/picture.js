@@ -2,8 +2,8 @@
 
 import { Ground, draw, layout } from './board.js';
 import { begin, fold } from './fold.js';
-import { decode } from './protocol.js';
 
+/** The map as an example, for rooms in which nobody is. */
 const CAVE = [
   '+-------+       +-----------+',
   '|.......|       |...........|',
@@ -16,21 +16,32 @@ const CAVE = [
   '        +------------+ +----+',
 ];
 
+/**
+ * The rows of a map.
+ * @param {import('../types.js').Parts} parts The size, and each row by its number without the blanks at its end.
+ */
+export function rowsOf({ size, ...rows }) {
+  const [count, columns] = /** @type {[number, number]} */ (size);
+  return Array.from({ length: count }, (_, row) => String(rows[row] ?? '').padEnd(columns));
+}
+
 /** @returns {import('../types.js').Picture} */
 export function picture() {
-  const state = begin();
-  const ground = new Ground();
-  const glides = new Map();
+  let state = begin();
+  let ground = new Ground();
+  /** What is drawn. @type {unknown} */
+  let shown = null;
   return {
-    message: (data) => {
-      const message = typeof data === 'string' ? decode(data) : null;
-      if (message) fold(state, message);
-    },
-    draw: (context, width, height) => {
-      if (state.rows === 0) {
-        // Nobody is there, so nobody looks: a cave, as an example.
-        fold(state, { kind: 'grid', rows: CAVE.length, columns: CAVE[0].length });
-        fold(state, { kind: 'display', rows: CAVE });
+    draw: (context, width, height, parts) => {
+      const rows = parts?.['size'] ? rowsOf(parts) : CAVE;
+      if (parts !== shown || state.rows === 0) {
+        shown = parts;
+        if (state.rows !== rows.length || state.columns !== rows[0].length) {
+          state = begin();
+          ground = new Ground();
+          fold(state, { kind: 'grid', rows: rows.length, columns: rows[0].length });
+        }
+        fold(state, { kind: 'display', rows });
       }
       const { columns } = state;
       const place = layout(state, width, height, { whole: true, zoom: 1, focus: null, ratio: 1 });
@@ -38,7 +49,7 @@ export function picture() {
       context.fillRect(0, 0, width, height);
       context.save();
       context.translate(0, Math.max(0, (height - place.height) / 2));
-      draw(context, state, { ...place, left: (columns * place.cell - width) / 2 }, { ground, glides, now: 0 });
+      draw(context, state, { ...place, left: (columns * place.cell - width) / 2 }, { ground, glides: new Map(), now: 0 });
       context.restore();
     },
   };

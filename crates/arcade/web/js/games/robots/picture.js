@@ -1,45 +1,63 @@
 // A room of robots, small.
 
 import { draw } from './board.js';
-import { begin, fold } from './fold.js';
-import { decode } from './protocol.js';
 
 /** The board as an example, for rooms in which nobody is. */
-const ARENA = { name: '', players: 3, width: 16, height: 8, length: 1, radius: 2, timer: 4 };
+const ARENA = {
+  size: [16, 8],
+  there: [3, 3],
+  robots: '0:4,5 1:10,3 2:14,6',
+  bombs: '7,4:3',
+  blocks: '1,6 2,6 5,1 6,1 9,6 13,2 13,3 11,0 3,3',
+  blasts: '',
+};
 
-/** @returns {import('./fold.js').Game} */
-function arena() {
-  const at = (/** @type {number} */ x, /** @type {number} */ y) => ({ x, y });
-  const blocks = [at(1, 6), at(2, 6), at(5, 1), at(6, 1), at(9, 6), at(13, 2), at(13, 3), at(11, 0), at(3, 3)];
+/** @param {unknown} text What is separated by blanks. */
+const words = (text) => (typeof text === 'string' && text !== '' ? text.split(' ') : []);
+
+/** @param {string} place As in `3,4`. */
+const at = (place) => {
+  const [x, y] = place.split(',').map(Number);
+  return { x, y };
+};
+
+/**
+ * The board of a picture.
+ * @param {import('../types.js').Parts} parts
+ * @returns {import('./fold.js').Game | null} Null while players gather.
+ */
+export function boardOf({ robots, bombs, blocks, blasts }) {
+  if (robots === undefined) return null;
+  const pairs = (/** @type {unknown} */ text) => words(text).map((word) => word.split(':'));
+  const places = (/** @type {unknown} */ text) => new Map(words(text).map((place) => [place, at(place)]));
   return {
     turn: 0,
-    positions: new Map([[0, at(4, 5)], [1, at(10, 3)], [2, at(14, 6)]]),
+    positions: new Map(pairs(robots).map(([id, place]) => [Number(id), at(place)])),
     scores: new Map(),
-    blocks: new Map(blocks.map((block) => [`${block.x},${block.y}`, block])),
-    bombs: new Map([[0, { position: at(7, 4), timer: 3 }]]),
-    blasts: new Map(),
+    blocks: places(blocks),
+    bombs: new Map(pairs(bombs).map(([place, timer], id) => [id, { position: at(place), timer: Number(timer) }])),
+    blasts: places(blasts),
     destroyed: [],
   };
 }
 
 /** @returns {import('../types.js').Picture} */
 export function picture() {
-  const state = begin();
   return {
-    message: (data) => {
-      const message = data instanceof ArrayBuffer ? decode(new Uint8Array(data)) : null;
-      if (message) fold(state, message);
-    },
-    draw: (context, width, height) => {
-      const settings = state.settings ?? ARENA;
+    draw: (context, width, height, parts) => {
+      const shown = parts?.['size'] ? parts : ARENA;
+      const [columns, rows] = /** @type {[number, number]} */ (shown['size']);
+      const [there, players] = /** @type {[number, number]} */ (shown['there']);
+      const settings = { name: '', players, width: columns, height: rows, length: 1, radius: 2, timer: 4 };
       const view = { width, height, own: null, threatened: null, glides: new Map(), now: 0, since: 0, still: true, chosen: null };
-      draw(context, state.settings ? state.game : arena(), settings, view);
-      if (state.game || !state.settings) return;
+      const game = boardOf(shown);
+      draw(context, game, settings, view);
+      if (game) return;
       context.fillStyle = '#b9c2ca';
       context.textAlign = 'center';
       context.textBaseline = 'middle';
       context.font = '600 16px system-ui, sans-serif';
-      context.fillText(`${state.players.size} of ${settings.players} robots are there`, width / 2, height / 2);
+      context.fillText(`${there} of ${players} robots are there`, width / 2, height / 2);
     },
   };
 }

@@ -1,0 +1,137 @@
+//! Rooms, matches and leaders as the lobby lists them: what a page shows in a line, and not all that is known.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Serialize;
+
+use crate::{
+    games::Game,
+    results::views::{Boards, LeaderView, MatchView, PlayerView},
+    room::info::{Info, Player},
+};
+
+/// Players of a room, and winners of a match, that are named.
+const NAMED: usize = 8;
+/// Leaders of a game.
+const LEADERS: usize = 3;
+
+/// The order of rooms: by game, then by age.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    game: Game,
+    number: u64,
+    id: String,
+}
+
+impl Key {
+    pub(super) fn new(game: Game, id: &str) -> Self {
+        let number = id.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default();
+        Self { game, number, id: id.to_owned() }
+    }
+}
+
+/// A room in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(super) id: String,
+    pub(super) game: Game,
+    pub(super) json: String,
+    // In small letters, to be searched.
+    words: String,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    game: Game,
+    title: &'a str,
+    phase: &'a str,
+    taken: u32,
+    seats: u32,
+    port: u16,
+    players: &'a [Player],
+    /// Of all players, when not all are named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
+    options: Mode,
+}
+
+/// The one option that says how a room is shown.
+#[derive(Serialize)]
+struct Mode {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<serde_json::Value>,
+}
+
+impl Listed {
+    /// The row of a room.
+    ///
+    /// # Errors
+    /// When it has no JSON.
+    pub(super) fn of(info: &Info) -> serde_json::Result<Self> {
+        let named = info.players.len().min(NAMED);
+        let row = Row {
+            id: &info.id,
+            game: info.game,
+            title: &info.title,
+            phase: info.phase,
+            taken: info.taken,
+            seats: info.seats,
+            port: info.port,
+            players: &info.players[..named],
+            count: (info.players.len() > named).then_some(info.players.len()),
+            options: Mode { mode: serde_json::to_value(&info.options)?.get("mode").cloned() },
+        };
+        let mut words = format!("{}\n{}", info.id, info.title).to_lowercase();
+        for player in &info.players {
+            words.push('\n');
+            words += &player.name.to_lowercase();
+        }
+        Ok(Self { id: info.id.clone(), game: info.game, json: serde_json::to_string(&row)?, words })
+    }
+
+    /// Whether the id, the title or a name has `text` in it, which is in small letters.
+    pub(super) fn has(&self, text: &str) -> bool {
+        self.words.contains(text)
+    }
+}
+
+/// The newest matches and the leaders, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(super) recent: Arc<str>,
+    pub(super) leaders: Arc<str>,
+}
+
+#[derive(Serialize)]
+struct Ended<'a> {
+    id: &'a str,
+    game: &'a str,
+    title: &'a str,
+    started: &'a str,
+    /// Those who share the first place.
+    players: Vec<&'a PlayerView>,
+    /// How many have played.
+    count: usize,
+}
+
+impl Told {
+    /// What is told of these.
+    ///
+    /// # Errors
+    /// When they have no JSON.
+    pub(super) fn of(Boards { recent, leaders }: &Boards) -> serde_json::Result<Self> {
+        let recent: Vec<Ended<'_>> = recent.iter().map(Ended::of).collect();
+        let leaders: BTreeMap<&str, &[LeaderView]> =
+            leaders.iter().map(|(game, rows)| (*game, &rows[..rows.len().min(LEADERS)])).collect();
+        Ok(Self { recent: serde_json::to_string(&recent)?.into(), leaders: serde_json::to_string(&leaders)?.into() })
+    }
+}
+
+impl<'a> Ended<'a> {
+    fn of(ended: &'a MatchView) -> Self {
+        let players = ended.players.iter().filter(|player| player.rank == 1).take(NAMED).collect();
+        let MatchView { id, game, title, started, .. } = ended;
+        Self { id, game, title, started, players, count: ended.players.len() }
+    }
+}

@@ -1,0 +1,278 @@
+//! What pages look at: views of the list of rooms. Pages with the same view share it.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write as _,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use super::listed::{Listed, Told};
+use crate::games::Game;
+
+/// Rooms of a view.
+const MAX_COUNT: usize = 60;
+/// Characters of a text that is looked for.
+const MAX_TEXT: usize = 40;
+/// Bytes of rooms that a view is told of each time. What does not fit follows next time, so that no page is sent more than some
+/// kilobytes a second, however much happens.
+const MAX_CHANGE: usize = 1_400;
+/// Views that are brought up to date each time; others have their turn next time.
+const MAX_TURNS: usize = 128;
+
+/// What a page looks at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Look {
+    /// The rooms of this game only.
+    game: Option<Game>,
+    /// Only rooms with this text in their name, their title or the name of a player.
+    text: String,
+    /// How many rooms come before.
+    from: usize,
+    /// How many rooms are listed.
+    count: usize,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { game: None, text: String::new(), from: 0, count: MAX_COUNT }
+    }
+}
+
+impl Look {
+    // The same within bounds, and in small letters.
+    fn bounded(self) -> Self {
+        let text = self.text.trim().to_lowercase().chars().take(MAX_TEXT).collect();
+        Self { text, count: self.count.min(MAX_COUNT), ..self }
+    }
+
+    fn has(&self, room: &Listed) -> bool {
+        self.game.is_none_or(|game| game == room.game) && (self.text.is_empty() || room.has(&self.text))
+    }
+}
+
+/// A view at a moment, and what has changed since the moment before.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// Counts the frames of a view.
+    pub(crate) number: u64,
+    look: Look,
+    rooms: Vec<Arc<Listed>>,
+    total: usize,
+    told: Told,
+    /// What has changed since the frame before, as a message.
+    pub(crate) change: Bytes,
+    whole: OnceLock<Bytes>,
+}
+
+impl Frame {
+    /// All of it, as a message.
+    pub(crate) fn whole(&self) -> Bytes {
+        let whole = self.whole.get_or_init(|| {
+            let mut out = String::from("{");
+            // A look is made of numbers and texts, which have JSON.
+            let look = serde_json::to_string(&self.look).unwrap_or_default();
+            // Writing to a string cannot fail.
+            let _ = write!(out, r#""look":{look},"total":{},"#, self.total);
+            put_ids(&mut out, &self.rooms);
+            out.push(',');
+            put_rooms(&mut out, &self.rooms);
+            let _ = write!(out, r#","recent":{},"leaders":{}}}"#, self.told.recent, self.told.leaders);
+            out.into()
+        });
+        whole.clone()
+    }
+}
+
+fn put_rooms(out: &mut String, rooms: &[Arc<Listed>]) {
+    out.push_str(r#""rooms":["#);
+    for (at, room) in rooms.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        out.push_str(&room.json);
+    }
+    out.push(']');
+}
+
+fn put_ids(out: &mut String, rooms: &[Arc<Listed>]) {
+    let ids: Vec<&str> = rooms.iter().map(|room| room.id.as_str()).collect();
+    // A list of texts has JSON.
+    let _ = write!(out, r#""ids":{}"#, serde_json::to_string(&ids).unwrap_or_default());
+}
+
+/// The list of rooms, and all views of it.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    state: Mutex<State>,
+    // Told when anything is different.
+    changed: watch::Sender<u64>,
+}
+
+#[derive(Debug)]
+struct State {
+    rooms: Vec<Arc<Listed>>,
+    told: Told,
+    // Counts what was published.
+    version: u64,
+    views: BTreeMap<Look, View>,
+    // The last view that had its turn.
+    last: Option<Look>,
+}
+
+#[derive(Debug)]
+struct View {
+    frames: watch::Sender<Arc<Frame>>,
+    // What was published when all of that was told.
+    version: Option<u64>,
+    // Where the next turn begins, so that no room has to wait for ever.
+    start: usize,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        let told = Told { recent: "[]".into(), leaders: "{}".into() };
+        let state = State { rooms: vec![], told, version: 0, views: BTreeMap::new(), last: None };
+        Self { state: Mutex::new(state), changed: watch::Sender::new(0) }
+    }
+}
+
+impl Lists {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A view, told of all changes from the frame on that it has now.
+    pub(crate) fn look(&self, look: Look) -> watch::Receiver<Arc<Frame>> {
+        let look = look.bounded();
+        let mut state = self.state();
+        if let Some(view) = state.views.get(&look) {
+            return view.frames.subscribe();
+        }
+        let (rooms, total) = matching(&look, &state.rooms);
+        let frame = Frame {
+            number: 0,
+            look: look.clone(),
+            rooms,
+            total,
+            told: state.told.clone(),
+            change: Bytes::from_static(b"{}"),
+            whole: OnceLock::new(),
+        };
+        let (frames, receiver) = watch::channel(Arc::new(frame));
+        let version = Some(state.version);
+        state.views.insert(look, View { frames, version, start: 0 });
+        receiver
+    }
+
+    /// Resolves a receiver whenever something else is published.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// The list is this now; views follow.
+    pub(super) fn publish(&self, rooms: Vec<Arc<Listed>>, told: Told) {
+        let mut state = self.state();
+        (state.rooms, state.told) = (rooms, told);
+        state.version += 1;
+        self.changed.send_replace(state.version);
+    }
+
+    /// Brings views up to date, and forgets those that nobody looks at.
+    pub(super) fn advance(&self) {
+        let mut state = self.state();
+        let State { rooms, told, version, views, last } = &mut *state;
+        views.retain(|_, view| view.frames.receiver_count() > 0);
+        let due = |view: &View| view.version != Some(*version);
+        let after = views.iter().filter(|(look, view)| last.as_ref().is_none_or(|last| *look > last) && due(view));
+        let before = views.iter().filter(|(look, view)| last.as_ref().is_some_and(|last| *look <= last) && due(view));
+        let turns: Vec<Look> = after.chain(before).map(|(look, _)| look.clone()).take(MAX_TURNS).collect();
+        for look in &turns {
+            if let Some(view) = views.get_mut(look) {
+                view.update(look, rooms, told, *version);
+            }
+        }
+        *last = turns.into_iter().next_back().or(last.take());
+    }
+}
+
+// The rooms of a view, and how many there are in all.
+fn matching(look: &Look, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
+    let mut total = 0;
+    let mut found = vec![];
+    for room in rooms.iter().filter(|room| look.has(room)) {
+        if total >= look.from && found.len() < look.count {
+            found.push(Arc::clone(room));
+        }
+        total += 1;
+    }
+    (found, total)
+}
+
+impl View {
+    fn update(&mut self, look: &Look, rooms: &[Arc<Listed>], told: &Told, version: u64) {
+        let before = Arc::clone(&self.frames.borrow());
+        let (wanted, total) = matching(look, rooms);
+        let known: HashMap<&str, &Arc<Listed>> = before.rooms.iter().map(|room| (room.id.as_str(), room)).collect();
+        let mut room_left = MAX_CHANGE;
+        let mut changed = vec![];
+        let mut all = true;
+        // As they are told, by their place among those that are wanted; none if the page does not know the room yet.
+        let mut shown: Vec<Option<Arc<Listed>>> =
+            wanted.iter().map(|room| known.get(room.id.as_str()).map(|room| Arc::clone(room))).collect();
+        for step in 0..wanted.len() {
+            let at = (self.start + step) % wanted.len();
+            if shown[at].as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &wanted[at]) || shown.json == wanted[at].json)
+            {
+                continue;
+            }
+            // One always fits.
+            let length = wanted[at].json.len();
+            if length > room_left && !changed.is_empty() {
+                all = false;
+                self.start = at;
+                break;
+            }
+            room_left = room_left.saturating_sub(length);
+            changed.push(Arc::clone(&wanted[at]));
+            shown[at] = Some(Arc::clone(&wanted[at]));
+        }
+        self.version = all.then_some(version);
+        let rooms: Vec<Arc<Listed>> = shown.into_iter().flatten().collect();
+        let mut parts = vec![];
+        if total != before.total {
+            parts.push(format!(r#""total":{total}"#));
+        }
+        if !rooms.iter().map(|room| &room.id).eq(before.rooms.iter().map(|room| &room.id)) {
+            let mut ids = String::new();
+            put_ids(&mut ids, &rooms);
+            parts.push(ids);
+        }
+        if !changed.is_empty() {
+            let mut out = String::new();
+            put_rooms(&mut out, &changed);
+            parts.push(out);
+        }
+        if told.recent != before.told.recent {
+            parts.push(format!(r#""recent":{}"#, told.recent));
+        }
+        if told.leaders != before.told.leaders {
+            parts.push(format!(r#""leaders":{}"#, told.leaders));
+        }
+        if parts.is_empty() {
+            return;
+        }
+        let change = format!("{{{}}}", parts.join(",")).into();
+        let look = look.clone();
+        let number = before.number + 1;
+        let frame = Frame { number, look, rooms, total, told: told.clone(), change, whole: OnceLock::new() };
+        self.frames.send_replace(Arc::new(frame));
+    }
+}
+
+#[cfg(test)]
+mod tests;

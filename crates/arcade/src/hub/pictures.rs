@@ -1,0 +1,227 @@
+//! Small pictures of rooms for the lobby: made once for all pages that look at a room, of what a watcher is told.
+//!
+//! A room that somebody looks at has one watcher of the hub. It counts as nobody: no room stays open for it, and no page shows it. It
+//! folds what it is told and tells pages what has changed in the picture, at most four times a second.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use netcore::{HostId, Role};
+use serde_json::Value;
+use tokio::{
+    sync::watch,
+    task::yield_now,
+    time::{Instant, sleep, sleep_until, timeout},
+};
+
+use super::{lobby::PAUSE, rooms::Rooms};
+use crate::{
+    games::Picture,
+    room::{
+        Room,
+        addresses::own_watcher,
+        mailbox::{Mailbox, Next, Piece},
+    },
+};
+
+/// Rooms that are watched for pictures at the same time.
+const MAX_ROOMS: usize = 256;
+/// Rooms that are watched since pages of one host asked for them first.
+const MAX_ROOMS_OF_HOST: usize = MAX_ROOMS / 2;
+/// How long a room is watched after the last page has stopped looking.
+const LINGER: Duration = Duration::from_secs(5);
+/// How long a room is left alone that has closed the connection: it does so after each game.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Frames of a history that are folded at once.
+const AT_ONCE: usize = 64;
+
+/// A picture at a moment, as JSON.
+#[derive(Debug, Default)]
+pub(crate) struct Shot {
+    /// Counts the pictures of a room; 0 is none yet.
+    pub(crate) number: u64,
+    /// All of it.
+    pub(crate) whole: String,
+    /// What has changed since the one before; parts that are gone are null.
+    pub(crate) change: String,
+}
+
+impl Shot {
+    fn first() -> Arc<Self> {
+        Arc::default()
+    }
+
+    // The next one, if it is another picture.
+    fn next(&self, before: &Picture, now: &Picture) -> Option<Self> {
+        let mut change = BTreeMap::new();
+        for (name, part) in now {
+            if before.get(name) != Some(part) {
+                change.insert(name.as_str(), part);
+            }
+        }
+        for name in before.keys().filter(|name| !now.contains_key(*name)) {
+            change.insert(name, &Value::Null);
+        }
+        if change.is_empty() && self.number > 0 {
+            return None;
+        }
+        let (mut whole, mut changed) = (String::new(), String::new());
+        // Writing to a string cannot fail.
+        let _ = write!(whole, r#"{{"whole":{}}}"#, json(now));
+        let _ = write!(changed, r#"{{"change":{}}}"#, json(&change));
+        Some(Self { number: self.number + 1, whole, change: changed })
+    }
+}
+
+// Of names and values, which have JSON.
+fn json(parts: &impl serde::Serialize) -> String {
+    serde_json::to_string(parts).unwrap_or_default()
+}
+
+/// The rooms that are watched for pictures.
+#[derive(Debug)]
+pub(crate) struct Pictures {
+    open: Arc<Rooms>,
+    watched: Mutex<BTreeMap<String, Watched>>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    shots: watch::Sender<Arc<Shot>>,
+    // Who has asked for it first.
+    host: HostId,
+}
+
+impl Pictures {
+    pub(super) fn new(open: Arc<Rooms>) -> Arc<Self> {
+        Arc::new(Self { open, watched: Mutex::default() })
+    }
+
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The pictures of a room from now on. `None` if there is no such room, or too many are watched.
+    pub(crate) fn of(self: &Arc<Self>, id: &str, host: HostId) -> Option<watch::Receiver<Arc<Shot>>> {
+        let mut all = self.watched();
+        if let Some(watched) = all.get(id) {
+            return Some(watched.shots.subscribe());
+        }
+        self.open.get(id)?;
+        let own = all.values().filter(|watched| watched.host == host).count();
+        if all.len() >= MAX_ROOMS || own >= MAX_ROOMS_OF_HOST {
+            return None;
+        }
+        let (shots, receiver) = watch::channel(Shot::first());
+        all.insert(id.to_owned(), Watched { shots: shots.clone(), host });
+        drop(all);
+        tokio::spawn(watch(Arc::downgrade(self), id.to_owned(), shots));
+        Some(receiver)
+    }
+
+    /// How many rooms are watched.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.watched().len()
+    }
+
+    // Forgets a room that nobody looks at. Returns whether that is so.
+    fn leave(&self, id: &str) -> bool {
+        let mut all = self.watched();
+        let unseen = all.get(id).is_none_or(|watched| watched.shots.receiver_count() == 0);
+        if unseen {
+            all.remove(id);
+        }
+        unseen
+    }
+}
+
+// Watches a room until it is gone, or nobody looks at it any more.
+async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Shot>>) {
+    let mut before = Picture::new();
+    loop {
+        let Some(room) = pictures.upgrade().and_then(|pictures| pictures.open.get(&id)) else { break };
+        tokio::select! {
+            () = follow(&room, &mut before, &shots) => {}
+            () = unseen(&shots) => {}
+        }
+        drop(room);
+        if pictures.upgrade().is_none_or(|pictures| pictures.leave(&id)) {
+            return;
+        }
+        // The room has closed the connection, or is over.
+        let _ = timeout(AGAIN, unseen(&shots)).await;
+    }
+    if let Some(pictures) = pictures.upgrade() {
+        pictures.watched().remove(&id);
+    }
+}
+
+// Resolves when nobody has looked for a while.
+async fn unseen(shots: &watch::Sender<Arc<Shot>>) {
+    loop {
+        shots.closed().await;
+        sleep(LINGER).await;
+        if shots.receiver_count() == 0 {
+            return;
+        }
+    }
+}
+
+// Makes pictures of a room until it ends the connection.
+async fn follow(room: &Arc<Room>, before: &mut Picture, shots: &watch::Sender<Arc<Shot>>) {
+    let address = own_watcher();
+    let Some(line) = room.gate.enter(Role::Watcher, address.into(), address, false).await else { return };
+    let line = Leaves(line);
+    let mut painter = room.game.painter();
+    let mut info = room.info.clone();
+    let mut due: Option<Instant> = None;
+    let mut next = Instant::now();
+    loop {
+        tokio::select! {
+            piece = line.0.next() => {
+                match piece {
+                    Next::Piece(Piece::Frame(frame)) => painter.receive(&frame),
+                    Next::Piece(Piece::History(log)) => {
+                        for (number, frame) in log.frames().enumerate() {
+                            painter.receive(&frame);
+                            if number % AT_ONCE == AT_ONCE - 1 {
+                                yield_now().await;
+                            }
+                        }
+                    }
+                    Next::End(_) => return,
+                }
+                due.get_or_insert(next);
+            }
+            () = async { sleep_until(due.unwrap_or(next)).await }, if due.is_some() => {
+                (due, next) = (None, Instant::now() + PAUSE);
+                let now = painter.picture();
+                let shot = shots.borrow().next(before, &now);
+                if let Some(shot) = shot {
+                    shots.send_replace(Arc::new(shot));
+                    *before = now;
+                }
+            }
+            changed = info.changed() => if changed.is_err() {
+                return;
+            },
+        }
+    }
+}
+
+// Leaves the room when it is dropped.
+struct Leaves(Arc<Mailbox>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! The one page of the hub, with the lobby in it so that it can be shown at once. It is rendered and compressed once for all who ask until
+//! the lobby changes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::{
+    http::{HeaderMap, header},
+    response::{IntoResponse as _, Response},
+};
+use bytes::Bytes;
+use flate2::Compression;
+use tokio::sync::watch;
+
+use super::assets::{self, gzip, takes_gzip};
+use crate::hub::lobby::{Frame, Lists, Look};
+
+/// The page as it was last rendered.
+#[derive(Debug)]
+pub(crate) struct Page {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    lobby: watch::Receiver<Arc<Frame>>,
+    made: Option<Made>,
+}
+
+#[derive(Debug, Clone)]
+struct Made {
+    // Of the frame that is in it.
+    number: u64,
+    plain: Bytes,
+    compressed: Bytes,
+}
+
+impl Page {
+    /// The page with the first rooms of this list.
+    pub(crate) fn of(lists: &Lists) -> Arc<Self> {
+        let lobby = lists.look(Look::default());
+        Arc::new(Self { state: Mutex::new(State { lobby, made: None }) })
+    }
+
+    /// An answer with the page. `None` if the program was built without it.
+    pub(crate) fn answer(&self, request: &HeaderMap) -> Option<Response> {
+        let Made { plain, compressed, .. } = self.made()?;
+        let headers = [
+            (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+            (header::CACHE_CONTROL, "no-store"),
+            (header::VARY, "accept-encoding"),
+        ];
+        Some(if takes_gzip(request) {
+            (headers, [(header::CONTENT_ENCODING, "gzip")], compressed).into_response()
+        } else {
+            (headers, plain).into_response()
+        })
+    }
+
+    // Rendering holds the lock: others who ask meanwhile would only render the same.
+    fn made(&self) -> Option<Made> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let frame = Arc::clone(&state.lobby.borrow());
+        if let Some(made) = state.made.as_ref().filter(|made| made.number == frame.number) {
+            return Some(made.clone());
+        }
+        let plain = Bytes::from(assets::page(&String::from_utf8_lossy(&frame.whole()))?);
+        let compressed = gzip(&plain, Compression::fast());
+        let made = Made { number: frame.number, plain, compressed };
+        state.made = Some(made.clone());
+        Some(made)
+    }
+}

@@ -1,0 +1,105 @@
+// Which rooms the lobby shows: of one game, with a text in them, and page by page.
+
+import { GAMES, isGame } from '../games/index.js';
+import { element } from '../lib/dom.js';
+
+/** @typedef {{ game: string | null, text: string, from: number, count: number }} Look */
+
+/** Rooms of a page; see MAX_COUNT of views.rs. */
+const COUNT = 60;
+/** Rooms that are found without a search. */
+const FEW = 12;
+/** The longest text that is looked for; see MAX_TEXT of views.rs. */
+const MAX_TEXT = '40';
+/** How long somebody may type until it is looked for, in milliseconds. */
+const TYPING = 300;
+
+export class Filter {
+  /**
+   * @param {URLSearchParams} query
+   * @param {(look: Look) => void} changed
+   */
+  constructor(query, changed) {
+    const game = query.get('game') ?? '';
+    /** @type {Look} */
+    this.look = { game: isGame(game) ? game : null, text: query.get('text') ?? '', from: Math.max(0, Math.floor(Number(query.get('from'))) || 0), count: COUNT };
+    this.changed = changed;
+    const choice = element(
+      'select',
+      { 'aria-label': 'Rooms of', change: () => this.set({ game: choice.value || null, from: 0 }) },
+      element('option', { value: '' }, 'All games'),
+      ...Object.values(GAMES).map(({ name, title }) => element('option', { value: name }, title)),
+    );
+    choice.value = this.look.game ?? '';
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let typing;
+    const find = () => {
+      clearTimeout(typing);
+      const text = input.value.trim();
+      if (text !== this.look.text) this.set({ text, from: 0 });
+    };
+    const input = element('input', {
+      type: 'search',
+      autocomplete: 'off',
+      maxlength: MAX_TEXT,
+      placeholder: 'Room or player',
+      'aria-label': 'Find a room or a player',
+      input: () => {
+        clearTimeout(typing);
+        typing = setTimeout(find, TYPING);
+      },
+    });
+    input.value = this.look.text;
+    this.find = element(
+      'form',
+      {
+        class: 'row filter',
+        role: 'search',
+        'aria-label': 'Rooms',
+        submit: (event) => {
+          event.preventDefault();
+          find();
+        },
+      },
+      choice,
+      input,
+    );
+    this.before = element('button', { type: 'button', click: () => this.turn(-1) }, 'Earlier');
+    this.after = element('button', { type: 'button', click: () => this.turn(1) }, 'More');
+    this.words = element('span', { class: 'soft', role: 'status' });
+    this.pages = element('div', { class: 'row pages' }, this.before, this.words, this.after);
+  }
+
+  /** @param {-1 | 1} by */
+  turn(by) {
+    this.set({ from: Math.max(0, this.look.from + by * COUNT) });
+  }
+
+  /** @param {Partial<Look>} look */
+  set(look) {
+    Object.assign(this.look, look);
+    const { game, text, from } = this.look;
+    const query = new URLSearchParams({ ...(game ? { game } : {}), ...(text ? { text } : {}), ...(from ? { from: String(from) } : {}) });
+    history.replaceState(null, '', query.size > 0 ? `/?${query}` : '/');
+    this.changed(this.look);
+  }
+
+  /** Whether it lets all rooms through. */
+  isOpen() {
+    return this.look.game === null && this.look.text === '' && this.look.from === 0;
+  }
+
+  /**
+   * @param {number} total How many rooms there are.
+   * @param {number} shown How many of them are listed.
+   */
+  show(total, shown) {
+    const { from } = this.look;
+    this.find.hidden = total <= FEW && this.isOpen();
+    this.pages.hidden = total <= COUNT && from === 0 && shown > 0;
+    this.before.disabled = from === 0;
+    this.after.disabled = from + COUNT >= total;
+    const all = total === 1 ? 'one room' : `${total} rooms`;
+    this.words.textContent = shown === 0 ? (total === 0 ? 'No room is like that.' : `There are only ${all}.`) : `${from + 1} to ${from + shown} of ${all}`;
+  }
+}

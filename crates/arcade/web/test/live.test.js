@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { rowsOf } from '../js/games/nuggets/picture.js';
+import { boardOf } from '../js/games/robots/picture.js';
+import { follow, repaint } from '../js/lib/live.js';
+
+const room = (/** @type {string} */ id, taken = 0) =>
+  /** @type {import('../js/games/types.js').Room} */ ({ id, game: 'nuggets', title: '', phase: 'lobby', taken, seats: 26, port: 1, players: [] });
+
+test('a lobby follows what it is told', () => {
+  const look = { game: null, text: '', from: 0, count: 60 };
+  const told = { look, total: 2, ids: ['a', 'b'], rooms: [room('b'), room('a')], recent: [], leaders: {} };
+  const whole = follow({ rooms: [room('gone')] }, told);
+  assert.deepEqual(whole.rooms.map(({ id }) => id), ['a', 'b'], 'in the order of the hub');
+  const changed = follow(whole, { rooms: [room('b', 3)] });
+  assert.deepEqual(changed.rooms.map(({ taken }) => taken), [0, 3]);
+  assert.equal(changed.recent, whole.recent, 'what is the same stays the same, so that it is not drawn anew');
+  const moved = follow(changed, { total: 9, ids: ['c', 'b'], rooms: [room('c')] });
+  assert.deepEqual([moved.total, moved.rooms.map(({ id }) => id)], [9, ['c', 'b']]);
+  const other = follow(moved, { ...told, total: 0, ids: [], rooms: [] });
+  assert.deepEqual(other.rooms, []);
+});
+
+test('a picture follows what it is told', () => {
+  const first = repaint(undefined, { whole: { size: [2, 3], 0: '+-+', 1: '|A|' } });
+  const second = repaint(first, { change: { 0: null, 1: '|.A' } });
+  assert.deepEqual(second, { size: [2, 3], 1: '|.A' });
+  assert.deepEqual(rowsOf(second), ['   ', '|.A'], 'blanks at the end of a row are not sent');
+  assert.deepEqual(repaint(second, { whole: {} }), {});
+});
+
+test('a board of robots is read', () => {
+  assert.equal(boardOf({ size: [5, 4], there: [1, 2] }), null);
+  const board = boardOf({ size: [5, 4], there: [2, 2], robots: '0:0,0 7:4,3', bombs: '1,1:2 1,1:3', blocks: '2,2', blasts: '' });
+  assert.ok(board);
+  assert.deepEqual([...board.positions], [[0, { x: 0, y: 0 }], [7, { x: 4, y: 3 }]]);
+  assert.deepEqual([...board.bombs.values()], [{ position: { x: 1, y: 1 }, timer: 2 }, { position: { x: 1, y: 1 }, timer: 3 }]);
+  assert.deepEqual([[...board.blocks.keys()], board.blasts.size], [['2,2'], 0]);
+});
