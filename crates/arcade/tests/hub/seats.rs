@@ -162,7 +162,7 @@ fn a_host_that_joins_and_leaves_uses_half_of_the_letters_and_others_play() {
     assert!(text.contains("your address") && reason.contains("your address"), "{text} {reason}");
     // Play now leads it to another match, and others to this one.
     let play = |host: &str| {
-        let head = "POST /api/play/nuggets HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: 0\r\n";
+        let head = "POST /api/play/nuggets HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n";
         let answer = hub.raw(&format!("{head}X-Forwarded-For: {host}\r\n\r\n"));
         let found: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
         found["id"].clone()
