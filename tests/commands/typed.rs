@@ -137,7 +137,10 @@ impl Typed {
             // Its own tests start it (crates/arcade/tests): here it would be built once more, with all that it links.
             "arcade" => assert!(self.arguments.is_empty(), "{self:?}: no test knows these arguments"),
             // It measures for minutes, and needs the hub beside it.
-            "arcade-load" => assert!(["rooms", "watchers", "restart"].iter().any(|word| self.has(word)), "{self:?}"),
+            "arcade-load" => {
+                let measures = ["rooms", "watchers", "class", "attack", "restart"];
+                assert!(measures.iter().any(|word| self.has(word)), "{self:?}");
+            }
             other => panic!("{self:?}: no test knows what {other} should do"),
         }
     }
