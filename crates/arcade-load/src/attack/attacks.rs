@@ -77,7 +77,7 @@ pub(crate) const ALL: [Attack; 25] = [
     attack!("learners", 50, frames::start_learning, "has the learner of blackjack begin anew"),
     attack!("empty", 500, frames::send_nothing, "sends empty frames to a room"),
     attack!("pings", 500, frames::ping, "sends pings to a room"),
-    attack!("watchers", 5, sockets::look_in, "looks at the match of nuggets, as a watcher and as a picture, and goes"),
+    attack!("watchers", 5, sockets::look_in, "looks at the match of nuggets and goes"),
     attack!("lobbies", 2, sockets::ignore_lobby, "opens the lobby and does not read it"),
     attack!("garbage", 5, streams::send_garbage, "sends garbage to rooms of robots, blackjack and mastermind"),
     attack!("deaf", 2, streams::never_read, "connects to rooms of robots, blackjack and mastermind and does not read"),

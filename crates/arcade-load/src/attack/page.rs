@@ -3,7 +3,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use serde_json::Value;
+use futures_util::SinkExt as _;
+use serde_json::{Value, json};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::{
     WebSocketStream, client_async,
@@ -16,7 +17,7 @@ use super::net::{PATIENCE, connect, word};
 pub(crate) type Browser = WebSocketStream<TcpStream>;
 
 /// The socket of the lobby.
-pub(crate) const LOBBY: &str = "/live";
+const LOBBY: &str = "/live";
 /// The socket of the learner of blackjack.
 pub(crate) const LEARNER: &str = "/learn/socket";
 /// The close code by which a player leaves for good.
@@ -27,8 +28,6 @@ const LEFT: u16 = 4000;
 pub(crate) struct Entry {
     /// Whether it only looks on.
     pub(crate) watch: bool,
-    /// Whether it looks on for a picture in the lobby.
-    pub(crate) preview: bool,
     /// The token of a seat that it had before.
     pub(crate) seat: Option<String>,
     /// The key of its name.
@@ -63,13 +62,16 @@ pub(crate) async fn socket(
 /// # Errors
 /// As [`socket`].
 pub(crate) async fn enter(from: Ipv4Addr, hub: SocketAddr, room: &str, entry: &Entry) -> Result<Browser, String> {
-    let mut path = format!("/rooms/{room}/socket?watch={}&preview={}", entry.watch, entry.preview);
-    for (name, value) in [("seat", &entry.seat), ("key", &entry.key)] {
-        if let Some(value) = value {
-            path = format!("{path}&{name}={value}");
-        }
+    let Entry { watch, seat, key } = entry;
+    if seat.is_none() && key.is_none() {
+        return socket(from, hub, &format!("/rooms/{room}/socket?watch={watch}"), None).await;
     }
-    socket(from, hub, &path, None).await
+    let mut browser = socket(from, hub, &format!("/rooms/{room}/socket?enter=true"), None).await?;
+    let first = json!({ "seat": seat, "key": key, "watch": watch }).to_string();
+    match browser.send(Message::text(first)).await {
+        Ok(()) => Ok(browser),
+        Err(error) => Err(failure(&error)),
+    }
 }
 
 /// The token of a seat, if this text of the hub has one.
@@ -83,23 +85,23 @@ pub(crate) fn is_from_hub(text: &str) -> bool {
     text.starts_with('{')
 }
 
-/// The id of the match that is or was played in a room, if this text of the lobby tells it.
-pub(crate) fn match_of(text: &str, room: &str) -> Option<String> {
-    fn find(value: &Value, room: &str) -> Option<String> {
-        match value {
-            Value::Object(fields) => {
-                if fields.get("id").and_then(Value::as_str) == Some(room)
-                    && let Some(id) = fields.get("match").and_then(Value::as_str)
-                {
-                    return Some(id.to_owned());
-                }
-                fields.values().find_map(|value| find(value, room))
-            }
-            Value::Array(values) => values.iter().find_map(|value| find(value, room)),
-            _ => None,
-        }
+/// Opens a socket of the lobby and looks at all rooms, with an `Origin` if there is one.
+///
+/// # Errors
+/// As [`socket`].
+pub(crate) async fn lobby(from: Ipv4Addr, hub: SocketAddr, origin: Option<&str>) -> Result<Browser, String> {
+    let mut browser = socket(from, hub, LOBBY, origin.map(|origin| ("Origin", origin))).await?;
+    match browser.send(Message::text(r#"{"look":{}}"#)).await {
+        Ok(()) => Ok(browser),
+        Err(error) => Err(failure(&error)),
     }
-    find(&serde_json::from_str(text).ok()?, room)
+}
+
+/// Whether a match is played in a room, if this text of the lobby tells it.
+pub(crate) fn is_playing(text: &str, room: &str) -> Option<bool> {
+    let told: Value = serde_json::from_str(text).ok()?;
+    let row = told["rooms"].as_array()?.iter().find(|row| row["id"] == room)?;
+    Some(row["phase"] == "playing")
 }
 
 /// Leaves a room for good, so that no seat is kept.
@@ -135,13 +137,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_match_of_a_room_is_found_wherever_the_lobby_tells_it() {
-        let whole = r#"{"rooms": [{"id": "a-1", "match": null}, {"id": "b-2", "match": "m7"}], "people": 2}"#;
-        assert_eq!(match_of(whole, "b-2").as_deref(), Some("m7"));
-        let change = r#"{"changed": {"room": {"id": "b-2", "match": "m8", "options": {"game": "robots"}}}}"#;
-        assert_eq!(match_of(change, "b-2").as_deref(), Some("m8"));
-        for nothing in [whole, "{}", "[]", "", r#"{"id": "a-1"}"#] {
-            assert_eq!(match_of(nothing, "a-1"), None, "{nothing}");
+    fn the_lobby_tells_whether_a_match_is_played_in_a_room() {
+        let text = r#"{"ids": ["a-1"], "rooms": [{"id": "a-1", "phase": "lobby"}, {"id": "b-2", "phase": "playing"}]}"#;
+        assert_eq!((is_playing(text, "a-1"), is_playing(text, "b-2")), (Some(false), Some(true)));
+        for nothing in [r#"{"total": 3}"#, "{}", "[]", "", r#"{"id": "c-3"}"#, text] {
+            assert_eq!(is_playing(nothing, "c-3"), None, "{nothing}");
         }
     }
 

@@ -113,8 +113,7 @@ pub(super) async fn reuse_tokens(attacker: Rc<Attacker>) {
 pub(super) async fn look_in(attacker: Rc<Attacker>) {
     attacker
         .repeat(PENDING, async |attacker: Rc<Attacker>| {
-            let preview = attacker.below(2) == 0;
-            let entry = Entry { watch: true, preview, ..Entry::default() };
+            let entry = Entry { watch: true, ..Entry::default() };
             let Some(mut browser) = enter(&attacker, &entry).await else { return };
             let answer = first(&mut browser).await;
             attacker.count(answer);
@@ -126,7 +125,7 @@ pub(super) async fn look_in(attacker: Rc<Attacker>) {
 pub(super) async fn ignore_lobby(attacker: Rc<Attacker>) {
     attacker
         .repeat(LOBBIES, async |attacker: Rc<Attacker>| {
-            match page::socket(attacker.from, attacker.target.hub, page::LOBBY, None).await {
+            match page::lobby(attacker.from, attacker.target.hub, None).await {
                 Ok(lobby) => {
                     attacker.count("let in");
                     sleep(UNREAD).await;

@@ -51,7 +51,7 @@ impl Change {
 /// Looks at the lobby, and for the beginnings of matches in this room.
 pub(super) async fn watch(seat: Seat, room: String, change: Rc<Change>) {
     loop {
-        let mut lobby = match page::socket(seat.from, seat.hub, page::LOBBY, None).await {
+        let mut lobby = match page::lobby(seat.from, seat.hub, None).await {
             Ok(lobby) => lobby,
             Err(why) => {
                 seat.recorder.failed(format!("no socket: {why}"));
@@ -60,7 +60,7 @@ pub(super) async fn watch(seat: Seat, room: String, change: Rc<Change>) {
             }
         };
         // What the first message says has not just changed.
-        let mut last = None;
+        let mut played = true;
         loop {
             let message = lobby.next().await;
             if let Some(why) = page::end(message.as_ref()) {
@@ -68,11 +68,11 @@ pub(super) async fn watch(seat: Seat, room: String, change: Rc<Change>) {
                 break;
             }
             let Some(Ok(Message::Text(text))) = message else { continue };
-            let Some(id) = page::match_of(&text, &room) else { continue };
-            let before = last.replace(id);
-            if before.is_some() && before != last {
+            let Some(plays) = page::is_playing(&text, &room) else { continue };
+            if plays && !std::mem::replace(&mut played, plays) {
                 seat.recorder.answered(change.told());
             }
+            played = plays;
         }
         sleep(RETRY).await;
     }
