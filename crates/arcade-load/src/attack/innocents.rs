@@ -8,7 +8,6 @@ mod watched;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    rc::Rc,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -16,7 +15,6 @@ use std::{
 use anyhow::anyhow;
 use tokio::{sync::oneshot, task::LocalSet};
 
-use self::lobby::Change;
 use super::{
     Target,
     meter::{Attacked, Meter, Recorder},
@@ -116,17 +114,16 @@ async fn live(target: Target, attacked: Attacked, stopped: oneshot::Receiver<()>
         hub: target.hub,
         recorder: recorders[place].clone(),
     };
-    let change = Rc::<Change>::default();
     let Target { nuggets, robots, blackjack, mastermind, .. } = target.clone();
     let all = async {
         tokio::join!(
             native::nuggets(seat(0), nuggets.address),
             browser::nuggets(seat(1), nuggets.id),
-            native::robots(seat(2), robots.address, Rc::clone(&change)),
-            browser::robots(seat(3), robots.id.clone()),
+            native::robots(seat(2), robots.address),
+            browser::robots(seat(3), robots.id),
             native::blackjack(seat(4), blackjack.address),
             native::mastermind(seat(5), mastermind.address),
-            lobby::watch(seat(6), robots.id, change),
+            lobby::watch(seat(6), mastermind.id),
             reader::read(seat(7)),
         )
     };

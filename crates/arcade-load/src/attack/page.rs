@@ -97,11 +97,11 @@ pub(crate) async fn lobby(from: Ipv4Addr, hub: SocketAddr, origin: Option<&str>)
     }
 }
 
-/// Whether a match is played in a room, if this text of the lobby tells it.
-pub(crate) fn is_playing(text: &str, room: &str) -> Option<bool> {
+/// Whether somebody of this name plays in a room, if this text of the lobby tells of the room.
+pub(crate) fn has_player(text: &str, room: &str, name: &str) -> Option<bool> {
     let told: Value = serde_json::from_str(text).ok()?;
     let row = told["rooms"].as_array()?.iter().find(|row| row["id"] == room)?;
-    Some(row["phase"] == "playing")
+    Some(row["players"].as_array()?.iter().any(|player| player["name"] == name))
 }
 
 /// Leaves a room for good, so that no seat is kept.
@@ -137,11 +137,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lobby_tells_whether_a_match_is_played_in_a_room() {
-        let text = r#"{"ids": ["a-1"], "rooms": [{"id": "a-1", "phase": "lobby"}, {"id": "b-2", "phase": "playing"}]}"#;
-        assert_eq!((is_playing(text, "a-1"), is_playing(text, "b-2")), (Some(false), Some(true)));
+    fn the_lobby_tells_who_plays_in_a_room() {
+        let text =
+            r#"{"ids": ["a-1"], "rooms": [{"id": "a-1", "players": []}, {"id": "b-2", "players": [{"name": "Ann"}]}]}"#;
+        assert_eq!((has_player(text, "a-1", "Ann"), has_player(text, "b-2", "Ann")), (Some(false), Some(true)));
         for nothing in [r#"{"total": 3}"#, "{}", "[]", "", r#"{"id": "c-3"}"#, text] {
-            assert_eq!(is_playing(nothing, "c-3"), None, "{nothing}");
+            assert_eq!(has_player(nothing, "c-3", "Ann"), None, "{nothing}");
         }
     }
 

@@ -150,7 +150,7 @@ pub(super) async fn robots(seat: Seat, room: String) {
     for number in 0.. {
         let mut browser = seat.socket(&room, &mut token).await;
         let (client, pilot) = robots_bot(name.clone(), None, Level::Normal, number);
-        let mut client = Watched::new(client, Turns::new(seat.recorder.clone(), None));
+        let mut client = Watched::new(client, Turns::new(seat.recorder.clone()));
         if let Came::Lost(why) = play(&mut browser, true, &mut client, pilot, &mut token).await {
             seat.recorder.lost(why);
         }

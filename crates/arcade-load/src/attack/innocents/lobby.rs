@@ -1,79 +1,81 @@
-//! An innocent that looks at the lobby: how long after a match has begun is that told?
+//! An innocent that looks at the lobby, and sits down in a room now and then: how long after that is it told?
 
-use std::{
-    cell::Cell,
-    rc::Rc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
-use tokio::time::sleep;
+use futures_util::{SinkExt as _, StreamExt as _};
+use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{super::page, RETRY, Seat};
+use super::{
+    super::page::{self, Browser, Entry},
+    RETRY, Seat,
+};
 
-/// The change of a room that the lobby has to tell.
-#[derive(Debug, Default)]
-pub(super) struct Change(Cell<State>);
+/// A change that takes longer counts as not told.
+const LOST: Duration = Duration::from_secs(5);
 
-#[derive(Debug, Clone, Copy, Default)]
-enum State {
-    /// No match has begun that was not told.
-    #[default]
-    None,
-    /// A match has begun.
-    Begun(Instant),
-    /// The lobby was faster than the player.
-    Told,
+/// Looks at the lobby, and takes and leaves a seat in this room of mastermind.
+pub(super) async fn watch(seat: Seat, room: String) {
+    loop {
+        match page::lobby(seat.from, seat.hub, None).await {
+            Ok(mut lobby) => {
+                while let Err(why) = follow(&seat, &mut lobby, &room).await {
+                    seat.recorder.lost(why);
+                    sleep(RETRY).await;
+                }
+            }
+            Err(why) => seat.recorder.failed(format!("no socket: {why}")),
+        }
+        sleep(RETRY).await;
+    }
 }
 
-impl Change {
-    /// A player has noticed that a match has begun.
-    pub(super) fn begun(&self) {
-        self.0.set(match self.0.get() {
-            State::Told => State::None,
-            State::None | State::Begun(_) => State::Begun(Instant::now()),
-        });
+// Sits down and leaves until something goes wrong. It ends well when the socket of the lobby has ended, which is counted.
+async fn follow(seat: &Seat, lobby: &mut Browser, room: &str) -> Result<(), String> {
+    loop {
+        let mut browser = page::enter(seat.from, seat.hub, room, &Entry::default()).await?;
+        let play = Message::text(format!("PLAY {}", seat.name));
+        browser.send(play).await.map_err(|error| page::failure(&error))?;
+        timeout(LOST, seated(&mut browser)).await.map_err(|_| "no seat in time".to_owned())??;
+        let since = Instant::now();
+        if !told(seat, lobby, room, true).await? {
+            return Ok(());
+        }
+        seat.recorder.answered(since.elapsed());
+        page::leave(browser).await;
+        if !told(seat, lobby, room, false).await? {
+            return Ok(());
+        }
+        sleep(RETRY).await;
     }
+}
 
-    // The lobby has told it; gives how late.
-    fn told(&self) -> Duration {
-        match self.0.replace(State::None) {
-            State::Begun(since) => since.elapsed(),
-            State::None | State::Told => {
-                self.0.set(State::Told);
-                Duration::ZERO
-            }
+async fn seated(browser: &mut Browser) -> Result<(), String> {
+    loop {
+        let message = browser.next().await;
+        if let Some(why) = page::end(message.as_ref()) {
+            return Err(why);
+        }
+        if matches!(&message, Some(Ok(Message::Text(text))) if text.starts_with("SEAT")) {
+            return Ok(());
         }
     }
 }
 
-/// Looks at the lobby, and for the beginnings of matches in this room.
-pub(super) async fn watch(seat: Seat, room: String, change: Rc<Change>) {
-    loop {
-        let mut lobby = match page::lobby(seat.from, seat.hub, None).await {
-            Ok(lobby) => lobby,
-            Err(why) => {
-                seat.recorder.failed(format!("no socket: {why}"));
-                sleep(RETRY).await;
-                continue;
-            }
-        };
-        // What the first message says has not just changed.
-        let mut played = true;
+// Waits until the lobby tells that this innocent sits in the room, or that it does not. Returns whether the lobby is still there.
+async fn told(seat: &Seat, lobby: &mut Browser, room: &str, sits: bool) -> Result<bool, String> {
+    let wanted = async {
         loop {
             let message = lobby.next().await;
             if let Some(why) = page::end(message.as_ref()) {
                 seat.recorder.lost(why);
-                break;
+                return false;
             }
-            let Some(Ok(Message::Text(text))) = message else { continue };
-            let Some(plays) = page::is_playing(&text, &room) else { continue };
-            if plays && !std::mem::replace(&mut played, plays) {
-                seat.recorder.answered(change.told());
+            if matches!(&message, Some(Ok(Message::Text(text))) if page::has_player(text, room, seat.name) == Some(sits))
+            {
+                return true;
             }
-            played = plays;
         }
-        sleep(RETRY).await;
-    }
+    };
+    timeout(LOST, wanted).await.map_err(|_| "the lobby did not tell a change".to_owned())
 }

@@ -1,6 +1,6 @@
 //! Innocents at the ports of rooms.
 
-use std::{future, net::SocketAddr, rc::Rc};
+use std::{future, net::SocketAddr};
 
 use clientkit::{Ended, Level, Pilot, Wire, blackjack_bot, mastermind_bot, robots_bot, run};
 use netcore::{Client, Time, wire::ShortText};
@@ -10,7 +10,6 @@ use tokio::time::{sleep, timeout};
 use super::{
     super::net::PATIENCE,
     KEY_PAUSE, RETRY, Seat,
-    lobby::Change,
     watched::{Answers, Guesses, Keys, Steered, Turns, Watch, Watched},
 };
 
@@ -70,12 +69,12 @@ pub(super) async fn nuggets(seat: Seat, room: SocketAddr) {
 }
 
 /// A player of robots over a connection.
-pub(super) async fn robots(seat: Seat, room: SocketAddr, change: Rc<Change>) {
+pub(super) async fn robots(seat: Seat, room: SocketAddr) {
     let Ok(name) = ShortText::try_from(seat.name) else { return };
     for number in 0.. {
         let mut wire = seat.connection(room).await;
         let (client, pilot) = robots_bot(name.clone(), wire.address().ok(), Level::Normal, number);
-        let mut client = Watched::new(client, Turns::new(seat.recorder.clone(), Some(Rc::clone(&change))));
+        let mut client = Watched::new(client, Turns::new(seat.recorder.clone()));
         let played = play(&mut wire, &mut client, pilot).await;
         seat.lost(played.err().unwrap_or_else(|| "over".into())).await;
     }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    rc::Rc,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -10,7 +9,7 @@ use bytes::Bytes;
 use clientkit::Pilot;
 use netcore::{Client, Gone, Time};
 
-use super::{Recorder, lobby::Change};
+use super::Recorder;
 use crate::{lateness::Arrivals, robots::TURN};
 
 /// A key without a meaning, which the server answers with an error to its sender alone: so each of them is answered once, whoever else
@@ -209,13 +208,11 @@ pub(super) struct Turns {
     arrivals: Arrivals,
     // The turn that arrived last in this match.
     last: Option<u16>,
-    // Told when a match begins, which changes the lobby.
-    change: Option<Rc<Change>>,
 }
 
 impl Turns {
-    pub(super) fn new(recorder: Recorder, change: Option<Rc<Change>>) -> Self {
-        Self { recorder, arrivals: Arrivals::default(), last: None, change }
+    pub(super) fn new(recorder: Recorder) -> Self {
+        Self { recorder, arrivals: Arrivals::default(), last: None }
     }
 }
 
@@ -235,11 +232,6 @@ impl Watch<robots::Client> for Turns {
             }
             return;
         };
-        if self.last.is_none()
-            && let Some(change) = &self.change
-        {
-            change.begun();
-        }
         // Before the first turn nobody has a place. Several turns may have arrived together.
         let first = match self.last {
             None if game.positions().is_empty() => return,
