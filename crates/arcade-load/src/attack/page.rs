@@ -85,13 +85,18 @@ pub(crate) fn is_from_hub(text: &str) -> bool {
     text.starts_with('{')
 }
 
-/// Opens a socket of the lobby and looks at all rooms, with an `Origin` if there is one.
+/// Opens a socket of the lobby and looks for rooms with this text, with an `Origin` if there is one.
 ///
 /// # Errors
 /// As [`socket`].
-pub(crate) async fn lobby(from: Ipv4Addr, hub: SocketAddr, origin: Option<&str>) -> Result<Browser, String> {
+pub(crate) async fn lobby(
+    from: Ipv4Addr,
+    hub: SocketAddr,
+    text: &str,
+    origin: Option<&str>,
+) -> Result<Browser, String> {
     let mut browser = socket(from, hub, LOBBY, origin.map(|origin| ("Origin", origin))).await?;
-    match browser.send(Message::text(r#"{"look":{}}"#)).await {
+    match browser.send(Message::text(json!({ "look": { "text": text } }).to_string())).await {
         Ok(()) => Ok(browser),
         Err(error) => Err(failure(&error)),
     }

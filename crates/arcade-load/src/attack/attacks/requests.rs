@@ -128,7 +128,7 @@ pub(super) async fn come_from_elsewhere(attacker: Rc<Attacker>) {
             }
         }
         pace.tick().await;
-        let answer = match page::lobby(attacker.from, hub, Some(ORIGIN)).await {
+        let answer = match page::lobby(attacker.from, hub, "", Some(ORIGIN)).await {
             Ok(_) => "let in".to_owned(),
             Err(why) => why,
         };

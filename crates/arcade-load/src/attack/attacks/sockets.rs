@@ -125,7 +125,7 @@ pub(super) async fn look_in(attacker: Rc<Attacker>) {
 pub(super) async fn ignore_lobby(attacker: Rc<Attacker>) {
     attacker
         .repeat(LOBBIES, async |attacker: Rc<Attacker>| {
-            match page::lobby(attacker.from, attacker.target.hub, None).await {
+            match page::lobby(attacker.from, attacker.target.hub, "", None).await {
                 Ok(lobby) => {
                     attacker.count("let in");
                     sleep(UNREAD).await;

@@ -17,7 +17,7 @@ const LOST: Duration = Duration::from_secs(5);
 /// Looks at the lobby, and takes and leaves a seat in this room of mastermind.
 pub(super) async fn watch(seat: Seat, room: String) {
     loop {
-        match page::lobby(seat.from, seat.hub, None).await {
+        match page::lobby(seat.from, seat.hub, &room, None).await {
             Ok(mut lobby) => {
                 while let Err(why) = follow(&seat, &mut lobby, &room).await {
                     seat.recorder.lost(why);
