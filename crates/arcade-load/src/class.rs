@@ -17,7 +17,11 @@ use tokio::{
 };
 use tokio_tungstenite::{client_async, tungstenite::Message};
 
-use crate::{args::Class, hub::Hub, lateness::Distribution};
+use crate::{
+    args::Class,
+    hub::{Hub, agent},
+    lateness::Distribution,
+};
 
 /// How long a pupil waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -117,8 +121,4 @@ fn play(hub: SocketAddr) -> anyhow::Result<String> {
         bail!("no seat: {status} {}", room["error"].as_str().unwrap_or_default());
     }
     Ok(room["id"].as_str().context("a room has an id")?.to_owned())
-}
-
-fn agent() -> ureq::Agent {
-    ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build().into()
 }

@@ -271,6 +271,7 @@ fn beside() -> anyhow::Result<PathBuf> {
     Ok(own.with_file_name(format!("arcade{}", env::consts::EXE_SUFFIX)))
 }
 
-fn agent() -> ureq::Agent {
+/// Makes requests.
+pub(crate) fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build().into()
 }

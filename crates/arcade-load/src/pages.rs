@@ -16,6 +16,8 @@ use serde_json::json;
 use tokio::{net::TcpStream, sync::watch, task::JoinSet};
 use tokio_tungstenite::{client_async, tungstenite::Message};
 
+/// How long pages are open before they are counted.
+pub(crate) const SETTLE: Duration = Duration::from_secs(1);
 /// Rooms that a page shows at once, and those of them whose pictures are in sight.
 const SHOWN: usize = 60;
 const IN_SIGHT: usize = 12;
@@ -117,6 +119,3 @@ async fn look(
         }
     }
 }
-
-/// How long pages are open before they are counted.
-pub(crate) const SETTLE: Duration = Duration::from_secs(1);

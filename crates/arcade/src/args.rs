@@ -11,7 +11,7 @@ use cmdkit::{LogArgs, ip_address, retention, whole_number};
 use journal::Retention;
 
 use crate::hub::{
-    names::host_name,
+    host_names::host_name,
     ports::port_range,
     resources::{MAX_ROOMS, MAX_SOCKETS},
 };

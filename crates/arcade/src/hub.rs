@@ -5,9 +5,10 @@ mod attend;
 pub(crate) mod callers;
 mod drain;
 pub(crate) mod files;
+pub(crate) mod host_names;
 pub(crate) mod lobby;
 pub(crate) mod metrics;
-pub(crate) mod names;
+
 pub(crate) mod pictures;
 pub(crate) mod ports;
 pub(crate) mod refusal;

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Connections that answer questions at the same time.
-const READERS: u32 = 4;
+pub const READERS: u32 = 4;
 
 /// All changes of the tables, in their order. One that was published is never changed: a database remembers what it was made with.
 pub(crate) const MIGRATIONS: [(i64, &str, &str); 3] = [

@@ -28,7 +28,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use database::Store;
+pub use database::{READERS, Store};
 pub use error::{StoreError, Trouble};
 pub use journals::{JournalNote, Known, MAX_SEATS};
 pub use leaders::{Leader, Order, Score};

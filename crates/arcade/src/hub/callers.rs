@@ -9,7 +9,7 @@ use std::{
 
 use netcore::{HostId, Rate, Time, TokenBucket};
 
-use super::names::Names;
+use super::host_names::HostNames;
 
 /// What the requests of one host may cost: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
@@ -28,13 +28,13 @@ pub(crate) struct Callers {
     // The reverse proxies that tell the addresses of their clients.
     proxies: Vec<IpAddr>,
     /// What the hub may be called.
-    pub(crate) names: Names,
+    pub(crate) names: HostNames,
     start: Instant,
     requests: Mutex<BTreeMap<HostId, TokenBucket>>,
 }
 
 impl Callers {
-    pub(crate) fn new(proxies: Vec<IpAddr>, names: Names) -> Self {
+    pub(crate) fn new(proxies: Vec<IpAddr>, names: HostNames) -> Self {
         Self { proxies, names, start: Instant::now(), requests: Mutex::default() }
     }
 
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn callers(proxies: &[&str]) -> Callers {
-        Callers::new(proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), Names::default())
+        Callers::new(proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), HostNames::default())
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{HostId, Role};
+use netcore::{HostId, Role, Shares};
 use serde_json::Value;
 use tokio::{
     sync::watch,
@@ -28,10 +28,8 @@ use crate::{
     },
 };
 
-/// Rooms that are watched for pictures at the same time.
+/// Rooms that are watched for pictures at the same time, shared out over the hosts whose pages have asked for them first.
 const MAX_ROOMS: usize = 256;
-/// Rooms that are watched since pages of one host asked for them first.
-const MAX_ROOMS_OF_HOST: usize = MAX_ROOMS / 2;
 /// How long a room is watched after the last page has stopped looking.
 const LINGER: Duration = Duration::from_secs(5);
 /// How long a room is left alone that has closed the connection: it does so after each game.
@@ -86,7 +84,21 @@ fn json(parts: &impl serde::Serialize) -> String {
 #[derive(Debug)]
 pub(crate) struct Pictures {
     open: Arc<Rooms>,
-    watched: Mutex<BTreeMap<String, Watched>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    watched: BTreeMap<String, Watched>,
+    shares: Shares,
+}
+
+impl State {
+    fn remove(&mut self, id: &str) {
+        if let Some(watched) = self.watched.remove(id) {
+            self.shares.give_back(watched.host);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -98,27 +110,25 @@ struct Watched {
 
 impl Pictures {
     pub(super) fn new(open: Arc<Rooms>) -> Arc<Self> {
-        Arc::new(Self { open, watched: Mutex::default() })
+        let state = State { watched: BTreeMap::new(), shares: Shares::new(MAX_ROOMS) };
+        Arc::new(Self { open, state: Mutex::new(state) })
     }
 
-    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Watched>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The pictures of a room from now on. `None` if there is no such room, or too many are watched.
     pub(crate) fn of(self: &Arc<Self>, id: &str, host: HostId) -> Option<watch::Receiver<Arc<Shot>>> {
-        let mut all = self.watched();
-        if let Some(watched) = all.get(id) {
+        let mut state = self.state();
+        if let Some(watched) = state.watched.get(id) {
             return Some(watched.shots.subscribe());
         }
         self.open.get(id)?;
-        let own = all.values().filter(|watched| watched.host == host).count();
-        if all.len() >= MAX_ROOMS || own >= MAX_ROOMS_OF_HOST {
-            return None;
-        }
+        state.shares.take(host).ok()?;
         let (shots, receiver) = watch::channel(Shot::first());
-        all.insert(id.to_owned(), Watched { shots: shots.clone(), host });
-        drop(all);
+        state.watched.insert(id.to_owned(), Watched { shots: shots.clone(), host });
+        drop(state);
         tokio::spawn(watch(Arc::downgrade(self), id.to_owned(), shots));
         Some(receiver)
     }
@@ -126,15 +136,15 @@ impl Pictures {
     /// How many rooms are watched.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
-        self.watched().len()
+        self.state().watched.len()
     }
 
     // Forgets a room that nobody looks at. Returns whether that is so.
     fn leave(&self, id: &str) -> bool {
-        let mut all = self.watched();
-        let unseen = all.get(id).is_none_or(|watched| watched.shots.receiver_count() == 0);
+        let mut state = self.state();
+        let unseen = state.watched.get(id).is_none_or(|watched| watched.shots.receiver_count() == 0);
         if unseen {
-            all.remove(id);
+            state.remove(id);
         }
         unseen
     }
@@ -157,7 +167,7 @@ async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Sh
         let _ = timeout(AGAIN, unseen(&shots)).await;
     }
     if let Some(pictures) = pictures.upgrade() {
-        pictures.watched().remove(&id);
+        pictures.state().remove(&id);
     }
 }
 
@@ -175,15 +185,15 @@ async fn unseen(shots: &watch::Sender<Arc<Shot>>) {
 // Makes pictures of a room until it ends the connection.
 async fn follow(room: &Arc<Room>, before: &mut Picture, shots: &watch::Sender<Arc<Shot>>) {
     let address = own_watcher();
-    let Some(line) = room.gate.enter(Role::Watcher, address.into(), address, false).await else { return };
-    let line = Leaves(line);
+    let Some(mailbox) = room.gate.enter(Role::Watcher, address.into(), address, false).await else { return };
+    let mailbox = Leaves(mailbox);
     let mut painter = room.game.painter();
     let mut info = room.info.clone();
     let mut due: Option<Instant> = None;
     let mut next = Instant::now();
     loop {
         tokio::select! {
-            piece = line.0.next() => {
+            piece = mailbox.0.next() => {
                 match piece {
                     Next::Piece(Piece::Frame(frame)) => painter.receive(&frame),
                     Next::Piece(Piece::History(log)) => {

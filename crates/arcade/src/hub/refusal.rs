@@ -69,6 +69,20 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// What a caller is told who is refused for this reason whatever others have.
+    pub(crate) const fn sentence(self) -> &'static str {
+        match self {
+            Self::Requests => "too many requests; wait a moment",
+            Self::Name => "this hub is not known by that name; its host can let it be called so by --name",
+            Self::Origin => "pages of other sites may not do this",
+            Self::Banned => "the host of this hub has banned your address",
+            Self::Claims => "your address has taken enough names today; come back tomorrow",
+            _ => "there is not enough of it just now; try again in a moment",
+        }
+    }
+}
+
 /// Why somebody does not get something that is shared out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -112,11 +126,9 @@ impl fmt::Display for Refusal {
                 let (Full::All(count) | Full::Share(count)) = self.full;
                 write!(f, "{count} rooms {whose} are open already; join one of them, or wait until one is closed")
             }
-            Kind::Requests => write!(f, "too many requests; wait a moment"),
-            Kind::Name => write!(f, "this hub is not known by that name; see --name"),
-            Kind::Origin => write!(f, "pages of other sites may not do this"),
-            Kind::Banned => write!(f, "the host of this hub has banned your address"),
-            Kind::Claims => write!(f, "your address has taken enough names today; come back tomorrow"),
+            Kind::Requests | Kind::Name | Kind::Origin | Kind::Banned | Kind::Claims => {
+                f.write_str(self.kind.sentence())
+            }
         }
     }
 }

@@ -24,8 +24,6 @@ const MAX_BODIES: usize = 1_024;
 pub(crate) const MAX_BODY: usize = 16 << 10;
 /// Bytes of answers that are not sent yet.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// Look-ups in the database at the same time: the connections by which the store reads.
-const MAX_QUERIES: usize = 4;
 /// Matches that are replayed at the same time.
 const MAX_REPLAYS: usize = 2;
 /// Learners that are watched at the same time. They learn in turns, so a class with one address can watch.
@@ -98,7 +96,7 @@ impl Resources {
             callers,
             bodies: Shares::new(Kind::Bodies, MAX_BODIES),
             answers: Shares::new(Kind::Answers, MAX_ANSWER_BYTES),
-            queries: Shares::new(Kind::Queries, MAX_QUERIES),
+            queries: Shares::new(Kind::Queries, store::READERS as usize),
             replays: Shares::new(Kind::Replays, MAX_REPLAYS),
             learners: Shares::new(Kind::Learners, MAX_LEARNERS),
             slices: Shares::new(Kind::Slices, slices.max(1)),
@@ -172,7 +170,7 @@ impl Resources {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hub::names::Names;
+    use crate::hub::host_names::HostNames;
 
     fn host(number: u8) -> HostId {
         HostId::V4([10, 0, 0, number])
@@ -181,7 +179,8 @@ mod tests {
     #[test]
     fn connections_and_sockets_are_taken_from_the_open_files_too() {
         let settings = Settings { open_files: Some(1_024), ..Settings::default() };
-        let resources = Resources::new(&settings, Callers::new(vec!["10.0.0.9".parse().unwrap()], Names::default()));
+        let resources =
+            Resources::new(&settings, Callers::new(vec!["10.0.0.9".parse().unwrap()], HostNames::default()));
         let peer = |number: u8| SocketAddr::from(([10, 0, 0, number], 5));
         let take = |host: u8| std::iter::from_fn(|| resources.connection(peer(host)).ok()).collect::<Vec<_>>();
         let sockets: Vec<_> = std::iter::from_fn(|| resources.socket(host(1)).ok()).collect();
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_host_makes_rooms_as_long_as_there_are_plenty() {
-        let resources = Resources::new(&Settings::default(), Callers::new(vec![], Names::default()));
+        let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
         let mut makers = vec![None, None];
         while resources.room(makers.iter().copied(), Some(host(1))).is_ok() {
             makers.push(Some(host(1)));
@@ -207,7 +206,7 @@ mod tests {
         makers.extend(std::iter::repeat_n(None, 1_499));
         assert_eq!(resources.room(makers.into_iter(), None).unwrap_err().full, Full::All(3_000));
         let few = Settings { rooms_per_host: 2, open_files: Some(1_024), ..Settings::default() };
-        let resources = Resources::new(&few, Callers::new(vec![], Names::default()));
+        let resources = Resources::new(&few, Callers::new(vec![], HostNames::default()));
         let refused = resources.room([Some(host(1)); 2].into_iter(), Some(host(1))).unwrap_err();
         assert_eq!(refused, Refusal { kind: Kind::Rooms, full: Full::Share(2) });
         let full = resources.room([None; 149].into_iter(), None).unwrap_err();

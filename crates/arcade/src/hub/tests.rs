@@ -9,7 +9,7 @@ use testkit::{PATIENCE, TempDir, peer::Peer};
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use super::{callers::Callers, names::Names, resources::Settings};
+use super::{callers::Callers, host_names::HostNames, resources::Settings};
 use crate::room::fragile::CULPRIT;
 
 /// A hub with two rooms of nuggets.
@@ -19,7 +19,7 @@ pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
     let (results, queue) = Results::new(Store::file(&data.path().join("results.db")).unwrap(), journals.clone());
     results.start(queue);
     let metrics = Metrics::new();
-    let resources = Resources::new(&Settings::default(), Callers::new(vec![], Names::default()));
+    let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
     let place = Place {
         journals,
         writing: Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap(),

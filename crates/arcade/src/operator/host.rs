@@ -28,9 +28,9 @@ use crate::{
         address::Address,
         callers::Callers,
         files::make_private,
+        host_names::HostNames,
         lobby::Publisher,
         metrics::Metrics,
-        names::Names,
         ports::Ports,
         resources::{Resources, Settings},
         threads::Threads,
@@ -74,7 +74,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let listen = local_addresses(&listeners)?;
     let numbers = local_addresses(&for_numbers)?;
     let own = listen.iter().chain(&numbers).map(SocketAddr::ip).chain(Reach::at(&listen).outward);
-    let callers = Callers::new(args.proxy.clone(), Names::new(args.name.clone(), own.collect()));
+    let callers = Callers::new(args.proxy.clone(), HostNames::new(args.name.clone(), own.collect()));
     let resources = Resources::new(&settings, callers);
     let place = Place {
         journals,

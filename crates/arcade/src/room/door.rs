@@ -57,7 +57,7 @@ impl Doorkeeper {
         Self { game, mask, known, bots, guests, left, seats: 0, joins }
     }
 
-    /// Those were there when the hub ended, and the ones of the roster had joined.
+    /// The peers that were connected when the hub ended. Those of the roster had joined.
     pub(crate) fn resume(&mut self, peers: &[(PeerId, Link, SocketAddr)], roster: &[Occupant]) {
         for &(peer, link, address) in peers {
             self.enter(peer, Role::Player, link, Some(address));

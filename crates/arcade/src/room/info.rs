@@ -19,7 +19,7 @@ pub(crate) struct Info {
     pub(crate) port: u16,
     /// Who is in the game, in the order of joining.
     pub(crate) players: Vec<Player>,
-    /// How many look on: they are connected and have no seat. The hub does not count, which looks on for pictures.
+    /// How many watch: connections without a seat, without the watcher that the hub uses for pictures.
     pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,

@@ -32,7 +32,7 @@ pub(crate) enum Piece {
     History(Log),
 }
 
-/// Why a line has ended, for the browser.
+/// Why a mailbox has ended, for the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The room has closed the connection: the game is over for this seat.
@@ -101,7 +101,7 @@ impl Mailbox {
         }
     }
 
-    // Has the transport look at this line.
+    // Has the transport look at this mailbox.
     fn note(&self) {
         let seat = self.seat.load(Ordering::Acquire);
         // Without a seat it is looked at as soon as it has one.
@@ -171,7 +171,7 @@ impl Mailbox {
         self.seat.store(seat, Ordering::Release);
     }
 
-    /// The transport polls the line now: later events queue its seat again.
+    /// The transport polls the mailbox now: later events queue its seat again.
     pub(crate) fn looked_at(&self) {
         self.noted.store(false, Ordering::Release);
     }
@@ -226,7 +226,7 @@ impl Mailbox {
         caught_up
     }
 
-    /// Ends the line once everything queued is written.
+    /// Ends the mailbox once everything queued is written.
     pub(crate) fn end(&self, ending: Ending) {
         let mut state = self.state();
         state.ending.get_or_insert(ending);

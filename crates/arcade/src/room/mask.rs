@@ -4,7 +4,7 @@
 //! is one host to the engine, the budgets and the shares of a room, and nobody learns which. It is made with a key of the room, so
 //! the same address has the same pseudonym there, also after a restart of the hub, and another one in any other room.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hmac::{Hmac, Mac};
 use netcore::{HostId, Link};
@@ -59,7 +59,13 @@ impl Mask {
     }
 
     fn network(&self, host: HostId) -> [u8; 8] {
-        let code = self.code(&format!("host\n{host:?}"));
+        // Spelled out, since pseudonyms must stay the same from version to version.
+        let host = match host {
+            HostId::V4(ip) => Ipv4Addr::from(ip).to_string(),
+            HostId::V6Network(number) => format!("{number:016x}/64"),
+            HostId::Other => "other".to_owned(),
+        };
+        let code = self.code(&format!("host\n{host}"));
         let mut network = [LOCAL; 8];
         network[1..].copy_from_slice(&code[..7]);
         network

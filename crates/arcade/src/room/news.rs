@@ -1,7 +1,7 @@
 //! What the pages of a room are told of it besides the messages of the game.
 //!
-//! Peers cause changes, each connection of a picture one, so what is shown is made into JSON in one place: at most four times a second,
-//! once for all sockets, and only if it looks different from what they were told before.
+//! Every peer that comes or goes changes what is shown, so it is made into JSON in one place: at most four times a second, once for all
+//! sockets. It is sent only if it differs from what was sent before.
 
 use std::{sync::Arc, time::Duration};
 
@@ -118,7 +118,7 @@ mod tests {
                 heard
             });
         }
-        // Forty connections a second for ten seconds, of which every other is a picture that nobody is told of.
+        // Forty changes a second for ten seconds, every other one of which looks as before.
         for number in 0..400 {
             info.send_modify(|info| info.watchers += number % 2);
             sleep(Duration::from_millis(25)).await;

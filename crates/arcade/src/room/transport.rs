@@ -41,7 +41,7 @@ const MAX_ARRIVALS: usize = 64;
 /// A socket that asks to be let in.
 #[derive(Debug)]
 struct Arrival {
-    line: Arc<Mailbox>,
+    mailbox: Arc<Mailbox>,
     role: Role,
     // Its true host.
     host: HostId,
@@ -68,15 +68,15 @@ impl Gate {
         address: SocketAddr,
         returns: bool,
     ) -> Option<Arc<Mailbox>> {
-        let line = Arc::new(Mailbox::new(Arc::clone(&self.ready)));
+        let mailbox = Arc::new(Mailbox::new(Arc::clone(&self.ready)));
         if !returns {
             // From now on something can be known of it; the transport removes it.
             self.known.open(address);
         }
-        let arrival = Arrival { line: Arc::clone(&line), role, host, address, returns };
+        let arrival = Arrival { mailbox: Arc::clone(&mailbox), role, host, address, returns };
         self.arrivals.send(arrival).await.ok()?;
         self.ready.wake();
-        Some(line)
+        Some(mailbox)
     }
 }
 
@@ -85,8 +85,8 @@ impl Gate {
 struct Seat {
     address: SocketAddr,
     // None while nobody is there.
-    line: Option<Arc<Mailbox>>,
-    // Until when it is kept without a line.
+    mailbox: Option<Arc<Mailbox>>,
+    // Until when it is kept without a mailbox.
     kept_until: Time,
     // Whether the room was told that nobody will come back; it closes the seat then, and the place is free for others already.
     given_up: bool,
@@ -113,7 +113,7 @@ pub(crate) struct WebSockets {
     // Seats with a message that the room must not have before this time.
     paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
-    // Lines whose seat the room has closed, until they are written.
+    // Mailboxes whose seat the room has closed, until they are written.
     ending: Vec<Arc<Mailbox>>,
 }
 
@@ -152,8 +152,8 @@ impl WebSockets {
     fn seat(&mut self, seat: Seat) -> ConnectionId {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
-        if let Some(line) = &seat.line {
-            line.sit(id.0);
+        if let Some(mailbox) = &seat.mailbox {
+            mailbox.sit(id.0);
         }
         self.at.insert(seat.address, id);
         self.seats.insert(id, seat);
@@ -179,29 +179,29 @@ impl WebSockets {
             return self.turn_away(&arrival, Ending::Full);
         }
         if !is_free {
-            arrival.line.end(Ending::Full);
+            arrival.mailbox.end(Ending::Full);
             return ConnectionEvent::Internal;
         }
-        let Arrival { line, role, address, .. } = arrival;
-        let id = self.seat(Seat { address, line: Some(line), kept_until: now, given_up: false, paused: None });
+        let Arrival { mailbox, role, address, .. } = arrival;
+        let id = self.seat(Seat { address, mailbox: Some(mailbox), kept_until: now, given_up: false, paused: None });
         ConnectionEvent::Opened { id, role, link: Link::Message, address }
     }
 
     fn turn_away(&mut self, arrival: &Arrival, ending: Ending) -> ConnectionEvent<'static> {
         self.known.close(arrival.address);
-        arrival.line.end(ending);
+        arrival.mailbox.end(ending);
         ConnectionEvent::Internal
     }
 
-    fn come_back(&mut self, Arrival { line, host, address, .. }: Arrival) -> ConnectionEvent<'static> {
+    fn come_back(&mut self, Arrival { mailbox, host, address, .. }: Arrival) -> ConnectionEvent<'static> {
         let id = self.at.get(&address).copied();
         let seat = id.and_then(|id| self.seats.get_mut(&id).filter(|seat| !seat.given_up).map(|seat| (id, seat)));
         let Some((id, seat)) = seat.filter(|_| !self.bans.has(host)) else {
-            line.end(Ending::Expired);
+            mailbox.end(Ending::Expired);
             return ConnectionEvent::Internal;
         };
-        line.sit(id.0);
-        match seat.line.replace(line) {
+        mailbox.sit(id.0);
+        match seat.mailbox.replace(mailbox) {
             Some(before) => before.end(Ending::Replaced),
             None => self.kept.remove(address.into(), seat.kept_until, id),
         }
@@ -214,7 +214,7 @@ impl WebSockets {
         let seat = self.seats.get_mut(&id).filter(|seat| !seat.given_up)?;
         seat.given_up = true;
         self.given_up += 1;
-        if seat.line.is_none() {
+        if seat.mailbox.is_none() {
             self.kept.remove(seat.address.into(), seat.kept_until, id);
         }
         Some(ConnectionEvent::Closed { id, why })
@@ -223,7 +223,7 @@ impl WebSockets {
     // Keeps a seat whose socket is gone for a while.
     fn keep(&mut self, now: Time, id: ConnectionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
-        seat.line = None;
+        seat.mailbox = None;
         seat.kept_until = now.plus(GRACE);
         let host = HostId::from(seat.address);
         let one_too_many = self.kept.insert(host, seat.kept_until, id, MAX_KEPT_PER_HOST);
@@ -248,19 +248,19 @@ impl WebSockets {
             }
             return None;
         }
-        let Some(line) = &seat.line else {
+        let Some(mailbox) = &seat.mailbox else {
             if seat.kept_until > now {
                 return None;
             }
             return self.give_up(id, Gone::Broken);
         };
-        line.looked_at();
-        if let Some(message) = line.take() {
+        mailbox.looked_at();
+        if let Some(message) = mailbox.take() {
             self.message = message;
             return None;
         }
-        if line.is_gone() {
-            let left = line.has_left();
+        if mailbox.is_gone() {
+            let left = mailbox.has_left();
             // Whoever only looks on or has not joined yet loses nothing.
             if left || !self.known.has_joined(seat.address) {
                 return self.give_up(id, if left { Gone::Left } else { Gone::Broken });
@@ -268,15 +268,15 @@ impl WebSockets {
             self.keep(now, id);
             return Some(ConnectionEvent::Internal);
         }
-        if line.has_caught_up() {
+        if mailbox.has_caught_up() {
             return Some(ConnectionEvent::Refreshed { id });
         }
         None
     }
 
     fn to(&self, id: ConnectionId, piece: Piece) {
-        if let Some(line) = self.seats.get(&id).and_then(|seat| seat.line.as_ref()) {
-            line.send(piece);
+        if let Some(mailbox) = self.seats.get(&id).and_then(|seat| seat.mailbox.as_ref()) {
+            mailbox.send(piece);
         }
     }
 }
@@ -331,7 +331,7 @@ impl Transport for WebSockets {
         if !is_kept || self.seats.len() >= MAX_SEATS {
             return None;
         }
-        let id = self.seat(Seat { address, line: None, kept_until: now, given_up: false, paused: None });
+        let id = self.seat(Seat { address, mailbox: None, kept_until: now, given_up: false, paused: None });
         self.keep(now, id);
         Some(id)
     }
@@ -352,8 +352,8 @@ impl Transport for WebSockets {
     }
 
     fn send_everyone(&mut self, _: Time, frame: &Bytes) {
-        for line in self.seats.values().filter_map(|seat| seat.line.as_ref()) {
-            line.send(Piece::Frame(frame.clone()));
+        for mailbox in self.seats.values().filter_map(|seat| seat.mailbox.as_ref()) {
+            mailbox.send(Piece::Frame(frame.clone()));
         }
     }
 
@@ -366,7 +366,7 @@ impl Transport for WebSockets {
         self.at.remove(&seat.address);
         if seat.given_up {
             self.given_up -= 1;
-        } else if seat.line.is_none() {
+        } else if seat.mailbox.is_none() {
             self.kept.remove(seat.address.into(), seat.kept_until, id);
         }
         let refused = self.known.is_refused(seat.address);
@@ -374,21 +374,21 @@ impl Transport for WebSockets {
         if let Some((until, _)) = seat.paused {
             self.paused.remove(&(until, id));
         }
-        if let Some(line) = seat.line {
-            line.end(if refused { Ending::Refused } else { Ending::Closed });
-            self.ending.push(line);
+        if let Some(mailbox) = seat.mailbox {
+            mailbox.end(if refused { Ending::Refused } else { Ending::Closed });
+            self.ending.push(mailbox);
         }
     }
 
     fn delivered(&mut self, _: Time) {
-        self.ending.retain(|line| !line.is_flushed());
+        self.ending.retain(|mailbox| !mailbox.is_flushed());
     }
 
     fn poll_flush(&mut self, _: Time, context: &mut Context<'_>) -> Poll<()> {
         // Registered first, so that no wake-up is lost.
         self.register(context);
-        let lines = self.seats.values().filter_map(|seat| seat.line.as_ref()).chain(&self.ending);
-        if lines.into_iter().all(|line| line.is_flushed()) { Poll::Ready(()) } else { Poll::Pending }
+        let mut mailboxes = self.seats.values().filter_map(|seat| seat.mailbox.as_ref()).chain(&self.ending);
+        if mailboxes.all(|mailbox| mailbox.is_flushed()) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 

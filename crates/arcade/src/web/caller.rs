@@ -82,7 +82,7 @@ pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, callers: &Callers
     Caller(callers.client(peer, Some(&forwarded)))
 }
 
-/// Turns away requests that call the hub by a name that is not its own: see [`Names`](crate::hub::names::Names). Programs that give none
+/// Turns away requests that call the hub by a name that is not its own: see [`HostNames`](crate::hub::host_names::HostNames). Programs that give none
 /// are welcome, because browsers always do.
 pub(crate) async fn named(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
     let arrived = request.extensions().get::<Arrived>().map(|arrived| arrived.0);
@@ -107,12 +107,11 @@ pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: N
     let callers = &hub.resources().callers;
     let caller = of(request.extensions(), request.headers(), callers);
     if hub.bans().has(caller.host()) {
-        let text = "the host of this hub has banned your address";
-        return counted(Kind::Banned, error(StatusCode::FORBIDDEN, text));
+        return counted(Kind::Banned, error(StatusCode::FORBIDDEN, Kind::Banned.sentence()));
     }
     let cost = if assets::is_file(request.uri().path()) { callers::FILE } else { callers::REQUEST };
     if let Some(wait) = callers.request(caller.host(), cost) {
-        let response = error(StatusCode::TOO_MANY_REQUESTS, "too many requests; wait a moment");
+        let response = error(StatusCode::TOO_MANY_REQUESTS, Kind::Requests.sentence());
         return later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1));
     }
     // Pages of other sites must not change anything here in the name of their visitors.
@@ -123,7 +122,7 @@ pub(crate) async fn admit(State(hub): State<Arc<Hub>>, request: Request, next: N
 }
 
 fn of_another_site() -> Response {
-    counted(Kind::Origin, error(StatusCode::FORBIDDEN, "pages of other sites may not do this"))
+    counted(Kind::Origin, error(StatusCode::FORBIDDEN, Kind::Origin.sentence()))
 }
 
 /// Whether a request comes from a page of this hub: its origin is what the request calls the hub, and the hub knows that name.

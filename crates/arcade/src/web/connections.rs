@@ -174,7 +174,7 @@ mod tests {
     use crate::{
         hub::{
             callers::Callers,
-            names::Names,
+            host_names::HostNames,
             resources::{MAX_BODY, MAX_CONNECTIONS, Settings},
         },
         web::{answers, progress},
@@ -185,7 +185,7 @@ mod tests {
     const LARGE: usize = 4 << 20;
 
     fn server() -> Server {
-        let resources = Resources::new(&Settings::default(), Callers::new(vec![], Names::default()));
+        let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
         let large = || async { "x".repeat(LARGE) };
         let router = Router::new()
             .route("/echo", post(async |body: String| body))

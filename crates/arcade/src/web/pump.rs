@@ -1,4 +1,4 @@
-//! The task of one WebSocket: it moves messages between the socket and the line of its seat.
+//! The task of one WebSocket: it moves messages between the socket and the mailbox of its seat.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ const fn code(ending: Ending) -> (u16, &'static str) {
 /// Runs until either side ends. `hello` is the first message of the hub to the page.
 pub(crate) async fn run(
     socket: WebSocket,
-    line: Arc<Mailbox>,
+    mailbox: Arc<Mailbox>,
     frames: Frames,
     hello: String,
     told: watch::Receiver<Arc<str>>,
@@ -57,14 +57,14 @@ pub(crate) async fn run(
 ) {
     let (sink, stream) = socket.split();
     tokio::select! {
-        () = read(stream, &line, frames) => {}
-        () = write(sink, &line, frames, hello, told, counters) => {}
+        () = read(stream, &mailbox, frames) => {}
+        () = write(sink, &mailbox, frames, hello, told, counters) => {}
     }
-    line.leave();
+    mailbox.leave();
 }
 
 // Reads a frame only when all before it are paid for, so nothing of a flood is kept here.
-async fn read<E>(mut stream: impl Stream<Item = Result<Message, E>> + Unpin, line: &Mailbox, frames: Frames) {
+async fn read<E>(mut stream: impl Stream<Item = Result<Message, E>> + Unpin, mailbox: &Mailbox, frames: Frames) {
     let start = Instant::now();
     let now = || Time::ZERO.plus(start.elapsed());
     let (mut messages, mut bytes) = (TokenBucket::new(READ_RATE, now()), TokenBucket::new(READ_BYTES, now()));
@@ -77,11 +77,11 @@ async fn read<E>(mut stream: impl Stream<Item = Result<Message, E>> + Unpin, lin
         messages.charge(now(), 1);
         bytes.charge(now(), u32::try_from(length).unwrap_or(u32::MAX).saturating_add(FRAME));
         match taken(message, frames) {
-            Taken::Message(message) => line.put(message).await,
+            Taken::Message(message) => mailbox.put(message).await,
             Taken::Nothing => {}
             Taken::End { left } => {
                 if left {
-                    line.give_up();
+                    mailbox.give_up();
                 }
                 return;
             }
@@ -119,7 +119,7 @@ fn taken(message: Message, frames: Frames) -> Taken {
 
 async fn write(
     mut sink: SplitSink<WebSocket, Message>,
-    line: &Mailbox,
+    mailbox: &Mailbox,
     frames: Frames,
     hello: String,
     mut told: watch::Receiver<Arc<str>>,
@@ -138,7 +138,7 @@ async fn write(
                     return;
                 }
             }
-            next = line.next() => match next {
+            next = mailbox.next() => match next {
                 Next::Piece(Piece::Frame(frame)) => {
                     if !send(&mut sink, message(frame, frames)).await {
                         return;
@@ -158,7 +158,7 @@ async fn write(
                     return;
                 }
             },
-            // Everything queued is written, and nothing follows. The page reconnects, unless the room has closed the line.
+            // Everything queued is written, and nothing follows. The page reconnects, unless the room has closed the mailbox.
             () = std::future::ready(()), if !open => return,
             changed = told.changed() => {
                 if changed.is_err() {

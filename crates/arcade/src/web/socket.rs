@@ -128,8 +128,8 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         Err(error) => return warn!(%error, "a browser cannot enter: the system has no random numbers"),
     };
     let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
-    let line = tokio::select! {
-        line = &mut entering => line,
+    let mailbox = tokio::select! {
+        mailbox = &mut entering => mailbox,
         () = sleep(PATIENCE) => {
             if !send(&mut socket, Message::Text(Utf8Bytes::from_static(WAITING))).await {
                 return;
@@ -137,7 +137,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
             entering.await
         }
     };
-    let Some(line) = line else { return };
+    let Some(mailbox) = mailbox else { return };
     let mut told = room.told.clone();
     let mut hello = told.borrow_and_update().to_string();
     if role == Role::Player {
@@ -145,7 +145,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         hello.replace_range(..1, &format!(r#"{{"seat":{token},"#));
     }
     let metrics = hub.metrics().game(room.game.name());
-    let pumped = pump::run(socket, line, room.game.frames(), hello, told, &metrics);
+    let pumped = pump::run(socket, mailbox, room.game.frames(), hello, told, &metrics);
     let Some(key) = key.filter(|_| role == Role::Player) else { return pumped.await };
     // The names are looked up while the game goes on.
     tokio::select! {

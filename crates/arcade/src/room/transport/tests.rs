@@ -46,8 +46,8 @@ fn enter_at(gate: &Gate, role: Role, address: SocketAddr, returns: bool) -> Arc<
     entered.expect("there is room at the gate").expect("the room is open")
 }
 
-fn put(line: &Mailbox, text: &str) {
-    line.put(BytesMut::from(text)).now_or_never().expect("there is room for a message");
+fn put(mailbox: &Mailbox, text: &str) {
+    mailbox.put(BytesMut::from(text)).now_or_never().expect("there is room for a message");
 }
 
 fn work(host: &mut Host, now: Time) {
@@ -55,10 +55,10 @@ fn work(host: &mut Host, now: Time) {
 }
 
 /// What has come, without what a display shows; and how it ended, if it has.
-fn told(line: &Mailbox) -> (Vec<String>, Option<Ending>) {
+fn told(mailbox: &Mailbox) -> (Vec<String>, Option<Ending>) {
     let mut texts = vec![];
     loop {
-        match line.next().now_or_never() {
+        match mailbox.next().now_or_never() {
             Some(Next::Piece(Piece::Frame(frame))) => {
                 texts.push(String::from_utf8_lossy(&frame).lines().next().unwrap_or("").to_owned());
             }
@@ -72,11 +72,11 @@ fn told(line: &Mailbox) -> (Vec<String>, Option<Ending>) {
 #[test]
 fn the_seat_of_a_player_who_leaves_for_good_is_free_at_once() {
     let (gate, mut host) = room();
-    let line = enter(&gate, Role::Player, 1, false);
-    put(&line, "PLAY Ann");
+    let mailbox = enter(&gate, Role::Player, 1, false);
+    put(&mailbox, "PLAY Ann");
     work(&mut host, Time::ZERO);
-    line.give_up();
-    line.leave();
+    mailbox.give_up();
+    mailbox.leave();
     work(&mut host, Time::ZERO);
     assert_eq!(host.peers(), 0);
 }
@@ -84,12 +84,15 @@ fn the_seat_of_a_player_who_leaves_for_good_is_free_at_once() {
 #[test]
 fn a_browser_plays_and_comes_back_to_its_seat() {
     let (gate, mut host) = room();
-    let line = enter(&gate, Role::Player, 1, false);
-    put(&line, "PLAY Ann");
+    let mailbox = enter(&gate, Role::Player, 1, false);
+    put(&mailbox, "PLAY Ann");
     work(&mut host, Time::ZERO);
-    assert_eq!(told(&line), (vec!["OK A".into(), "GRID 4 11".into(), "GOLD 0 0 250".into(), "DISPLAY".into()], None));
+    assert_eq!(
+        told(&mailbox),
+        (vec!["OK A".into(), "GRID 4 11".into(), "GOLD 0 0 250".into(), "DISPLAY".into()], None)
+    );
 
-    line.leave();
+    mailbox.leave();
     work(&mut host, Time::ZERO);
     assert_eq!(host.peers(), 1, "the seat is kept");
     let again = enter(&gate, Role::Player, 1, true);
@@ -113,10 +116,10 @@ fn a_browser_plays_and_comes_back_to_its_seat() {
 #[test]
 fn a_seat_is_kept_for_a_while_and_then_given_up() {
     let (gate, mut host) = room();
-    let line = enter(&gate, Role::Player, 1, false);
-    put(&line, "PLAY Ann");
+    let mailbox = enter(&gate, Role::Player, 1, false);
+    put(&mailbox, "PLAY Ann");
     work(&mut host, Time::ZERO);
-    line.leave();
+    mailbox.leave();
     work(&mut host, Time::ZERO);
     assert_eq!(host.wake_at(), Some(Time::ZERO.plus(GRACE)));
     work(&mut host, Time::ZERO.plus(GRACE));
@@ -129,10 +132,10 @@ fn a_seat_is_kept_for_a_while_and_then_given_up() {
 #[test]
 fn a_watcher_who_leaves_is_gone_at_once() {
     let (gate, mut host) = room();
-    let line = enter(&gate, Role::Watcher, 1, false);
+    let mailbox = enter(&gate, Role::Watcher, 1, false);
     work(&mut host, Time::ZERO);
-    assert_eq!(told(&line).0, ["GRID 4 11", "GOLD 0 0 250", "DISPLAY"]);
-    line.leave();
+    assert_eq!(told(&mailbox).0, ["GRID 4 11", "GOLD 0 0 250", "DISPLAY"]);
+    mailbox.leave();
     work(&mut host, Time::ZERO);
     assert_eq!(host.peers(), 0);
 }
@@ -140,29 +143,29 @@ fn a_watcher_who_leaves_is_gone_at_once() {
 #[test]
 fn nobody_gets_a_seat_without_its_token() {
     let (gate, mut host) = room();
-    let line = enter(&gate, Role::Player, 1, false);
-    put(&line, "PLAY Ann");
+    let mailbox = enter(&gate, Role::Player, 1, false);
+    put(&mailbox, "PLAY Ann");
     let other = enter(&gate, Role::Player, 1, false);
     work(&mut host, Time::ZERO);
     assert_eq!(told(&other), (vec![], Some(Ending::Full)));
-    assert_eq!(told(&line).0.len(), 4);
+    assert_eq!(told(&mailbox).0.len(), 4);
 }
 
 #[test]
 fn a_slow_browser_misses_messages_and_is_told_the_newest_state() {
     let (gate, mut host) = room();
     let slow = enter(&gate, Role::Watcher, 1, false);
-    let line = enter(&gate, Role::Player, 2, false);
-    put(&line, "PLAY Ann");
+    let mailbox = enter(&gate, Role::Player, 2, false);
+    put(&mailbox, "PLAY Ann");
     work(&mut host, Time::ZERO);
     let mut now = Time::ZERO;
     // Each move is a display of some 120 bytes with its costs.
     for _ in 0..MAX_OUTGOING / 200 {
         for key in ["KEY L", "KEY H"] {
-            put(&line, key);
+            put(&mailbox, key);
             now = now.plus(SECOND);
             work(&mut host, now);
-            told(&line);
+            told(&mailbox);
         }
     }
     let (old, _) = told(&slow);
@@ -172,9 +175,9 @@ fn a_slow_browser_misses_messages_and_is_told_the_newest_state() {
     assert_eq!(new.iter().filter(|text| *text == "DISPLAY").count(), 1, "{new:?}");
     assert!(new.iter().any(|text| text == "GRID 4 11"), "{new:?}");
     // And from then on everything again.
-    put(&line, "KEY l");
+    put(&mailbox, "KEY l");
     work(&mut host, now.plus(SECOND));
-    put(&line, "KEY h");
+    put(&mailbox, "KEY h");
     work(&mut host, now.plus(SECOND));
     assert!(!told(&slow).0.is_empty());
 }
@@ -229,10 +232,10 @@ fn the_seat_of_a_paused_browser_can_be_closed() {
 
 /// Lets a socket in and takes what follows from it.
 fn arrive(web: &mut WebSockets, gate: &Gate, address: SocketAddr, joins: bool) -> Arc<Mailbox> {
-    let line = enter_at(gate, Role::Player, address, false);
+    let mailbox = enter_at(gate, Role::Player, address, false);
     settle(web, Time::ZERO);
     gate.known.set_joined(address, joins);
-    line
+    mailbox
 }
 
 /// Has the transport do everything that it can, as a room that closes what is given up.
@@ -287,10 +290,10 @@ fn kept_seats_are_shared_out_by_host_and_go_when_somebody_needs_the_place() {
         let bob = arrive(&mut web, &gate, at(2, port), false);
         assert_eq!((told(&bob).1, web.seats.len()), (None, MAX_SEATS), "Bob {port}");
     }
-    assert!(there.iter().all(|line| told(line).1.is_none()));
+    assert!(there.iter().all(|mailbox| told(mailbox).1.is_none()));
     let ann = enter_at(&gate, Role::Player, at(1, 1), true);
     let (first, last) =
         (enter_at(&gate, Role::Player, at(9, 1), true), enter_at(&gate, Role::Player, at(9, eves), true));
     settle(&mut web, Time::ZERO);
-    assert_eq!([&ann, &first, &last].map(|line| told(line).1), [None, Some(Ending::Expired), None]);
+    assert_eq!([&ann, &first, &last].map(|mailbox| told(mailbox).1), [None, Some(Ending::Expired), None]);
 }

@@ -11,13 +11,13 @@ const MAX_NAME: usize = 253;
 
 /// The names of the hub.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct HostNames {
     // In lower case, without ports.
     given: Vec<String>,
     own: Vec<IpAddr>,
 }
 
-impl Names {
+impl HostNames {
     /// The names that the operator gives, and the addresses of this machine that are known.
     pub(crate) fn new(given: Vec<String>, own: Vec<IpAddr>) -> Self {
         Self { given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_hub_knows_its_addresses_and_the_names_that_it_was_given() {
         let names = ["Play.Example.org", "203.0.113.5"].map(|name| host_name(name).unwrap());
-        let names = Names::new(names.into(), vec!["192.0.2.7".parse().unwrap()]);
+        let names = HostNames::new(names.into(), vec!["192.0.2.7".parse().unwrap()]);
         let arrived = Some("2001:db8::7".parse().unwrap());
         for known in [
             "localhost",
@@ -114,7 +114,7 @@ mod tests {
         ] {
             assert!(!names.knows(strange, arrived), "{strange}");
         }
-        assert!(!Names::default().knows("[2001:db8::7]", None));
+        assert!(!HostNames::default().knows("[2001:db8::7]", None));
     }
 
     #[test]
