@@ -59,6 +59,8 @@ use crate::games::Game;
 /// How long a room whose engine has panicked keeps its port before it begins anew, so that one that fails at once fills neither disk nor
 /// log.
 const BROKEN_PAUSE: Duration = Duration::from_secs(1);
+/// How long the answers to a turn gather. No player sees that: nothing but the end of the next turn depends on them.
+const GATHERING: Duration = Duration::from_millis(20);
 
 /// What becomes of a room when its task ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,7 +265,8 @@ pub(crate) fn open(
     let host = host(Arc::clone(&sender), keeper)
         .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })
         .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
-        .with_transport(web);
+        .with_transport(web)
+        .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });
     let mut host = sockets.let_in_within(host, &place.connections)?;
     let mut at = Time::ZERO;
     if let Some(before) = before {
