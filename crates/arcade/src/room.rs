@@ -6,6 +6,7 @@ pub(crate) mod bots;
 pub(crate) mod counters;
 mod door;
 pub(crate) mod file;
+mod forward;
 #[cfg(test)]
 pub(crate) mod fragile;
 mod fuse;
