@@ -54,6 +54,8 @@ pub(crate) struct Tracker {
     earliest: Option<Moment>,
     // That of the first event.
     first: Option<Moment>,
+    // Whether a match may go on that began before the first event.
+    goes_on: bool,
     begun: BTreeMap<u32, Moment>,
     seats: BTreeMap<String, Seated>,
 }
@@ -78,7 +80,7 @@ pub(crate) enum News {
 
 impl Tracker {
     pub(crate) const fn new(source: Source) -> Self {
-        Self { source, earliest: None, first: None, begun: BTreeMap::new(), seats: BTreeMap::new() }
+        Self { source, earliest: None, first: None, goes_on: false, begun: BTreeMap::new(), seats: BTreeMap::new() }
     }
 
     /// A match that began before this moment, of which nothing more is known, counts as begun then.
@@ -89,6 +91,7 @@ impl Tracker {
     /// Somebody has had this seat since before the first event.
     pub(crate) fn sit(&mut self, seat: String, kind: Kind) {
         self.seats.insert(seat, Seated { kind, left: false });
+        self.goes_on = true;
     }
 
     /// More has become known of the name of whoever has this seat, or had it in a game that is not over.
@@ -129,7 +132,7 @@ impl Tracker {
             }
             GameEvent::Left { seat, .. } => {
                 // The result of a running game also lists players who have left.
-                if self.begun.is_empty() {
+                if self.begun.is_empty() && !self.goes_on {
                     self.seats.remove(seat);
                 } else if let Some(seated) = self.seats.get_mut(seat) {
                     seated.left = true;
@@ -148,7 +151,9 @@ impl Tracker {
     }
 
     fn ended(&mut self, now: Moment, game: u32, complete: bool, standings: &[Standing]) -> Option<News> {
-        let begun = self.begun.remove(&game).or(self.earliest);
+        let begun = self.begun.remove(&game);
+        self.goes_on &= begun.is_some();
+        let begun = begun.or(self.earliest);
         let mut players: Vec<Entry> = vec![];
         let hosted = Game::named(&self.source.game);
         for standing in standings {

@@ -139,6 +139,14 @@ async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_k
         score: rank.into(),
     };
     let standings = vec![standing(1, "Ann", "1"), standing(2, "Bob", "2"), standing(3, "Cy", "3")];
+    // Whoever has left is in the result all the same.
+    let left = netcore::GameEvent::Left {
+        peer: netcore::PeerId(3),
+        name: "Cy".into(),
+        seat: "3".into(),
+        why: netcore::Departure::Quit,
+    };
+    assert_eq!(ledger.event(netcore::Time::from_millis(4_000), &left, None, false), None);
     let over = netcore::GameEvent::Ended { game: 4, complete: true, standings };
     assert_eq!(ledger.event(netcore::Time::from_millis(5_000), &over, None, false), Some("0000000000000007-4".into()));
     first.finish().await;
