@@ -16,8 +16,8 @@ use testkit::{PATIENCE, TempDir};
 
 use crate::support::Hub;
 
-/// Answers that nobody reads. Together they are 256 MiB.
-const ANSWERS: usize = 256;
+/// Answers that nobody reads. Together they are 640 MiB.
+const ANSWERS: usize = 640;
 /// The length of one at least, in bytes.
 const LENGTH: usize = 1 << 20;
 /// Requests on each connection. The system takes up to 4 MiB of answers by itself.
@@ -25,7 +25,7 @@ const IN_A_ROW: usize = 6;
 /// Hosts that send them.
 const HOSTS: usize = 4;
 /// What they may add to the memory of the hub, in bytes: the 64 MiB of all answers, what making them takes, and what the allocator keeps of that.
-const MOST: f64 = 200e6;
+const MOST: f64 = 220e6;
 
 /// Records a match of nuggets on a map of 30 kB, which is sent to a watcher after each of 100 moves.
 fn record(journals: &Path) {
