@@ -75,9 +75,12 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         source
     }
 
-    /// Takes the first source off the list.
+    /// Takes the first source off the list. Until the next [`ReadyList::poll`] no task is woken: the one that asks is awake.
     pub(crate) fn next(&self) -> Option<K> {
-        let inner = self.shared.woken().sources.pop_front()?;
+        let mut woken = self.shared.woken();
+        woken.task = None;
+        let inner = woken.sources.pop_front()?;
+        drop(woken);
         // Reset before the source is polled, so that events during the poll wake it again.
         inner.queued.store(false, Ordering::Release);
         Some(inner.key)
@@ -136,6 +139,11 @@ mod tests {
         let source = list.source(7);
         assert_eq!(outer.next(), Some('t'));
         assert_eq!(list.poll(&task.context()), Poll::Ready(()));
+        assert_eq!(list.next(), Some(7));
+        assert_eq!(list.poll(&task.context()), Poll::Pending);
+        assert_eq!(list.next(), None);
+        source.wake();
+        assert_eq!(outer.next(), None, "a task that looks is awake");
         drop(source);
         assert_eq!(list.next(), Some(7), "a woken source stays on the list");
     }
