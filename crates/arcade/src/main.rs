@@ -17,8 +17,9 @@ use cmdkit::{EXIT_USAGE, Usage};
 use crate::operator::{commands, doctor};
 use crate::{args::Args, operator::host};
 
-// A hub has the state of a thousand rooms in memory, all of them in turn: large pages make that cheaper.
-#[cfg(target_os = "linux")]
+// A hub works on the states of a thousand rooms in turn, which is cheaper in large pages. Development builds keep the allocator of the system,
+// for tools that look into it and for tests of what the hub holds.
+#[cfg(all(target_os = "linux", not(debug_assertions)))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
