@@ -10,16 +10,13 @@ use std::{
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
+use cmdkit::{LogArgs, LogFormat, print_stderr};
 use journal::{Head, JournalEnd, Writing};
 use netcore::{Hosted, Leave, Link, Outcome, PeerId, Recorded, Time};
 use netshell::{Clock, Host, raise_open_files, serve, shutdown};
 use tracing::{info, warn};
 
-use crate::{
-    JournalArgs, LogArgs, LogFormat, Match, Reach, Sockets, Wire,
-    narrator::{Narrator, Stdout},
-    stderr,
-};
+use crate::{JournalArgs, Match, Reach, Sockets, Wire, narrator::Narrator};
 
 /// How long a server that ends waits for its journal to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,6 +30,10 @@ pub struct Hosting<'a> {
     pub port: Option<u16>,
     /// The transport.
     pub wire: Wire,
+    /// The front of the line on standard output, before the port: `Ready to play`.
+    pub ready: &'static str,
+    /// What the scores of the game count, in the plural: `wins`.
+    pub scores: &'static str,
     /// The options about logs.
     pub log: &'a LogArgs,
     /// The options about journals.
@@ -45,12 +46,6 @@ pub struct Hosting<'a> {
 
 /// What a server announces once it listens.
 pub trait Announce {
-    /// What the scores of the game count, in the plural: `wins`.
-    const SCORES: &'static str;
-
-    /// The front of the line on standard output, before the port: `Ready to play`.
-    const READY: &'static str;
-
     /// For people, on standard error: what is hosted and how to join. Each line ends with a newline.
     fn text(&self, reach: &Reach) -> String;
 
@@ -72,12 +67,12 @@ pub trait Announce {
 pub fn host<E: Recorded + Send + 'static>(
     hosting: Hosting<'_>,
     game: Match<E>,
-    announce: &impl Announce,
+    announce: &dyn Announce,
 ) -> anyhow::Result<Outcome> {
     let open_files = raise_open_files();
     let (sockets, reachable) = listen(hosting, &game)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (narrator, stdout) = narrating(announce);
+    let (narrator, stdout) = Narrator::new(hosting.scores);
     let mut end = None;
     let hosted = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
@@ -134,10 +129,6 @@ pub fn host<E: Recorded + Send + 'static>(
 // The date, in seconds since the Unix epoch.
 fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-fn narrating<A: Announce>(_: &A) -> (Narrator, Stdout) {
-    Narrator::new(A::SCORES)
 }
 
 // Binds the sockets and returns their addresses.
@@ -197,9 +188,9 @@ fn begin<E: Recorded + Send + 'static>(
 }
 
 // Writes one line to standard output and flushes it; then tells people how to join.
-fn say<A: Announce>(hosting: Hosting<'_>, reach: &Reach, announce: &A, journal: Option<&Path>) -> anyhow::Result<()> {
+fn say(hosting: Hosting<'_>, reach: &Reach, announce: &dyn Announce, journal: Option<&Path>) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{}, waiting at port {}", A::READY, reach.port)
+    writeln!(stdout, "{}, waiting at port {}", hosting.ready, reach.port)
         .and_then(|()| stdout.flush())
         .context("cannot write the port to standard output")?;
     if hosting.log.log_format == LogFormat::Json {
@@ -210,7 +201,7 @@ fn say<A: Announce>(hosting: Hosting<'_>, reach: &Reach, announce: &A, journal: 
         }
     } else if !hosting.quiet {
         let journal = journal.map_or_else(String::new, |path| format!("Journal:   {}\n", path.display()));
-        stderr::write(&(announce.text(reach) + &journal));
+        print_stderr(&(announce.text(reach) + &journal));
     }
     Ok(())
 }

@@ -2,17 +2,13 @@
 
 use std::{collections::BTreeMap, io, str::EscapeDebug, time::Duration};
 
+use cmdkit::{Queue, clock_time, time_left};
 use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Standing, Time};
 use netshell::{LogLimit, Observer};
 use tracing::{
     debug,
     field::{DisplayValue, display},
     info, warn,
-};
-
-use crate::{
-    progress::{clock_time, time_left},
-    queued::Queue,
 };
 
 /// How many lines of one kind the log shows before it holds them back: enough for a full room that joins and leaves at once,

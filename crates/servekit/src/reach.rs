@@ -1,12 +1,8 @@
 //! How a server can be reached.
 
-use std::{
-    env,
-    net::{IpAddr, SocketAddr, UdpSocket},
-    path::Path,
-};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-use crate::HostPort;
+use cmdkit::HostPort;
 
 /// The addresses of a server, in words for people and for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,18 +43,6 @@ impl Reach {
     pub fn host_and_port(&self) -> String {
         HostPort { host: self.host.clone(), port: self.port }.to_string()
     }
-}
-
-/// The command that starts another program of this project, in the way in which this one was started: with cargo from the
-/// source, or as an installed program.
-pub fn command_of(program: &str) -> String {
-    let itself = env::current_exe().unwrap_or_default();
-    // The directories that cargo names after its profiles.
-    let folder = itself.parent().and_then(Path::file_name);
-    let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
-    // The package of the program `journal` has another name, since the library crate is called `journal`.
-    let package = if program == "journal" { "journal-tool" } else { program };
-    if built { format!("cargo run -p {package} --") } else { program.to_owned() }
 }
 
 // The address from which this machine reaches others. Connecting a datagram socket consults the routing table and sends

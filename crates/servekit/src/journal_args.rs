@@ -7,11 +7,10 @@ use std::{
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use cmdkit::{byte_count, retention};
 use journal::{Found, MAX_SIZE, Pruned, Resumable, Retention, SyncPolicy, SystemDisk, Worth};
 use netcore::Recorded;
 use tracing::{info, warn};
-
-use crate::{byte_count, retention};
 
 /// The heading of the options in the help.
 const HEADING: &str = "Journals";

@@ -1,0 +1,15 @@
+//! Commands that messages suggest.
+
+use std::{env, path::Path};
+
+/// The command that starts another program of this project, in the way in which this one was started: with cargo from the
+/// source, or as an installed program.
+pub fn command_of(program: &str) -> String {
+    let itself = env::current_exe().unwrap_or_default();
+    // The directories that cargo names after its profiles.
+    let folder = itself.parent().and_then(Path::file_name);
+    let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
+    // The package of the program `journal` has another name, since the library crate is called `journal`.
+    let package = if program == "journal" { "journal-tool" } else { program };
+    if built { format!("cargo run -p {package} --") } else { program.to_owned() }
+}
