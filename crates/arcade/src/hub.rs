@@ -26,7 +26,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use journal::{JournalEnd, Retention};
+use journal_core::{JournalEnd, Retention};
 use netcore::HostId;
 use serde_json::{Value, json};
 use tokio::{

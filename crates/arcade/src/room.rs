@@ -29,7 +29,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use journal::{JournalEnd, JournalWatch};
+use journal_core::{JournalEnd, JournalWatch};
 use netcore::{HostId, Leave, Time};
 use netshell::{Clock, Precision, Removal, serve};
 use servekit::Sockets;

@@ -9,7 +9,5 @@ pub fn command_of(program: &str) -> String {
     // The directories that cargo names after its profiles.
     let folder = itself.parent().and_then(Path::file_name);
     let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
-    // The package of the program `journal` has another name, since the library crate is called `journal`.
-    let package = if program == "journal" { "journal-tool" } else { program };
-    if built { format!("cargo run -p {package} --") } else { program.to_owned() }
+    if built { format!("cargo run -p {program} --") } else { program.to_owned() }
 }

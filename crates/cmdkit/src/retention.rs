@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use journal::Retention;
+use journal_core::Retention;
 
 use crate::values::{byte_count, digits};
 

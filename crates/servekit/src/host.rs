@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use cmdkit::{LogArgs, LogFormat, print_stderr};
-use journal::{Head, JournalEnd, Writing};
+use journal_core::{Head, JournalEnd, Writing};
 use netcore::{Hosted, Leave, Link, Outcome, PeerId, Recorded, Time};
 use netshell::{Clock, Host, raise_open_files, serve, shutdown};
 use tracing::{info, warn};

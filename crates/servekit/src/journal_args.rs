@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use cmdkit::{byte_count, retention};
-use journal::{Found, MAX_SIZE, Pruned, Resumable, Retention, SyncPolicy, SystemDisk, Worth};
+use journal_core::{Found, MAX_SIZE, Pruned, Resumable, Retention, SyncPolicy, SystemDisk, Worth};
 use netcore::Recorded;
 use tracing::{info, warn};
 
@@ -114,7 +114,7 @@ impl JournalArgs {
             true => Worth::Spare(0),
         };
         let now = SystemTime::now();
-        match journal::prune(&SystemDisk, directory, retention, now, worth) {
+        match journal_core::prune(&SystemDisk, directory, retention, now, worth) {
             Ok(Pruned { removed, failed, .. }) => {
                 for journal in removed {
                     let days = journal.age(now).as_secs() / 86_400;

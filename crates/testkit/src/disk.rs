@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use journal::SharedFile;
+use journal_core::SharedFile;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

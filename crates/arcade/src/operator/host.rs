@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use cmdkit::LogFormat;
-use journal::{MAX_SIZE, SyncPolicy, Writing};
+use journal_core::{MAX_SIZE, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown};
 use servekit::Reach;
 use store::Store;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use journal::{About, Disk, DiskFile, Identity, SharedFile};
+use journal_core::{About, Disk, DiskFile, Identity, SharedFile};
 
 use super::{
     Fault, MEMORY, SimulatedDisk,
