@@ -1,9 +1,7 @@
 //! Storage of journals.
 //!
 //! A [`Disk`] has everything that durability depends on: files, directories, locks, and memory that outlives a process.
-//! [`SystemDisk`] is that of this machine. A simulation implements the same traits with faults.
-
-mod system;
+//! [`SystemDisk`](crate::SystemDisk) is that of this machine. A simulation implements the same traits with faults.
 
 use std::{
     fmt::Debug,
@@ -14,8 +12,6 @@ use std::{
 };
 
 use netcore::probe::{self, Planted};
-
-pub use self::system::SystemDisk;
 
 /// A file of a [`Disk`].
 pub type SharedFile = Arc<dyn DiskFile>;

@@ -34,8 +34,9 @@ mod source;
 mod spool;
 mod sync;
 mod sync_policy;
+mod system_disk;
 
-pub use disk::{About, Disk, DiskFile, Identity, SharedFile, SystemDisk};
+pub use disk::{About, Disk, DiskFile, Identity, SharedFile};
 pub use excerpt::Excerpt;
 pub use head::{Head, HeadError};
 pub use journal::{MAX_SIZE, Parts, Writing};
@@ -50,6 +51,7 @@ pub use scribe::{Clock, Scribe, Step};
 pub use segment::EXTENSION;
 pub use source::{Journal, Source, open};
 pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};
+pub use system_disk::SystemDisk;
 
 /// The journals in a directory, in the order of their names. A journal has the name of its first segment, even if only
 /// later ones are left.

@@ -13,10 +13,11 @@ use netcore::{
 
 use crate::{
     Head, ReadError, Reader, State,
-    disk::{Disk, SharedFile, SystemDisk},
+    disk::{Disk, SharedFile},
     record,
     segment::{self, Segment},
     spool::{self, Spooled},
+    system_disk::SystemDisk,
 };
 
 /// Bytes read at a time.

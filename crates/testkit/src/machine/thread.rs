@@ -23,7 +23,7 @@ use netcore::{
     probe::{self, Probe},
 };
 
-use super::SimulatedClock;
+use super::clock::SimulatedClock;
 
 thread_local! {
     /// The simulated thread that this thread is.

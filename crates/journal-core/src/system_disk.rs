@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{About, Disk, DiskFile, Identity, SharedFile};
+use crate::disk::{About, Disk, DiskFile, Identity, SharedFile};
 
 /// A directory in memory.
 const MEMORY: &str = "/dev/shm";
