@@ -11,6 +11,7 @@ pub(crate) mod metrics;
 
 pub(crate) mod pictures;
 pub(crate) mod ports;
+mod pruning;
 pub(crate) mod refusal;
 pub(crate) mod resources;
 pub(crate) mod rooms;
@@ -26,14 +27,10 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use journal_core::{JournalEnd, Retention};
+use journal_core::JournalEnd;
 use netcore::HostId;
 use serde_json::{Value, json};
-use tokio::{
-    sync::watch,
-    task::{JoinSet, spawn_blocking},
-    time::sleep,
-};
+use tokio::{sync::watch, task::JoinSet};
 use tracing::{error, info, warn};
 
 use self::{
@@ -56,9 +53,6 @@ use crate::{
     results::Results,
     room::{Fate, Room, file::RoomFile, guard::Bans, open, place::Place},
 };
-
-/// How often old journals are looked for.
-const PRUNING: Duration = Duration::from_hours(1);
 
 /// Why a room cannot be opened.
 #[derive(Debug)]
@@ -182,20 +176,6 @@ impl Hub {
         &self.place.bans
     }
 
-    /// Removes journals that are too many or too old, now and then, for as long as the hub runs.
-    pub(crate) async fn prune(self: Arc<Self>, retention: Retention) {
-        self.results().caught_up().await;
-        loop {
-            let hub = Arc::clone(&self);
-            match spawn_blocking(move || hub.rooms.files.journals()).await {
-                Ok(Ok(rooms)) => self.results().prune(retention, move |file| rooms.has(file)).await,
-                Ok(Err(error)) => warn!(%error, "no old journals are removed, because the rooms cannot be read"),
-                Err(_) => return,
-            }
-            sleep(PRUNING).await;
-        }
-    }
-
     /// The directory of the journals.
     #[cfg(test)]
     pub(crate) const fn journals(&self) -> &PathBuf {
@@ -297,7 +277,7 @@ impl Hub {
         // Whatever runtime this is called on: its bots and what attends to it are not part of the room.
         let _context = self.handles.rest().enter();
         room.bots.start();
-        room.tell();
+        room.news.tell();
         tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room)));
         let hub = Arc::downgrade(self);
         let ended = Arc::clone(&room);

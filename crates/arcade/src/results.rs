@@ -79,8 +79,9 @@ mod work;
 enum Job {
     /// A match is over. As far as the room knows, all that began before this are.
     Match(Box<NewMatch>, Known),
-    /// A match is over whose beginning was in an earlier run: only its journal knows all of it.
-    Examine { file: String, note: JournalNote, number: u32 },
+    /// A match is over whose beginning was in an earlier run: its journal knows all of it. What the room knows is stored if the journal was
+    /// cut before its end.
+    Examine { note: JournalNote, new: Box<NewMatch> },
     /// A journal was created or resumed.
     Journal { file: String, room: String, title: String, is_new: bool },
     /// The player at a seat owns a name, or is a bot.
@@ -152,6 +153,8 @@ struct State {
     lost_track: Option<Instant>,
     // Of journals whose running matches are known: those that had begun when it was looked through.
     running: HashMap<String, BTreeMap<u32, Known>>,
+    // Matches that are looked for in their journals, as far as their rooms know them; at most [`MAX_WAITING`].
+    told: BTreeMap<(String, u32), Box<NewMatch>>,
 }
 
 impl State {
@@ -162,6 +165,20 @@ impl State {
             return None;
         }
         Some(self.missed.entry(file.to_owned()).or_insert_with(|| Missed::new(note.clone())))
+    }
+
+    // Looks for the match in its journal.
+    fn look_for(&mut self, mut new: Box<NewMatch>, note: &JournalNote) {
+        if let Some(begun) = self.running.get(&new.journal).and_then(|running| running.get(&new.number)) {
+            new.begins = begun.until;
+            new.started = begun.zero.saturating_add(begun.until / 1_000).min(new.ended);
+        }
+        if let Some(missed) = self.miss(&new.journal, note) {
+            missed.seek(new.number);
+        }
+        if self.told.len() < MAX_WAITING {
+            self.told.insert((new.journal.clone(), new.number), new);
+        }
     }
 }
 
@@ -254,13 +271,15 @@ impl Results {
     // Queues a job that is about the results in a journal.
     fn tell(&self, job: Job, file: &str, note: &JournalNote) {
         let Err(job) = self.jobs.try_send(job) else { return };
-        let number = match job {
-            Job::Match(new, _) => Some(new.number),
-            Job::Examine { number, .. } => Some(number),
-            Job::Journal { .. } | Job::Seat { .. } | Job::End => None,
-        };
-        if let (Some(missed), Some(number)) = (self.state().miss(file, note), number) {
-            missed.seek(number);
+        let mut state = self.state();
+        match job {
+            Job::Match(new, _) => {
+                if let Some(missed) = state.miss(file, note) {
+                    missed.seek(new.number);
+                }
+            }
+            Job::Examine { note, new } => state.look_for(new, &note),
+            Job::Journal { .. } | Job::Seat { .. } | Job::End => drop(state.miss(file, note)),
         }
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod bots;
 pub(crate) mod counters;
 mod door;
 pub(crate) mod file;
+mod forward;
 #[cfg(test)]
 pub(crate) mod fragile;
 mod fuse;
@@ -16,7 +17,7 @@ pub(crate) mod known;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
 pub(crate) mod mask;
-pub(crate) mod news;
+mod news;
 mod observer;
 pub(crate) mod place;
 mod published;
@@ -50,6 +51,7 @@ use self::{
     info::{Info, phase},
     known::Seats,
     mask::Mask,
+    news::News,
     observer::{Chronicle, Present},
     place::Place,
     transport::{Gate, WebSockets},
@@ -59,6 +61,8 @@ use crate::games::Game;
 /// How long a room whose engine has panicked keeps its port before it begins anew, so that one that fails at once fills neither disk nor
 /// log.
 const BROKEN_PAUSE: Duration = Duration::from_secs(1);
+/// How long the answers to a turn gather. No player sees that: nothing but the end of the next turn depends on them.
+const GATHERING: Duration = Duration::from_millis(20);
 
 /// What becomes of a room when its task ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +81,8 @@ pub(crate) struct Room {
     pub(crate) game: Game,
     pub(crate) gate: Gate,
     pub(crate) info: watch::Receiver<Info>,
-    /// What its pages are told of it; see [`news`].
-    pub(crate) told: watch::Receiver<Arc<str>>,
+    /// What its pages are told of it.
+    pub(crate) news: News,
     /// The number of its journal.
     pub(crate) number: u64,
     /// What others are told of addresses.
@@ -94,8 +98,6 @@ pub(crate) struct Room {
     pub(crate) journal: JournalWatch,
     // Somebody wants company, if need be that of bots.
     fill: Notify,
-    // Tells pages, from when the room runs.
-    teller: Mutex<Option<watch::Sender<Arc<str>>>>,
     // Changes what is shown of it; gone with the room.
     sender: std::sync::Weak<watch::Sender<Info>>,
     broken: Broken,
@@ -140,14 +142,6 @@ impl Room {
     /// Resolves once for each request for company that is pending. Cancellation safe.
     pub(crate) async fn fill_requested(&self) {
         self.fill.notified().await;
-    }
-
-    /// Has its pages be told of changes from now on, by a task of its own.
-    pub(crate) fn tell(&self) {
-        let teller = self.teller.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(teller) = teller {
-            tokio::spawn(news::tell(self.info.clone(), teller, news::text));
-        }
     }
 
     /// Whether somebody at this host may not join the match, because others of it have had their share.
@@ -246,24 +240,24 @@ pub(crate) fn open(
         people: 0,
     };
     let known = Arc::<Seats>::default();
-    let ledger = Arc::clone(&place.ledgers).open((&journal, id), before.is_none(), &info, Arc::clone(&known));
     // They are known as bots before anybody is counted.
     of_bots.set().extend(back.iter().filter_map(|(seating, _)| seating.address));
     let present = Present::of(before.as_ref(), Arc::clone(&of_bots), &mut info);
-    let (teller, told) = watch::channel(news::text(&info).into());
-    let (sender, receiver) = watch::channel(info);
-    let sender = Arc::new(sender);
     let mut keeper = Doorkeeper::new(options.game(), mask.clone(), Arc::clone(&known), Arc::clone(&of_bots));
     if let Some(before) = &before {
         keeper.resume(&before.peers, &before.roster);
     }
+    let ledger = Arc::clone(&place.ledgers).open((&journal, id), before.is_none(), &info, Arc::clone(&known));
+    let (sender, receiver) = watch::channel(info);
+    let sender = Arc::new(sender);
     let bots = Bots::new(options.game(), address, receiver.clone(), (of_bots, mask.clone()), back);
     let (gate, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&known));
     let removals = Arc::<Removals>::default();
     let host = host(Arc::clone(&sender), keeper)
         .with_observer(Chronicle { info: Arc::clone(&sender), present, known: Arc::clone(&known), ledger })
         .with_warden(Guard::new(Arc::clone(&place.bans), Arc::clone(&removals), mask.clone()))
-        .with_transport(web);
+        .with_transport(web)
+        .with_gathering(if options.game().is_timed() { GATHERING } else { Duration::ZERO });
     let mut host = sockets.let_in_within(host, &place.connections)?;
     let mut at = Time::ZERO;
     if let Some(before) = before {
@@ -283,8 +277,8 @@ pub(crate) fn open(
     let room = Arc::new(Room {
         game: file.options.game(),
         gate,
+        news: News::of(receiver.clone()),
         info: receiver,
-        told,
         number: id,
         mask,
         #[cfg(test)]
@@ -294,7 +288,6 @@ pub(crate) fn open(
         known,
         journal: end.watch(),
         fill: Notify::new(),
-        teller: Mutex::new(Some(teller)),
         sender: Arc::downgrade(&sender),
         broken: broken.clone(),
         file: Mutex::new(file),

@@ -16,7 +16,7 @@ mod paced;
 mod page;
 mod progress;
 mod pump;
-mod rooms;
+mod room_api;
 mod socket;
 
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/rooms/{id}/socket", get(socket::socket))
         .merge(address::routes())
         .merge(health::routes())
-        .merge(rooms::routes())
+        .merge(room_api::routes())
         .merge(api::routes())
         .merge(learn::routes())
         .fallback(not_found)

@@ -130,7 +130,7 @@ impl Drop for Progress {
     }
 }
 
-/// How long the rest of some work takes if it goes on as it did; none before there is anything to judge by, and at the end.
+/// Estimates the time that is left from the pace so far. `None` before the first piece of work is done, and at the end.
 pub fn time_left(done: u64, whole: u64, elapsed: Duration) -> Option<Duration> {
     if done == 0 || done >= whole {
         return None;

@@ -43,7 +43,7 @@ pub enum Verdict {
 pub struct Report {
     /// The kind of program, such as `dealer`.
     pub kind: &'static str,
-    /// In the order of the documentation.
+    /// In the order of the tester.
     pub verdicts: Vec<(&'static Rule, Verdict)>,
 }
 

@@ -35,7 +35,7 @@ pub struct Tester {
     pub known: &'static [&'static str],
     /// Placeholders without which nothing can be tested.
     pub needed: &'static [&'static str],
-    /// All rules, in the order of the documentation.
+    /// All rules, in the order of the report.
     pub rules: &'static [&'static Rule],
     /// Plays all scenarios.
     pub test: fn(&dyn Launcher, &Options) -> anyhow::Result<Report>,

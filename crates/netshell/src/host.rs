@@ -1,6 +1,7 @@
 //! Connects a room with its transports.
 
 mod budgets;
+mod gathering;
 mod held;
 mod routing;
 
@@ -9,6 +10,7 @@ use std::{
     fmt, io,
     net::SocketAddr,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -24,6 +26,7 @@ pub use self::{
 };
 use self::{
     budgets::{Account, Budgets},
+    gathering::Gathering,
     held::HeldOutputs,
 };
 use crate::{ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden, address::canonical};
@@ -51,6 +54,7 @@ pub struct Host {
     closed: BTreeMap<PeerId, String>,
     // The transport to serve next.
     next_endpoint: usize,
+    gathering: Gathering,
 }
 
 /// A transport, and the peer at each of its connections.
@@ -96,6 +100,7 @@ impl Host {
             removal: None,
             closed: BTreeMap::new(),
             next_endpoint: 0,
+            gathering: Gathering::default(),
         }
     }
 
@@ -124,6 +129,15 @@ impl Host {
     #[must_use]
     pub fn with_warden(mut self, warden: impl Warden + Send + 'static) -> Self {
         self.warden = Some(Box::new(warden));
+        self
+    }
+
+    /// Lets inputs gather after each deadline of the room, for at most `most` and a fifth of the time to the next deadline, and then
+    /// processes them together. For rooms that answer at their deadlines only: all players of a turn act shortly after it, and a room
+    /// that is woken by each of them spends more time on waking up than on the turn.
+    #[must_use]
+    pub const fn with_gathering(mut self, most: Duration) -> Self {
+        self.gathering = Gathering::at_most(most);
         self
     }
 
@@ -158,7 +172,8 @@ impl Host {
     pub fn wake_at(&self) -> Option<Time> {
         let transports = self.endpoints.iter().filter_map(|endpoint| endpoint.transport.wake_at());
         let look = self.held.as_ref().and_then(HeldOutputs::wake_at);
-        transports.filter(|_| !self.is_full()).chain(self.deadline()).chain(look).min()
+        let gathered = self.gathering.ends_at(self.now);
+        transports.filter(|_| !self.is_full()).chain(self.deadline()).chain(look).chain(gathered).min()
     }
 
     /// Ready when [`Host::work`] may have something to do; otherwise the task is woken when that changes.
@@ -182,6 +197,9 @@ impl Host {
         }
         if self.removal.is_some() {
             return Poll::Ready(Ok(()));
+        }
+        if self.gathering.ends_at(self.now).is_some() {
+            return Poll::Pending;
         }
         for endpoint in &mut self.endpoints {
             if let Poll::Ready(ready) = endpoint.transport.poll_ready(context) {
@@ -225,6 +243,7 @@ impl Host {
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
         if due {
             self.input(now, Input::Elapsed);
+            self.gathering.begin(now, self.deadline());
         }
         due
     }

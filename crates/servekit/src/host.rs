@@ -105,7 +105,7 @@ pub fn host<E: Recorded + Send + 'static>(
         }
         match journal {
             Some(journal) => bail!("an invariant of the server is broken; '{journal}' holds what has led to it"),
-            None => bail!("an invariant of the server is broken; with --journal it would be known what has led to it"),
+            None => bail!("an invariant of the server is broken; run it with --journal to record what leads to this"),
         }
     };
     let outcome = outcome?;

@@ -19,10 +19,11 @@ use crate::{
 pub const READERS: u32 = 4;
 
 /// All changes of the tables, in their order. One that was published is never changed: a database remembers what it was made with.
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 3] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
     (3, "bounds", include_str!("../migrations/0003_bounds.sql")),
+    (4, "names", include_str!("../migrations/0004_names.sql")),
 ];
 
 /// The database of results. Clones share their connections.
@@ -98,7 +99,8 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database is away, or has tables of a later version.
     pub async fn prepare(&self) -> Result<(), StoreError> {
-        self.migrate(&MIGRATIONS).await
+        self.migrate(&MIGRATIONS).await?;
+        self.note_looks().await
     }
 
     pub(crate) async fn migrate(&self, migrations: &[(i64, &'static str, &'static str)]) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::{Kind, Store, StoreError, database::twice};
+use crate::{Kind, Store, StoreError, database::twice, names::note_use};
 
 /// Seats of a room of which something is kept: those that were noted last.
 pub const MAX_SEATS: i64 = 4_096;
@@ -139,6 +139,9 @@ impl Store {
         let text = "DELETE FROM seats WHERE room = $1 AND noted <= \
                     (SELECT noted FROM seats WHERE room = $1 ORDER BY noted DESC LIMIT 1 OFFSET $2)";
         writer.execute(text, &[room.into(), MAX_SEATS.into()]).await?;
+        if kind == Kind::Proven {
+            note_use(&mut writer, name).await?;
+        }
         writer.done();
         Ok(())
     }

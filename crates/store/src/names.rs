@@ -5,7 +5,12 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{Store, StoreError, connection::Row};
+use unicode_security::skeleton;
+
+use crate::{
+    Store, StoreError,
+    connection::{Connection, Row},
+};
 
 /// Bytes of the hash of an owner's key: SHA-256.
 pub const KEY_HASH_LENGTH: usize = 32;
@@ -13,23 +18,28 @@ pub const KEY_HASH_LENGTH: usize = 32;
 /// Names that one key can own.
 pub const MAX_NAMES: i64 = 16;
 
+/// Names that one statement gives up or is told of.
+const PAGE: i64 = 1_000;
+
 /// Keys whose names are remembered.
 const MAX_RECENT: usize = 4_096;
 
 type KeyHash = [u8; KEY_HASH_LENGTH];
 
 /// The result of claiming a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// It belongs to this key, from now on or already.
     Own,
     /// It belongs to another.
     Taken,
+    /// It looks like this name, which is taken. None if nobody has played with that, since then it is not public.
+    Resembles(Option<String>),
     /// The key owns [`MAX_NAMES`] already.
     TooMany,
 }
 
-/// The names of keys that were asked for. A name stays with its key, so what is remembered is true for ever.
+/// The names of keys that were asked for. A name stays with its key until it is given up.
 #[derive(Debug, Default)]
 pub(crate) struct Recent(Mutex<HashMap<KeyHash, Vec<String>>>);
 
@@ -50,10 +60,23 @@ impl Recent {
         }
         known.insert(*key, names.to_vec());
     }
+
+    fn forget(&self, given_up: &[String]) {
+        self.known().retain(|_, names| {
+            names.retain(|name| !given_up.contains(name));
+            !names.is_empty()
+        });
+    }
+}
+
+/// What a name looks like: equal for names that people take for each other.
+fn looks(name: &str) -> String {
+    skeleton(name).collect()
 }
 
 impl Store {
-    /// Claims a name at `now`, in milliseconds since the Unix epoch: it belongs to the key that claims it first.
+    /// Claims a name at `now`, in milliseconds since the Unix epoch: it belongs to the key that claims it first, and no other name that
+    /// looks the same is given.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -63,11 +86,12 @@ impl Store {
         if names.iter().any(|own| own == name) {
             return Ok(Claim::Own);
         }
-        let digits = digits(key_hash);
+        let (digits, looks) = (digits(key_hash), looks(name));
         let is_full = names.len() as u64 >= MAX_NAMES.unsigned_abs();
         if !is_full {
-            let text = "INSERT INTO names (name, key_hash, claimed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-            self.execute(text, &[name.into(), (&digits).into(), now.into()]).await?;
+            let text =
+                "INSERT INTO names (name, key_hash, claimed, looks) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
+            self.execute(text, &[name.into(), (&digits).into(), now.into(), (&looks).into()]).await?;
         }
         let owner = self.row("SELECT key_hash FROM names WHERE name = $1", &[name.into()]).await?;
         let owner = owner.map(|row: Row| row.text(0)).transpose()?;
@@ -77,8 +101,44 @@ impl Store {
                 Claim::Own
             }
             Some(_) => Claim::Taken,
-            None => Claim::TooMany,
+            None if is_full => Claim::TooMany,
+            None => {
+                let text = "SELECT name FROM names WHERE looks = $1 AND used = 1";
+                let other = self.row(text, &[(&looks).into()]).await?;
+                Claim::Resembles(other.map(|row| row.text(0)).transpose()?)
+            }
         })
+    }
+
+    /// Gives up names that were claimed before `limit`, in milliseconds since the Unix epoch, and with which no match was joined. Returns
+    /// some of them, and none when all are given up.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn give_up_names(&self, limit: u64) -> Result<Vec<String>, StoreError> {
+        let text = "DELETE FROM names WHERE name IN \
+                    (SELECT name FROM names WHERE used = 0 AND claimed < $1 ORDER BY claimed LIMIT $2) RETURNING name";
+        let rows = Self::rows_on(&self.writer, text, &[limit.into(), PAGE.into()]).await?;
+        let given_up = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+        self.recent.forget(&given_up);
+        Ok(given_up)
+    }
+
+    // Notes what the names of earlier versions look like.
+    pub(crate) async fn note_looks(&self) -> Result<(), StoreError> {
+        let mut last = String::new();
+        loop {
+            let text = "SELECT name FROM names WHERE looks IS NULL AND name > $1 ORDER BY name LIMIT $2";
+            let rows = Self::rows_on(&self.writer, text, &[(&last).into(), PAGE.into()]).await?;
+            let Some(end) = rows.last() else { return Ok(()) };
+            last = end.text(0)?;
+            for row in &rows {
+                let name: String = row.text(0)?;
+                let text = "UPDATE names SET looks = $1 WHERE name = $2 AND NOT EXISTS \
+                            (SELECT 1 FROM names other WHERE other.looks = $1)";
+                self.execute(text, &[(&looks(&name)).into(), (&name).into()]).await?;
+            }
+        }
     }
 
     /// The names that belong to this key.
@@ -99,6 +159,11 @@ impl Store {
     pub fn recent_names_of(&self, key_hash: &KeyHash) -> Vec<String> {
         self.recent.known().get(key_hash).cloned().unwrap_or_default()
     }
+}
+
+/// A match was joined with this name: it stays with its key.
+pub(crate) async fn note_use(writer: &mut Connection, name: &str) -> Result<(), StoreError> {
+    writer.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
 }
 
 fn digits(bytes: &[u8]) -> String {

@@ -7,6 +7,7 @@ use crate::{
     connection::Connection,
     database::twice,
     leaders::average,
+    names::note_use,
     rating::{rate, shown},
 };
 use skillratings::weng_lin::WengLinRating;
@@ -103,6 +104,9 @@ async fn store_players(writer: &mut Connection, new: &NewMatch) -> Result<(), St
             new.ended.into(),
         ];
         writer.execute(text, &values).await?;
+        if player.kind == Kind::Proven {
+            note_use(writer, &player.name).await?;
+        }
     }
     if new.players.iter().any(|player| player.kind != Kind::Bot) {
         let text = "INSERT INTO journals (file, room, title, examined, people) VALUES ($1, $2, $3, 0, 1) \

@@ -1,14 +1,8 @@
 //! Each statement: whether it is answered by an index, and how long it may take. On SQLite and, where `ARCADE_TEST_POSTGRES` is
 //! the address of a server, on PostgreSQL.
 
-use std::{
-    collections::BTreeMap,
-    future::Future,
-    sync::atomic::{AtomicU32, Ordering},
-    time::Instant,
-};
+use std::{collections::BTreeMap, future::Future, time::Instant};
 
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use testkit::TempDir;
 
 use crate::{
@@ -19,6 +13,10 @@ use crate::{
 };
 
 mod faults;
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use support::on_postgres;
 
 /// Runs a test on each database, which has tables and nothing in them. It is also told the address of the server.
 async fn on_each<F: Future<Output = ()>>(test: impl Fn(Store, Option<String>) -> F) {
@@ -27,26 +25,17 @@ async fn on_each<F: Future<Output = ()>>(test: impl Fn(Store, Option<String>) ->
 
 /// The same with the tables of an earlier version.
 async fn on_each_of<F: Future<Output = ()>>(version: usize, test: impl Fn(Store, Option<String>) -> F) {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
     let directory = TempDir::new();
     let store = Store::file(&directory.path().join("results.db")).unwrap();
     store.migrate(&MIGRATIONS[..version]).await.unwrap();
     test(store, None).await;
-    let Ok(server) = std::env::var("ARCADE_TEST_POSTGRES") else {
-        eprintln!("left out on PostgreSQL: ARCADE_TEST_POSTGRES is not set");
-        return;
-    };
-    let on_server = async |text: String| {
-        let mut connection = PgConnection::connect(&server).await.unwrap();
-        connection.execute(AssertSqlSafe(text)).await.unwrap();
-    };
-    let name = format!("statements_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    on_server(format!("CREATE DATABASE {name}")).await;
-    let store = Store::server(&format!("{}/{name}", server.rsplit_once('/').unwrap().0)).unwrap();
-    store.migrate(&MIGRATIONS[..version]).await.unwrap();
-    test(store.clone(), Some(server.clone())).await;
-    store.close().await;
-    on_server(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+    on_postgres(async |server, address| {
+        let store = Store::server(address).unwrap();
+        store.migrate(&MIGRATIONS[..version]).await.unwrap();
+        test(store.clone(), Some(server.to_owned())).await;
+        store.close().await;
+    })
+    .await;
 }
 
 fn a_match(number: u32) -> NewMatch {
@@ -94,7 +83,11 @@ async fn use_all(store: &Store) {
     store.journals().await.unwrap();
     store.journals_with_people().await.unwrap();
     store.claim("Ann", &[1; 32], 7).await.unwrap();
+    store.claim("Anm", &[1; 32], 7).await.unwrap();
+    store.claim("Arnn", &[2; 32], 7).await.unwrap();
     store.names_of(&[1; 32]).await.unwrap();
+    store.give_up_names(3).await.unwrap();
+    store.note_looks().await.unwrap();
     store.find("j1-1000000").await.unwrap();
     store.kinds("Ann").await.unwrap();
     store.kinds("nobody").await.unwrap();
@@ -221,7 +214,7 @@ async fn questions_about_200_000_matches_read_few_rows() {
     let mut most = 0;
     for Seen { text, values } in all.into_iter().filter(|seen| seen.text.starts_with("SELECT")) {
         let values: Vec<_> = values.iter().map(Kept::value).collect();
-        store.rows(AssertSqlSafe(text.clone()), &values).await.unwrap();
+        store.rows(sqlx::AssertSqlSafe(text.clone()), &values).await.unwrap();
         let looked = store.readers.probe.looked();
         assert!(looked <= MOST, "{looked}: {text}");
         most = most.max(looked);

@@ -4,7 +4,7 @@
 use std::{fs, path::Path};
 
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::{Kind, Known, MatchFilter, Order, Store, StoreError, Ties, Trouble};
+use store::{Claim, Kind, Known, MatchFilter, Order, Store, StoreError, Ties, Trouble};
 use testkit::TempDir;
 
 /// A database of version 2 with eleven matches, as the program wrote it then.
@@ -21,6 +21,7 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     let directory = TempDir::new();
     let path = directory.path().join("results.db");
     fs::copy(VERSION_2, &path).unwrap();
+    change(&path, "INSERT INTO names VALUES ('Bill', '02', 9), ('BiIl', '03', 9)").await;
     let store = Store::file(&path).unwrap();
     // The second time there is nothing to do.
     store.prepare().await.unwrap();
@@ -57,6 +58,11 @@ async fn a_database_of_version_2_is_brought_up_to_date_and_keeps_everything() {
     assert_eq!(store.known("robots.journal").await.unwrap(), Known { until: 90_000_005, zero: 1_000_000 });
     assert_eq!(store.seats("robots-1").await.unwrap().len(), 1);
     assert_eq!(store.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
+    // Both stay, and no third name looks like them. Ann has played.
+    assert_eq!(store.claim("Bi1l", &[1; 32], 10).await.unwrap(), Claim::Resembles(None));
+    let mut given_up = store.give_up_names(u64::MAX).await.unwrap();
+    given_up.sort_unstable();
+    assert_eq!(given_up, ["BiIl", "Bill"]);
     // It goes on: the next match follows on the ratings of before.
     let next = all.into_iter().find(|found| found.number == 6).unwrap();
     let players = next.players.iter().map(|player| store::Entry {
@@ -92,10 +98,10 @@ async fn a_database_of_a_later_version_is_refused_and_left_alone() {
     let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the tables of the database have version 99, and this program knows those up to 3; run the newer program, or go back to \
+        "the tables of the database have version 99, and this program knows those up to 4; run the newer program, or go back to \
          a copy of the database from before it"
     );
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 3 }));
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 4 }));
     assert_eq!(error.trouble(), Trouble::Version);
     assert!(fs::read(&path).unwrap() == before);
 }

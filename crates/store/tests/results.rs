@@ -1,21 +1,14 @@
 //! The same tests on SQLite and, where `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::{
-    future::Future,
-    sync::atomic::{AtomicU32, Ordering},
-};
+mod support;
 
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use std::future::Future;
+
 use store::{Claim, Entry, Kind, Known, MAX_NAMES, MatchFilter, NewMatch, Order, Store, StoreError, Ties};
+use support::on_postgres;
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
-
-/// The server for the tests on PostgreSQL, in which each test makes a database of its own.
-const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
-
-/// The number of the next database.
-static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Runs a test on each database. It is given a way to open the same database again.
 async fn on_each<F: Future<Output = ()>>(test: impl Fn(Box<dyn Fn() -> Store>) -> F) {
@@ -23,20 +16,11 @@ async fn on_each<F: Future<Output = ()>>(test: impl Fn(Box<dyn Fn() -> Store>) -
     // With characters that mean something in an address.
     let path = directory.path().join("results #1?%.db");
     test(Box::new(move || Store::file(&path).unwrap())).await;
-    let Ok(server) = std::env::var(POSTGRES) else {
-        eprintln!("left out on PostgreSQL: {POSTGRES} is not set");
-        return;
-    };
-    let name = format!("store_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    on_server(&server, format!("CREATE DATABASE {name}")).await;
-    let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
-    test(Box::new(move || Store::server(&address).unwrap())).await;
-    on_server(&server, format!("DROP DATABASE {name} WITH (FORCE)")).await;
-}
-
-async fn on_server(address: &str, text: String) {
-    let mut connection = PgConnection::connect(address).await.unwrap();
-    connection.execute(AssertSqlSafe(text)).await.unwrap();
+    on_postgres(async |_, address| {
+        let address = address.to_owned();
+        test(Box::new(move || Store::server(&address).unwrap())).await;
+    })
+    .await;
 }
 
 fn entry(rank: u32, name: &str, score: i64) -> Entry {
@@ -206,6 +190,51 @@ async fn a_name_belongs_to_the_first_key() {
         }
         assert_eq!(store.claim("one more", &[1; 32], 11).await.unwrap(), Claim::TooMany);
         assert_eq!(store.claim(name, &[1; 32], 12).await.unwrap(), Claim::Own);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_name_that_looks_like_a_taken_one_is_refused() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        assert_eq!(store.claim("Bill", &[1; 32], 7).await.unwrap(), Claim::Own);
+        // Nobody has seen this name yet.
+        assert_eq!(store.claim("BiIl", &[2; 32], 8).await.unwrap(), Claim::Resembles(None));
+        assert_eq!(store.names_of(&[2; 32]).await.unwrap(), [] as [&str; 0]);
+        store.note_seat("nuggets-1", "10.0.0.1:5", "Bill", Kind::Proven).await.unwrap();
+        let like_bill = Claim::Resembles(Some("Bill".into()));
+        assert_eq!(store.claim("Bi1l", &[2; 32], 9).await.unwrap(), like_bill);
+        // Of one script, and still the same to the eye.
+        assert_eq!(store.claim("\u{441}\u{43e}\u{440}\u{430}", &[1; 32], 10).await.unwrap(), Claim::Own);
+        assert_eq!(store.claim("copa", &[2; 32], 11).await.unwrap(), Claim::Resembles(None));
+        assert_eq!(store.claim("Billy", &[2; 32], 12).await.unwrap(), Claim::Own);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn names_with_which_nobody_plays_are_given_up() {
+    on_each(async |open| {
+        let store = open();
+        store.prepare().await.unwrap();
+        for (time, name) in (1..).zip(["Ann", "Bob", "Cy", "Dan", "Eve"]) {
+            assert_eq!(store.claim(name, &[1; 32], time).await.unwrap(), Claim::Own);
+        }
+        let mut players = vec![entry(1, "Ann", 9), entry(2, "Dan", 5)];
+        players[0].kind = Kind::Proven;
+        store.record(&a_match(1, "nuggets", players)).await.unwrap();
+        store.note_seat("nuggets-1", "10.0.0.1:5", "Bob", Kind::Proven).await.unwrap();
+        store.note_seat("nuggets-1", "10.0.0.1:6", "Cy", Kind::Bot).await.unwrap();
+        let mut given_up = store.give_up_names(5).await.unwrap();
+        given_up.sort_unstable();
+        assert_eq!(given_up, ["Cy", "Dan"]);
+        assert_eq!(store.give_up_names(5).await.unwrap(), [] as [&str; 0]);
+        for names in [store.recent_names_of(&[1; 32]), store.names_of(&[1; 32]).await.unwrap()] {
+            assert_eq!(names, ["Ann", "Bob", "Eve"]);
+        }
+        assert_eq!(store.claim("Cy", &[2; 32], 9).await.unwrap(), Claim::Own);
     })
     .await;
 }

@@ -1,5 +1,6 @@
 //! A host with scripted transports that record their calls.
 
+mod gathering;
 mod holding;
 mod recording;
 mod routing;
@@ -12,6 +13,7 @@ use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
@@ -196,6 +198,8 @@ struct Parrot {
     // Bytes that a recording of each input takes.
     records: u32,
     deadline: Option<Time>,
+    // From one deadline to the next. Without it there is only one.
+    every: Option<Duration>,
     outcome: Option<Outcome>,
 }
 
@@ -305,7 +309,7 @@ impl Room for Parrot {
                 out.send_everyone(format!("gone {}", peer.0).into());
             }
             Input::Elapsed => {
-                self.deadline = None;
+                self.deadline = self.deadline.zip(self.every).map(|(at, every)| at.plus(every));
                 out.send_everyone(Bytes::from_static(b"elapsed"));
             }
             Input::Stop(_) => {

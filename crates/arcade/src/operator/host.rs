@@ -109,6 +109,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(retention) = args.journal_keep {
             tokio::spawn(Arc::clone(&hub).prune(retention));
         }
+        tokio::spawn(Arc::clone(&hub).give_up_names());
         results.prepared().await;
         let publisher = Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()))?;
         tokio::spawn(async move {

@@ -37,7 +37,15 @@ impl Ledgers for Results {
         let job = Job::Journal { file: file.clone(), room: room.clone(), title: title.clone(), is_new };
         self.tell(job, &file, &note);
         let source = Source { id, file: file.clone(), game: info.game.name().to_owned(), room, title };
-        Box::new(Told { results: self, tracker: Tracker::new(source), note, file, known, later: BTreeMap::new() })
+        let (mut tracker, mut later) = (Tracker::new(source), BTreeMap::new());
+        // Those who were there before a restart. Their names are proven again once they are back.
+        for player in info.players.iter().filter(|player| !player.seat.is_empty()) {
+            tracker.sit(player.seat.clone(), if player.bot { Kind::Bot } else { Kind::Unproven });
+            if let Some(proof) = known.proof(player.address.as_deref()).filter(|_| !player.bot) {
+                later.insert(player.seat.clone(), (proof, player.name.clone()));
+            }
+        }
+        Box::new(Told { results: self, tracker, note, file, known, later })
     }
 }
 
@@ -77,10 +85,10 @@ impl Ledger for Told {
                 self.results.tell(Job::Match(new, self.tracker.known(now)), &self.file, &self.note);
                 None
             }
-            News::OverWithoutBeginning(number) => {
-                let job = Job::Examine { file: self.file.clone(), note: self.note.clone(), number };
-                self.results.tell(job, &self.file, &self.note);
-                Some(self.tracker.match_id(number))
+            News::OverWithoutBeginning(new) => {
+                let id = new.id.clone();
+                self.results.tell(Job::Examine { note: self.note.clone(), new }, &self.file, &self.note);
+                Some(id)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Removes old journals whose results are stored.
+//! Removes old journals whose results are stored, and names with which nobody has played.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -6,13 +6,28 @@ use journal_core::{Found, Pruned, Retention, SystemDisk, Worth};
 use tokio::{task::spawn_blocking, time::sleep};
 use tracing::{info, warn};
 
-use super::{LONGEST_PAUSE, PAUSE, Results, name_of};
+use super::{LONGEST_PAUSE, PAUSE, Results, clock::unix_now, name_of};
+
+/// How long a name is kept with which no match is joined, in milliseconds.
+const UNUSED_NAME: u64 = 24 * 3600 * 1000;
 
 impl Results {
     /// Waits until the results of earlier runs are stored.
     pub(crate) async fn caught_up(&self) {
         // The sender lives as long as this.
         let _ = self.caught_up.subscribe().wait_for(|done| *done).await;
+    }
+
+    /// Gives up names that were claimed more than a day ago and with which nobody has played. `gone` is told which.
+    pub(crate) async fn give_up_names(&self, gone: impl Fn(&[String])) {
+        let limit = unix_now().saturating_sub(UNUSED_NAME);
+        loop {
+            let names = insist!(self, "give up names", self.store.give_up_names(limit));
+            if names.is_empty() {
+                return;
+            }
+            gone(&names);
+        }
     }
 
     /// Removes journals that are too many or too old, after their results were stored. Those of rooms stay; those of matches

@@ -354,6 +354,21 @@ async fn journals_go_when_their_results_are_stored_and_those_of_rooms_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn names_of_yesterday_with_which_nobody_plays_are_given_up() {
+    let directory = TempDir::new();
+    let (results, _waiting) = results(directory.path());
+    results.store.prepare().await.unwrap();
+    let now = clock::unix_now();
+    for (name, hours) in [("Ann", 25), ("Bob", 23)] {
+        results.store.claim(name, &[1; 32], now - hours * 3_600_000).await.unwrap();
+    }
+    let gone = Mutex::new(vec![]);
+    results.give_up_names(|names| gone.lock().unwrap().extend_from_slice(names)).await;
+    assert_eq!(gone.into_inner().unwrap(), ["Ann"]);
+    assert_eq!(results.store.names_of(&[1; 32]).await.unwrap(), ["Bob"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_away_nothing_waits_and_nothing_is_lost() {
     let directory = TempDir::new();
     let path = play(&directory.path().join("journals"), 1);
@@ -370,8 +385,9 @@ async fn while_the_database_is_away_nothing_waits_and_nothing_is_lost() {
     let note = JournalNote { room: "robots-1".into(), title: "small".into(), examined: 0 };
     let file = path.file_name().unwrap().to_str().unwrap();
     for number in 0..2 * u32::try_from(MAX_WAITING).unwrap() {
-        let job = Job::Examine { file: file.to_owned(), note: note.clone(), number };
-        results.tell(job, file, &note);
+        let Job::Match(new, _) = told::told(number) else { unreachable!() };
+        let new = Box::new(NewMatch { journal: file.to_owned(), ..*new });
+        results.tell(Job::Examine { note: note.clone(), new }, file, &note);
     }
     assert_eq!(results.health().waiting, MAX_WAITING + 1, "one journal was missed");
 }

@@ -52,6 +52,10 @@ pub(crate) struct Tracker {
     source: Source,
     // Stands for the beginning of a match whose beginning is not kept.
     earliest: Option<Moment>,
+    // That of the first event.
+    first: Option<Moment>,
+    // Whether a match may go on that began before the first event.
+    goes_on: bool,
     begun: BTreeMap<u32, Moment>,
     seats: BTreeMap<String, Seated>,
 }
@@ -70,13 +74,13 @@ pub(crate) enum News {
     Begun(String),
     /// A match is over.
     Over(Box<NewMatch>),
-    /// A match is over whose beginning was not seen.
-    OverWithoutBeginning(u32),
+    /// A match is over whose beginning was not seen. It counts as begun at the first event.
+    OverWithoutBeginning(Box<NewMatch>),
 }
 
 impl Tracker {
     pub(crate) const fn new(source: Source) -> Self {
-        Self { source, earliest: None, begun: BTreeMap::new(), seats: BTreeMap::new() }
+        Self { source, earliest: None, first: None, goes_on: false, begun: BTreeMap::new(), seats: BTreeMap::new() }
     }
 
     /// A match that began before this moment, of which nothing more is known, counts as begun then.
@@ -87,6 +91,7 @@ impl Tracker {
     /// Somebody has had this seat since before the first event.
     pub(crate) fn sit(&mut self, seat: String, kind: Kind) {
         self.seats.insert(seat, Seated { kind, left: false });
+        self.goes_on = true;
     }
 
     /// More has become known of the name of whoever has this seat, or had it in a game that is not over.
@@ -113,6 +118,7 @@ impl Tracker {
 
     /// Processes an event. `kind` returns how far the name of a player who joined is trusted.
     pub(crate) fn event(&mut self, now: Moment, event: &GameEvent, kind: impl FnOnce(&str) -> Kind) -> Option<News> {
+        self.first.get_or_insert(now);
         match event {
             // Watchers have no name.
             GameEvent::Joined { name, seat, .. } if !name.is_empty() => {
@@ -126,7 +132,7 @@ impl Tracker {
             }
             GameEvent::Left { seat, .. } => {
                 // The result of a running game also lists players who have left.
-                if self.begun.is_empty() {
+                if self.begun.is_empty() && !self.goes_on {
                     self.seats.remove(seat);
                 } else if let Some(seated) = self.seats.get_mut(seat) {
                     seated.left = true;
@@ -144,13 +150,10 @@ impl Tracker {
         }
     }
 
-    /// The id of the match with this number.
-    pub(crate) fn match_id(&self, number: u32) -> String {
-        self.source.match_id(number)
-    }
-
     fn ended(&mut self, now: Moment, game: u32, complete: bool, standings: &[Standing]) -> Option<News> {
-        let begun = self.begun.remove(&game).or(self.earliest);
+        let begun = self.begun.remove(&game);
+        self.goes_on &= begun.is_some();
+        let begun = begun.or(self.earliest);
         let mut players: Vec<Entry> = vec![];
         let hosted = Game::named(&self.source.game);
         for standing in standings {
@@ -177,9 +180,10 @@ impl Tracker {
         if players.is_empty() {
             return None;
         }
-        let Some(begun) = begun else { return Some(News::OverWithoutBeginning(game)) };
+        let is_whole = begun.is_some();
+        let begun = begun.or(self.first).unwrap_or(now);
         let Source { file, game: name, room, title, .. } = self.source.clone();
-        Some(News::Over(Box::new(NewMatch {
+        let new = Box::new(NewMatch {
             id: self.source.match_id(game),
             game: name,
             title,
@@ -192,6 +196,7 @@ impl Tracker {
             ended: now.unix,
             complete,
             players,
-        })))
+        });
+        Some(if is_whole { News::Over(new) } else { News::OverWithoutBeginning(new) })
     }
 }

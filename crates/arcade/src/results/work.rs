@@ -17,7 +17,7 @@ use tokio::{
 use tracing::warn;
 
 use super::{
-    Job, LONGEST_PAUSE, Missed, PAUSE, Results, Waiting,
+    Job, LONGEST_PAUSE, Missed, PAUSE, Results, State, Waiting,
     examine::{self, Examined},
     name_of,
 };
@@ -52,7 +52,11 @@ impl Results {
                 None => Ok(waiting.0.recv().await),
             };
             match job {
-                Ok(Some(Job::End) | None) => return,
+                Ok(Some(Job::End) | None) => {
+                    // The journals of all rooms are closed.
+                    self.look_at_last().await;
+                    return;
+                }
                 Ok(Some(job)) => changed |= self.work(job).await,
                 // It is time to look for results in journals.
                 Err(_) => {}
@@ -74,11 +78,7 @@ impl Results {
                 self.note_known(&new, known).await;
                 return true;
             }
-            Job::Examine { file, note, number } => {
-                if let Some(missed) = self.state().miss(&file, &note) {
-                    missed.seek(number);
-                }
-            }
+            Job::Examine { note, new } => self.state().look_for(new, &note),
             Job::Journal { file, room, title, is_new } => {
                 insist!(self, "note a journal", self.store.note_journal(&file, &room, &title));
                 if is_new {
@@ -182,7 +182,44 @@ impl Results {
         if is_lost {
             self.catch_up(|_| true).await;
         }
+        changed |= self.record_told().await;
         changed | is_lost
+    }
+
+    // The hub ends: looks once more for matches that are only partly known.
+    async fn look_at_last(&self) {
+        let told = std::mem::take(&mut self.state().told);
+        let mut read: Option<(String, bool)> = None;
+        for ((file, _), new) in told {
+            if read.as_ref().is_none_or(|(before, _)| *before != file) {
+                let note = JournalNote { room: new.room.clone(), title: new.title.clone(), examined: 0 };
+                let (_, unread) = self.examine(&file, &note).await;
+                read = Some((file, unread != Some(Unread::Away)));
+            }
+            // The next start finds the match in a journal that cannot be read just now.
+            if read.as_ref().is_some_and(|(_, is_read)| *is_read) {
+                self.record(&new).await;
+            }
+        }
+    }
+
+    // Stores matches that are not looked for any more as far as their rooms know them: their journals were cut before they were over. Says
+    // whether there may be a new one; one that was found is stored already.
+    async fn record_told(&self) -> bool {
+        let told: Vec<_> = {
+            let mut state = self.state();
+            if state.lost_track.is_some() {
+                return false;
+            }
+            let State { told, missed, .. } = &mut *state;
+            let is_sought =
+                |file: &String, number: &u32| missed.get(file).is_some_and(|missed| missed.numbers.contains(number));
+            told.extract_if(.., |(file, number), _| !is_sought(file, number)).map(|(_, new)| new).collect()
+        };
+        for new in &told {
+            self.record(new).await;
+        }
+        !told.is_empty()
     }
 
     // A journal that cannot be read just now is read again until it can; one that is damaged, or in which a match does not appear,
@@ -194,7 +231,7 @@ impl Results {
             warn!(
                 file,
                 ?numbers,
-                "the end of matches does not appear in their journal; the next start looks for it again"
+                "the end of matches does not appear in their journal; what their room knows of them is stored"
             );
             return;
         }

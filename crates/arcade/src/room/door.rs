@@ -8,11 +8,11 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
 use netcore::{
-    Admission, GameEvent, Gone, HostId, Input, Link, Occupant, Outbox, OutboxMark, Outcome, Output, PeerId, Progress,
-    Rate, Role, Room, Split, Status, Time, TokenBucket,
+    GameEvent, Gone, HostId, Input, Link, Occupant, Outbox, OutboxMark, Output, PeerId, Progress, Rate, Role, Room,
+    Status, Time, TokenBucket,
 };
 
-use super::{addresses::Addresses, known::Seats, mask::Mask};
+use super::{addresses::Addresses, forward::forward, known::Seats, mask::Mask};
 use crate::games::Game;
 
 /// How fast new players of one host join a room. Those who join its next match over the same connection are not new.
@@ -175,9 +175,7 @@ impl<R: Room> Door<R> {
 }
 
 impl<R: Room> Room for Door<R> {
-    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
-        self.room.split(peer, bytes)
-    }
+    forward!(split, admits, deadline, outcome, digest, status);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         match &input {
@@ -200,26 +198,6 @@ impl<R: Room> Room for Door<R> {
             self.keeper.guests.remove(&peer);
         }
         progress
-    }
-
-    fn admits(&self, datagram: &[u8]) -> Admission {
-        self.room.admits(datagram)
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.room.deadline()
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        self.room.outcome()
-    }
-
-    fn digest(&self) -> u64 {
-        self.room.digest()
-    }
-
-    fn status(&self) -> Status {
-        self.room.status()
     }
 }
 

@@ -9,11 +9,9 @@ use std::{
     },
 };
 
-use netcore::{
-    Admission, DecodeError, Input, Link, Outbox, Outcome, PeerId, Phase, Progress, Room, Split, Status, Time,
-};
+use netcore::{DecodeError, Input, Link, Outbox, Outcome, PeerId, Phase, Progress, Room, Split, Status, Time};
 
-use super::counters::Counters;
+use super::{counters::Counters, forward::forward};
 use crate::games::Game;
 
 /// What players are told, in games that have a message for it.
@@ -64,6 +62,8 @@ impl<R: Room> Fuse<R> {
 }
 
 impl<R: Room> Room for Fuse<R> {
+    forward!(admits, digest);
+
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
         let split = catch_unwind(AssertUnwindSafe(|| self.room.split(peer, bytes)));
         split.unwrap_or_else(|_| {
@@ -104,20 +104,12 @@ impl<R: Room> Room for Fuse<R> {
         })
     }
 
-    fn admits(&self, datagram: &[u8]) -> Admission {
-        self.room.admits(datagram)
-    }
-
     fn deadline(&self) -> Option<Time> {
         if self.broken.is_set() { None } else { self.room.deadline() }
     }
 
     fn outcome(&self) -> Option<Outcome> {
         if self.broken.is_set() { Some(Outcome::Stopped) } else { self.room.outcome() }
-    }
-
-    fn digest(&self) -> u64 {
-        self.room.digest()
     }
 
     fn status(&self) -> Status {

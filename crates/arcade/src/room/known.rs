@@ -5,7 +5,7 @@
 //! happens elsewhere removes one.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
@@ -38,13 +38,13 @@ struct Seat {
 /// The seats of a room, by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
-    seats: Mutex<HashMap<SocketAddr, Seat>>,
+    seats: Mutex<BTreeMap<SocketAddr, Seat>>,
     // Hosts that have had their share of this match.
     spent: Mutex<BTreeSet<HostId>>,
 }
 
 impl Seats {
-    fn seats(&self) -> MutexGuard<'_, HashMap<SocketAddr, Seat>> {
+    fn seats(&self) -> MutexGuard<'_, BTreeMap<SocketAddr, Seat>> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,6 +62,17 @@ impl Seats {
     pub(crate) fn note(&self, address: SocketAddr, names: &[String]) -> bool {
         // A seat has the key of its first socket that had one.
         self.seats().get(&address).map(|seat| seat.proof.0.set(names.to_vec())).is_some()
+    }
+
+    /// These names were given up: whoever has a seat does not own them any more.
+    pub(crate) fn forget(&self, given_up: &[String]) {
+        for seat in self.seats().values_mut() {
+            let Some(names) = seat.proof.0.get() else { continue };
+            if names.iter().any(|name| given_up.contains(name)) {
+                let left = names.iter().filter(|name| !given_up.contains(name)).cloned().collect::<Vec<_>>();
+                seat.proof = Proof(Arc::new(left.into()));
+            }
+        }
     }
 
     /// Whether whoever has this seat takes part in the match.
@@ -121,6 +132,16 @@ mod tests {
 
     fn seat(number: u32) -> SocketAddr {
         SocketAddr::from(([10, 0, u8::try_from(number >> 16).unwrap(), 1], u16::try_from(number & 0xffff).unwrap()))
+    }
+
+    #[test]
+    fn names_that_were_given_up_are_not_proven_any_more() {
+        let seats = Seats::default();
+        let (ann, address) = (seat(0), seat(0).to_string());
+        seats.open(ann);
+        seats.note(ann, &["Ann".into(), "Anna".into()]);
+        seats.forget(&["Anna".into()]);
+        assert!(seats.is_proven(Some(&address), "Ann") && !seats.is_proven(Some(&address), "Anna"));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! What the pages of a room are told of it besides the messages of the game.
 //!
 //! Every peer that comes or goes changes what is shown, so it is made into JSON in one place: at most four times a second, once for all
-//! sockets. It is sent only if it differs from what was sent before.
+//! sockets, and not at all while there is none. It is sent only if it differs from what was sent before.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
 
 use tokio::{
     sync::watch,
@@ -13,10 +16,66 @@ use tokio::{
 use super::info::Info;
 
 /// The shortest time between two messages.
-pub(crate) const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_millis(250);
 
-/// What pages are told of a room: a message of the hub.
-pub(crate) fn text(info: &Info) -> String {
+/// What the pages of a room are told.
+#[derive(Debug)]
+pub(crate) struct News {
+    info: watch::Receiver<Info>,
+    // Gone with the task that tells pages.
+    told: Weak<watch::Sender<Arc<str>>>,
+    // Until that task begins.
+    teller: Mutex<Option<Arc<watch::Sender<Arc<str>>>>>,
+}
+
+impl News {
+    /// Tells nobody yet.
+    pub(crate) fn of(info: watch::Receiver<Info>) -> Self {
+        let teller = Arc::new(watch::Sender::new("".into()));
+        Self { info, told: Arc::downgrade(&teller), teller: Mutex::new(Some(teller)) }
+    }
+
+    /// What a page is told from now on. Ends when the room is gone.
+    pub(crate) fn look(&self) -> watch::Receiver<Arc<str>> {
+        look(&self.info, &self.told, text)
+    }
+
+    /// Begins a task that tells pages.
+    pub(crate) fn tell(&self) {
+        let teller = self.teller.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(teller) = teller {
+            tokio::spawn(tell(self.info.clone(), teller, text));
+        }
+    }
+}
+
+fn look(
+    info: &watch::Receiver<Info>,
+    told: &Weak<watch::Sender<Arc<str>>>,
+    write: impl FnOnce(&Info) -> String,
+) -> watch::Receiver<Arc<str>> {
+    let Some(told) = told.upgrade() else { return watch::channel(write(&info.borrow()).into()).1 };
+    let is_first = told.receiver_count() == 0;
+    // Before it is written, so that no change is missed in between.
+    let page = told.subscribe();
+    if is_first {
+        publish(&told, &write(&info.borrow()));
+    }
+    page
+}
+
+fn publish(told: &watch::Sender<Arc<str>>, text: &str) {
+    told.send_if_modified(|before| {
+        let changed = **before != *text;
+        if changed {
+            *before = text.into();
+        }
+        changed
+    });
+}
+
+// A message of the hub.
+fn text(info: &Info) -> String {
     serde_json::json!({ "room": info }).to_string()
 }
 
@@ -25,10 +84,10 @@ fn stage(info: &Info) -> u8 {
     u8::from(info.closing.is_some()) + u8::from(info.phase == "over")
 }
 
-/// Tells the pages of a room of its changes, made into messages by `write`, until the room is gone.
-pub(crate) async fn tell(
+// Tells the pages of a room of its changes, made into messages by `write`, until the room is gone.
+async fn tell(
     mut info: watch::Receiver<Info>,
-    told: watch::Sender<Arc<str>>,
+    told: Arc<watch::Sender<Arc<str>>>,
     mut write: impl FnMut(&Info) -> String,
 ) {
     let mut next: Option<Instant> = None;
@@ -46,15 +105,13 @@ pub(crate) async fn tell(
         let text = {
             let info = info.borrow_and_update();
             last = stage(&info);
+            // Whoever looks next is told all of it.
+            if told.receiver_count() == 0 {
+                continue;
+            }
             write(&info)
         };
-        told.send_if_modified(|before| {
-            let changed = **before != *text;
-            if changed {
-                *before = text.into();
-            }
-            changed
-        });
+        publish(&told, &text);
     }
 }
 
@@ -97,7 +154,7 @@ mod tests {
         let (told, pages) = watch::channel(text(&seen.borrow()).into());
         let made = Arc::<AtomicU32>::default();
         let count = Arc::clone(&made);
-        tokio::spawn(tell(seen, told, move |info| {
+        tokio::spawn(tell(seen, told.into(), move |info| {
             count.fetch_add(1, Ordering::Relaxed);
             text(info)
         }));
@@ -129,6 +186,42 @@ mod tests {
         for heard in watchers.join_all().await {
             assert!((38..=42).contains(&heard), "{heard} messages to a page");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_made_while_nobody_looks_and_the_next_page_knows_everything() {
+        let (info, seen) = watch::channel(info());
+        let told = Arc::new(watch::Sender::new("".into()));
+        let weak = Arc::downgrade(&told);
+        let made = Arc::<AtomicU32>::default();
+        let count = |info: &Info| {
+            made.fetch_add(1, Ordering::Relaxed);
+            text(info)
+        };
+        let teller = tell(seen.clone(), told, count);
+        let pages = async {
+            for taken in 1..=40 {
+                info.send_modify(|info| info.taken = taken);
+                sleep(PAUSE).await;
+            }
+            assert_eq!(made.load(Ordering::Relaxed), 0);
+            let mut page = look(&seen, &weak, count);
+            assert!(page.borrow_and_update().contains(r#""taken":40"#));
+            // The next one needs nothing made, and both are told what follows.
+            let mut other = look(&seen, &weak, count);
+            assert!(other.borrow_and_update().contains(r#""taken":40"#));
+            assert_eq!(made.load(Ordering::Relaxed), 1);
+            info.send_modify(|info| info.taken = 41);
+            for page in [&mut page, &mut other] {
+                assert!(timeout(2 * PAUSE, page.changed()).await.is_ok());
+                assert!(page.borrow_and_update().contains(r#""taken":41"#));
+            }
+            assert_eq!(made.load(Ordering::Relaxed), 2);
+            drop(info);
+            assert!(page.changed().await.is_err(), "the room is gone");
+            assert!(look(&seen, &weak, count).borrow().contains(r#""taken":41"#));
+        };
+        tokio::join!(teller, pages);
     }
 
     #[tokio::test(start_paused = true)]

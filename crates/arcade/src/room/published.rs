@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use netcore::{Input, Outbox, Outcome, PeerId, Progress, Split, Status, Time};
+use netcore::{Input, Outbox, Progress, Status, Time};
 use tokio::sync::watch;
 
 use super::{
     counters::Counters,
+    forward::forward,
     info::{Info, phase},
 };
 
@@ -25,9 +26,7 @@ impl<R> Published<R> {
 }
 
 impl<R: netcore::Room> netcore::Room for Published<R> {
-    fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
-        self.room.split(peer, bytes)
-    }
+    forward!(split, admits, deadline, outcome, digest);
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         let is_message = matches!(input, Input::Message { .. } | Input::Malformed { .. });
@@ -48,22 +47,6 @@ impl<R: netcore::Room> netcore::Room for Published<R> {
             });
         }
         progress
-    }
-
-    fn admits(&self, datagram: &[u8]) -> netcore::Admission {
-        self.room.admits(datagram)
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.room.deadline()
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        self.room.outcome()
-    }
-
-    fn digest(&self) -> u64 {
-        self.room.digest()
     }
 
     fn status(&self) -> Status {

@@ -345,6 +345,10 @@ async fn claim(
     match ask(&hub, caller, asked).await? {
         Claim::Own => Ok(StatusCode::NO_CONTENT.into_response()),
         Claim::Taken => conflict("this name belongs to another browser; choose another".into()),
+        Claim::Resembles(Some(other)) => {
+            conflict(format!("this name looks like '{other}', which is taken; choose another"))
+        }
+        Claim::Resembles(None) => conflict("this name looks like another one that is taken; choose another".into()),
         Claim::TooMany => conflict(format!("you have {MAX_NAMES} names already; use one of them")),
     }
 }

@@ -138,7 +138,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Arc<Room>, call
         }
     };
     let Some(mailbox) = mailbox else { return };
-    let mut told = room.told.clone();
+    let mut told = room.news.look();
     let mut hello = told.borrow_and_update().to_string();
     if role == Role::Player {
         let token = json!(hub.secret().token(id, Ticket { journal: room.number, seat }));

@@ -9,12 +9,14 @@ use std::{
 use testkit::PATIENCE;
 use tungstenite::Error;
 
-use crate::support::Hub;
+use crate::support::{Hub, native};
 
 /// Open files of a hub.
 const FILES: u32 = 512;
-/// Connections of one host then, beside its socket: half of three eighths of those files that are not reserved.
-const PER_HOST: usize = 71;
+/// Connections of all kinds then: three eighths of those files that are not reserved.
+const CONNECTIONS: usize = 144;
+/// Connections of one host then, beside its socket.
+const PER_HOST: usize = CONNECTIONS / 2 - 1;
 
 #[test]
 fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
@@ -50,6 +52,45 @@ fn too_many_connections_of_one_host_are_refused_and_matches_go_on() {
     }
     let (finished, _) = hub.end();
     assert_eq!(finished.code, Some(0));
+}
+
+#[test]
+fn native_clients_and_browsers_share_the_connections_of_the_process() {
+    let hub = Hub::with_files(FILES, &["--proxy", "127.0.0.1"]);
+    let room = native(&hub.room("robots"));
+    let mut natives = vec![];
+    loop {
+        let mut client = TcpStream::connect(room).unwrap();
+        client.set_read_timeout(Some(PATIENCE)).unwrap();
+        // The room greets whoever is let in.
+        match client.read(&mut [0]) {
+            Ok(1) => natives.push(client),
+            _ => break,
+        }
+    }
+    assert!((CONNECTIONS / 2 - 2..=CONNECTIONS / 2).contains(&natives.len()), "{} of one host", natives.len());
+    let page = |client: usize| hub.socket_with("/live", &[("X-Forwarded-For", &format!("198.51.100.{client}"))]);
+    let mut pages = vec![];
+    let refused = loop {
+        match page(pages.len() + 1) {
+            Ok(page) => pages.push(page),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(&refused, Error::Http(answer) if answer.status() == 503), "{refused:?}");
+    let all = natives.len() + pages.len();
+    // A socket is a request first, so two places are taken for a moment.
+    assert!((CONNECTIONS - 8..=CONNECTIONS).contains(&all), "{} native, {} pages", natives.len(), pages.len());
+    for page in &mut pages {
+        page.say(r#"{"look":{}}"#);
+        page.until(r#"{"look""#);
+    }
+    // What native clients leave is for pages too.
+    natives.truncate(CONNECTIONS / 4);
+    let until = Instant::now() + PATIENCE;
+    while let Err(error) = page(pages.len() + 1) {
+        assert!(Instant::now() < until, "{error}");
+    }
 }
 
 #[test]

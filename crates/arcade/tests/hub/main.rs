@@ -8,6 +8,8 @@ mod connections;
 mod hidden;
 mod live;
 mod mastermind;
+#[cfg(target_os = "linux")]
+mod memory;
 mod metrics;
 mod names;
 mod openapi;

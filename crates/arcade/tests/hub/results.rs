@@ -121,6 +121,10 @@ fn a_match_is_told_in_all_its_forms(options: &[&str]) {
     assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(1) }).to_string()).0, 204);
     let (status, answer) = ask(&hub, "POST", "/api/names", &json!({ "name": "Ann", "key": key(2) }).to_string());
     assert_eq!((status, answer["error"].as_str()), (409, Some("this name belongs to another browser; choose another")));
+    assert_eq!(ask(&hub, "POST", "/api/names", &json!({ "name": "Bill", "key": key(2) }).to_string()).0, 204);
+    let (status, answer) = ask(&hub, "POST", "/api/names", &json!({ "name": "BiIl", "key": key(1) }).to_string());
+    let told = "this name looks like another one that is taken; choose another";
+    assert_eq!((status, answer["error"].as_str()), (409, Some(told)), "nobody has seen Bill yet");
     for wrong in [json!({ "name": "Ann" }), json!({ "name": "", "key": key(1) }), json!({ "name": "Ann", "key": "x" })]
     {
         assert!((400..500).contains(&ask(&hub, "POST", "/api/names", &wrong.to_string()).0), "{wrong}");
@@ -258,6 +262,17 @@ fn without_its_database_the_hub_plays_on_and_says_so() {
     // With a database again, what was played meanwhile is there.
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(matches(&hub, 1)[0]["players"][0]["name"], "Ann");
+}
+
+#[test]
+fn one_room_is_asked_for_by_its_name() {
+    let hub = Hub::start();
+    for room in hub.rooms() {
+        let (status, found) = ask(&hub, "GET", &format!("/api/rooms/{}", room["id"].as_str().unwrap()), "");
+        assert_eq!((status, &found["id"], &found["title"]), (200, &room["id"], &room["title"]));
+    }
+    let (status, told) = ask(&hub, "GET", "/api/rooms/nuggets-999", "");
+    assert_eq!((status, told["error"].as_str()), (404, Some("there is no such room")));
 }
 
 #[test]

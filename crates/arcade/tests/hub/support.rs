@@ -51,6 +51,8 @@ impl Hub {
 
     fn at(data: Arc<TempDir>, port: &str, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+        // What the allocator keeps for each thread would hide what is held.
+        command.env("MALLOC_ARENA_MAX", "1");
         let process = Process::start(command.args(["--port", port, "--data"]).arg(data.path()).args(options));
         let port = process.port();
         Self { process, address: SocketAddr::from(([127, 0, 0, 1], port)), data }

@@ -151,8 +151,8 @@ impl<S: ByteStream> Connection<S> {
         }
         match self.read(now, buffer) {
             Ok(true) => {
-                // There may be more, but other connections come first.
-                self.source.wake();
+                // Other connections come before the rest.
+                self.await_more();
                 Serviced::Bytes
             }
             Ok(false) => {
@@ -323,11 +323,18 @@ impl<S: ByteStream> Connection<S> {
         buffer.clear();
         match read {
             Ok(true) => {
-                self.source.wake();
+                self.await_more();
                 Serviced::Waits
             }
             Ok(false) => Serviced::Waits,
             Err(_) => Serviced::Done,
+        }
+    }
+
+    // Puts the connection on the ready list as soon as there may be more to read. If it is broken, the next read says so.
+    fn await_more(&mut self) {
+        if self.stream.poll_readable(&mut self.source.context()).is_ready() {
+            self.source.wake();
         }
     }
 

@@ -9,7 +9,10 @@ use std::{
 
 use bytes::{BufMut, BytesMut};
 use socket2::SockRef;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::Interest,
+    net::{TcpListener, TcpStream},
+};
 
 use crate::tune_stream;
 
@@ -57,8 +60,22 @@ pub trait Listen {
 
 impl ByteStream for TcpStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
-        // The buffer may have more spare capacity than `most`.
-        self.try_read_buf(&mut buffer.limit(most))
+        let mut read = Ok(0);
+        // The runtime believes that there is more until a read fails for want of it, which would cost a system call for each message. A
+        // read of less than was asked for says the same, where events are edge-triggered.
+        let drained = self.try_io(Interest::READABLE, || {
+            // The buffer may have more spare capacity than `most`.
+            read = self.try_read_buf(&mut buffer.limit(most));
+            match read {
+                Ok(count) if cfg!(unix) && 0 < count && count < most => Err(io::ErrorKind::WouldBlock.into()),
+                _ => Ok(()),
+            }
+        });
+        // Without readiness nothing was tried.
+        match (read, drained) {
+            (Ok(0), Err(error)) => Err(error),
+            (read, _) => read,
+        }
     }
 
     fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {

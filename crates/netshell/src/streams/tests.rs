@@ -37,7 +37,7 @@ impl ByteStream for Peer {
     }
 
     fn poll_readable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Pending
+        if self.sends.lock().unwrap().is_empty() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     fn poll_writable(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -125,6 +125,10 @@ async fn few_wait_and_not_for_ever() {
     let patient = queue(&shares, host(2));
     assert_eq!(patient.await.unwrap_err().full, Full::All(1), "after a while");
     drop(greedy);
+    {
+        let state = shares.state();
+        assert!(state.queues.is_empty() && state.turns.is_empty(), "whoever does not wait any more takes no place");
+    }
     // One that has left while it was served gives back what it got.
     let gone = queue(&shares, host(3));
     drop((held, gone));

@@ -1,13 +1,23 @@
 //! Results that rooms tell, and what keeps them from being stored at once.
 
+use std::net::SocketAddr;
+
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::MatchFilter;
 use testkit::{PATIENCE, TempDir};
 
 use super::{play, results};
-use crate::results::*;
+use crate::{
+    games::{Game, Options},
+    results::*,
+    room::{
+        info::{Info, Player},
+        known::Seats,
+        ledger::Ledgers as _,
+    },
+};
 
-fn told(number: u32) -> Job {
+pub(super) fn told(number: u32) -> Job {
     let entry = |rank: u32, name: &str| store::Entry {
         rank,
         name: name.into(),
@@ -31,6 +41,13 @@ fn told(number: u32) -> Job {
         players: vec![entry(1, "Ann"), entry(2, "Bob")],
     };
     Job::Match(Box::new(new), Known::default())
+}
+
+/// What a room tells of a match in this journal.
+fn ended(journal: &Path, number: u32) -> Box<NewMatch> {
+    let Job::Match(new, _) = told(number) else { unreachable!() };
+    let id = format!("{:016x}-{number}", journal_core::open(journal).unwrap().head().unwrap().id);
+    Box::new(NewMatch { id, journal: name_of(journal).unwrap().to_owned(), ..*new })
 }
 
 /// Waits until this is so.
@@ -69,6 +86,98 @@ async fn what_is_told_while_nothing_can_be_stored_is_stored_later_without_its_jo
     until("an empty queue", async || results.health().waiting == 0).await;
     assert_eq!(results.health().error, None);
     assert_eq!(stored(&results).await.len(), 80);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_match_of_an_earlier_run_whose_journal_was_cut_is_stored_as_its_room_knows_it() {
+    let directory = TempDir::new();
+    std::fs::create_dir(directory.path().join("journals")).unwrap();
+    let (first, waiting) = results(directory.path());
+    first.start(waiting);
+    first.caught_up().await;
+    let begun = Known { until: 2_000_000, zero: 10_000 };
+    first.state().running.insert("cut.journal".into(), BTreeMap::from([(4, begun)]));
+    let known = Arc::<Seats>::default();
+    let player = |number: u8, name: &str, bot| {
+        let (peer, address) = (netcore::PeerId(number.into()), SocketAddr::from(([10, 0, 0, number], 1)));
+        known.open(address);
+        Player {
+            peer,
+            address: Some(address.to_string()),
+            name: name.into(),
+            seat: number.to_string(),
+            bot,
+            proven: false,
+        }
+    };
+    let players = vec![player(1, "Ann", false), player(2, "Bob", false), player(3, "Cy", true)];
+    let options = Options::usual(Game::Robots);
+    let info = Info {
+        id: "robots-1".into(),
+        game: Game::Robots,
+        title: options.title(),
+        phase: "playing",
+        taken: 3,
+        seats: 3,
+        port: 2_100,
+        players,
+        watchers: 0,
+        result: None,
+        r#match: None,
+        permanent: false,
+        options,
+        closing: None,
+        people: 2,
+    };
+    let mut ledger = Arc::clone(&first).open((Path::new("cut.journal"), 7), false, &info, Arc::clone(&known));
+    // She is back with her key, and he is not.
+    assert!(known.note(SocketAddr::from(([10, 0, 0, 1], 1)), &["Ann".into()]));
+    let standing = |rank: u32, name: &str, seat: &str| netcore::Standing {
+        rank,
+        name: name.into(),
+        seat: seat.into(),
+        score: rank.into(),
+    };
+    let standings = vec![standing(1, "Ann", "1"), standing(2, "Bob", "2"), standing(3, "Cy", "3")];
+    // Whoever has left is in the result all the same.
+    let left = netcore::GameEvent::Left {
+        peer: netcore::PeerId(3),
+        name: "Cy".into(),
+        seat: "3".into(),
+        why: netcore::Departure::Quit,
+    };
+    assert_eq!(ledger.event(netcore::Time::from_millis(4_000), &left, None, false), None);
+    let over = netcore::GameEvent::Ended { game: 4, complete: true, standings };
+    assert_eq!(ledger.event(netcore::Time::from_millis(5_000), &over, None, false), Some("0000000000000007-4".into()));
+    first.finish().await;
+    let (again, _waiting) = results(directory.path());
+    again.store.prepare().await.unwrap();
+    let found = again.store.find("0000000000000007-4").await.unwrap().unwrap();
+    assert_eq!((found.begins, found.ends, found.started), (2_000_000, 5_000_000, 12_000));
+    let kinds: Vec<_> = found.players.iter().map(|player| (player.name.as_str(), player.kind)).collect();
+    assert_eq!(kinds, [("Ann", Kind::Proven), ("Bob", Kind::Unproven), ("Cy", Kind::Bot)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_match_that_does_not_appear_in_its_journal_is_stored_as_it_was_told_and_others_as_they_were_played() {
+    let directory = TempDir::new();
+    let path = play(&directory.path().join("journals"), 1);
+    let file = path.file_name().unwrap().to_str().unwrap();
+    let (results, waiting) = results(directory.path());
+    let note = JournalNote { room: "robots-1".into(), title: "small".into(), examined: 0 };
+    let new = [1, 2].map(|number| ended(&path, number));
+    let ids = new.each_ref().map(|new| new.id.clone());
+    for new in new {
+        results.state().look_for(new, &note);
+    }
+    // It was read many times.
+    results.state().missed.get_mut(file).unwrap().attempts = 100;
+    results.start(waiting);
+    results.caught_up().await;
+    until("both results", async || stored(&results).await.len() == 2).await;
+    let ends = async |id| results.store.find(id).await.unwrap().unwrap().ends;
+    assert!(ends(&ids[0]).await > 6 && ends(&ids[1]).await == 6);
+    assert!(results.state().told.is_empty() && results.state().missed.is_empty());
 }
 
 /// The directory for the test that runs alone.
@@ -155,7 +264,7 @@ async fn a_match_that_is_not_in_its_journal_yet_delays_no_other_and_is_found_whe
     let (results, waiting) = results(directory.path());
     results.start(waiting);
     let note = JournalNote { room: "robots-7".into(), title: "small".into(), examined: 0 };
-    results.tell(Job::Examine { file: file.clone(), note: note.clone(), number: 2 }, &file, &note);
+    results.tell(Job::Examine { note: note.clone(), new: ended(&path, 2) }, &file, &note);
     let looked = async || results.state().missed.get(&file).is_some_and(|missed| missed.attempts >= 2);
     until("two looks in vain", looked).await;
     results.tell(told(9), "live.journal", &note);

@@ -110,6 +110,11 @@ fn those_who_are_there_do_not_count_and_the_next_match_begins_afresh() {
     // All have left, so another match has begun.
     assert_eq!((hall.room.status().taken, hall.room.status().seats), (0, 26));
     assert_eq!(hall.play("10.0.0.9:2", Link::Datagram).1, "OK");
+    // What was left in the match before does not add to what is left in this one.
+    let (pupil, told) = hall.play("10.0.0.9:3", Link::Datagram);
+    assert_eq!(told, "OK");
+    hall.say(pupil, "KEY Q");
+    assert_eq!(hall.play("10.0.0.9:4", Link::Datagram).1, "OK");
 }
 
 #[test]

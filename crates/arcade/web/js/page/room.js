@@ -219,10 +219,13 @@ function enter(main, id, game, start, watching) {
 
   /** Fetches the room again, after a result or when its socket is refused. Returns whether it still exists. */
   const inquire = async () => {
-    const { rooms } = /** @type {{ rooms: Room[] }} */ (await ask('/api/rooms'));
-    const room = rooms.find((one) => one.id === id);
-    if (room) update(room);
-    return room !== undefined;
+    try {
+      update(await ask(`/api/rooms/${id}`));
+      return true;
+    } catch (error) {
+      if (/** @type {{ status?: number }} */ (error).status === 404) return false;
+      throw error;
+    }
   };
 
   let returning = false;

@@ -380,7 +380,7 @@ impl Mirror {
         }
         self.splits += splits;
         let turn = self.turn;
-        // The end of a turn may fall between actions that are sent at once, but not again and again.
+        // One turn may end between two actions that are sent at once. A second such turn is a fault.
         judge.require(focus, self.splits <= 1, || {
             format!(
                 "turn {turn}: {} is not what the last of the actions leads to that were sent at once after turn {}",

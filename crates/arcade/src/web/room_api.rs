@@ -29,6 +29,7 @@ const LATER: u64 = 60;
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new()
         .route("/api/rooms", get(list).post(open))
+        .route("/api/rooms/{id}", get(one))
         .route("/api/games", get(games))
         .route("/api/play/{game}", post(play))
         .route("/api/rooms/{id}/bots", post(add_bot).delete(remove_bots))
@@ -36,6 +37,13 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
 
 async fn list(State(hub): State<Arc<Hub>>) -> Response {
     Json(hub.snapshot()).into_response()
+}
+
+async fn one(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
+    match hub.rooms.get(&id) {
+        Some(room) => Json(room.info.borrow().clone()).into_response(),
+        None => no_such_room(),
+    }
 }
 
 async fn games() -> Response {
@@ -95,7 +103,7 @@ async fn add_bot(
     Path(id): Path<String>,
     wanted: Result<Json<Wanted>, JsonRejection>,
 ) -> Response {
-    let Some(room) = hub.rooms.get(&id) else { return error(StatusCode::NOT_FOUND, "there is no such room") };
+    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     let Json(Wanted { level }) = match wanted {
         Ok(wanted) => wanted,
         Err(rejection) => return error(rejection.status(), &rejection.body_text()),
@@ -107,9 +115,13 @@ async fn add_bot(
 }
 
 async fn remove_bots(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
-    let Some(room) = hub.rooms.get(&id) else { return error(StatusCode::NOT_FOUND, "there is no such room") };
+    let Some(room) = hub.rooms.get(&id) else { return no_such_room() };
     tokio::task::block_in_place(|| hub.rooms.dismiss_bots(&room));
     StatusCode::NO_CONTENT.into_response()
+}
+
+fn no_such_room() -> Response {
+    error(StatusCode::NOT_FOUND, "there is no such room")
 }
 
 fn not_opened(why: &OpenError) -> Response {
