@@ -50,7 +50,7 @@ simulate:
 
 # Interleavings of the threads that write journals, tried by shuttle.
 interleave:
-    RUSTFLAGS="--cfg shuttle" cargo test -p journal --test threads --target-dir target/shuttle
+    RUSTFLAGS="--cfg shuttle" cargo test -p journal-core --test threads --target-dir target/shuttle
 
 # A minute of fuzzing for one target; fuzz/README.md lists them.
 fuzz target="client_message":

@@ -7,7 +7,7 @@ use testkit::{TempDir, process::Process};
 
 use crate::{
     nuggets::{HALL, Server},
-    programs::{PACKAGES, program, program_of, workspace},
+    programs::{PACKAGES, program, workspace},
     robots,
 };
 
@@ -159,7 +159,7 @@ fn anchors(document: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn the_examples_of_the_help_work() {
-    for name in PACKAGES.iter().map(|package| program_of(package)) {
+    for name in PACKAGES.iter().copied() {
         let help = Process::run(program(name).arg("--help").env("COLUMNS", "80")).stdout;
         let (_, examples) = help.split_once("\nExamples:\n").unwrap();
         let (examples, _) = examples.split_once("\n\n").unwrap();
@@ -176,7 +176,7 @@ fn the_examples_of_the_help_work() {
 
 #[test]
 fn each_program_has_a_manual_page_that_says_what_its_help_says() {
-    for name in PACKAGES.iter().map(|package| program_of(package)) {
+    for name in PACKAGES.iter().copied() {
         let page = Process::run(program(name).arg("--man"));
         assert_eq!((page.code, &*page.stderr), (Some(0), ""), "{name}");
         let wanted = [format!(".TH {name} 1 "), ".SH SYNOPSIS".to_owned(), "Exit status".to_owned()];
@@ -192,7 +192,7 @@ fn an_archive_of_a_release_has_every_program() {
     // The hub has tests of its own.
     let all: Vec<&str> = ["arcade"].iter().chain(PACKAGES).copied().collect();
     assert_eq!(packed.collect::<Vec<_>>(), all);
-    for name in all.into_iter().map(program_of) {
+    for name in all {
         assert!(page.contains(&format!("`{name}`")), "docs/releasing.md does not name {name}");
     }
 }

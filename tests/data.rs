@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, fs};
 
-use journal::{Entry, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError, State, SystemDisk};
+use journal_core::{
+    Entry, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError, State, SystemDisk,
+};
 use netcore::{Outbox, Recorded};
 use testkit::TempDir;
 

@@ -11,11 +11,11 @@ use std::{
 
 use serde_json::Value;
 
-/// The packages of the programs that tests start.
+/// The programs that tests start; each is in a package of its name.
 pub(crate) const PACKAGES: &[&str] = &[
     "conformance",
     "dealer",
-    "journal-tool",
+    "journal",
     "mastermind-play",
     "nuggets-client",
     "nuggets-server",
@@ -26,11 +26,6 @@ pub(crate) const PACKAGES: &[&str] = &[
     "robots-server",
     "robots-verify",
 ];
-
-/// The program of a package, nearly always of the same name.
-pub(crate) fn program_of(package: &str) -> &str {
-    if package == "journal-tool" { "journal" } else { package }
-}
 
 /// A command that runs the program of this name, which is built first if necessary.
 pub(crate) fn program(name: &str) -> Command {
@@ -59,7 +54,7 @@ fn build() -> BTreeMap<String, PathBuf> {
     let mut command = cargo("build");
     command.args(["--message-format", "json-render-diagnostics"]).args(profile_and_folder());
     for package in PACKAGES {
-        command.args(["-p", package, "--bin", program_of(package)]);
+        command.args(["-p", package, "--bin", package]);
     }
     let output = command.stderr(Stdio::inherit()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}", output.status);

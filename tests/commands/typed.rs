@@ -15,7 +15,7 @@ use testkit::{PATIENCE, TempDir, process::Process};
 use crate::{
     blackjack,
     nuggets::{HALL, Server},
-    programs::{PACKAGES, program, program_of, workspace},
+    programs::{PACKAGES, program, workspace},
     robots,
 };
 
@@ -48,7 +48,7 @@ impl Folder {
 
 /// Has a shell run a whole line in which our programs stand.
 pub(super) fn check_line(line: &str, folder: &Folder) {
-    let itself = program(program_of(PACKAGES[0]));
+    let itself = program(PACKAGES[0]);
     let programs = Path::new(itself.get_program()).parent().unwrap().to_owned();
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([programs].into_iter().chain(env::split_paths(&path))).unwrap();
@@ -73,7 +73,7 @@ impl Typed {
             example.map_or(word, |(_, real)| real).to_owned()
         });
         let first = words.next()?;
-        if PACKAGES.iter().any(|package| program_of(package) == first) {
+        if PACKAGES.contains(&&*first) {
             return Some(Self { program: first, arguments: words.collect() });
         }
         if first != "cargo" || words.next()? != "run" {
@@ -82,7 +82,7 @@ impl Typed {
         let mut program = None;
         while let Some(word) = words.next().filter(|word| word != "--") {
             match word.as_str() {
-                "-p" => program = words.next().map(|package| program_of(&package).to_owned()),
+                "-p" => program = words.next(),
                 "--release" => {}
                 other => panic!("{command:?}: what does {other:?} do there?"),
             }

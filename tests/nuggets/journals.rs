@@ -365,7 +365,7 @@ fn of_a_long_match_the_end_is_kept_and_resumed() {
     let files: Vec<_> = fs::read_dir(games(&place)).unwrap().map(|entry| entry.unwrap()).collect();
     let length: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
     assert!(files.len() > 1 && length < 100 << 10, "{length} bytes in {files:?}");
-    let [journal] = &journal::list(&games(&place)).unwrap()[..] else { panic!("one journal in {files:?}") };
+    let [journal] = &journal_core::list(&games(&place)).unwrap()[..] else { panic!("one journal in {files:?}") };
     assert!(!journal.exists(), "its beginning is not kept");
     let verified = Process::run(program("journal").arg("verify").arg(journal));
     assert_eq!(verified.code, Some(0), "{}", verified.stderr);

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Parser, Subcommand, builder::PossibleValuesParser};
+use clap::{Parser, Subcommand};
 use cmdkit::{LogArgs, whole_number};
 
-use crate::attack::names;
+use crate::attack;
 
 /// Measure how many rooms and watchers this machine holds
 #[derive(Debug, Parser)]
@@ -33,7 +33,7 @@ pub(crate) enum Measure {
     /// A class behind one address that opens the page and sits down
     Class(Class),
     /// All attacks at once beside eight innocent players of every kind; status 1 if they notice more than they may
-    Attack(Attack),
+    Attack(attack::Options),
 }
 
 #[derive(Debug, clap::Args)]
@@ -82,35 +82,6 @@ pub(crate) struct Class {
     /// How many pupils
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole_number(1..=1_000_u32, 60))]
     pub(crate) pupils: u32,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Attack {
-    /// How long the attacks last; before that the innocents are alone for a tenth of it
-    #[arg(long, value_name = "MINUTES", default_value_t = 60.0, value_parser = minutes, allow_negative_numbers = true)]
-    pub(crate) minutes: f64,
-
-    /// Only this attack, may be repeated; `--list` has them
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
-    pub(crate) only: Vec<String>,
-
-    /// Print the attacks and end
-    #[arg(long)]
-    pub(crate) list: bool,
-
-    /// From how many hosts each attack comes: 127.0.0.10 and the following ones
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(1..=100_u8, 10))]
-    pub(crate) hosts: u8,
-
-    /// What is drawn at random; the report says it
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-}
-
-// A day at most, and not nothing.
-fn minutes(typed: &str) -> Result<f64, String> {
-    let minutes = typed.parse().ok().filter(|minutes: &f64| *minutes > 0.0 && *minutes <= 1_440.0);
-    minutes.ok_or_else(|| "a number of minutes above 0 and up to 1440, as in 60 or 0.5".to_owned())
 }
 
 impl Args {

@@ -2,35 +2,33 @@
 
 mod attacks;
 mod innocents;
+mod measured;
 mod meter;
 mod net;
+mod options;
 mod page;
 mod report;
+mod target;
 
-use std::{net::SocketAddr, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
 use rand::{TryRng as _, rngs::SysRng};
-use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use self::{
-    attacks::{Answers, Attack, Running},
+    attacks::Running,
     innocents::Innocents,
+    measured::{Measured, Stored, Taken},
     meter::{Attacked, Meter},
+    target::Target,
 };
-use crate::{
-    args::Attack as Args,
-    hub::{Hub, Load, Room, own_cpu},
-    robots::TURN,
-};
+use crate::hub::{Hub, Load, own_cpu};
+
+pub(crate) use self::options::Options;
 
 /// The limit on open files of the hub that is attacked.
 const OPEN_FILES: u32 = 4_096;
-/// Turns of a match of robots: five seconds.
-const TURNS: u16 = 50;
-/// Rounds of blackjack.
-const ROUNDS: u32 = 20;
 /// The share of the time for which the innocents are alone at first, and the least and the longest.
 const ALONE: f64 = 0.1;
 const LEAST_ALONE: Duration = Duration::from_secs(12);
@@ -39,65 +37,6 @@ const MOST_ALONE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_secs(1);
 /// How long results may take that are not stored yet when the innocents have stopped.
 const RESULTS: Duration = Duration::from_secs(30);
-
-/// What is attacked: the hub, and the rooms in which the innocents play.
-#[derive(Debug, Clone)]
-struct Target {
-    hub: SocketAddr,
-    nuggets: Room,
-    robots: Room,
-    blackjack: Room,
-    mastermind: Room,
-}
-
-impl Target {
-    fn open(hub: &Hub) -> anyhow::Result<Self> {
-        Ok(Self {
-            hub: hub.address(),
-            nuggets: hub.open(&json!({ "game": "nuggets" }))?,
-            robots: hub.open(&json!({
-                "game": "robots", "players": 2, "columns": 16, "rows": 12, "turns": TURNS, "turn_duration": TURN,
-            }))?,
-            blackjack: hub.open(&json!({ "game": "blackjack", "players": 1, "rounds": ROUNDS }))?,
-            mastermind: hub.open(&json!({ "game": "mastermind" }))?,
-        })
-    }
-}
-
-/// What the hub took in one phase.
-#[derive(Debug, Default)]
-struct Taken {
-    took: Duration,
-    /// Bytes, at most.
-    memory: u64,
-    /// Files and sockets, at most.
-    files: usize,
-    /// Bytes written to the disk.
-    written: u64,
-    processors: f64,
-    /// Those that the innocents and the attackers kept busy.
-    elsewhere: f64,
-}
-
-/// The results of an innocent, as the hub has stored them.
-#[derive(Debug, Default)]
-struct Stored {
-    matches: usize,
-    /// Of these, how often one is stored that was stored before.
-    again: usize,
-}
-
-/// Everything that was measured.
-#[derive(Debug)]
-struct Measured {
-    seed: u64,
-    hosts: u8,
-    alone: Taken,
-    attacked: Taken,
-    meters: Vec<Meter>,
-    stored: Vec<Stored>,
-    attacks: Vec<(Attack, Answers)>,
-}
 
 /// The report, and what is wrong.
 #[derive(Debug)]
@@ -112,38 +51,33 @@ pub(crate) fn list() -> String {
     report::list()
 }
 
-/// The names of all attacks.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    attacks::ALL.iter().map(|attack| attack.name)
-}
-
 /// Starts a hub, lets innocents play alone and then beside the attacks, and reports what they saw.
 ///
 /// # Errors
 /// When the hub or a thread fails.
-pub(crate) async fn measure(program: Option<&Path>, args: &Args) -> anyhow::Result<Verdict> {
-    let chosen = attacks::named(&args.only);
-    let seed = match args.seed {
+pub(crate) async fn measure(program: Option<&Path>, options: &Options) -> anyhow::Result<Verdict> {
+    let chosen = attacks::named(&options.only);
+    let seed = match options.seed {
         Some(seed) => seed,
         None => u64::from(SysRng.try_next_u32().context("no random number")?),
     };
     let data = tempfile::tempdir()?;
     let hub = Hub::start_with_limits(program, data.path(), OPEN_FILES)?;
     let target = Target::open(&hub)?;
-    let time = Duration::from_secs_f64(60.0 * args.minutes);
+    let time = Duration::from_secs_f64(60.0 * options.minutes);
     let attacked = Attacked::default();
     let innocents = Innocents::start(target.clone(), attacked.clone())?;
     let alone = look_on(&hub, time.mul_f64(ALONE).clamp(LEAST_ALONE, MOST_ALONE)).await?;
     attacked.begin();
     let mut running = vec![];
     for (attack, number) in chosen.into_iter().zip(0_u64..) {
-        running.push(Running::start(attack, target.clone(), args.hosts, seed.wrapping_add(number))?);
+        running.push(Running::start(attack, target.clone(), options.hosts, seed.wrapping_add(number))?);
     }
     let during = look_on(&hub, time).await?;
     let meters = innocents.stop()?;
     let attacks = running.into_iter().map(Running::stop).collect::<anyhow::Result<_>>()?;
     let stored = results(&hub, &meters).await?;
-    let measured = Measured { seed, hosts: args.hosts, alone, attacked: during, meters, stored, attacks };
+    let measured = Measured { seed, hosts: options.hosts, alone, attacked: during, meters, stored, attacks };
     Ok(Verdict { report: report::text(&measured)?, broken: report::broken(&measured) })
 }
 

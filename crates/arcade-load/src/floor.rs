@@ -23,7 +23,6 @@ use crate::{
     hub::{Room, processor_time},
     lateness::Distribution,
     robots::{Players, ROBOTS, TURN},
-    rooms::lateness,
 };
 
 /// Bytes of a display of the map that rooms have by default.
@@ -60,7 +59,7 @@ pub(crate) async fn measure(matches: u32, explored: u32, turns: u16) -> anyhow::
     let start = Instant::now();
     let count = matches * ROBOTS;
     let server = thread::spawn(move || serve(&listener, count, turns));
-    let late = lateness(Players::start(vec![address; matches as usize], Duration::ZERO)?)?;
+    let late = Players::start(vec![address; matches as usize], Duration::ZERO)?.lateness()?;
     let took = start.elapsed();
     stop.store(true, Ordering::Release);
     let panicked = || io::Error::other("a bare loop panicked");

@@ -16,7 +16,10 @@ use rand_pcg::Pcg64;
 use robots::{Action, ClientMessage, Direction, Incoming, ServerMessage, protocol::encode};
 use socket2::{Domain, Socket, Type};
 
-use crate::{lateness::Arrivals, stamp::Receiver};
+use crate::{
+    lateness::{Arrivals, Distribution},
+    stamp::Receiver,
+};
 
 /// Milliseconds of a turn: ten a second.
 pub(crate) const TURN: u64 = 100;
@@ -52,6 +55,15 @@ impl Players {
     /// When a connection breaks, or a server sends what is no message.
     pub(crate) fn finish(self) -> anyhow::Result<Vec<Arrivals>> {
         self.0.join().map_err(|_| anyhow!("the players of robots panicked"))?
+    }
+
+    /// Waits for the end of all matches. Returns how late their turns were.
+    ///
+    /// # Errors
+    /// As [`Players::finish`].
+    pub(crate) fn lateness(self) -> anyhow::Result<Distribution> {
+        let turn = Duration::from_millis(TURN);
+        Ok(Distribution::new(self.finish()?.iter().flat_map(|arrivals| arrivals.lateness(turn)).collect()))
     }
 }
 

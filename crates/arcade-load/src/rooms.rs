@@ -93,14 +93,7 @@ async fn play(hub: &Hub, robots: &[Room], nuggets: Vec<Room>, args: &Rooms) -> a
         told = Some((load.processors(hub)?, pages.close()?));
         Some(alone)
     };
-    let late = lateness(players)?;
+    let late = players.lateness()?;
     let processors = processors.map_or_else(|| load.processors(hub), Ok)?;
     Ok((late, explorers.stop()?, processors, told.map(|(processors, told)| (told, processors))))
-}
-
-/// Waits for the end of all matches, and gives how late their turns were.
-pub(crate) fn lateness(players: Players) -> anyhow::Result<Distribution> {
-    let arrivals = players.finish()?;
-    let turn = Duration::from_millis(robots::TURN);
-    Ok(Distribution::new(arrivals.iter().flat_map(|arrivals| arrivals.lateness(turn)).collect()))
 }

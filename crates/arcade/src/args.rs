@@ -8,7 +8,7 @@ use std::{
 
 use clap::Parser;
 use cmdkit::{LogArgs, ip_address, retention, whole_number};
-use journal::Retention;
+use journal_core::Retention;
 
 use crate::hub::{
     host_names::host_name,

@@ -10,9 +10,9 @@ mod nuggets;
 pub(crate) mod picture;
 mod robots;
 
-use cmdkit::Wire;
 use netshell::Farewell;
 use serde::{Deserialize, Serialize};
+use servekit::Wire;
 use store::Order;
 
 use self::fields::Field;

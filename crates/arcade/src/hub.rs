@@ -27,7 +27,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use journal::JournalEnd;
+use journal_core::JournalEnd;
 use netcore::HostId;
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};

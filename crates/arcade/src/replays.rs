@@ -46,7 +46,7 @@ impl Replays {
 
     /// Whether there is something to replay of a match.
     pub(crate) fn has(&self, found: &Match) -> bool {
-        self.path(found).is_some_and(|path| journal::exists(&path))
+        self.path(found).is_some_and(|path| journal_core::exists(&path))
     }
 
     /// What happened when in a match. The seats are left out as long as they may not be seen; `today` is in days since 1970. `turn` is
@@ -103,7 +103,7 @@ impl Replays {
         turn: impl Send + 'static,
         work: impl FnOnce(&str, Arc<Track>) -> Result<T, ReplayError> + Send + 'static,
     ) -> Result<T, ReplayError> {
-        let path = self.path(found).filter(|path| journal::exists(path)).ok_or(ReplayError::Gone)?;
+        let path = self.path(found).filter(|path| journal_core::exists(path)).ok_or(ReplayError::Gone)?;
         let wanted =
             Wanted { game: found.game.clone(), path, number: found.number, begins: found.begins, ends: found.ends };
         let (kept, path) = (self.kept(&found.id), wanted.path.clone());

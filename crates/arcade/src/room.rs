@@ -30,10 +30,10 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use cmdkit::Sockets;
-use journal::{JournalEnd, JournalWatch};
+use journal_core::{JournalEnd, JournalWatch};
 use netcore::{HostId, Leave, Time};
 use netshell::{Clock, Precision, Removal, serve};
+use servekit::Sockets;
 use tokio::{
     sync::{Notify, oneshot, watch},
     time::sleep,

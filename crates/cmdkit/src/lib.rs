@@ -6,9 +6,8 @@
 //!   [`resolve`] finds the addresses of a host.
 //! - [`read_file`] reads within a bound, and [`file_name`] formats names for messages. With the feature `saving`,
 //!   `replace_file` writes atomically.
-//! - [`Reach`] and [`command_of`] describe how to join a server. With the feature `hosting`, `host` does all that servers have
-//!   in common: sockets, signals, the announcement, the loop, logs, standard output, and journals with their options
-//!   (`JournalArgs`).
+//! - [`command_of`] is the command that starts another program of this project.
+//! - [`Queue`] writes to a stream that nobody may be reading, and [`print_stderr`] writes to standard error after the log lines.
 //! - [`stop_flag`] cancels long computations, [`Autosave`] saves them at intervals, and [`Progress`] shows how far they are.
 //! - [`has_colour`] says whether text on a standard stream has colour. With the feature `saving`, `load_file` and `save_file`
 //!   read and write a file as a whole.
@@ -17,24 +16,18 @@
 
 mod autosave;
 mod colour;
+mod command;
 #[cfg(feature = "saving")]
 mod contents;
 mod files;
-#[cfg(feature = "hosting")]
-mod host;
 mod host_port;
-#[cfg(feature = "hosting")]
-mod journal_args;
 mod logs;
-#[cfg(feature = "hosting")]
-mod narrator;
 mod progress;
 mod queued;
-mod reach;
+#[cfg(feature = "journals")]
+mod retention;
 #[cfg(feature = "saving")]
 mod saving;
-#[cfg(feature = "hosting")]
-mod sockets;
 mod stderr;
 mod stop;
 mod values;
@@ -54,28 +47,24 @@ use clap_mangen::Man;
 pub use crate::{
     autosave::Autosave,
     colour::has_colour,
+    command::command_of,
     files::{file_name, read_file},
     host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     progress::{Progress, clock_time, progress_bar, stderr_size, stdout_size, time_left},
-    reach::{Reach, command_of},
+    queued::Queue,
+    stderr::print_stderr,
     stop::stop_flag,
     values::{byte_count, count, ip_address, whole_number},
 };
 
 #[cfg(feature = "journals")]
-pub use crate::values::retention;
+pub use crate::retention::retention;
 
 #[cfg(feature = "saving")]
 pub use crate::{
     contents::{load_file, save_file},
     saving::{NewFile, check_replaceable, replace_file},
-};
-#[cfg(feature = "hosting")]
-pub use crate::{
-    host::{Announce, Hosting, host},
-    journal_args::{JournalArgs, Match},
-    sockets::{Sockets, Wire},
 };
 
 /// Exit code for a failure at run time.

@@ -21,7 +21,7 @@ const ENTRY: usize = 64;
 
 /// The producer's side of the queue.
 #[derive(Debug, Clone)]
-pub(crate) struct Queue {
+pub struct Queue {
     shared: Arc<Shared>,
 }
 
@@ -48,7 +48,7 @@ impl Shared {
 impl Queue {
     /// Starts a thread that writes to `stream`. `failed` gets the first error of writing; texts that are lost later are not
     /// reported.
-    pub(crate) fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
+    pub fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
         let queue = Self { shared: Arc::clone(&shared) };
         #[cfg(unix)]
@@ -58,7 +58,7 @@ impl Queue {
     }
 
     /// Queues a text, which is written in one piece. Returns `false` if there is no room and the text is dropped.
-    pub(crate) fn push(&self, text: Vec<u8>) -> bool {
+    pub fn push(&self, text: Vec<u8>) -> bool {
         let mut state = self.shared.state();
         let bytes = state.bytes + text.len() + ENTRY;
         let fits = bytes <= MAX_BYTES;
@@ -71,7 +71,7 @@ impl Queue {
     }
 
     /// Waits until everything is written, for at most `patience`. Returns whether it is.
-    pub(crate) fn finish(&self, patience: Duration) -> bool {
+    pub fn finish(&self, patience: Duration) -> bool {
         let waiting = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
         let (state, _) = waiting.unwrap_or_else(PoisonError::into_inner);
         state.bytes == 0

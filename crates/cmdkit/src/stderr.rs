@@ -51,7 +51,7 @@ impl<'a> MakeWriter<'a> for Queued {
 }
 
 /// Writes text for people to standard error, after the queued log lines.
-pub(crate) fn write(text: &str) {
+pub fn print_stderr(text: &str) {
     match QUEUED.get() {
         // Through the same queue: while its thread is blocked, standard error cannot be written to anyway.
         Some(queue) => drop(queue.push(text.as_bytes().to_vec())),
@@ -62,7 +62,7 @@ pub(crate) fn write(text: &str) {
 
 /// Writes the last line of a program, after the queued lines.
 pub(crate) fn say(line: &str) {
-    write(&format!("{line}\n"));
+    print_stderr(&format!("{line}\n"));
     finish();
 }
 

@@ -1,7 +1,5 @@
 //! Parsers for the values of options. Their errors say what would be valid.
 
-#[cfg(feature = "journals")]
-use std::time::Duration;
 use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
 /// Parses a decimal number from `range`, which consists of digits alone. The message for anything else names the range and the
@@ -62,7 +60,7 @@ const MOST_ZEROS: usize = 19;
 
 /// The digits of a number, with `1_000` and `1e3` written out. `None` for anything that has a sign, a fraction or other
 /// characters.
-fn digits(typed: &str) -> Option<String> {
+pub(crate) fn digits(typed: &str) -> Option<String> {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, zeros) = match typed.split_once(['e', 'E']) {
         Some((mantissa, exponent)) if are_digits(exponent) => (mantissa, exponent.parse().ok()?),
@@ -100,54 +98,6 @@ pub fn byte_count(typed: &str) -> Result<u64, String> {
     let number = digits.parse::<u64>().ok().filter(|_| plain);
     let bytes = number.and_then(|number| number.checked_mul(1 << (10 * power)));
     bytes.ok_or_else(|| "give a number of bytes, with K, M, G or T behind it if you like, as in 64M".to_owned())
-}
-
-/// What [`retention`] takes, for messages.
-#[cfg(feature = "journals")]
-const RETENTION: &str = "give an age in hours, days or weeks, a number of journals and a total size, or some of these, as in \
-                         30d,100,10G";
-
-/// Parses limits on journals that are kept, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or T.
-/// Each may be missing, but not all.
-///
-/// # Errors
-/// A message that says what would be valid.
-#[cfg(feature = "journals")]
-pub fn retention(typed: &str) -> Result<journal::Retention, String> {
-    let mut retention = journal::Retention::default();
-    for part in typed.split(',') {
-        let last = part.chars().next_back().map(|last| last.to_ascii_lowercase());
-        let repeated = match last {
-            Some(unit @ ('h' | 'd' | 'w')) => {
-                let hours = match unit {
-                    'h' => 1,
-                    'd' => 24,
-                    _ => 7 * 24,
-                };
-                let number = part.get(..part.len() - 1).and_then(digits).and_then(|digits| digits.parse::<u64>().ok());
-                let seconds = number.and_then(|number| number.checked_mul(hours * 3_600)).ok_or(RETENTION)?;
-                retention.age.replace(Duration::from_secs(least(seconds, "an hour")?)).is_some()
-            }
-            Some('0'..='9') => {
-                let number = digits(part).and_then(|digits| digits.parse().ok()).ok_or(RETENTION)?;
-                retention.count.replace(least(number, "one journal")?).is_some()
-            }
-            Some('k' | 'm' | 'g' | 't') => {
-                let bytes = byte_count(part).map_err(|_| RETENTION)?;
-                retention.size.replace(least(bytes, "1K")?).is_some()
-            }
-            _ => return Err(RETENTION.to_owned()),
-        };
-        if repeated {
-            return Err(format!("'{part}' is a second limit of its kind; {RETENTION}"));
-        }
-    }
-    Ok(retention)
-}
-
-#[cfg(feature = "journals")]
-fn least<T: PartialEq + From<u8>>(number: T, least: &str) -> Result<T, String> {
-    if number == T::from(0) { Err(format!("keep {least} at least, as in 30d,100,10G")) } else { Ok(number) }
 }
 
 /// Parses an IP address, optionally in brackets as before a port.
@@ -217,31 +167,6 @@ mod tests {
         }
         for wrong in ["", "K", "-1", "1.5M", "64MB", "64KK", "64 M", "99999999999999999999", "99999999T"] {
             assert!(byte_count(wrong).unwrap_err().ends_with("as in 64M"), "{wrong:?}");
-        }
-    }
-
-    #[cfg(feature = "journals")]
-    #[test]
-    fn limits_on_journals_may_be_combined() {
-        use journal::Retention;
-
-        let hours = |hours| Some(Duration::from_hours(hours));
-        for (typed, expected) in [
-            ("30d", Retention { age: hours(30 * 24), ..Retention::default() }),
-            ("12h", Retention { age: hours(12), ..Retention::default() }),
-            ("100", Retention { count: Some(100), ..Retention::default() }),
-            ("10G,2w", Retention { age: hours(14 * 24), size: Some(10 << 30), ..Retention::default() }),
-            ("30d,100,512m", Retention { age: hours(30 * 24), count: Some(100), size: Some(512 << 20) }),
-        ] {
-            assert_eq!(retention(typed), Ok(expected), "{typed}");
-        }
-        for wrong in ["", ",", "30d,", "d", "K", "-1", "1.5d", "30x", "30 d", "1e30", "99999999999999999999d", "30d,7d"]
-        {
-            assert!(retention(wrong).unwrap_err().ends_with("as in 30d,100,10G"), "{wrong:?}");
-        }
-        assert!(retention("7d,30d").unwrap_err().starts_with("'30d' is a second limit"));
-        for (nothing, least) in [("0", "one journal"), ("0d", "an hour"), ("30d,0G", "1K")] {
-            assert_eq!(retention(nothing), Err(format!("keep {least} at least, as in 30d,100,10G")));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tests servers of nuggets.
 
+mod displays;
 mod ending;
 mod map;
 mod party;
@@ -128,7 +129,7 @@ impl Test<'_> {
         judge.check(&rules::SEED, first == second, || {
             format!(
                 "two games with seed {SEED} and the same keys differ: the spectator was shown {} and {}, the purses held {:?} and {:?}",
-                party::shown(&first.0), party::shown(&second.0), first.1, second.1
+                displays::shown(&first.0), displays::shown(&second.0), first.1, second.1
             )
         });
         Ok(())

@@ -4,9 +4,10 @@ use std::{net::IpAddr, time::Duration};
 
 use blackjack::{Seed, game::MAX_ROUNDS, round::MAX_SEATS, server::Config};
 use clap::Parser;
-use cmdkit::{JournalArgs, LogArgs, count, ip_address, whole_number};
+use cmdkit::{LogArgs, count, ip_address, whole_number};
 use netcore::Rate;
 use rand::{TryRng, rngs::SysRng};
+use servekit::JournalArgs;
 
 /// Bytes a second that are read from one connection. A player that answers a hundred thousand questions a second stays
 /// below it, and whoever sends ahead of the questions is sent away at the second message.

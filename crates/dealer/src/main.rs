@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use blackjack::{Server, server::Config};
-use cmdkit::{Announce, EXIT_USAGE, Hosting, Reach, Usage, UsageError, Wire, command_of};
+use cmdkit::{EXIT_USAGE, Usage, UsageError, command_of};
 use netcore::Outcome;
+use servekit::{Announce, Hosting, Reach, Wire};
 use tracing::info;
 
 use crate::args::{Args, READ_RATE};
@@ -25,13 +26,15 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         bind: &args.bind,
         port: args.port,
         wire: Wire::Tcp(READ_RATE),
+        ready: "Ready to deal",
+        scores: "wins",
         log: &args.log,
         journal: &args.journal,
         version: env!("CARGO_PKG_VERSION"),
         quiet: args.quiet,
     };
     let announcement = Announcement(*game.engine().config());
-    match cmdkit::host(hosting, game, &announcement)? {
+    match servekit::host(hosting, game, &announcement)? {
         Outcome::Deserted => bail!("all players left before their last round"),
         Outcome::Finished | Outcome::Stopped => Ok(ExitCode::SUCCESS),
     }
@@ -41,9 +44,6 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
 struct Announcement(Config);
 
 impl Announce for Announcement {
-    const SCORES: &'static str = "wins";
-    const READY: &'static str = "Ready to deal";
-
     fn text(&self, reach: &Reach) -> String {
         let Config { players, tables, forever, rounds, .. } = self.0;
         let Reach { port, open, host, elsewhere, .. } = reach;

@@ -1,78 +1,65 @@
-//! Records matches on disk.
+//! The program `journal`.
 //!
-//! A room is a deterministic state machine, so its setup and its arrivals in order determine a match. A [`Journalled`]
-//! room writes these into a file before the resulting outputs are sent. From that file a match can be replayed
-//! ([`Replay`]), or resumed after its server was killed ([`Resumable`]).
+//! A journal contains the setup of a match and everything that arrived at its room. This crate replays it:
 //!
-//! - [`Writing`] creates journals and holds their options. A [`Scribe`] writes any number of them with two threads.
-//! - [`JournalHold`] makes a host hold outputs back until they may be sent, as the [`SyncPolicy`] requires.
-//! - [`Reader`] reads a journal record by record ([`Entry`]), independent of the game.
-//! - [`Excerpt`] writes a part of a match into a new journal.
-//! - [`open`] opens a [`Journal`] for reading, and [`list`] finds those in a directory.
-//! - [`prune`] removes those that are too many or too old.
-//! - [`Disk`] stores the bytes: files of this machine, or a simulated disk with faults.
+//! - `Game` is implemented for each game: the text of its messages, and how a match is displayed (`GameDisplay`).
+//! - `Playback` is a replay that can be moved forward and back; `ReplayScreen` shows one on a screen.
 //!
-//! `docs/journal.md` describes the format and the guarantees.
+//! ```text
+//! file -> Source -> journal_core::Reader -> Playback: journal_core::Replay, GameDisplay, actions -> ReplayScreen -> terminal, asciicast
+//!                                   -> list, show, verify, export, cut
+//! ```
 
-mod codec;
-mod disk;
-mod excerpt;
-mod head;
-mod journal;
-mod layout;
-mod peers;
-mod reader;
-mod record;
-mod replay;
-mod resume;
-mod retention;
-mod room;
-mod scribe;
-mod segment;
-mod sink;
+mod actions;
+mod args;
+mod asciicast;
+mod cut;
+mod format;
+mod games;
+#[cfg(test)]
+mod glass;
+mod guest;
+mod list;
+#[cfg(test)]
+#[allow(dead_code, reason = "one of the matches is only for tests of the program")]
+#[path = "../tests/program/matches.rs"]
+mod matches;
+mod out;
+mod panics;
+mod playback;
+mod prune;
+mod screen;
+mod show;
 mod source;
-mod spool;
-mod sync;
-mod sync_policy;
+mod stream;
+mod text;
+mod verify;
+mod watch;
 
-pub use disk::{About, Disk, DiskFile, Identity, SharedFile, SystemDisk};
-pub use excerpt::Excerpt;
-pub use head::{Head, HeadError};
-pub use journal::{MAX_SIZE, Parts, Writing};
-pub use layout::State;
-pub use reader::{Entry, ReadError, Reader};
-pub use record::{Arrival, Mark, Note, Peer, Snapshot};
-pub use replay::{Divergence, Replay, encode_state};
-pub use resume::{Farewell, Resumable, ResumeError};
-pub use retention::{Found, Pruned, Retention, Surplus, Worth, find, prune, surplus};
-pub use room::{JournalEnd, JournalHold, JournalWatch, Journalled};
-pub use scribe::{Clock, Scribe, Step};
-pub use segment::EXTENSION;
-pub use source::{Journal, Source, open};
-pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};
+use std::process::ExitCode;
 
-/// The journals in a directory, in the order of their names. A journal has the name of its first segment, even if only
-/// later ones are left.
+pub use args::Args;
+
+use cmdkit::UsageError;
+
+use crate::args::Command;
+
+/// Runs the program.
 ///
 /// # Errors
-/// When the directory cannot be read.
-pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
-    segment::list(&SystemDisk, directory)
-}
-
-/// The files of the journal with this name, the newest first. While a server writes it, only the newest one grows, so whoever
-/// copies them in this order copies all that it had when the copy of the newest began.
-///
-/// # Errors
-/// When their directory cannot be read.
-pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
-    segment::files_of(&SystemDisk, journal).map(|mut files| {
-        files.reverse();
-        files
-    })
-}
-
-/// Whether there is a journal with this name, or what is left of it.
-pub fn exists(path: &std::path::Path) -> bool {
-    path.is_file() || segment::exists(&SystemDisk, path)
+/// When a journal cannot be read or replayed, or an output cannot be written.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Some(Command::List(args)) => list::run(&args),
+        Some(Command::Show(args)) => show::run(&args),
+        Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Replay(args)) => watch::run(&args),
+        Some(Command::Export(args)) => stream::run(&args),
+        Some(Command::Cut(args)) => cut::run(&args),
+        Some(Command::Prune(args)) => prune::run(&args),
+        None => {
+            let said = "say what to do: list, show, verify, replay, export, cut or prune; --help explains them";
+            Err(UsageError(said.to_owned()).into())
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! Connects a room with its transports.
 
 mod budgets;
+mod endpoint;
 mod gathering;
 mod held;
+mod resuming;
 mod routing;
 
 use std::{
@@ -13,7 +15,6 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
 use netcore::{
     Gone, Hold, Input, Leave, Link, Outbox, Outcome, PeerId, Progress, Role, Room, Time,
     probe::{self, Planted},
@@ -26,10 +27,13 @@ pub use self::{
 };
 use self::{
     budgets::{Account, Budgets},
+    endpoint::Endpoint,
     gathering::Gathering,
     held::HeldOutputs,
 };
-use crate::{ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden, address::canonical};
+use crate::{
+    Answer, ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden, address::canonical,
+};
 
 /// Connects a room with any number of transports: numbers the peers, passes what arrives to the room, and routes the
 /// outputs.
@@ -55,14 +59,6 @@ pub struct Host {
     // The transport to serve next.
     next_endpoint: usize,
     gathering: Gathering,
-}
-
-/// A transport, and the peer at each of its connections.
-struct Endpoint {
-    transport: Box<dyn Transport + Send>,
-    peers: BTreeMap<ConnectionId, PeerId>,
-    // Whether it received outputs since the last call of `Transport::delivered`.
-    touched: bool,
 }
 
 /// The connection of a peer.
@@ -107,7 +103,7 @@ impl Host {
     /// Adds a transport.
     #[must_use]
     pub fn with_transport(mut self, transport: impl Transport + Send + 'static) -> Self {
-        self.endpoints.push(Endpoint { transport: Box::new(transport), peers: BTreeMap::new(), touched: false });
+        self.endpoints.push(Endpoint::new(Box::new(transport)));
         self
     }
 
@@ -265,48 +261,6 @@ impl Host {
         peer.is_some()
     }
 
-    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. Those that a
-    /// transport can adopt (over datagrams, where the address identifies the peer) receive everything that they may
-    /// know; the others are disconnected.
-    pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
-        let now = self.at(now);
-        let mut inputs = vec![];
-        for (peer, link, address) in peers {
-            self.next_peer = self.next_peer.max(peer.0.saturating_add(1));
-            match self.adopt(now, link, address) {
-                Some((endpoint, connection)) => {
-                    self.endpoints[endpoint].peers.insert(connection, peer);
-                    let account = Account::new(now, address.into());
-                    let address = canonical(address).to_string();
-                    self.peers.insert(peer, Route { endpoint, connection, link, address, account });
-                    inputs.push(Input::Refresh { peer });
-                }
-                None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),
-            }
-        }
-        // Only after all are known, because the outputs for one peer may go to another.
-        for input in inputs {
-            self.input(now, input);
-        }
-    }
-
-    /// Sends the last messages again to an `address` that is not a peer any more: they may have been lost when the
-    /// server was killed. Returns `false` if no transport can reach the address.
-    pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
-        let now = self.at(now);
-        let Some((endpoint, connection)) = self.adopt(now, Link::Datagram, address) else { return false };
-        let transport = &mut self.endpoints[endpoint].transport;
-        frames.into_iter().for_each(|frame| transport.send(now, connection, frame));
-        transport.close(now, connection);
-        transport.delivered(now);
-        true
-    }
-
-    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<(usize, ConnectionId)> {
-        let mut endpoints = self.endpoints.iter_mut().enumerate();
-        endpoints.find_map(|(endpoint, each)| Some((endpoint, each.transport.adopt(now, link, address)?)))
-    }
-
     /// At shutdown: ready when everything queued has been sent or cannot be sent.
     pub fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {
         let mut all = Poll::Ready(());
@@ -331,15 +285,16 @@ impl Host {
 
     fn work_at(&mut self, index: usize, now: Time, clock: &impl Fn() -> Time) -> io::Result<bool> {
         let Self { room, endpoints, peers, out, observer, next_peer, budgets, .. } = self;
-        let Some(Endpoint { transport, peers: at, .. }) = endpoints.get_mut(index) else { return Ok(false) };
+        let Some(endpoint) = endpoints.get_mut(index) else { return Ok(false) };
+        let Endpoint { transport, peers: at, .. } = endpoint;
         let Some(event) = transport.next(now)? else { return Ok(false) };
         match event {
             ConnectionEvent::Internal => {}
-            ConnectionEvent::Bytes { id, bytes } => {
-                let progress = if let Some(&peer) = at.get(&id) {
+            ConnectionEvent::Bytes { ticket, bytes } => {
+                let progress = if let Some(&peer) = at.get(&ticket.id()) {
                     let account = peers.get_mut(&peer).map(|route| &mut route.account);
                     if let Some(until) = account.and_then(|account| budgets.paused_until(now, account)) {
-                        transport.pause(clock(), id, until);
+                        transport.answer(clock(), Answer::Paused(ticket, until));
                         return Ok(true);
                     }
                     let progress = room.receive(now, peer, bytes, out);
@@ -353,24 +308,22 @@ impl Host {
                     Progress::Ignored
                 };
                 self.deliver(now);
-                self.endpoints[index].transport.processed(clock(), id, progress);
+                self.endpoints[index].transport.answer(clock(), Answer::Processed(ticket, progress));
             }
-            ConnectionEvent::Stranger { address, datagram } => {
+            ConnectionEvent::Stranger { ticket, address, datagram } => {
                 let heard = budgets.hears_strangers(now, address.into());
                 let admission = heard.then(|| room.admits(datagram));
-                transport.admit(now, admission);
+                transport.answer(now, Answer::Stranger(ticket, admission));
             }
             ConnectionEvent::Opened { id, address, .. }
                 if self.warden.as_mut().is_some_and(|warden| !warden.admits(address)) =>
             {
-                transport.close(now, id);
-                transport.delivered(now);
+                endpoint.refuse(now, id);
             }
             ConnectionEvent::Opened { id, role, link, address } => {
                 let shown = self.warden.as_mut().map_or(address, |warden| warden.shown(link, address));
                 if !budgets.accepts(now, shown.into()) {
-                    transport.close(now, id);
-                    transport.delivered(now);
+                    endpoint.refuse(now, id);
                     if let Some(held_back) = self.refused_log.admit(now) {
                         let address = canonical(address);
                         warn!(%address, held_back, "too much to record from this host, a connection was rejected");

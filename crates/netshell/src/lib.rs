@@ -58,7 +58,7 @@ pub use streams::{
     ByteStream, Listen, MAX_CATCH_UP, MAX_LAG, MAX_OWN, MAX_OWN_TOTAL, MAX_STALL, OVERHEAD, PROGRESS, SEND_BUFFER,
     Streams, Tcp,
 };
-pub use transport::{ConnectionEvent, ConnectionId, Transport};
+pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, StrangerTicket, Transport};
 pub use tune::tune_stream;
 pub use udp::{DatagramSocket, Ports, Udp};
 pub use warden::{Farewell, Removal, Warden};

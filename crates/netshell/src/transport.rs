@@ -33,16 +33,18 @@ pub enum ConnectionEvent<'a> {
         /// The other end.
         address: SocketAddr,
     },
-    /// Bytes arrived. The host lets the room take one message off their front and then calls [`Transport::processed`],
-    /// or [`Transport::pause`] if the room must not have them yet.
+    /// Bytes arrived. The host lets the room take one message off their front, delivers what follows from it, and then
+    /// gives the ticket back.
     Bytes {
-        /// The connection.
-        id: ConnectionId,
+        /// The connection, to which an answer is owed.
+        ticket: BytesTicket,
         /// On a stream everything that was not taken yet, otherwise one whole message.
         bytes: &'a mut BytesMut,
     },
-    /// A datagram arrived from an address without a connection. The host calls [`Transport::admit`].
+    /// A datagram arrived from an address without a connection. The host gives the ticket back.
     Stranger {
+        /// The answer that is owed.
+        ticket: StrangerTicket,
         /// Where it is from.
         address: SocketAddr,
         /// The datagram.
@@ -65,10 +67,70 @@ pub enum ConnectionEvent<'a> {
     Internal,
 }
 
+/// The answer that a host owes for [`ConnectionEvent::Bytes`]. It can be given once, since an [`Answer`] takes it.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the transport waits for an answer"]
+pub struct BytesTicket(ConnectionId);
+
+impl BytesTicket {
+    /// A transport makes one for each event.
+    pub const fn new(id: ConnectionId) -> Self {
+        Self(id)
+    }
+
+    /// The connection that the bytes are from.
+    pub const fn id(&self) -> ConnectionId {
+        self.0
+    }
+}
+
+/// The answer that a host owes for [`ConnectionEvent::Stranger`]. It can be given once, since an [`Answer`] takes it.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the transport waits for an answer"]
+pub struct StrangerTicket(());
+
+impl StrangerTicket {
+    /// A transport makes one for each event.
+    #[expect(clippy::new_without_default, reason = "only transports make them")]
+    pub const fn new() -> Self {
+        Self(())
+    }
+}
+
+/// What became of an event.
+#[derive(Debug)]
+pub enum Answer {
+    /// What the room did with the bytes. All outputs have been delivered, so the time of the answer shows how much work
+    /// they caused.
+    Processed(BytesTicket, Progress),
+    /// The room must not have the bytes before this time. The connection keeps them and is not read until then.
+    /// Datagrams are dropped instead, which is logged.
+    Paused(BytesTicket, Time),
+    /// What the datagram of a stranger may cause, or `None` if it is refused because its host has used up a limit. If
+    /// the limits on strangers permit it, the address becomes a connection, which the next events report.
+    Stranger(StrangerTicket, Option<Admission>),
+}
+
+/// Something for connections of a transport.
+#[derive(Debug)]
+pub enum Delivery<'a> {
+    /// A message to one connection.
+    Frame(ConnectionId, Bytes),
+    /// A message to every open connection.
+    Everyone(&'a Bytes),
+    /// A history, which comes before anything that is delivered to this connection later.
+    History(ConnectionId, &'a Log),
+    /// The end of a connection, after what is queued for it. No further events are reported for it.
+    Close(ConnectionId),
+}
+
 /// A way for peers to reach a room. It handles connections and bytes, and knows nothing of rooms, engines and peers.
 ///
 /// No method blocks. What a connection cannot take is queued within a bound; a connection that exceeds it is dropped.
 /// Time is an argument, so that a simulation can drive the same code.
+///
+/// A host calls [`next`](Self::next), [`deliver`](Self::deliver) for each output, [`flush`](Self::flush) and, if the
+/// event has a ticket, [`answer`](Self::answer).
 pub trait Transport {
     /// Ready when [`Transport::next`] has something to do; otherwise the task is woken when that changes.
     ///
@@ -87,12 +149,8 @@ pub trait Transport {
     /// When the transport itself fails; the failure of one connection is not an error.
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>>;
 
-    /// Answers the last [`ConnectionEvent::Stranger`]: what its datagram may cause, or `None` if it is refused because
-    /// its host has used up a limit. If the limits on strangers permit it, the address becomes a connection, which the
-    /// next events report.
-    fn admit(&mut self, now: Time, admission: Option<Admission>) {
-        let _ = (now, admission);
-    }
+    /// Ends the piece of work that the last event with a ticket began.
+    fn answer(&mut self, now: Time, answer: Answer);
 
     /// Restores the connection to `address` from an earlier run of the server, if addresses identify peers on this
     /// transport. No event reports it, because the caller knows the peer.
@@ -101,28 +159,11 @@ pub trait Transport {
         None
     }
 
-    /// Answers the last [`ConnectionEvent::Bytes`]: what the room did with the bytes. All outputs have been delivered,
-    /// so `now` shows how much work they caused.
-    fn processed(&mut self, now: Time, id: ConnectionId, progress: Progress);
+    /// Queues something for connections.
+    fn deliver(&mut self, now: Time, delivery: Delivery<'_>);
 
-    /// Answers the last [`ConnectionEvent::Bytes`] if the room must not have them before `until`. The connection keeps
-    /// them and is not read until then. Datagrams are dropped instead, which is logged.
-    fn pause(&mut self, now: Time, id: ConnectionId, until: Time);
-
-    /// Sends one message.
-    fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes);
-
-    /// Sends one message to every open connection.
-    fn send_everyone(&mut self, now: Time, frame: &Bytes);
-
-    /// Sends a history before anything that is sent to this connection later.
-    fn replay(&mut self, now: Time, to: ConnectionId, log: &Log);
-
-    /// Closes a connection after sending what is queued for it. No further events are reported for it.
-    fn close(&mut self, now: Time, id: ConnectionId);
-
-    /// Called after all outputs of one input, so that they are sent together.
-    fn delivered(&mut self, now: Time);
+    /// Sends what was delivered, together. Called after all outputs of one input.
+    fn flush(&mut self, now: Time);
 
     /// At shutdown: ready when everything queued has been sent or cannot be sent.
     fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()>;

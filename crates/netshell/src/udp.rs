@@ -16,7 +16,7 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Admission, Link, Log, Progress, Role, Time,
+    Admission, Link, Role, Time,
     probe::{self, Planted},
 };
 use tokio::net::UdpSocket;
@@ -25,8 +25,8 @@ use tracing::{debug, warn};
 use self::port::Port;
 pub use self::socket::DatagramSocket;
 use crate::{
-    Arrival, ConnectionEvent, ConnectionId, Datagrams, LogLimit, Transport, address::canonical,
-    datagrams::is_answerable,
+    Answer, Arrival, BytesTicket, ConnectionEvent, ConnectionId, Datagrams, Delivery, LogLimit, StrangerTicket,
+    Transport, address::canonical, datagrams::is_answerable,
 };
 
 /// Datagrams read from the sockets before a waiting one has its turn.
@@ -181,7 +181,11 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         match self.state {
             State::Receive => {}
             State::Stranger((_, address)) => {
-                return Ok(Some(ConnectionEvent::Stranger { address, datagram: &self.buffer }));
+                return Ok(Some(ConnectionEvent::Stranger {
+                    ticket: StrangerTicket::new(),
+                    address,
+                    datagram: &self.buffer,
+                }));
             }
             State::Opened(id, (_, address)) => {
                 self.state = State::Admitted(id);
@@ -190,7 +194,7 @@ impl<S: DatagramSocket> Transport for Ports<S> {
             }
             State::Admitted(id) => {
                 self.state = State::Receive;
-                return Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.buffer }));
+                return Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.buffer }));
             }
         }
         self.wake = None;
@@ -198,17 +202,23 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         let received = self.receive(now)?;
         self.set_wake(now);
         match received {
-            Received::Known(id) => Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.buffer })),
+            Received::Known(id) => {
+                Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.buffer }))
+            }
             Received::Stranger(remote) => {
                 self.state = State::Stranger(remote);
-                Ok(Some(ConnectionEvent::Stranger { address: remote.1, datagram: &self.buffer }))
+                Ok(Some(ConnectionEvent::Stranger {
+                    ticket: StrangerTicket::new(),
+                    address: remote.1,
+                    datagram: &self.buffer,
+                }))
             }
             Received::Others | Received::Nothing => {
                 self.reads = 0;
                 match self.datagrams.next_waiting() {
                     Some((id, datagram)) => {
                         self.waited = datagram;
-                        Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.waited }))
+                        Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.waited }))
                     }
                     None => Ok(matches!(received, Received::Others).then_some(ConnectionEvent::Internal)),
                 }
@@ -216,6 +226,58 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         }
     }
 
+    // The port of the earlier run is unknown, so all that can reach the address are registered. The first is used until
+    // the peer is heard on another.
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
+        if link != Link::Datagram || !is_answerable(address) {
+            return None;
+        }
+        let ports = self.all.iter().enumerate();
+        let remotes = ports.filter_map(|(index, port)| Some((index, port.spell(address)?))).collect();
+        self.datagrams.adopt(now, remotes)
+    }
+
+    fn answer(&mut self, now: Time, answer: Answer) {
+        match answer {
+            Answer::Processed(ticket, _) => self.datagrams.charge(now, ticket.id(), now.since(self.handed)),
+            Answer::Paused(ticket, until) => self.pause(now, ticket.id(), until),
+            Answer::Stranger(_, admission) => self.admit(now, admission),
+        }
+    }
+
+    fn deliver(&mut self, now: Time, delivery: Delivery<'_>) {
+        match delivery {
+            Delivery::Frame(to, frame) => self.send(now, to, frame),
+            Delivery::Everyone(frame) => {
+                for ((index, address), heard) in self.datagrams.places() {
+                    self.all[index].send(now, (address, heard), frame.clone());
+                }
+            }
+            Delivery::History(to, log) => log.frames().for_each(|frame| self.send(now, to, frame)),
+            Delivery::Close(id) => self.datagrams.close(id),
+        }
+    }
+
+    fn flush(&mut self, now: Time) {
+        self.set_wake(now);
+    }
+
+    fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {
+        for port in &mut self.all {
+            port.drain(now);
+        }
+        if self.all.iter().all(Port::is_drained) {
+            return Poll::Ready(());
+        }
+        // The system reports space only when half of its buffer is free, so the caller also retries periodically.
+        if self.all.iter().any(|port| port.poll_room(context).is_ready()) {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+impl<S: DatagramSocket> Ports<S> {
     fn admit(&mut self, now: Time, admission: Option<Admission>) {
         let State::Stranger(remote) = self.state else { return };
         self.state = State::Receive;
@@ -232,21 +294,6 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         }
     }
 
-    // The port of the earlier run is unknown, so all that can reach the address are registered. The first is used until
-    // the peer is heard on another.
-    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
-        if link != Link::Datagram || !is_answerable(address) {
-            return None;
-        }
-        let ports = self.all.iter().enumerate();
-        let remotes = ports.filter_map(|(index, port)| Some((index, port.spell(address)?))).collect();
-        self.datagrams.adopt(now, remotes)
-    }
-
-    fn processed(&mut self, now: Time, id: ConnectionId, _: Progress) {
-        self.datagrams.charge(now, id, now.since(self.handed));
-    }
-
     fn pause(&mut self, now: Time, id: ConnectionId, until: Time) {
         self.datagrams.charge(now, id, now.since(self.handed));
         self.datagrams.pause(id, until);
@@ -259,37 +306,5 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         if let Some(((index, address), heard)) = self.datagrams.place(to) {
             self.all[index].send(now, (address, heard), frame);
         }
-    }
-
-    fn send_everyone(&mut self, now: Time, frame: &Bytes) {
-        for ((index, address), heard) in self.datagrams.places() {
-            self.all[index].send(now, (address, heard), frame.clone());
-        }
-    }
-
-    fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
-        log.frames().for_each(|frame| self.send(now, to, frame));
-    }
-
-    fn close(&mut self, _: Time, id: ConnectionId) {
-        self.datagrams.close(id);
-    }
-
-    fn delivered(&mut self, now: Time) {
-        self.set_wake(now);
-    }
-
-    fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {
-        for port in &mut self.all {
-            port.drain(now);
-        }
-        if self.all.iter().all(Port::is_drained) {
-            return Poll::Ready(());
-        }
-        // The system reports space only when half of its buffer is free, so the caller also retries periodically.
-        if self.all.iter().any(|port| port.poll_room(context).is_ready()) {
-            context.waker().wake_by_ref();
-        }
-        Poll::Pending
     }
 }

@@ -3,13 +3,14 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
-use cmdkit::{JournalArgs, LogArgs, UsageError, ip_address, whole_number};
+use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
 use nuggets::{
     game::{MAX_GOLD, MAX_PLAYERS, Rules},
     server::Config,
     visibility::Vision,
 };
 use rand::{TryRng, rngs::SysRng};
+use servekit::JournalArgs;
 
 const EXTRAS: &str = "Extras (all off by default)";
 

@@ -10,8 +10,9 @@ use std::{
     sync::Arc,
 };
 
-use cmdkit::{Announce, EXIT_FAILURE, EXIT_USAGE, Hosting, Match, Reach, Usage, UsageError, Wire, command_of};
+use cmdkit::{EXIT_FAILURE, EXIT_USAGE, Usage, UsageError, command_of};
 use nuggets::server::Server;
+use servekit::{Announce, Hosting, Match, Reach, Wire};
 use tracing::info;
 
 use crate::args::Args;
@@ -33,6 +34,9 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         bind: &args.bind,
         port: args.port,
         wire: Wire::Udp,
+        // The course's words.
+        ready: "Ready to play",
+        scores: "nuggets",
         log: &args.log,
         journal: &args.journal,
         version: env!("CARGO_PKG_VERSION"),
@@ -43,7 +47,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         Match::Resumed(..) => "the map of the journal".to_owned(),
     };
     let announcement = Announcement { map, seed: game.engine().config().seed };
-    cmdkit::host(hosting, game, &announcement)?;
+    servekit::host(hosting, game, &announcement)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -69,10 +73,6 @@ struct Announcement {
 }
 
 impl Announce for Announcement {
-    const SCORES: &'static str = "nuggets";
-    // The course's words.
-    const READY: &'static str = "Ready to play";
-
     fn text(&self, reach: &Reach) -> String {
         let Self { map, seed } = self;
         let Reach { port, open, host, elsewhere, .. } = reach;

@@ -3,10 +3,11 @@
 use std::{net::IpAddr, time::Duration};
 
 use clap::{ArgAction, Parser};
-use cmdkit::{JournalArgs, LogArgs, UsageError, ip_address, whole_number};
+use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
 use netcore::wire::ShortText;
 use rand::{TryRng, rngs::SysRng};
 use robots::{Config, MAX_HISTORY, Parameters};
+use servekit::JournalArgs;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -4,9 +4,10 @@ mod args;
 
 use std::process::ExitCode;
 
-use cmdkit::{Announce, EXIT_FAILURE, Hosting, Match, Reach, Usage, UsageError, Wire, command_of};
+use cmdkit::{EXIT_FAILURE, Usage, UsageError, command_of};
 use netshell::BindError;
 use robots::{Config, Parameters, READ_RATE, Server};
+use servekit::{Announce, Hosting, Match, Reach, Wire};
 use tracing::{info, warn};
 
 use crate::args::Args;
@@ -33,13 +34,15 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
         bind: &args.bind,
         port,
         wire: Wire::Tcp(READ_RATE),
+        ready: "Ready to play",
+        scores: "deaths",
         log: &args.log,
         journal: &args.journal,
         version: env!("CARGO_PKG_VERSION"),
         quiet: false,
     };
     let announcement = Announcement(game.engine().config().clone());
-    cmdkit::host(hosting, game, &announcement).map_err(naming_option)?;
+    servekit::host(hosting, game, &announcement).map_err(naming_option)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -65,9 +68,6 @@ fn warn_of_long_history(config: &Config) {
 struct Announcement(Config);
 
 impl Announce for Announcement {
-    const SCORES: &'static str = "deaths";
-    const READY: &'static str = "Ready to play";
-
     fn text(&self, reach: &Reach) -> String {
         let Config { parameters, turn_duration, initial_blocks, seed, .. } = &self.0;
         let Parameters { server_name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer } =

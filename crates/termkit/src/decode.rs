@@ -18,7 +18,7 @@
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
 use crate::{
-    events::Event,
+    event::Event,
     keys::{Key, Pad},
     mouse::{Gesture, Mouse},
 };

@@ -31,6 +31,7 @@
 mod camera;
 #[cfg(any(all(unix, not(target_vendor = "apple")), test))]
 mod decode;
+mod event;
 pub mod events;
 mod grid;
 #[cfg(feature = "tokio")]
@@ -52,7 +53,7 @@ pub mod stops;
 mod wrap;
 
 pub use camera::Camera;
-pub use events::Event;
+pub use event::Event;
 pub use grid::GridView;
 pub use keys::{Key, Pad};
 pub use mouse::{Gesture, Mouse};

@@ -4,6 +4,7 @@
 
 mod calls;
 mod content;
+mod faults;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -11,25 +12,22 @@ mod tests;
 use std::{
     collections::BTreeMap,
     fmt, io,
-    ops::RangeInclusive,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use journal::SharedFile;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use self::{
-    calls::{Rest, SimulatedFile},
     content::Content,
+    faults::MEMORY,
     state::{DIRECTORY, NameChange, State, forget_orphans},
 };
-use crate::{machine, net::draw};
+use crate::draw::draw;
 
-/// The directory in memory that outlives a process.
-const MEMORY: &str = "/memory";
+pub use self::faults::{Fault, Latency, Work};
 
 /// How a server crashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,74 +36,6 @@ pub enum Crash {
     Kill,
     /// The state loses power. Each sector written since the last sync may or may not be kept, and so may each new name.
     PowerCut,
-}
-
-/// A fault of a disk. It does not affect files in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// Only this many bytes more fit on the disk: the rest of a write fails. What is there can be overwritten.
-    Full(u64),
-    /// Writes fail after this many bytes; the last write is done in part.
-    FailingWrites(u64),
-    /// Syncs of files fail after this many, and the data of a failed sync may be lost even if a later sync succeeds.
-    FailingSyncs(u64),
-    /// Truncating, creating, renaming, removing and syncing a directory fail after this many of them.
-    FailingNames(u64),
-    /// The server dies in the middle of the write that exceeds this many bytes; see [`SimulatedDisk::is_dead`].
-    DeathInWrite(u64),
-    /// The server dies in a sync after this many others; the flag says whether that sync is completed.
-    DeathInSync(u64, bool),
-    /// The server dies before it changes a name, after this many others.
-    DeathInNames(u64),
-    /// The disk reports the write after this many others as done, and does nothing.
-    LostWrite(u64),
-    /// The disk does the write after this many others at another place, a sector later.
-    MisdirectedWrite(u64),
-}
-
-/// How long the calls of a disk take in a thread of a simulated state. Elsewhere they take no time, and neither do those
-/// for files in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Latency {
-    /// Percentage of calls that take any time.
-    pub busy_percent: u32,
-    /// How long most of these take.
-    pub usual: RangeInclusive<Duration>,
-    /// Calls per ten thousand that take longer.
-    pub slow_per_10_000: u32,
-    /// How long these take.
-    pub slow: RangeInclusive<Duration>,
-}
-
-impl Latency {
-    /// No call takes time.
-    pub const NONE: Self = Self {
-        busy_percent: 0,
-        usual: Duration::ZERO..=Duration::ZERO,
-        slow_per_10_000: 0,
-        slow: Duration::ZERO..=Duration::ZERO,
-    };
-    /// A fast disk.
-    pub const CALM: Self =
-        Self { busy_percent: 30, usual: Duration::from_micros(20)..=Duration::from_millis(2), ..Self::NONE };
-    /// A disk that others use too: some calls take seconds.
-    pub const ROUGH: Self = Self {
-        busy_percent: 60,
-        usual: Duration::from_micros(50)..=Duration::from_millis(15),
-        slow_per_10_000: 40,
-        slow: Duration::from_millis(100)..=Duration::from_secs(3),
-    };
-}
-
-/// Counts of operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
-    /// Number of writes.
-    pub writes: u64,
-    /// Bytes written.
-    pub bytes: u64,
-    /// Successful syncs.
-    pub syncs: u64,
 }
 
 /// A disk. Clones share it and belong to the same process.
@@ -338,16 +268,6 @@ impl SimulatedDisk {
         (before, all.saturating_sub(before), hang.is_some() || slow)
     }
 
-    // Called at the beginning of a call that takes time; the rest of it passes when the result is dropped.
-    fn take_time(&self, in_memory: bool) -> Option<Rest> {
-        if in_memory || !machine::is_thread() {
-            return None;
-        }
-        let (before, after, hangs) = self.takes();
-        machine::sleep(before);
-        Some(Rest { after, hangs, disk: self.clone() })
-    }
-
     /// Applies the effects of a crash of all processes. The disk has no fault afterwards, and what the processes have opened
     /// is closed: `self` belongs to a new process.
     pub fn crash(&mut self, how: Crash, rng: &mut impl Rng) {
@@ -376,11 +296,5 @@ impl SimulatedDisk {
         }
         state.current = self.process;
         Ok(state)
-    }
-
-    fn opened(&self, state: &mut State, path: &Path, inode: u64) -> SharedFile {
-        state.next_opening += 1;
-        let (disk, opening) = (self.clone(), state.next_opening);
-        Arc::new(SimulatedFile { disk, inode, opening, in_memory: path.starts_with(MEMORY) })
     }
 }

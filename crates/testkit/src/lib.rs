@@ -34,6 +34,7 @@
 #![allow(clippy::missing_panics_doc, reason = "helpers panic to fail their test")]
 
 pub mod disk;
+mod draw;
 pub mod hostile;
 pub mod machine;
 pub mod measured;

@@ -42,7 +42,7 @@ use netshell::{Host, Limits, Ports, Streams, serve};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-pub(crate) use self::{conditions::draw, ledger::bytes_of};
+pub(crate) use self::ledger::bytes_of;
 use crate::machine::{Machine, Pace, TaskId};
 
 use self::{

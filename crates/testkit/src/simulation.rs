@@ -25,7 +25,7 @@ use std::{
     time::Duration,
 };
 
-use journal::{Head, JournalEnd, Scribe, Writing};
+use journal_core::{Head, JournalEnd, Scribe, Writing};
 use netcore::{
     Client, Engine, Hosted, Recorded, Room, Time,
     probe::{self, Probe},

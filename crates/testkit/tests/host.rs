@@ -18,10 +18,10 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Admission, DecodeError, Departure, GameEvent, Gone, Hold, Input, Link, Log, LogWriter, Outbox, Outcome, PeerId,
-    Phase, Progress, Role, Room, Severity, Split, Status, Time,
+    Admission, DecodeError, Departure, GameEvent, Gone, Hold, Input, Link, LogWriter, Outbox, Outcome, PeerId, Phase,
+    Progress, Role, Room, Severity, Split, Status, Time,
 };
-use netshell::{ConnectionEvent, ConnectionId, Host, Transport, serve};
+use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Host, StrangerTicket, Transport, serve};
 use testkit::machine::Machine;
 
 /// An output of a connection.
@@ -133,9 +133,11 @@ impl Transport for Script {
             }
             Event::Bytes { id, bytes } => {
                 *buffer = bytes.into();
-                ConnectionEvent::Bytes { id: ConnectionId(id), bytes: buffer }
+                ConnectionEvent::Bytes { ticket: BytesTicket::new(ConnectionId(id)), bytes: buffer }
             }
-            Event::Stranger { address } => ConnectionEvent::Stranger { address, datagram: b"" },
+            Event::Stranger { address } => {
+                ConnectionEvent::Stranger { ticket: StrangerTicket::new(), address, datagram: b"" }
+            }
             Event::Gone { id, why } => {
                 let id = ConnectionId(id);
                 if why != Gone::Left {
@@ -146,45 +148,41 @@ impl Transport for Script {
         }))
     }
 
-    fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {}
-
-    fn admit(&mut self, _: Time, admission: Option<Admission>) {
-        self.lock().admissions.push(admission);
-    }
-
-    fn pause(&mut self, _: Time, id: ConnectionId, until: Time) {
-        let bytes = self.buffer.split().freeze();
-        let mut state = self.lock();
-        state.paused.push((id.0, until));
-        state.kept.push((id.0, bytes));
-    }
-
-    fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
-        let mut state = self.lock();
-        if state.open.contains(&to) {
-            state.told.push((to.0, Told::Frame(text(&frame))));
+    fn answer(&mut self, _: Time, answer: Answer) {
+        let mut state = self.state.lock().unwrap();
+        match answer {
+            Answer::Processed(..) => {}
+            Answer::Paused(ticket, until) => {
+                let id = ticket.id().0;
+                state.paused.push((id, until));
+                state.kept.push((id, self.buffer.split().freeze()));
+            }
+            Answer::Stranger(_, admission) => state.admissions.push(admission),
         }
     }
 
-    fn send_everyone(&mut self, _: Time, frame: &Bytes) {
+    fn deliver(&mut self, _: Time, delivery: Delivery<'_>) {
         let mut state = self.lock();
-        let told: Vec<_> = state.open.iter().map(|id| (id.0, Told::Frame(text(frame)))).collect();
-        state.told.extend(told);
-    }
-
-    fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
-        log.frames().for_each(|frame| self.send(now, to, frame));
-    }
-
-    fn close(&mut self, _: Time, id: ConnectionId) {
-        let mut state = self.lock();
-        if state.open.contains(&id) {
-            state.open.retain(|&open| open != id);
-            state.told.push((id.0, Told::Closed));
+        match delivery {
+            Delivery::Frame(to, frame) if state.open.contains(&to) => {
+                state.told.push((to.0, Told::Frame(text(&frame))));
+            }
+            Delivery::History(to, log) if state.open.contains(&to) => {
+                state.told.extend(log.frames().map(|frame| (to.0, Told::Frame(text(&frame)))));
+            }
+            Delivery::Everyone(frame) => {
+                let told: Vec<_> = state.open.iter().map(|id| (id.0, Told::Frame(text(frame)))).collect();
+                state.told.extend(told);
+            }
+            Delivery::Close(id) if state.open.contains(&id) => {
+                state.open.retain(|&open| open != id);
+                state.told.push((id.0, Told::Closed));
+            }
+            _ => {}
         }
     }
 
-    fn delivered(&mut self, _: Time) {}
+    fn flush(&mut self, _: Time) {}
 
     fn poll_flush(&mut self, _: Time, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())

@@ -31,7 +31,7 @@ use tokio::{
     time::{Interval, MissedTickBehavior, interval},
 };
 
-use super::Target;
+use super::target::Target;
 
 /// The hosts of the attackers are 127.0.0.10 and the following ones.
 const FIRST_HOST: u8 = 10;

@@ -16,8 +16,8 @@ use anyhow::anyhow;
 use tokio::{sync::oneshot, task::LocalSet};
 
 use super::{
-    Target,
     meter::{Attacked, Meter, Recorder},
+    target::Target,
 };
 
 /// Between two keys of a player.

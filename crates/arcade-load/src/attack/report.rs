@@ -6,9 +6,9 @@ use std::{
 };
 
 use super::{
-    Measured, Stored, Taken,
     attacks::{self, Answers},
     innocents::{self, Innocent, Waits},
+    measured::{Measured, Stored, Taken},
     meter::{Meter, Seen},
 };
 use crate::lateness::Distribution;

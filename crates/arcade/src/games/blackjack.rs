@@ -11,10 +11,10 @@ use blackjack::{
 };
 use bytes::Bytes;
 use clientkit::{Ended, blackjack_bot, run};
-use cmdkit::Wire;
 use netcore::Rate;
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use servekit::Wire;
 use tokio::task::spawn_blocking;
 
 use super::{

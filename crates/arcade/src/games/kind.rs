@@ -3,9 +3,9 @@
 
 use bytes::Bytes;
 use clientkit::Ended;
-use cmdkit::Wire;
 use netcore::Framing;
 use serde::{Serialize, de::DeserializeOwned};
+use servekit::Wire;
 use store::Order;
 
 use super::{

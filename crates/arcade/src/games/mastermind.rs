@@ -10,7 +10,6 @@ use std::{
 use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, mastermind_bot, run};
-use cmdkit::Wire;
 use mastermind::{
     Name, Server, ServerMessage,
     protocol::{HowOver, Mode as Play},
@@ -20,6 +19,7 @@ use mastermind::{
 use netcore::{Framing, Rate, Recorded};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use servekit::Wire;
 use store::Order;
 
 use super::{

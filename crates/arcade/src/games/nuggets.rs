@@ -7,11 +7,11 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, nuggets_bot, run};
-use cmdkit::Wire;
 use netcore::Framing;
 use nuggets::{Name, Server, ServerMessage, server::Config};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
+use servekit::Wire;
 
 use super::{
     bot::{Bot, Way},

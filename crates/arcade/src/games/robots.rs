@@ -5,11 +5,11 @@ mod picture;
 use std::{ops::RangeInclusive, time::Duration};
 
 use clientkit::{Ended, robots_bot, run};
-use cmdkit::Wire;
 use netcore::wire::ShortText;
 use rand::{TryRng as _, rngs::SysRng};
 use robots::{Config, MAX_HISTORY, Parameters, READ_RATE, Server};
 use serde::{Deserialize, Serialize};
+use servekit::Wire;
 
 use super::{
     bot::{Bot, Way},

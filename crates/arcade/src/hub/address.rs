@@ -2,12 +2,12 @@
 
 use std::net::SocketAddr;
 
-use cmdkit::Reach;
 use qrcode::{
     QrCode,
     render::{svg, unicode::Dense1x2},
 };
 use serde::Serialize;
+use servekit::Reach;
 
 /// The longest address that becomes a picture, in bytes.
 const MAX_ADDRESS: usize = 300;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::bail;
-use cmdkit::{Sockets, Wire};
+use servekit::{Sockets, Wire};
 use tracing::warn;
 
 /// How long a room that comes back waits for its port, which the program before it may just be giving up.

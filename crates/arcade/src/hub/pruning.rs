@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use journal::Retention;
+use journal_core::Retention;
 use tokio::{task::spawn_blocking, time::sleep};
 use tracing::warn;
 

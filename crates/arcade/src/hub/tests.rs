@@ -2,7 +2,7 @@
 
 use std::{fs, net::Ipv4Addr};
 
-use journal::{Entry, MAX_SIZE, Note, SyncPolicy, Writing};
+use journal_core::{Entry, MAX_SIZE, Note, SyncPolicy, Writing};
 use netcore::Leave;
 use store::Store;
 use testkit::{PATIENCE, TempDir, peer::Peer};
@@ -79,7 +79,7 @@ async fn an_engine_that_panics_ends_its_own_match_only_and_its_room_comes_back()
     assert_eq!(Peer::new(back.address).play("Dan").letter, 'A');
     assert!(Arc::ptr_eq(&hub.rooms.get(&other.file().id).unwrap(), &other));
     // The journal ends with what made the engine panic.
-    let mut reader = journal::open(&journal).unwrap().reader().unwrap();
+    let mut reader = journal_core::open(&journal).unwrap().reader().unwrap();
     let last = std::iter::from_fn(|| reader.next().unwrap()).last();
     assert!(matches!(last, Some(Entry::Note(Note::Broken))), "{last:?}");
     assert!(fs::read(&journal).unwrap().windows(CULPRIT.len()).any(|bytes| bytes == CULPRIT.as_bytes()));

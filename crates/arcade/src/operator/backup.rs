@@ -89,10 +89,10 @@ fn add(
     };
     if kind.is_dir() && depth > 0 {
         let mut inside = entries(&path)?;
-        inside.retain(|entry| entry.extension().is_none_or(|extension| extension != journal::EXTENSION));
+        inside.retain(|entry| entry.extension().is_none_or(|extension| extension != journal_core::EXTENSION));
         inside.sort();
         inside.into_iter().try_for_each(|entry| add(tar, data, &name.join(entry), depth - 1, account))?;
-        let journals = journal::list(&path).with_context(|| format!("cannot read '{}'", path.display()))?;
+        let journals = journal_core::list(&path).with_context(|| format!("cannot read '{}'", path.display()))?;
         return journals.iter().try_for_each(|journal| add_journal(tar, journal, name, account));
     }
     // The backup itself may be written here, under a name that begins with a dot.
@@ -119,16 +119,16 @@ fn add_journal(
     let cannot = || format!("cannot copy '{}'", journal.display());
     let name = |path: &Path| directory.join(path.file_name().unwrap_or_default());
     for _ in 0..ATTEMPTS {
-        let files = journal::files(journal).with_context(cannot)?;
+        let files = journal_core::files(journal).with_context(cannot)?;
         let Some((newest, older)) = files.split_first() else { return Ok(()) };
         let opened = match Opened::new(newest) {
             // It was removed as a whole, or this file was because newer ones are enough.
-            Err(error) if error.kind() == ErrorKind::NotFound && !journal::exists(journal) => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound && !journal_core::exists(journal) => return Ok(()),
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             opened => opened.with_context(cannot)?,
         };
         // What it says of its state was read before this.
-        if journal::files(journal).with_context(cannot)?.first() != Some(newest) {
+        if journal_core::files(journal).with_context(cannot)?.first() != Some(newest) {
             continue;
         }
         account.count(opened.append(tar, &name(newest)).with_context(cannot)?);
@@ -189,7 +189,7 @@ mod tests {
         time::Duration,
     };
 
-    use journal::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
+    use journal_core::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
     use netcore::{Gone, Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
     use testkit::TempDir;
 
@@ -274,7 +274,7 @@ mod tests {
             let _stop = Stop(&stop);
             scope.spawn(|| busy_match(&journals, &stop));
             let (mut segments, mut wrong) = (0, vec![]);
-            while !journal::list(&journals)
+            while !journal_core::list(&journals)
                 .is_ok_and(|found| found.iter().any(|path| check(path).is_ok_and(|segments| segments > 1)))
             {
                 thread::sleep(Duration::from_millis(1));
@@ -287,7 +287,7 @@ mod tests {
                 }
                 tar::Archive::new(File::open(&file).unwrap()).unpack(&out).unwrap();
                 fs::remove_file(file).unwrap();
-                for path in journal::list(&out.join("journals")).unwrap_or_default() {
+                for path in journal_core::list(&out.join("journals")).unwrap_or_default() {
                     match check(&path) {
                         Ok(more) => segments += more,
                         Err(error) => wrong.push(error),
@@ -303,8 +303,8 @@ mod tests {
     }
 
     // Reads a journal to its end.
-    fn check(path: &Path) -> Result<usize, journal::ReadError> {
-        let journal = journal::open(path)?;
+    fn check(path: &Path) -> Result<usize, journal_core::ReadError> {
+        let journal = journal_core::open(path)?;
         let mut reader = journal.reader()?;
         while reader.next()?.is_some() {}
         Ok(journal.segments())

@@ -11,9 +11,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use cmdkit::{LogFormat, Reach};
-use journal::{MAX_SIZE, SyncPolicy, Writing};
+use cmdkit::LogFormat;
+use journal_core::{MAX_SIZE, SyncPolicy, Writing};
 use netshell::{bind_tcp, raise_open_files, shutdown};
+use servekit::Reach;
 use store::Store;
 use tokio::{net::TcpListener, time::Instant};
 use tracing::{error, info, warn};

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use journal::{Head, MAX_SIZE, SyncPolicy, Writing};
+use journal_core::{Head, MAX_SIZE, SyncPolicy, Writing};
 use netcore::{Hosted, Input, Leave, Link, Outbox, Output, PeerId, Role, Room as _, Time, To};
 use rand::{RngExt as _, SeedableRng as _};
 use testkit::{PATIENCE, TempDir};
@@ -38,7 +38,7 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     let mut over = false;
     let mut step = 0;
     while !over {
-        let mut input = |room: &mut journal::Journalled<nuggets::Server>, now, out: &mut Outbox| match step {
+        let mut input = |room: &mut journal_core::Journalled<nuggets::Server>, now, out: &mut Outbox| match step {
             0..3 => {
                 let (peer, role) = [(WATCHER, Role::Watcher), (ANN, Role::Player), (BOB, Role::Player)][step];
                 let address = format!("10.0.0.1:{}", peer.0);
@@ -83,7 +83,7 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     Played { wanted, sent }
 }
 
-fn said(room: &mut journal::Journalled<nuggets::Server>, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
+fn said(room: &mut journal_core::Journalled<nuggets::Server>, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
     room.receive(now, peer, &mut BytesMut::from(text), out);
 }
 

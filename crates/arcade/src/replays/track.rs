@@ -3,7 +3,7 @@
 use std::{any::Any, io, mem::size_of, time::Duration};
 
 use bytes::Bytes;
-use journal::{Arrival, Entry, Note, ReadError, Replay};
+use journal_core::{Arrival, Entry, Note, ReadError, Replay};
 use netcore::{GameEvent, Input, Occupant, Outbox, Output, PeerId, Time, To};
 
 use super::timeline::{Mark, ReplayError, Wanted};
@@ -90,7 +90,7 @@ impl Track {
     /// When the journal cannot be read, or the match is not in it.
     pub(super) fn read<E: Marked>(wanted: &Wanted) -> Result<Self, ReplayError> {
         let damaged = |error: &dyn std::fmt::Display| ReplayError::Damaged(error.to_string());
-        let journal = journal::open(&wanted.path).map_err(|error| match error {
+        let journal = journal_core::open(&wanted.path).map_err(|error| match error {
             ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => ReplayError::Gone,
             error => damaged(&error),
         })?;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use journal::{Arrival, Entry, Journal, Note, Reader, Replay, Snapshot};
+use journal_core::{Arrival, Entry, Journal, Note, Reader, Replay, Snapshot};
 use netcore::{GameEvent, Occupant, Outbox, Output, Recorded, Time};
 use store::{Kind, Known, NewMatch};
 
@@ -37,7 +37,7 @@ pub(crate) struct Examined {
 
 /// From where a journal is replayed.
 struct Start<E: Recorded> {
-    reader: Reader<journal::Source>,
+    reader: Reader<journal_core::Source>,
     replay: Replay<E>,
     // The beginnings of matches that are not stored may not be in it.
     is_late: bool,
@@ -49,9 +49,9 @@ impl Source {
     /// # Errors
     /// When the journal cannot be read or replayed to its end. What was found before counts.
     pub(crate) fn read(self, found: impl FnMut(NewMatch) -> bool) -> anyhow::Result<Examined> {
-        let opened = match journal::open(&self.path) {
+        let opened = match journal_core::open(&self.path) {
             // Nothing had arrived yet.
-            Err(journal::ReadError::Empty) => return Ok(Examined::default()),
+            Err(journal_core::ReadError::Empty) => return Ok(Examined::default()),
             opened => opened?,
         };
         let game = opened.head()?.game;
@@ -153,7 +153,7 @@ impl Source {
 }
 
 // The last state in a journal before this time. What is not readable is reported when it is replayed.
-fn last_state(mut reader: Reader<journal::Source>, before: Time) -> Option<Snapshot> {
+fn last_state(mut reader: Reader<journal_core::Source>, before: Time) -> Option<Snapshot> {
     let mut last = None;
     while let Ok(Some(entry)) = reader.next() {
         match entry {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use journal::{Found, Pruned, Retention, SystemDisk, Worth};
+use journal_core::{Found, Pruned, Retention, SystemDisk, Worth};
 use tokio::{task::spawn_blocking, time::sleep};
 use tracing::{info, warn};
 
@@ -44,7 +44,7 @@ impl Results {
                 if is_stored { Worth::Spare(with_people.contains(file).into()) } else { Worth::Apart }
             };
             let now = SystemTime::now();
-            (now, journal::prune(&SystemDisk, &directory, &retention, now, worth))
+            (now, journal_core::prune(&SystemDisk, &directory, &retention, now, worth))
         });
         match pruned.await {
             Ok((now, Ok(Pruned { removed, failed, .. }))) => {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, future::poll_fn, path::Path, pin::pin, task::Poll};
 
 use bytes::BytesMut;
-use journal::{Head, MAX_SIZE, Retention, Scribe, SyncPolicy, SystemDisk, Writing};
+use journal_core::{Head, MAX_SIZE, Retention, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, PeerId, Role, Room as _, Time};
 use store::{Known, MatchFilter, Order};
 use testkit::{PATIENCE, TempDir};
@@ -23,7 +23,7 @@ fn play(directory: &Path, matches: usize) -> PathBuf {
 /// A journal of several files, the first of which are not kept any more, and the number of the first match of which all is kept.
 fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
-    let opened = journal::open(&path).unwrap();
+    let opened = journal_core::open(&path).unwrap();
     assert!(!path.exists() && opened.segments() > 1, "{} files, {} bytes", opened.segments(), opened.length());
     let mut matches = vec![];
     let source = source(&path, Known::default());
@@ -158,7 +158,7 @@ async fn a_hub_that_dies_stores_each_match_once_of_a_journal_whose_beginning_is_
     assert_eq!(rest, stored[stored.len() - rest.len()..], "the same as from the beginning");
     assert!((stored.len() / 2 - 1..stored.len()).contains(&rest.len()), "{} of {}", rest.len(), stored.len());
     let examined = examined.unwrap();
-    assert_eq!((examined.position, examined.running.len()), (journal::open(&path).unwrap().end(), 0));
+    assert_eq!((examined.position, examined.running.len()), (journal_core::open(&path).unwrap().end(), 0));
     assert!(examined.known.until >= stored.last().unwrap().ends);
 }
 
@@ -213,7 +213,7 @@ async fn what_is_stored_already_is_not_looked_through_again() {
 async fn a_match_that_began_before_what_is_kept_has_a_result() {
     let directory = TempDir::new();
     let (path, first) = play_long(&directory.path().join("journals"));
-    let opened = journal::open(&path).unwrap();
+    let opened = journal_core::open(&path).unwrap();
     let base = opened.reader().unwrap().head().base.clone().unwrap().mark.time;
     let mut stored = vec![];
     source(&path, Known::default())
@@ -238,13 +238,14 @@ async fn only_what_is_not_known_is_replayed() {
     let stored = first.store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
     assert!(known.until >= stored[0].ends && known.zero > 0);
     // The bytes before the last file are damaged, and nobody notices.
-    let mut files = journal::find(&SystemDisk, &directory.path().join("journals")).unwrap();
+    let mut files = journal_core::find(&SystemDisk, &directory.path().join("journals")).unwrap();
     assert_eq!(files.len(), 1);
     let last = files.remove(0).end.unwrap();
     for segment in std::fs::read_dir(directory.path().join("journals")).unwrap() {
         let segment = segment.unwrap().path();
         let bytes = std::fs::read(&segment).unwrap();
-        let is_last = journal::Reader::new(&bytes[..], bytes.len() as u64).unwrap().state() == journal::State::Closed;
+        let is_last =
+            journal_core::Reader::new(&bytes[..], bytes.len() as u64).unwrap().state() == journal_core::State::Closed;
         if !is_last {
             let mut damaged = bytes;
             damaged[1_600] ^= 1;
@@ -255,7 +256,7 @@ async fn only_what_is_not_known_is_replayed() {
     assert_eq!(source(&path, known).read(|_| true).unwrap().position, last);
     // Within a file, a state is enough.
     let path = play_on(&directory.path().join("one"), 3_000, MAX_SIZE);
-    let opened = journal::open(&path).unwrap();
+    let opened = journal_core::open(&path).unwrap();
     assert_eq!(opened.segments(), 1);
     let mut ends = vec![];
     let zero = source(&path, Known::default()).read(|new| {

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use journal::SystemDisk;
+use journal_core::SystemDisk;
 use store::{JournalNote, Known, NewMatch, Trouble};
 use tokio::{
     sync::mpsc,
@@ -137,7 +137,7 @@ impl Results {
     /// Stores the results that earlier runs did not, from all `wanted` journals that have grown since they were last examined.
     pub(crate) async fn catch_up(&self, wanted: impl Fn(&str) -> bool) {
         let directory = self.journals.clone();
-        let found = spawn_blocking(move || journal::find(&SystemDisk, &directory)).await;
+        let found = spawn_blocking(move || journal_core::find(&SystemDisk, &directory)).await;
         let Ok(Ok(found)) = found else {
             warn!(directory = %self.journals.display(), "the journals cannot be listed, which is retried; results of earlier runs are missing");
             self.state().lost_track = Some(Instant::now() + LONGEST_LOOK);

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use journal::{Head, JournalEnd, Parts, Resumable};
+use journal_core::{Head, JournalEnd, Parts, Resumable};
 use netcore::{Hosted, Link, Occupant, PeerId, Recorded, Status, Time};
 use netshell::Host;
 use tokio::sync::watch;

@@ -90,9 +90,9 @@ pub(crate) fn come_back(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -
     bots.truncate(NAMES.len());
     bots.retain(|bot| {
         let wire = match (game.wire(), bot.address) {
-            (cmdkit::Wire::Udp, Some(address)) => Wire::datagrams(address, room).map(Some),
-            (cmdkit::Wire::Udp, None) => return false,
-            (cmdkit::Wire::Tcp(_), _) => Ok(None),
+            (servekit::Wire::Udp, Some(address)) => Wire::datagrams(address, room).map(Some),
+            (servekit::Wire::Udp, None) => return false,
+            (servekit::Wire::Tcp(_), _) => Ok(None),
         };
         match wire {
             Ok(wire) => back.push((bot.clone(), wire)),
@@ -142,8 +142,8 @@ impl Bots {
         let mut names = NAMES.iter().map(|name| self.game.bot_name(name));
         let name = names.find(|name| !here.contains_key(name)).context("there are no more bots")?;
         let wire = match self.game.wire() {
-            cmdkit::Wire::Udp => Some(Wire::datagrams(own_address(self.room), self.room)?),
-            cmdkit::Wire::Tcp(_) => None,
+            servekit::Wire::Udp => Some(Wire::datagrams(own_address(self.room), self.room)?),
+            servekit::Wire::Tcp(_) => None,
         };
         let address = wire.as_ref().map(Wire::address).transpose()?;
         let seating = Seating { name, level, address };
@@ -244,13 +244,13 @@ impl Bot {
         // It is known as a bot as long as it is connected.
         let mut known = None;
         let way = async {
-            if matches!(self.game.wire(), cmdkit::Wire::Tcp(_)) {
+            if matches!(self.game.wire(), servekit::Wire::Tcp(_)) {
                 *wire = Some(self.connect(&mut known).await?);
             }
             let wire = wire.as_mut().context("it has no socket")?;
             let own = match self.game.wire() {
-                cmdkit::Wire::Udp => wire.address()?,
-                cmdkit::Wire::Tcp(_) => self.mask.shown(Link::Stream, wire.address()?),
+                servekit::Wire::Udp => wire.address()?,
+                servekit::Wire::Tcp(_) => self.mask.shown(Link::Stream, wire.address()?),
             };
             Ok((wire, own))
         };

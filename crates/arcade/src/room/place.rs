@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
-use journal::Writing;
+use journal_core::Writing;
 use netshell::ConnectionBudget;
 
 use super::{counters::Counters, guard::Bans, ledger::Ledgers};

@@ -16,9 +16,9 @@ use std::{
     time::Duration,
 };
 
-use bytes::{Bytes, BytesMut};
-use netcore::{Gone, HostId, Link, Log, Progress, Role, Time};
-use netshell::{ConnectionEvent, ConnectionId, Transport};
+use bytes::BytesMut;
+use netcore::{Gone, HostId, Link, Role, Time};
+use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport};
 use tokio::sync::mpsc;
 
 use super::{
@@ -279,6 +279,25 @@ impl WebSockets {
             mailbox.send(piece);
         }
     }
+
+    fn close(&mut self, id: ConnectionId) {
+        let Some(seat) = self.seats.remove(&id) else { return };
+        self.at.remove(&seat.address);
+        if seat.given_up {
+            self.given_up -= 1;
+        } else if seat.mailbox.is_none() {
+            self.kept.remove(seat.address.into(), seat.kept_until, id);
+        }
+        let refused = self.known.is_refused(seat.address);
+        self.known.close(seat.address);
+        if let Some((until, _)) = seat.paused {
+            self.paused.remove(&(until, id));
+        }
+        if let Some(mailbox) = seat.mailbox {
+            mailbox.end(if refused { Ending::Refused } else { Ending::Closed });
+            self.ending.push(mailbox);
+        }
+    }
 }
 
 impl Transport for WebSockets {
@@ -319,7 +338,7 @@ impl Transport for WebSockets {
                 return Ok(Some(event));
             }
             if !self.message.is_empty() {
-                return Ok(Some(ConnectionEvent::Bytes { id, bytes: &mut self.message }));
+                return Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.message }));
             }
         }
         Ok(None)
@@ -336,51 +355,29 @@ impl Transport for WebSockets {
         Some(id)
     }
 
-    fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {
+    fn answer(&mut self, _: Time, answer: Answer) {
         // Malformed messages are the room's business: on this link nothing is cut off by them.
-    }
-
-    fn pause(&mut self, _: Time, id: ConnectionId, until: Time) {
-        if let Some(seat) = self.seats.get_mut(&id) {
+        let Answer::Paused(ticket, until) = answer else { return };
+        if let Some(seat) = self.seats.get_mut(&ticket.id()) {
             seat.paused = Some((until, std::mem::take(&mut self.message)));
-            self.paused.insert((until, id));
+            self.paused.insert((until, ticket.id()));
         }
     }
 
-    fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
-        self.to(to, Piece::Frame(frame));
-    }
-
-    fn send_everyone(&mut self, _: Time, frame: &Bytes) {
-        for mailbox in self.seats.values().filter_map(|seat| seat.mailbox.as_ref()) {
-            mailbox.send(Piece::Frame(frame.clone()));
+    fn deliver(&mut self, _: Time, delivery: Delivery<'_>) {
+        match delivery {
+            Delivery::Frame(to, frame) => self.to(to, Piece::Frame(frame)),
+            Delivery::Everyone(frame) => {
+                for mailbox in self.seats.values().filter_map(|seat| seat.mailbox.as_ref()) {
+                    mailbox.send(Piece::Frame(frame.clone()));
+                }
+            }
+            Delivery::History(to, log) => self.to(to, Piece::History(log.clone())),
+            Delivery::Close(id) => self.close(id),
         }
     }
 
-    fn replay(&mut self, _: Time, to: ConnectionId, log: &Log) {
-        self.to(to, Piece::History(log.clone()));
-    }
-
-    fn close(&mut self, _: Time, id: ConnectionId) {
-        let Some(seat) = self.seats.remove(&id) else { return };
-        self.at.remove(&seat.address);
-        if seat.given_up {
-            self.given_up -= 1;
-        } else if seat.mailbox.is_none() {
-            self.kept.remove(seat.address.into(), seat.kept_until, id);
-        }
-        let refused = self.known.is_refused(seat.address);
-        self.known.close(seat.address);
-        if let Some((until, _)) = seat.paused {
-            self.paused.remove(&(until, id));
-        }
-        if let Some(mailbox) = seat.mailbox {
-            mailbox.end(if refused { Ending::Refused } else { Ending::Closed });
-            self.ending.push(mailbox);
-        }
-    }
-
-    fn delivered(&mut self, _: Time) {
+    fn flush(&mut self, _: Time) {
         self.ending.retain(|mailbox| !mailbox.is_flushed());
     }
 

@@ -21,7 +21,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use blackjack::{Card, DealerMessage, Deck, Dialect, protocol::DealerDecoder};
 use bytes::Bytes;
 use hmac::{Hmac, Mac as _};
-use journal::{Entry, Replay};
+use journal_core::{Entry, Replay};
 use netcore::{GameEvent, Input, Outbox, Output, PeerId, Recorded, Role, To};
 use nuggets::visibility::{Sighter, Vision};
 use rand::{RngExt as _, SeedableRng as _};
@@ -212,7 +212,7 @@ impl Party {
             drop(mouth);
             heard.insert(address, ear.join().unwrap());
         }
-        let journals = journal::list(&data.path().join("journals")).unwrap();
+        let journals = journal_core::list(&data.path().join("journals")).unwrap();
         let own = |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(game);
         let path = journals.iter().find(own).unwrap();
         // The data goes with the hub, the journal stays.
@@ -281,7 +281,7 @@ fn judge<E: Recorded>(
     heard: BTreeMap<String, Vec<Vec<u8>>>,
     mut judge: impl FnMut(&Replay<E>, &Input<'_, Bytes>, &[Output]),
 ) {
-    let mut reader = journal::open(&path).unwrap().reader().unwrap();
+    let mut reader = journal_core::open(&path).unwrap().reader().unwrap();
     let mut replay = Replay::<E>::start(reader.head()).unwrap();
     let mut given: BTreeMap<PeerId, (String, Vec<Vec<u8>>)> = BTreeMap::new();
     let mut out = Outbox::new();

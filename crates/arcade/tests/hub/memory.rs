@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::BytesMut;
-use journal::{Head, MAX_SIZE, Scribe, SyncPolicy, SystemDisk, Writing};
+use journal_core::{Head, MAX_SIZE, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{Hold as _, Hosted, Input, Leave, Link, Outbox, PeerId, Role, Room as _, Time};
 use serde_json::Value;
 use testkit::{PATIENCE, TempDir};

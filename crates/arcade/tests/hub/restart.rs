@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::BytesMut;
-use journal::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
+use journal_core::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
 use serde_json::{Value, json};
 use testkit::{PATIENCE, TempDir, peer::Peer};
@@ -175,7 +175,7 @@ fn left_by_an_earlier_hub(data: &TempDir, matches: u32) -> String {
         max_history: robots::MAX_HISTORY,
     };
     let scribe = Scribe::by_hand();
-    let (sync, max) = (SyncPolicy::Interval, journal::MAX_SIZE);
+    let (sync, max) = (SyncPolicy::Interval, journal_core::MAX_SIZE);
     let writing = Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync, max };
     let hosted = Hosted::new(robots::Server::new(config).unwrap());
     let head = Head::new(hosted.engine(), "test", vec![], 99);

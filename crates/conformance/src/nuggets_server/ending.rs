@@ -1,7 +1,8 @@
 //! The end of a game.
 
 use super::{
-    party::{GOLD, Kind, Party, shown},
+    displays::shown,
+    party::{GOLD, Kind, Party},
     rules,
 };
 use crate::judge::Played;

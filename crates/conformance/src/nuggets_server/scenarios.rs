@@ -8,8 +8,9 @@ use nuggets::{
 };
 
 use super::{
+    displays::shown,
     map::MapFile,
-    party::{Kind, Party, Role, STEPS, shown},
+    party::{Kind, Party, Role, STEPS},
     rules,
 };
 use crate::{

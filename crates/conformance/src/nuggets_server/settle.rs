@@ -2,12 +2,12 @@
 
 use nuggets::{
     Letter,
-    grid::{Cell, Grid, ROCK},
-    protocol::printable,
+    grid::{Cell, ROCK},
 };
 
 use super::{
-    party::{Deed, Kind, Party, Role, shown},
+    displays::{differences, shown},
+    party::{Deed, Kind, Party, Role},
     rules,
     world::{Effect, World},
 };
@@ -15,9 +15,6 @@ use crate::{
     judge::{Halt, Played},
     report::Rule,
 };
-
-/// Cells that a report names.
-const NAMED: usize = 4;
 
 impl Party<'_> {
     /// Types a key as a player, and sees that it does what it must. A key that does nothing is followed up by the next that does.
@@ -336,31 +333,5 @@ impl Party<'_> {
         let wrong = unbalanced.or(few);
         self.doubts.gold |= wrong.is_some();
         self.judge.check(&rules::TOTAL, wrong.is_none(), || format!("after {text} {}", wrong.unwrap_or_default()));
-    }
-}
-
-/// Where two texts of DISPLAYs differ.
-pub(super) fn differences(grid: &Grid, expected: &[u8], display: &[u8]) -> String {
-    if display.is_empty() {
-        return "nothing yet".to_owned();
-    }
-    if expected.len() != display.len() {
-        return format!("{} bytes instead of {}", display.len(), expected.len());
-    }
-    let all =
-        (0..=u16::MAX).map(Cell).zip(expected.iter().zip(display)).filter(|(_, (expected, shown))| expected != shown);
-    let count = all.clone().count();
-    let named = all.take(NAMED).map(|(cell, (expected, shown))| {
-        format!(
-            "'{}' at {} instead of '{}'",
-            printable(&[*shown], b""),
-            grid.position(cell),
-            printable(&[*expected], b"")
-        )
-    });
-    let text = named.collect::<Vec<_>>().join(", ");
-    match count.saturating_sub(NAMED) {
-        0 => text,
-        more => format!("{text} and {more} more"),
     }
 }

@@ -3,6 +3,7 @@
 use netcore::{GameEvent, Output, PeerId, Time, To};
 
 use super::{Host, Route};
+use crate::Delivery;
 
 impl Host {
     // Executes the outputs of the room, or holds them back.
@@ -21,7 +22,7 @@ impl Host {
             self.route(now, output, next_peer);
         }
         self.out = out;
-        self.delivered(now);
+        self.flush(now);
     }
 
     // Executes the held outputs whose mark is reached.
@@ -32,16 +33,14 @@ impl Host {
             released = true;
         }
         if released {
-            self.delivered(now);
+            self.flush(now);
         }
     }
 
-    fn delivered(&mut self, now: Time) {
+    fn flush(&mut self, now: Time) {
         self.closed.clear();
         for endpoint in &mut self.endpoints {
-            if std::mem::take(&mut endpoint.touched) {
-                endpoint.transport.delivered(now);
-            }
+            endpoint.flush(now);
         }
     }
 
@@ -52,36 +51,27 @@ impl Host {
         match output {
             Output::Send { to: To::Peer(peer), frame } => {
                 if let Some(&Route { endpoint, connection, .. }) = peers.get(&peer) {
-                    let endpoint = &mut endpoints[endpoint];
-                    endpoint.touched = true;
-                    endpoint.transport.send(now, connection, frame);
+                    endpoints[endpoint].deliver(now, Delivery::Frame(connection, frame));
                 }
             }
             Output::Send { to: To::Everyone, frame } if peers.range(next_peer..).next().is_some() => {
                 for &Route { endpoint, connection, .. } in peers.range(..next_peer).map(|(_, route)| route) {
-                    let endpoint = &mut endpoints[endpoint];
-                    endpoint.touched = true;
-                    endpoint.transport.send(now, connection, frame.clone());
+                    endpoints[endpoint].deliver(now, Delivery::Frame(connection, frame.clone()));
                 }
             }
             Output::Send { to: To::Everyone, frame } => {
                 for endpoint in endpoints {
-                    endpoint.touched = true;
-                    endpoint.transport.send_everyone(now, &frame);
+                    endpoint.deliver(now, Delivery::Everyone(&frame));
                 }
             }
             Output::Replay { to, log } => {
                 if let Some(&Route { endpoint, connection, .. }) = peers.get(&to) {
-                    let endpoint = &mut endpoints[endpoint];
-                    endpoint.touched = true;
-                    endpoint.transport.replay(now, connection, &log);
+                    endpoints[endpoint].deliver(now, Delivery::History(connection, &log));
                 }
             }
             Output::Close { peer } => {
                 if let Some(route) = self.forget(peer) {
-                    let endpoint = &mut self.endpoints[route.endpoint];
-                    endpoint.touched = true;
-                    endpoint.transport.close(now, route.connection);
+                    self.endpoints[route.endpoint].deliver(now, Delivery::Close(route.connection));
                     self.observer.closed(now, peer);
                 }
             }

@@ -1,11 +1,17 @@
 //! Tests of the transport over simulated streams: scheduling, and the bound on all queues together.
 
-use super::*;
 use std::{
     io::IoSlice,
     net::SocketAddr,
     sync::{Arc, Mutex},
+    task::{Context, Poll},
 };
+
+use bytes::Bytes;
+use netcore::Progress;
+
+use super::*;
+use crate::{Answer, Delivery, Transport};
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
@@ -67,8 +73,8 @@ fn streams(mut peers: Vec<Peer>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     while let Some(event) = streams.next(Time::ZERO).unwrap() {
         match event {
             ConnectionEvent::Opened { id, .. } => ids.push(id),
-            ConnectionEvent::Bytes { id, .. } => {
-                streams.processed(Time::ZERO, id, Progress::Incomplete);
+            ConnectionEvent::Bytes { ticket, .. } => {
+                streams.answer(Time::ZERO, Answer::Processed(ticket, Progress::Incomplete));
             }
             _ => {}
         }
@@ -87,8 +93,8 @@ fn the_queues_of_all_connections_together_are_bounded() {
     let frame = Bytes::from(vec![7; MAX_OWN - 10 * OVERHEAD]);
     let mut lost = 0;
     for &id in &ids {
-        streams.send(Time::ZERO, id, frame.clone());
-        streams.delivered(Time::ZERO);
+        streams.deliver(Time::ZERO, Delivery::Frame(id, frame.clone()));
+        streams.flush(Time::ZERO);
         assert!(streams.own_cost <= MAX_OWN_TOTAL);
         while let Some((_, why)) = streams.gone.pop_front() {
             assert_eq!(why, Gone::Lagging);
@@ -114,11 +120,12 @@ fn a_busy_connection_waits_for_the_others() {
             streams.wake(ann_id);
         }
         while let Some(event) = streams.next(now).unwrap() {
-            let ConnectionEvent::Bytes { id, bytes } = event else { continue };
+            let ConnectionEvent::Bytes { ticket, bytes } = event else { continue };
+            let id = ticket.id();
             bytes.clear();
             let work = if id == eve_id { Duration::from_millis(1) } else { Duration::from_micros(10) };
             now = now.plus(work);
-            streams.processed(now, id, Progress::Decoded);
+            streams.answer(now, Answer::Processed(ticket, Progress::Decoded));
             order.push(if id == eve_id { 'e' } else { 'a' });
         }
     }
@@ -143,17 +150,18 @@ fn a_paused_connection_keeps_its_messages_and_is_not_read() {
     let mut heard = vec![];
     loop {
         while let Some(event) = streams.next(now).unwrap() {
-            let ConnectionEvent::Bytes { id, bytes } = event else { continue };
+            let ConnectionEvent::Bytes { ticket, bytes } = event else { continue };
+            let id = ticket.id();
             if id == eve_id && now < until {
                 paused += 1;
                 assert_eq!(paused, 1, "it is not read before its time");
-                streams.pause(now, id, until);
+                streams.answer(now, Answer::Paused(ticket, until));
                 // More arrives, which wakes the connection.
                 say(&streams, &eve, eve_id, b"cd");
                 say(&streams, &ann, ann_id, b"x");
             } else {
                 heard.push((now, bytes.split_to(1)[0]));
-                streams.processed(now, id, Progress::Decoded);
+                streams.answer(now, Answer::Processed(ticket, Progress::Decoded));
             }
         }
         match streams.wake_at() {

@@ -73,13 +73,13 @@ fn work_until_key(flooded: usize, eve: Option<Duration>, bob: Duration) -> Optio
     sockets[flooded].0.flood.set(Some(address(1)));
     sockets[other].0.inbox.borrow_mut().push_back((address(2), b"key"));
     (0..1_000).find(|_| match ports.next(NOW).unwrap() {
-        Some(ConnectionEvent::Bytes { id, bytes }) => {
+        Some(ConnectionEvent::Bytes { ticket, bytes }) => {
             let key = bytes[..] == b"key"[..];
-            ports.datagrams.charge(NOW, id, Duration::from_micros(30));
+            ports.datagrams.charge(NOW, ticket.id(), Duration::from_micros(30));
             key
         }
-        Some(ConnectionEvent::Stranger { .. }) => {
-            ports.admit(NOW, Some(Admission::Ignored));
+        Some(ConnectionEvent::Stranger { ticket, .. }) => {
+            ports.answer(NOW, Answer::Stranger(ticket, Some(Admission::Ignored)));
             false
         }
         _ => false,

@@ -3,14 +3,16 @@
 use std::{
     fmt, io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, UNIX_EPOCH},
 };
 
-use journal::{About, Disk, DiskFile, Identity, SharedFile};
+use journal_core::{About, Disk, DiskFile, Identity, SharedFile};
 
 use super::{
-    Fault, MEMORY, SimulatedDisk,
+    SimulatedDisk,
     content::Content,
+    faults::{Fault, MEMORY},
     state::{DIRECTORY, State, has_parent},
 };
 use crate::machine;
@@ -42,6 +44,24 @@ pub(super) struct SimulatedFile {
 impl fmt::Debug for SimulatedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SimulatedFile").field("inode", &self.inode).finish_non_exhaustive()
+    }
+}
+
+impl SimulatedDisk {
+    // Called at the beginning of a call that takes time; the rest of it passes when the result is dropped.
+    fn take_time(&self, in_memory: bool) -> Option<Rest> {
+        if in_memory || !machine::is_thread() {
+            return None;
+        }
+        let (before, after, hangs) = self.takes();
+        machine::sleep(before);
+        Some(Rest { after, hangs, disk: self.clone() })
+    }
+
+    fn opened(&self, state: &mut State, path: &Path, inode: u64) -> SharedFile {
+        state.next_opening += 1;
+        let (disk, opening) = (self.clone(), state.next_opening);
+        Arc::new(SimulatedFile { disk, inode, opening, in_memory: path.starts_with(MEMORY) })
     }
 }
 

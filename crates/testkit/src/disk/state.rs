@@ -10,7 +10,10 @@ use std::{
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
-use super::{Fault, Latency, MEMORY, Work, content::Content};
+use super::{
+    content::Content,
+    faults::{Fault, Latency, MEMORY, Work},
+};
 
 /// What the name of a directory has in place of the number of a file.
 pub(super) const DIRECTORY: u64 = 0;

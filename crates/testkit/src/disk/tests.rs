@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use journal::Disk as _;
+use journal_core::{Disk as _, SharedFile};
 
 use super::*;
 use rand::SeedableRng;

@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::pace::Pace;
-use crate::net::draw;
+use crate::draw::draw;
 
 /// Looks at the clock during one poll; more mean an endless loop.
 const MAX_LOOKS: u64 = 1 << 20;

@@ -1,6 +1,6 @@
 //! Threads of a simulated machine.
 //!
-//! Code that blocks, as the threads of a [`Scribe`](journal::Scribe) do in calls of the disk, cannot be a task that is
+//! Code that blocks, as the threads of a [`Scribe`](journal_core::Scribe) do in calls of the disk, cannot be a task that is
 //! polled. It runs in a thread of its own, but only while its task is polled, so that never two run at once and a run
 //! repeats exactly. Where it blocks, it hands control back until the virtual time has come.
 
@@ -23,7 +23,7 @@ use netcore::{
     probe::{self, Probe},
 };
 
-use super::SimulatedClock;
+use super::clock::SimulatedClock;
 
 thread_local! {
     /// The simulated thread that this thread is.

@@ -5,6 +5,8 @@ use std::{ops::RangeInclusive, time::Duration};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use crate::draw::draw;
+
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// The conditions for datagrams.
@@ -126,12 +128,6 @@ impl StreamConditions {
         let delay = draw(rng, &self.delay);
         if rng.random_range(0..100) < self.stall_percent { delay + draw(rng, &self.stall) } else { delay }
     }
-}
-
-/// A random duration within an inclusive range.
-pub(crate) fn draw(rng: &mut Pcg64, range: &RangeInclusive<Duration>) -> Duration {
-    let nanos = |delay: &Duration| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-    Duration::from_nanos(rng.random_range(nanos(range.start())..=nanos(range.end())))
 }
 
 /// Statistics of the network.

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use netcore::Time;
 use rand::RngExt;
 
-use super::{arrived::Arrived, chance::Chance, conditions::draw};
+use super::{arrived::Arrived, chance::Chance};
+use crate::draw::draw;
 
 /// The largest UDP payload over IPv4, in bytes.
 const MAX_DATAGRAM: usize = 65_507;

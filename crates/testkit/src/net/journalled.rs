@@ -2,7 +2,7 @@
 
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
-use journal::{JournalHold, Journalled, Peer};
+use journal_core::{JournalHold, Journalled, Peer};
 use netcore::{Client, Hosted, Leave, Link, PeerId, Recorded, Time};
 
 use super::{Conditions, Delivered, Net, Restart, ledger::Ledger, shared_room::SharedRoom, world::Shared};

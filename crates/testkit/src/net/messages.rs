@@ -7,8 +7,8 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Link, Log, Progress, Time};
-use netshell::{ConnectionEvent, ConnectionId, Transport};
+use netcore::{Link, Time};
+use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport};
 
 use super::{
     arrived::End,
@@ -101,43 +101,39 @@ impl Transport for Messages {
             Up::Message(message) => {
                 self.buffer.clear();
                 self.buffer.extend_from_slice(&message);
-                ConnectionEvent::Bytes { id, bytes: &mut self.buffer }
+                ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.buffer }
             }
             Up::Refreshed => ConnectionEvent::Refreshed { id },
             Up::Gone(why) => ConnectionEvent::Closed { id, why },
         }))
     }
 
-    fn processed(&mut self, _: Time, _: ConnectionId, _: Progress) {}
-
-    fn pause(&mut self, _: Time, id: ConnectionId, until: Time) {
+    fn answer(&mut self, _: Time, answer: Answer) {
+        let Answer::Paused(ticket, until) = answer else { return };
         let message = Up::Message(self.buffer.split().freeze());
-        let paused = self.paused.entry(id).or_insert_with(|| Paused { until, waiting: VecDeque::new() });
+        let paused = self.paused.entry(ticket.id()).or_insert_with(|| Paused { until, waiting: VecDeque::new() });
         paused.until = until;
         paused.waiting.push_front(message);
     }
 
-    fn send(&mut self, _: Time, to: ConnectionId, frame: Bytes) {
-        self.push(to, frame, false);
-    }
-
-    fn send_everyone(&mut self, _: Time, frame: &Bytes) {
-        let lines = self.shared.lock().lines.all.len();
-        (0..lines).for_each(|line| self.push(ConnectionId(line as u64), frame.clone(), false));
-    }
-
-    fn replay(&mut self, _: Time, to: ConnectionId, log: &Log) {
-        log.frames().for_each(|frame| self.push(to, frame, true));
-    }
-
-    fn close(&mut self, _: Time, id: ConnectionId) {
-        let world = &mut *self.shared.lock();
-        if let Some((_, line)) = line(&mut world.lines.all, id) {
-            line.end(&mut world.chance, End::Closed);
+    fn deliver(&mut self, _: Time, delivery: Delivery<'_>) {
+        match delivery {
+            Delivery::Frame(to, frame) => self.push(to, frame, false),
+            Delivery::Everyone(frame) => {
+                let lines = self.shared.lock().lines.all.len();
+                (0..lines).for_each(|line| self.push(ConnectionId(line as u64), frame.clone(), false));
+            }
+            Delivery::History(to, log) => log.frames().for_each(|frame| self.push(to, frame, true)),
+            Delivery::Close(id) => {
+                let world = &mut *self.shared.lock();
+                if let Some((_, line)) = line(&mut world.lines.all, id) {
+                    line.end(&mut world.chance, End::Closed);
+                }
+            }
         }
     }
 
-    fn delivered(&mut self, _: Time) {}
+    fn flush(&mut self, _: Time) {}
 
     // Queued messages are in flight already, so they arrive even after the server has ended.
     fn poll_flush(&mut self, _: Time, _: &mut Context<'_>) -> Poll<()> {

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use journal::{JournalHold, Journalled, Peer};
+use journal_core::{JournalHold, Journalled, Peer};
 use netcore::{PeerId, Recorded, Time};
 
-/// What a killed server is resumed from; see [`journal::Resumable`].
+/// What a killed server is resumed from; see [`journal_core::Resumable`].
 #[derive(Debug)]
 pub struct Restart<E: Recorded> {
     /// The resumed room.

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
-use journal::Journalled;
+use journal_core::Journalled;
 use netcore::{
     Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Recorded, Room, Split, Status, Time,
 };

@@ -10,7 +10,8 @@ use bytes::{Bytes, BytesMut};
 use netshell::DatagramSocket;
 use rand::RngExt;
 
-use super::{conditions::draw, datagrams::Way, world::Shared};
+use super::{datagrams::Way, world::Shared};
+use crate::draw::draw;
 
 /// The server's socket.
 #[derive(Debug)]

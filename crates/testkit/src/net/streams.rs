@@ -17,8 +17,8 @@ use self::pipe::{Landed, Pipe};
 use super::{
     arrived::{Arrived, End},
     chance::Chance,
-    conditions::draw,
 };
+use crate::draw::draw;
 
 /// A listener of the server: one for players, one for watchers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

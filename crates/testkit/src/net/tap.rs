@@ -8,8 +8,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{Admission, Link, Log, Progress, Time};
-use netshell::{ConnectionEvent, ConnectionId, Transport};
+use netcore::{Admission, Link, Time};
+use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Transport};
 
 use super::{ledger, world::Shared};
 
@@ -95,11 +95,13 @@ impl<T: Transport> Transport for Tap<T> {
         Ok(event)
     }
 
-    fn admit(&mut self, now: Time, admission: Option<Admission>) {
-        if admission == Some(Admission::Ignored) {
-            self.shared.lock().chance.traffic.refused -= 1;
+    fn answer(&mut self, now: Time, answer: Answer) {
+        match answer {
+            Answer::Stranger(_, Some(Admission::Ignored)) => self.shared.lock().chance.traffic.refused -= 1,
+            Answer::Paused(..) if self.index == DATAGRAMS => self.shared.lock().chance.traffic.refused += 1,
+            _ => {}
         }
-        self.transport.admit(now, admission);
+        self.transport.answer(now, answer);
     }
 
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
@@ -114,39 +116,18 @@ impl<T: Transport> Transport for Tap<T> {
         Some(id)
     }
 
-    fn processed(&mut self, now: Time, id: ConnectionId, progress: Progress) {
-        self.transport.processed(now, id, progress);
-    }
-
-    fn pause(&mut self, now: Time, id: ConnectionId, until: Time) {
-        if self.index == DATAGRAMS {
-            self.shared.lock().chance.traffic.refused += 1;
+    fn deliver(&mut self, now: Time, delivery: Delivery<'_>) {
+        match &delivery {
+            Delivery::Frame(to, frame) => self.record(*to, || frame.clone()),
+            Delivery::Everyone(frame) => self.addresses.keys().for_each(|&id| self.record(id, || Bytes::clone(frame))),
+            Delivery::History(to, log) => self.record(*to, || ledger::bytes_of(log)),
+            Delivery::Close(id) => self.forget(*id),
         }
-        self.transport.pause(now, id, until);
+        self.transport.deliver(now, delivery);
     }
 
-    fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes) {
-        self.record(to, || frame.clone());
-        self.transport.send(now, to, frame);
-    }
-
-    fn send_everyone(&mut self, now: Time, frame: &Bytes) {
-        self.addresses.keys().for_each(|&id| self.record(id, || frame.clone()));
-        self.transport.send_everyone(now, frame);
-    }
-
-    fn replay(&mut self, now: Time, to: ConnectionId, log: &Log) {
-        self.record(to, || ledger::bytes_of(log));
-        self.transport.replay(now, to, log);
-    }
-
-    fn close(&mut self, now: Time, id: ConnectionId) {
-        self.forget(id);
-        self.transport.close(now, id);
-    }
-
-    fn delivered(&mut self, now: Time) {
-        self.transport.delivered(now);
+    fn flush(&mut self, now: Time) {
+        self.transport.flush(now);
     }
 
     fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {

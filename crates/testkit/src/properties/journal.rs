@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use crc32fast::Hasher;
-use journal::{Entry, Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
+use journal_core::{Entry, Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
 use netcore::{Gone, Input, Leave, Link, Outbox, Recorded, Role, Room};
 
 use super::assert_printable;

@@ -3,7 +3,7 @@
 use std::{mem, path::Path, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
-use journal::{Entry, Head, Journalled, MAX_SIZE, Reader, Replay, Scribe, SyncPolicy, Writing, encode_state};
+use journal_core::{Entry, Head, Journalled, MAX_SIZE, Reader, Replay, Scribe, SyncPolicy, Writing, encode_state};
 use netcore::{
     Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split, Time, wire::ShortText,
 };

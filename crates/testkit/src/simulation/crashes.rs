@@ -2,7 +2,7 @@
 
 use std::{fmt::Debug, io, net::SocketAddr, path::Path, time::Duration};
 
-use journal::{Parts, Resumable, ResumeError, SyncPolicy};
+use journal_core::{Parts, Resumable, ResumeError, SyncPolicy};
 use netcore::{Client, Engine, Hosted, Recorded, Room, probe};
 use rand::RngExt;
 

@@ -1,6 +1,6 @@
 //! What a seed draws for a whole simulation.
 
-use journal::{MAX_SIZE, SyncPolicy};
+use journal_core::{MAX_SIZE, SyncPolicy};
 use netcore::probe::Planted;
 use rand::RngExt;
 use rand_pcg::Pcg64;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Debug, path::Path};
 
 use bytes::Bytes;
-use journal::{Arrival, Entry, Journal, Note, Peer, ReadError, Reader, Replay, Resumable, Source, State};
+use journal_core::{Arrival, Entry, Journal, Note, Peer, ReadError, Reader, Replay, Resumable, Source, State};
 use netcore::{Client, Gone, Hosted, Input, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Debug, path::PathBuf, sync::Arc};
 
-use journal::{Journal, Resumable, ResumeError, Scribe, Writing};
+use journal_core::{Journal, Resumable, ResumeError, Scribe, Writing};
 use netcore::{Client, Hosted, Recorded, Room};
 
 use super::{Game, Simulation, oracle::check_delivered};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use journal::{Clock, Scribe, Step};
+use journal_core::{Clock, Scribe, Step};
 use netcore::Time;
 
 use crate::machine::{Machine, SimulatedClock, TaskId, Turns};

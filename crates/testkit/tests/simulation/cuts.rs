@@ -2,7 +2,7 @@
 
 use std::{fmt::Debug, path::Path, sync::Arc, time::Duration};
 
-use journal::{Head, Journal, MAX_SIZE, ReadError, Resumable, ResumeError, Scribe, SyncPolicy, Writing};
+use journal_core::{Head, Journal, MAX_SIZE, ReadError, Resumable, ResumeError, Scribe, SyncPolicy, Writing};
 use netcore::{Client, Hosted, Recorded, Room, Time};
 use testkit::{
     disk::{Fault, SimulatedDisk},

@@ -1,6 +1,6 @@
 //! Matches that are played in rounds, and those about the puzzle of a day.
 
-use journal::{Head, Journalled};
+use journal_core::{Head, Journalled};
 use netcore::{GameEvent, Recorded};
 
 use super::*;

@@ -46,7 +46,7 @@ pub(super) fn told(number: u32) -> Job {
 /// What a room tells of a match in this journal.
 fn ended(journal: &Path, number: u32) -> Box<NewMatch> {
     let Job::Match(new, _) = told(number) else { unreachable!() };
-    let id = format!("{:016x}-{number}", journal::open(journal).unwrap().head().unwrap().id);
+    let id = format!("{:016x}-{number}", journal_core::open(journal).unwrap().head().unwrap().id);
     Box::new(NewMatch { id, journal: name_of(journal).unwrap().to_owned(), ..*new })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use futures_util::FutureExt as _;
-use netcore::{Hosted, Role, Time};
+use netcore::{Hosted, Progress, Role, Time};
 use netshell::Host;
 
 use super::*;
@@ -193,17 +193,17 @@ fn a_paused_browser_is_heard_later_and_keeps_its_order() {
     }
     loop {
         while let Some(event) = web.next(now).unwrap() {
-            let ConnectionEvent::Bytes { id, bytes } = event else { continue };
-            if id == ConnectionId(0) && now < until {
+            let ConnectionEvent::Bytes { ticket, bytes } = event else { continue };
+            if ticket.id() == ConnectionId(0) && now < until {
                 paused += 1;
                 assert_eq!(paused, 1, "it is not read before its time");
-                web.pause(now, id, until);
+                web.answer(now, Answer::Paused(ticket, until));
                 // More arrives, of both.
                 put(&eve, "c");
                 put(&ann, "x");
             } else {
                 heard.push((now, String::from_utf8_lossy(bytes).into_owned()));
-                web.processed(now, id, Progress::Decoded);
+                web.answer(now, Answer::Processed(ticket, Progress::Decoded));
             }
         }
         match web.wake_at() {
@@ -221,9 +221,10 @@ fn the_seat_of_a_paused_browser_can_be_closed() {
     let eve = enter(&gate, Role::Player, 1, false);
     put(&eve, "a");
     while let Some(event) = web.next(Time::ZERO).unwrap() {
-        if let ConnectionEvent::Bytes { id, .. } = event {
-            web.pause(Time::ZERO, id, Time::from_millis(20));
-            web.close(Time::ZERO, id);
+        if let ConnectionEvent::Bytes { ticket, .. } = event {
+            let id = ticket.id();
+            web.answer(Time::ZERO, Answer::Paused(ticket, Time::from_millis(20)));
+            web.deliver(Time::ZERO, Delivery::Close(id));
         }
     }
     assert_eq!(web.wake_at(), None);
@@ -243,7 +244,7 @@ fn settle(web: &mut WebSockets, now: Time) -> usize {
     let mut gone = 0;
     while let Some(event) = web.next(now).unwrap() {
         if let ConnectionEvent::Closed { id, .. } = event {
-            web.close(now, id);
+            web.deliver(now, Delivery::Close(id));
             gone += 1;
         }
     }

@@ -1,0 +1,300 @@
+//! Journals that are opened for reading. Nothing is changed, and nothing is locked.
+
+use std::{
+    io::{self, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use netcore::{
+    Time,
+    probe::{self, Planted},
+};
+
+use crate::{
+    Head, ReadError, Reader, State,
+    disk::{Disk, SharedFile},
+    record,
+    segment::{self, Segment},
+    spool::{self, Spooled},
+    system_disk::SystemDisk,
+};
+
+/// Bytes read at a time.
+const CHUNK: usize = 1 << 16;
+/// How often a journal is opened again, if its server continues it in another file meanwhile.
+const ATTEMPTS: u32 = 8;
+
+/// A segment of a journal, with what only the spool of its server has. A clone starts at the same position and moves
+/// independently.
+#[derive(Debug)]
+pub struct Source {
+    file: SharedFile,
+    // The bytes of the file that count, and the records after them.
+    length: u64,
+    tail: Arc<[u8]>,
+    // The offset after the buffer.
+    at: u64,
+    buffer: Vec<u8>,
+    taken: usize,
+}
+
+impl Source {
+    pub(crate) fn new(file: SharedFile, length: u64, tail: Arc<[u8]>) -> Self {
+        Self { file, length, tail, at: 0, buffer: vec![], taken: 0 }
+    }
+
+    /// Its length in bytes.
+    pub fn length(&self) -> u64 {
+        self.length + self.tail.len() as u64
+    }
+
+    fn offset(&self) -> u64 {
+        self.at - (self.buffer.len() - self.taken) as u64
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.clear();
+        self.taken = 0;
+        if let Some(left) = self.length.checked_sub(self.at).filter(|&left| left > 0) {
+            self.buffer.resize(usize::try_from(left).map_or(CHUNK, |left| left.min(CHUNK)), 0);
+            let read = self.file.read_at(self.at, &mut self.buffer);
+            self.buffer.truncate(*read.as_ref().unwrap_or(&0));
+            read?;
+        } else if let Ok(from) = usize::try_from(self.at - self.length) {
+            let rest = self.tail.get(from..).unwrap_or_default();
+            self.buffer.extend_from_slice(&rest[..rest.len().min(CHUNK)]);
+        }
+        self.at += self.buffer.len() as u64;
+        Ok(())
+    }
+}
+
+impl Clone for Source {
+    fn clone(&self) -> Self {
+        Self { at: self.offset(), ..Self::new(Arc::clone(&self.file), self.length, Arc::clone(&self.tail)) }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.buffer.len() {
+            self.fill()?;
+        }
+        let count = (&self.buffer[self.taken..]).read(out)?;
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.offset().checked_add_signed(by),
+            SeekFrom::End(by) => self.length().checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        self.buffer.clear();
+        self.taken = 0;
+        Ok(self.at)
+    }
+}
+
+/// A journal that is opened for reading. What its server has written until then is there, even if the server was killed
+/// before all of it was in the file.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    segments: Vec<(Source, Segment)>,
+}
+
+/// Opens the journal with this name for reading. It may be given by the name of any of its segments.
+///
+/// # Errors
+/// When it cannot be opened, or is not a journal.
+pub fn open(path: &Path) -> Result<Journal, ReadError> {
+    Journal::open_on(&SystemDisk, path)
+}
+
+impl Journal {
+    /// Like [`open`], on another disk.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is not a journal.
+    pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self, ReadError> {
+        let journal = segment::journal_of(disk, path)?;
+        for _ in 0..ATTEMPTS {
+            let found = segment::segments(disk, &journal, false)?;
+            // Before the lengths of the files: what a spool has no longer is in a file then.
+            let spooled = spooled(disk, &found)?;
+            if probe::has(Planted::ReaderTakesSpool)
+                && let Some(last) = found.last()
+                && last.file.is_locked()?
+            {
+                spool::remove(disk, last.file.about()?.identity);
+            }
+            let again = segment::segments(disk, &journal, false)?;
+            if found.last().map(|last| last.place) == again.last().map(|last| last.place) {
+                return Self::new(journal, again, &spooled);
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "its server continues it in other files all the time").into())
+    }
+
+    /// The segments of a journal that is locked.
+    pub(crate) fn claimed(disk: &dyn Disk, path: PathBuf, segments: Vec<Segment>) -> Result<Self, ReadError> {
+        let spooled = spooled(disk, &segments)?;
+        Self::new(path, segments, &spooled)
+    }
+
+    fn new(path: PathBuf, segments: Vec<Segment>, spooled: &[(Spooled, bool)]) -> Result<Self, ReadError> {
+        let last = segments.len().saturating_sub(1);
+        let mut all = vec![];
+        for (index, segment) in segments.into_iter().enumerate() {
+            let file = Arc::clone(&segment.file);
+            let source = if index == last {
+                complete(&segment, spooled)?
+            } else {
+                Source::new(file, segment.length, Arc::default())
+            };
+            all.push((source, segment));
+        }
+        Ok(Self { path, segments: all })
+    }
+
+    /// Its name: that of its first segment.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its length in bytes.
+    pub fn length(&self) -> u64 {
+        self.segments.iter().map(|(source, _)| source.length()).sum()
+    }
+
+    /// Whether a server is writing it now.
+    pub fn is_in_use(&self) -> bool {
+        self.segments.last().is_some_and(|(_, segment)| segment.file.is_locked().unwrap_or(false))
+    }
+
+    /// Its records, from the first that is left.
+    ///
+    /// # Errors
+    /// [`ReadError`] when its first segment cannot be read.
+    pub fn reader(&self) -> Result<Reader<Source>, ReadError> {
+        self.reader_from(0)
+    }
+
+    /// The records of its last segment.
+    ///
+    /// # Errors
+    /// [`ReadError`] when it cannot be read.
+    pub fn last(&self) -> Result<Reader<Source>, ReadError> {
+        self.reader_from(self.segments.len().saturating_sub(1))
+    }
+
+    /// The position after its last byte.
+    pub fn end(&self) -> u64 {
+        self.segments.last().map_or(0, |(source, segment)| segment.positions.position(source.length()))
+    }
+
+    /// The number of segments that are left.
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The index of the last segment that begins before `time`, or of the first that is left.
+    ///
+    /// # Errors
+    /// [`ReadError`] when a segment cannot be read.
+    pub fn segment_before(&self, time: Time) -> Result<usize, ReadError> {
+        for index in (1..self.segments.len()).rev() {
+            let reader = self.reader_from(index)?;
+            if reader.head().base.as_ref().is_some_and(|base| base.mark.time < time) {
+                return Ok(index);
+            }
+        }
+        Ok(0)
+    }
+
+    /// The records from the segment with this index on; 0 is the first that is left. Its head has the state that it begins
+    /// with, unless it is that of the beginning of the match.
+    ///
+    /// # Errors
+    /// [`ReadError`] when that segment cannot be read, or there is none.
+    pub fn reader_from(&self, index: usize) -> Result<Reader<Source>, ReadError> {
+        let mut sources = self.segments.iter().skip(index);
+        let (first, _) = sources.next().ok_or(ReadError::NotAJournal)?;
+        let following = sources.filter_map(|(source, segment)| Some((source.clone(), segment.place.position?)));
+        Reader::chain(
+            first.clone(),
+            first.length(),
+            following.map(|(source, at)| (source.clone(), source.length(), at)),
+        )
+    }
+
+    /// The description of the match.
+    ///
+    /// # Errors
+    /// [`ReadError`] when it cannot be read.
+    pub fn head(&self) -> Result<Head, ReadError> {
+        Ok(self.last()?.head().clone())
+    }
+
+    /// The last segment and what has to be added to its file.
+    pub(crate) fn into_last(mut self) -> Option<(Segment, u64, Arc<[u8]>)> {
+        let (source, segment) = self.segments.pop()?;
+        Some((segment, source.length, source.tail))
+    }
+}
+
+/// What the spools of the last two segments have, and whether it is that of the last: a server that was killed while it
+/// continued a journal in another file has left the spool of the previous one.
+fn spooled(disk: &dyn Disk, segments: &[Segment]) -> io::Result<Vec<(Spooled, bool)>> {
+    let mut found = vec![];
+    for (segment, last) in segments.iter().rev().zip([true, false]) {
+        let of_segment = spool::read(disk, segment.file.about()?.identity)?;
+        found.extend(of_segment.into_iter().map(|spooled| (spooled, last)));
+    }
+    found.sort_by_key(|(spooled, _)| spooled.base);
+    Ok(found)
+}
+
+// Adds the records to the last segment that only spools have.
+fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, ReadError> {
+    let whole = Source::new(Arc::clone(&segment.file), segment.length, Arc::default());
+    let file_end = segment.positions.position(segment.length);
+    if spooled.iter().all(|(spooled, _)| spooled.end() <= file_end) {
+        return Ok(whole);
+    }
+    let mut reader = match Reader::new(whole.clone(), segment.length) {
+        Ok(reader) if reader.state() == State::Open => reader,
+        // The error is reported when it is read.
+        _ => return Ok(whole),
+    };
+    match reader.skip_to_end() {
+        Ok(()) => {}
+        Err(ReadError::Io(error)) => return Err(error.into()),
+        Err(_) => return Ok(whole),
+    }
+    let (mut end, mut sum) = (segment.positions.position(reader.offset()), reader.sum());
+    let mut tail = vec![];
+    for (spooled, last) in spooled.iter().filter(|(spooled, _)| spooled.id == reader.head().id) {
+        let Some((before, bodies)) = spooled.bodies_from(end) else { continue };
+        // The previous segment has other checksums.
+        if *last && before != sum {
+            continue;
+        }
+        for body in bodies {
+            let before = tail.len();
+            record::put(body, &mut sum, &mut tail);
+            end += (tail.len() - before) as u64;
+        }
+    }
+    if tail.is_empty() {
+        return Ok(whole);
+    }
+    probe::mark("spool: records found in it");
+    Ok(Source::new(Arc::clone(&segment.file), reader.offset(), tail.into()))
+}

@@ -1,0 +1,153 @@
+//! Interleavings of a room, the threads that write its journal, and a host that waits for it, tried by shuttle.
+#![cfg(shuttle)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
+#[path = "writing/adder.rs"]
+mod adder;
+
+use std::{
+    future::poll_fn,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use journal_core::{Clock, Entry, Head, Journal, JournalHold, Scribe, State, SyncPolicy, Writing};
+use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
+use shuttle::{
+    future::block_on,
+    rand::{Rng, thread_rng},
+    sync::mpsc,
+    thread,
+};
+use testkit::disk::{Fault, SimulatedDisk};
+
+use self::adder::Adder;
+
+/// Inputs of each run, and runs.
+const INPUTS: u8 = 12;
+const RUNS: usize = 500;
+
+// The arrivals that a journal covers, of which the oldest may not be kept; `None` if it is marked as cut.
+fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Option<u64> {
+    let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
+    let before = reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
+    let entries = std::iter::from_fn(|| reader.next().unwrap());
+    let after = entries.filter(|entry| matches!(entry, Entry::Arrival(_))).count() as u64;
+    (reader.state() != State::Cut).then_some(before + after)
+}
+
+/// A clock on which each wait is over at once.
+#[derive(Debug, Default)]
+struct Hurry(AtomicU64);
+
+impl Clock for Hurry {
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(10 * self.0.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn unix_seconds(&self) -> u64 {
+        0
+    }
+}
+
+/// A room in one thread, those of the scribe, and here a host that waits for each mark and then looks what a crash would
+/// leave. A lost wake-up blocks all of them, which shuttle reports.
+fn play(inputs: u8, (sync, memory): (SyncPolicy, bool), max: u64, fault: Option<Fault>) {
+    let disk = SimulatedDisk::new();
+    disk.set_memory(memory);
+    let writing = Writing {
+        disk: Arc::new(disk.clone()),
+        scribe: Scribe::start_with_clock(Hurry::default()).unwrap(),
+        sync,
+        max,
+    };
+    let mut head = Head::new(&Adder::new(7), "0.0.0", vec![], 0);
+    head.id = 9;
+    let (journal, (mut room, hold, end)) =
+        writing.create(Path::new("/games"), Hosted::new(Adder::new(7)), head).unwrap();
+    disk.set_fault(fault);
+    let (sender, marks) = mpsc::channel();
+    let mut flush = hold.clone();
+    let player = thread::spawn(move || {
+        let (role, link, address) = (Role::Player, Link::Stream, "10.0.0.1:5".into());
+        let mut out = Outbox::new();
+        room.input(Time::ZERO, Input::Connected { peer: PeerId(0), role, link, address }, &mut out);
+        for number in 1..=inputs {
+            let message: &[u8] = &[b'a'];
+            room.input(Time::from_millis(number.into()), Input::Message { peer: PeerId(0), message }, &mut out);
+            let mark = flush.mark();
+            flush.flush();
+            sender.send((u64::from(number) + 1, mark)).unwrap();
+        }
+        drop(sender);
+        room
+    });
+    wait_for_all(&marks, hold, &disk, &journal, sync);
+    let room = player.join().unwrap();
+    end.close();
+    assert!(end.finish(Duration::MAX));
+    drop(room);
+}
+
+fn wait_for_all(
+    marks: &mpsc::Receiver<(u64, u64)>,
+    mut hold: JournalHold,
+    disk: &SimulatedDisk,
+    journal: &Path,
+    sync: SyncPolicy,
+) {
+    let mut last = 0;
+    while let Ok((count, mark)) = marks.recv() {
+        // The threads have got somewhere when the host begins to wait.
+        for _ in 0..thread_rng().gen_range(0..40) {
+            thread::yield_now();
+        }
+        block_on(poll_fn(|context| {
+            hold.flush();
+            if hold.reached() >= mark || hold.lost().is_some() {
+                return Poll::Ready(());
+            }
+            hold.poll_reached(mark - 1, context)
+        }));
+        if hold.lost().is_some() || hold.reached() == u64::MAX {
+            return;
+        }
+        last = last.max(count);
+        let left = match sync {
+            SyncPolicy::Always => arrivals(&disk.certain(), journal),
+            SyncPolicy::Interval => arrivals(&disk.other_process(), journal),
+        };
+        let Some(left) = left else { return };
+        assert!(left >= last, "{sync:?}: outputs of input {last} may leave, and a crash would leave {left} inputs");
+    }
+}
+
+#[test]
+fn outputs_leave_when_their_inputs_are_safe_however_the_threads_interleave() {
+    for (sync, memory) in [(SyncPolicy::Always, false), (SyncPolicy::Interval, true), (SyncPolicy::Interval, false)] {
+        shuttle::check_random(move || play(INPUTS, (sync, memory), 1 << 20, None), RUNS);
+        // Nothing that comes later makes up for a lost wake-up.
+        shuttle::check_random(move || play(1, (sync, memory), 1 << 20, None), 10 * RUNS);
+    }
+}
+
+#[test]
+fn a_journal_is_continued_in_other_files_while_its_room_goes_on() {
+    for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
+        // Each input is as large as a segment.
+        shuttle::check_random(move || play(INPUTS, (sync, true), 64, None), RUNS);
+    }
+}
+
+#[test]
+fn a_failing_disk_wakes_the_host_in_the_end() {
+    for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
+        shuttle::check_random(move || play(INPUTS, (sync, true), 1 << 20, Some(Fault::FailingSyncs(3))), RUNS);
+        shuttle::check_random(move || play(INPUTS, (sync, false), 1 << 20, Some(Fault::FailingWrites(150))), RUNS);
+    }
+}

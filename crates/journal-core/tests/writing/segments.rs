@@ -1,0 +1,265 @@
+//! Journals in several files.
+
+use std::path::{Path, PathBuf};
+
+use journal_core::{Disk as _, Entry, Journal, Note, Replay, State, SyncPolicy};
+use netcore::{Hold as _, Outbox};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use testkit::disk::{Crash, Fault, SimulatedDisk};
+
+use crate::{adder::Adder, bench::Bench};
+
+/// Segments of 16 KiB.
+const MAX: u64 = 64 << 10;
+
+fn segments(disk: &SimulatedDisk) -> Vec<PathBuf> {
+    disk.files().into_iter().filter(|path| path.starts_with("/games")).collect()
+}
+
+/// The number of the newest segment.
+fn newest(bench: &Bench) -> usize {
+    (1..10_000).take_while(|number| *number == 1 || bench.disk.has_had(path_of(bench, *number))).last().unwrap()
+}
+
+fn path_of(bench: &Bench, number: usize) -> PathBuf {
+    bench.journal.with_extension(format!("{number}.journal"))
+}
+
+/// Plays until the journal has this many segments, or had them.
+fn play(bench: &mut Bench, files: usize) {
+    for _ in 0..10_000 {
+        for _ in 0..100 {
+            bench.say(b"a");
+        }
+        bench.settle();
+        if newest(bench) >= files {
+            return;
+        }
+    }
+    panic!("{:?}", segments(&bench.disk));
+}
+
+fn begin(sync: SyncPolicy) -> Bench {
+    let mut bench = Bench::on(SimulatedDisk::new(), sync, MAX);
+    bench.connect();
+    bench.settle();
+    bench
+}
+
+/// Replays what is kept, and returns the sum.
+fn replay(disk: &SimulatedDisk, journal: &Path) -> (u64, State) {
+    let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
+    let mut replay = Replay::<Adder>::start(reader.head()).unwrap();
+    let mut out = Outbox::new();
+    while let Some(entry) = reader.next().unwrap() {
+        match entry {
+            Entry::Arrival(arrival) => drop(replay.apply(&arrival, &mut out).unwrap()),
+            Entry::Note(Note::Mark(mark)) => replay.check(&mark).unwrap(),
+            Entry::Note(_) => {}
+        }
+    }
+    (replay.room().engine().sum, reader.state())
+}
+
+#[test]
+fn a_long_journal_is_a_chain_of_segments_that_is_replayed_and_resumed_as_one() {
+    for sync in [SyncPolicy::Interval, SyncPolicy::Always] {
+        let mut bench = begin(sync);
+        play(&mut bench, 3);
+        let names = segments(&bench.disk);
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert!(names.contains(&bench.journal) && names.contains(&path_of(&bench, 3)));
+        assert_eq!(replay(&bench.disk, &bench.journal), (bench.sum(), State::Open));
+        assert_eq!(journal_of_last(&bench), bench.sum(), "by the name of a segment");
+        let sum = bench.sum();
+        bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+        let mut again = Bench::resume(&bench.disk, &bench.journal, sync, MAX).unwrap();
+        assert_eq!(again.sum(), sum);
+        play(&mut again, 5);
+        again.end.close();
+        again.settle();
+        assert_eq!(replay(&again.disk, &again.journal), (again.sum(), State::Closed));
+    }
+}
+
+fn journal_of_last(bench: &Bench) -> u64 {
+    replay(&bench.disk, &path_of(bench, newest(bench))).0
+}
+
+#[test]
+fn only_so_much_is_kept_and_the_match_goes_on() {
+    let mut bench = begin(SyncPolicy::Interval);
+    play(&mut bench, 12);
+    let (names, files) = (segments(&bench.disk), segments(&bench.disk).len());
+    let kept: usize = names.iter().map(|path| bench.disk.written(path).len()).sum();
+    assert!(files <= 5 && kept as u64 <= MAX + (MAX / 4), "{files} files with {kept} bytes");
+    assert!(!names.contains(&bench.journal), "the oldest is gone");
+    assert!(bench.end.is_open(), "nothing is cut");
+    assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum(), "from a later beginning");
+    let sum = bench.sum();
+    bench.disk.crash(Crash::PowerCut, &mut Pcg64::seed_from_u64(3));
+    assert_eq!(Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap().sum(), sum);
+    assert_eq!(bench.disk.list(Path::new("/games")).unwrap().len(), files);
+}
+
+#[test]
+fn what_left_before_a_kill_is_there_wherever_the_journal_was_being_continued() {
+    // How many operations it takes until the second segment begins; the server dies in each of them.
+    for sync in [SyncPolicy::Interval, SyncPolicy::Always] {
+        let mut survived = 0;
+        for (kind, steps) in [("names", 12), ("syncs", 40), ("writes", 80)] {
+            for step in 0..steps {
+                for how in [Crash::Kill, Crash::PowerCut] {
+                    survived += u32::from(dies(sync, (kind, step), how));
+                }
+            }
+        }
+        assert!(survived > 20, "{sync:?}: {survived}");
+    }
+}
+
+// Returns whether the server died while it continued its journal in another file.
+fn dies(sync: SyncPolicy, (kind, step): (&str, u64), how: Crash) -> bool {
+    let mut bench = begin(sync);
+    while bench.bytes().len() < 14 << 10 {
+        bench.say(&[b'a'; 100]);
+        bench.settle();
+    }
+    bench.disk.set_fault(Some(match kind {
+        "names" => Fault::DeathInNames(step),
+        "syncs" => Fault::DeathInSync(step, step.is_multiple_of(2)),
+        _ => Fault::DeathInWrite(step * 300),
+    }));
+    let mut left = bench.sum();
+    for round in 0..40 {
+        for _ in 0..20 {
+            bench.say(b"bcdefgh");
+        }
+        if bench.may_leave() {
+            left = bench.sum();
+        }
+        bench.hold.flush();
+        let done = if round % 3 == 0 { bench.scribe.keep() } else { bench.scribe.write() };
+        if bench.disk.is_dead() {
+            break;
+        }
+        if done && bench.may_leave() {
+            left = bench.sum();
+        }
+    }
+    let (died, segment) = (bench.disk.is_dead(), segments(&bench.disk).len());
+    let all = bench.sum();
+    bench.disk.crash(how, &mut Pcg64::seed_from_u64(step));
+    let resumed = Bench::resume(&bench.disk, &bench.journal, sync, MAX);
+    let resumed = resumed.unwrap_or_else(|error| panic!("{sync:?} {kind} {step} {how:?}: {error}"));
+    let strict = how == Crash::Kill || sync == SyncPolicy::Always;
+    assert!(!strict || resumed.sum() >= left, "{sync:?} {kind} {step} {how:?}: {} of {left}", resumed.sum());
+    assert!(resumed.sum() <= all);
+    died && segment > 1
+}
+
+#[test]
+fn a_segment_that_cannot_be_written_leaves_the_journal_as_it_was() {
+    let mut bench = begin(SyncPolicy::Interval);
+    while bench.bytes().len() < 14 << 10 {
+        bench.say(&[b'a'; 100]);
+        bench.settle();
+    }
+    bench.disk.set_fault(Some(Fault::FailingNames(0)));
+    for _ in 0..100 {
+        bench.say(&[b'a'; 100]);
+        bench.settle();
+        assert!(bench.may_leave());
+    }
+    assert!(bench.end.is_open() && bench.disk.has_struck());
+    assert_eq!(segments(&bench.disk), [bench.journal.clone()], "it grows");
+    bench.disk.set_fault(None);
+    play(&mut bench, 2);
+    assert_eq!(replay(&bench.disk, &bench.journal).0, bench.sum());
+}
+
+#[test]
+fn a_journal_whose_end_is_missing_is_rejected_and_one_whose_beginning_is_damaged_is_resumed() {
+    let mut bench = begin(SyncPolicy::Interval);
+    play(&mut bench, 3);
+    bench.settle();
+    let sum = bench.sum();
+    bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+    let without = |number: usize| {
+        let disk = SimulatedDisk::new();
+        for path in segments(&bench.disk).into_iter().filter(|path| *path != path_of(&bench, number)) {
+            disk.put(&path, bench.disk.written(&path));
+        }
+        disk
+    };
+    let error = Bench::resume(&without(3), &bench.journal, SyncPolicy::Interval, MAX).err().unwrap();
+    assert!(error.to_string().contains("the segment that continues it is missing"), "{error}");
+    let disk = without(1);
+    disk.put(&bench.journal, b"nothing of a journal".to_vec());
+    assert_eq!(Bench::resume(&disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap().sum(), sum);
+    assert!(Journal::open_on(&disk, &bench.journal).is_err(), "a reader says that it is damaged");
+}
+
+#[test]
+fn a_damaged_record_does_not_become_a_valid_one_of_the_next_segment() {
+    let mut bench = begin(SyncPolicy::Interval);
+    let file = bench.disk.open(&bench.journal, true).unwrap();
+    while bench.bytes().len() < 40 << 10 {
+        for _ in 0..100 {
+            bench.say(b"a");
+        }
+        bench.hold.flush();
+        while bench.scribe.write() {}
+        // The last byte rots before the journal is continued.
+        let at = bench.bytes().len() as u64 - 1;
+        let mut byte = [0];
+        assert_eq!(file.read_at(at, &mut byte).unwrap(), 1);
+        file.write_at(at, &[byte[0] ^ 1]).unwrap();
+        while bench.scribe.keep() {}
+    }
+    assert_eq!(segments(&bench.disk), [bench.journal.clone()], "it is not continued in another file");
+}
+
+#[test]
+fn a_cut_journal_is_not_resumed_although_the_replay_would_begin_in_an_earlier_segment() {
+    let mut bench = begin(SyncPolicy::Interval);
+    play(&mut bench, 3);
+    bench.disk.set_fault(Some(Fault::Full(0)));
+    bench.say(b"a");
+    bench.settle();
+    assert!(!bench.end.is_open());
+    bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+    let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX);
+    assert!(matches!(resumed, Err(journal_core::ResumeError::Cut)));
+}
+
+#[test]
+fn the_name_of_a_segment_survives_a_power_cut_once_its_match_was_resumed() {
+    let mut bench = begin(SyncPolicy::Always);
+    play(&mut bench, 2);
+    let third = path_of(&bench, 3);
+    // Renaming the third segment is possible, and then syncing its directory kills the server.
+    for names in 0..20 {
+        let mut disk = SimulatedDisk::new();
+        for path in segments(&bench.disk) {
+            disk.put(&path, bench.disk.written(&path));
+        }
+        let mut again = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
+        disk.set_fault(Some(Fault::DeathInNames(names)));
+        while !disk.is_dead() {
+            again.say(b"a");
+            again.settle();
+        }
+        drop(again);
+        disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
+        if !disk.files().contains(&third) || disk.certain().has_had(&third) {
+            continue;
+        }
+        let resumed = Bench::resume(&disk, &bench.journal, SyncPolicy::Always, MAX).unwrap();
+        assert!(disk.certain().has_had(&third));
+        drop(resumed);
+        return;
+    }
+    panic!("no server died between a rename and the sync of its directory");
+}

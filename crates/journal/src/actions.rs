@@ -1,0 +1,211 @@
+//! The actions in a match, and the names of the players.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt::Write,
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use journal_core::{Arrival, Peer, Replay};
+use netcore::{GameEvent, Input, Leave, Link, Output, PeerId, Time};
+
+use crate::{
+    format::{clock, plain},
+    games::Game,
+    guest::Guest,
+};
+
+/// An action of a peer, or an event of the game.
+#[derive(Debug, Clone)]
+pub(crate) struct Action {
+    /// When it happened.
+    pub time: Time,
+    /// The turn for which it counts, if the game has turns.
+    pub turn: Option<u64>,
+    what: ActionKind,
+}
+
+#[derive(Debug, Clone)]
+enum ActionKind {
+    Sent { who: Who, link: Link, bytes: Bytes },
+    Malformed(Who),
+    Happened(Arc<str>),
+}
+
+// The seat of the sender, or its address without one.
+type Who = Result<Arc<Guest>, Arc<str>>;
+
+impl Action {
+    pub(crate) fn happened(time: Time, text: &str) -> Self {
+        Self { time, turn: None, what: ActionKind::Happened(text.into()) }
+    }
+
+    /// Formats it; `None` for a message without an effect of its own.
+    pub(crate) fn words<E: Game>(&self) -> Option<String> {
+        let text = match &self.what {
+            ActionKind::Happened(text) => text.to_string(),
+            ActionKind::Sent { who, link, bytes } => match E::said(*link, bytes) {
+                Some(said) => format!("{}{}", called(who), said.action?),
+                None => malformed(who),
+            },
+            ActionKind::Malformed(who) => malformed(who),
+        };
+        Some(match self.turn {
+            Some(turn) => format!("{} turn {turn}: {text}", clock(self.time)),
+            None => format!("{} {text}", clock(self.time)),
+        })
+    }
+}
+
+fn called(who: &Who) -> String {
+    match who {
+        Ok(guest) => guest.called(),
+        Err(address) => plain(address),
+    }
+}
+
+fn malformed(who: &Who) -> String {
+    format!("{} sent a malformed message", called(who))
+}
+
+/// The players, and the sender of the current arrival.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    guests: BTreeMap<PeerId, Arc<Guest>>,
+    // The sender before the arrival is processed.
+    sender: Option<(Who, Link)>,
+    game: u32,
+}
+
+impl Names {
+    /// The players when a replay begins in the middle.
+    pub(crate) fn of<E: Game>(replay: &Replay<E>) -> Self {
+        let engine = replay.room().engine();
+        let guest = |peer: &Peer| Some((peer.peer, Arc::new(engine.guest(peer)?)));
+        Self { guests: replay.peers().filter_map(guest).collect(), sender: None, game: 0 }
+    }
+
+    /// The number of the latest game.
+    pub(crate) const fn game(&self) -> u32 {
+        self.game
+    }
+
+    /// The seat of a peer.
+    pub(crate) fn guest(&self, peer: PeerId) -> Option<&Arc<Guest>> {
+        self.guests.get(&peer)
+    }
+
+    /// Must be called before the room processes an arrival.
+    pub(crate) fn before<E: Game>(&mut self, replay: &Replay<E>, arrival: &Arrival) {
+        self.sender = match &arrival.input {
+            Input::Message { peer, .. } | Input::Malformed { peer, .. } => {
+                let found = replay.peer(*peer);
+                let who = match self.guests.get(peer) {
+                    Some(guest) => Ok(Arc::clone(guest)),
+                    None => Err(found.map_or("somebody", |peer| &peer.address).into()),
+                };
+                Some((who, found.map_or(Link::Message, |peer| peer.link)))
+            }
+            _ => None,
+        };
+    }
+
+    /// Must be called after the room has processed the arrival. Reports the action and its effects.
+    pub(crate) fn after<E: Game>(
+        &mut self,
+        replay: &Replay<E>,
+        arrival: &Arrival,
+        outputs: &[Output],
+        mut tell: impl FnMut(Action),
+    ) {
+        let time = arrival.time;
+        // An action counts for the next turn.
+        let turn = replay.room().engine().turn();
+        match (&arrival.input, self.sender.take()) {
+            (Input::Message { message: bytes, .. }, Some((who, link))) => {
+                let what = ActionKind::Sent { who, link, bytes: bytes.clone() };
+                tell(Action { time, turn: turn.map(|turn| turn + 1), what });
+            }
+            (Input::Malformed { .. }, Some((who, _))) => {
+                tell(Action { time, turn: turn.map(|turn| turn + 1), what: ActionKind::Malformed(who) });
+            }
+            (Input::Stop(leave), _) => {
+                let text = match leave {
+                    Leave::Over => "the server was stopped",
+                    Leave::Resumable => "the server was suspended",
+                };
+                tell(Action { time, turn, what: ActionKind::Happened(text.into()) });
+            }
+            _ => {}
+        }
+        for output in outputs {
+            let Output::Event(event) = output else { continue };
+            let address = |peer: &PeerId| replay.peer(*peer).map(|peer| peer.address.clone());
+            if let Some(text) = self.hear(event, address) {
+                tell(Action { time, turn, what: ActionKind::Happened(text.into()) });
+            }
+        }
+    }
+
+    /// Processes an event. Returns its description, if it is worth one.
+    pub(crate) fn hear(&mut self, event: &GameEvent, address: impl Fn(&PeerId) -> Option<String>) -> Option<String> {
+        let who = |name: &str, seat: &str| Guest { name: name.to_owned(), seat: seat.to_owned() }.called();
+        Some(match event {
+            GameEvent::Waiting { name, before: 0, .. } => format!("{} waits for a seat", plain(name)),
+            GameEvent::Waiting { name, before, .. } => {
+                format!("{} waits for a seat after {before} others", plain(name))
+            }
+            GameEvent::Joined { peer, name, seat } => {
+                self.guests.insert(*peer, Arc::new(Guest { name: name.clone(), seat: seat.clone() }));
+                let from = address(peer).map_or_else(String::new, |address| format!(" from {}", plain(&address)));
+                if name.is_empty() {
+                    format!("a {} came{from}", plain(seat))
+                } else {
+                    format!("{} joined as {}{from}", plain(name), plain(seat))
+                }
+            }
+            GameEvent::Left { peer, name, seat, why } => {
+                self.guests.remove(peer);
+                format!("{} left: {}", who(name, seat), plain(&why.to_string()))
+            }
+            GameEvent::Started { game, players } => {
+                self.game = *game;
+                format!("game {game} began with {players}")
+            }
+            GameEvent::Ended { game, complete, standings } => {
+                let mut text = format!("game {game} ended");
+                if !complete {
+                    text.push_str(" early");
+                }
+                for (number, standing) in standings.iter().enumerate() {
+                    let between = if number == 0 { ": " } else { ", " };
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "{between}{}. {} {}", standing.rank, plain(&standing.name), standing.score);
+                }
+                text
+            }
+            GameEvent::Progress { .. } | GameEvent::Notice { .. } | GameEvent::Summary(_) => return None,
+        })
+    }
+}
+
+/// The latest actions, latest first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Latest(VecDeque<Action>);
+
+impl Latest {
+    /// As many as the widest window shows.
+    const KEPT: usize = 24;
+
+    pub(crate) fn push(&mut self, action: Action) {
+        if self.0.len() == Self::KEPT {
+            self.0.pop_back();
+        }
+        self.0.push_front(action);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Action> {
+        self.0.iter()
+    }
+}

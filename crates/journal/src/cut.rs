@@ -1,0 +1,224 @@
+//! `journal cut`: the shortest journal that still reproduces a state.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+use anyhow::{Context, bail};
+use cmdkit::file_name;
+use journal_core::{Divergence, Entry, Excerpt, Head, Mark, Note, Reader, Replay, Source};
+use netcore::{GameEvent, Outbox, Output};
+
+use crate::{
+    actions::Names,
+    args::CutArgs,
+    format::{clock, count, grouped, plain, size},
+    games::{Game, for_game, unknown},
+    out::Output as File,
+    panics,
+    source::{damaged, head_of, open},
+    verify::{Ending, Verdict, replayed},
+};
+
+/// Runs `journal cut`.
+///
+/// # Errors
+/// When there is no such arrival, the result does not end like the original, or it cannot be written.
+pub(crate) fn run(args: &CutArgs) -> anyhow::Result<ExitCode> {
+    let head = head_of(&args.file)?;
+    for_game!(head, E => cut::<E>(args), Err(unknown(&head).context(file_name(&args.file))))
+}
+
+pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
+    let path = &args.file;
+    let name = file_name(path);
+    let file = File::create(Some(&args.output))?;
+    let opened = open(path)?;
+    let start = Replay::<E>::start(opened.reader.head()).with_context(|| name.clone())?;
+    let whole = reached(path, opened.reader.clone(), start.clone(), args.at)?;
+    let (mut head, mut from) = (opened.reader.head().clone(), start.arrivals());
+    let mut state = start.clone();
+    let mut game = None;
+    if args.game {
+        let found = game_of(path, opened.reader.clone(), start.clone(), args.at)?;
+        if found.before > from {
+            state = replay_to(path, opened.reader.clone(), start, found.before)?;
+            from = found.before;
+            head.base = Some(state.snapshot());
+        }
+        game = Some(found);
+    }
+    let bytes = excerpt(path, opened.reader.clone(), &head, from, (args.at, &whole))?;
+    check::<E>(&bytes, &head, &whole).with_context(|| format!("{name}: what was cut is not written"))?;
+    let mut file = file;
+    file.write_all(&bytes)?;
+    file.finish()?;
+    let mut out = io::stdout().lock();
+    let written = file_name(&args.output);
+    let kept = count(args.at - from, "arrival");
+    writeln!(out, "{written}: {kept}, {} to {}, {}.", grouped(from + 1), grouped(args.at), size(bytes.len() as u64))?;
+    match game {
+        Some(Found { game: Some(game), .. }) if from > 0 => {
+            writeln!(out, "It begins with the state before game {game} began, at {}.", clock(state.time()))?;
+        }
+        Some(Found { game: Some(game), .. }) => {
+            writeln!(out, "Game {game} is the first, so it begins with the match.")?;
+        }
+        Some(Found { game: None, .. }) if from == 0 => writeln!(out, "No game was played before that.")?,
+        Some(Found { game: None, .. }) => {
+            writeln!(out, "No game is played there, so it begins after the previous one, at {}.", clock(state.time()))?;
+        }
+        None => {}
+    }
+    match &whole.ending {
+        Ending::Same { digest } => writeln!(out, "Its replay ends with the same digest as the match, {digest:016x}.")?,
+        Ending::Diverges(divergence) => {
+            writeln!(out, "Like the whole journal, this one is not reproduced: {divergence}.")?;
+        }
+        Ending::Panics { arrival, words } => {
+            writeln!(out, "As in the match, arrival {arrival} makes the engine panic: {words}.")?;
+        }
+    }
+    writeln!(
+        out,
+        "It contains the addresses and names of the players, and what determines the cards or places. Share it only \
+         with people who may know that."
+    )?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+// The result of replaying the whole journal up to an arrival.
+fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, at: u64) -> anyhow::Result<Verdict> {
+    let name = file_name(path);
+    let first = start.arrivals() + 1;
+    if at < first {
+        bail!("{name}: it begins with arrival {first}, so --at cannot be {at}");
+    }
+    let verdict = replayed(&mut reader, start, at).map_err(|error| damaged(path, error))?;
+    let ended = verdict.arrivals;
+    match &verdict.ending {
+        Ending::Same { .. } if ended < at => bail!("{name}: it has {}; give --at one of them", count(ended, "arrival")),
+        Ending::Diverges(Divergence { arrival, .. }) | Ending::Panics { arrival, .. } if *arrival < at => {
+            bail!("{name}: its replay already fails at arrival {arrival}; cut it there with --at {arrival}")
+        }
+        _ => Ok(verdict),
+    }
+}
+
+// The game that includes an arrival: the number of arrivals before the game, or before the pause between games.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    game: Option<u32>,
+    before: u64,
+}
+
+fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<E>, at: u64) -> anyhow::Result<Found> {
+    let mut out = Outbox::new();
+    let mut names = Names::of(&replay);
+    // Running games, and the number of arrivals when the last game ended.
+    let mut games = BTreeMap::<u32, u64>::new();
+    let mut pause = replay.arrivals();
+    while replay.arrivals() + 1 < at
+        && let Some(entry) = reader.next().map_err(|error| damaged(path, error))?
+    {
+        let Entry::Arrival(arrival) = entry else { continue };
+        let before = replay.arrivals();
+        replay.apply(&arrival, &mut out)?;
+        for output in out.drain() {
+            let Output::Event(event) = output else { continue };
+            match &event {
+                GameEvent::Started { game, .. } => drop(games.insert(*game, before)),
+                GameEvent::Ended { game, .. } => {
+                    games.remove(game);
+                    pause = before + 1;
+                }
+                _ => {}
+            }
+            names.hear(&event, |_| None);
+        }
+    }
+    let next = loop {
+        match reader.next().map_err(|error| damaged(path, error))? {
+            Some(Entry::Arrival(arrival)) => break Some(arrival),
+            Some(Entry::Note(_)) => {}
+            None => break None,
+        }
+    };
+    // The table of the sender; in other games there is one game at a time.
+    let seat = next.and_then(|arrival| names.guest(arrival.input.peer()?).cloned());
+    let table = seat.and_then(|guest| guest.seat.strip_prefix("table ")?.split_once(',')?.0.parse::<u32>().ok());
+    let found = table.and_then(|table| games.get_key_value(&table)).or_else(|| games.iter().min_by_key(|game| game.1));
+    Ok(match found {
+        Some((&game, &before)) => Found { game: Some(game), before },
+        None => Found { game: None, before: pause },
+    })
+}
+
+fn replay_to<E: Game>(
+    path: &Path,
+    mut reader: Reader<Source>,
+    mut replay: Replay<E>,
+    arrivals: u64,
+) -> anyhow::Result<Replay<E>> {
+    let mut out = Outbox::new();
+    while replay.arrivals() < arrivals
+        && let Some(entry) = reader.next().map_err(|error| damaged(path, error))?
+    {
+        if let Entry::Arrival(arrival) = entry {
+            replay.apply(&arrival, &mut out)?;
+            drop(out.drain());
+        }
+    }
+    Ok(replay)
+}
+
+// The arrivals after `from` up to `at`, with the notes between them.
+fn excerpt(
+    path: &Path,
+    mut reader: Reader<Source>,
+    head: &Head,
+    from: u64,
+    (at, verdict): (u64, &Verdict),
+) -> anyhow::Result<Vec<u8>> {
+    let mut excerpt = Excerpt::new(head);
+    let first = reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
+    let mut arrivals = first;
+    while let Some(entry) = reader.next().map_err(|error| damaged(path, error))? {
+        let is_arrival = matches!(entry, Entry::Arrival(_));
+        if is_arrival && arrivals == at {
+            break;
+        }
+        arrivals += u64::from(is_arrival);
+        if arrivals > from || arrivals == from && !is_arrival {
+            excerpt.push(&entry);
+        }
+    }
+    match verdict.ending {
+        // The whole digest; the arrivals contain one byte each.
+        Ending::Same { digest } => {
+            let mark = Mark { time: verdict.time, arrivals: at, digest };
+            excerpt.push(&Entry::Note(Note::Mark(mark)));
+        }
+        Ending::Panics { .. } => excerpt.push(&Entry::Note(Note::Broken)),
+        Ending::Diverges(_) => {}
+    }
+    Ok(excerpt.into_bytes())
+}
+
+// Checks that the result ends like the original.
+fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict) -> anyhow::Result<()> {
+    let mut reader = Reader::new(bytes, bytes.len() as u64)?;
+    if reader.head() != head {
+        bail!("it is read as another match");
+    }
+    let replay = panics::caught(|| Replay::<E>::start(head)).map_err(|words| anyhow::anyhow!("{words}"))??;
+    let verdict = replayed(&mut reader, replay, u64::MAX)?;
+    if verdict.ending != whole.ending {
+        bail!("its replay ends differently: {}", plain(&format!("{:?}", verdict.ending)));
+    }
+    Ok(())
+}

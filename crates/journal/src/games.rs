@@ -1,0 +1,178 @@
+//! The interface that each game implements for replays.
+
+mod blackjack;
+mod mastermind;
+mod nuggets;
+mod robots;
+
+use bytes::Bytes;
+use journal_core::{Head, Peer, Replay};
+use netcore::{Input, Link, Outbox, Output, PeerId, Recorded, Role, Time, To};
+use ratatui::{buffer::Buffer, layout::Rect};
+use termkit::Palette;
+
+use crate::guest::Guest;
+
+/// The peer number of the spectator of a replay, which no match ever uses.
+const WATCHER: PeerId = PeerId(u64::MAX);
+
+/// A game whose matches can be shown.
+pub(crate) trait Game: Recorded + Clone {
+    /// The display of a match.
+    type Display: GameDisplay<Self> + std::fmt::Debug;
+
+    /// The unit of a step.
+    const STEP: Step = Step::Arrival;
+
+    /// The settings of a match as names and values, without secrets unless requested.
+    fn setup_in_words(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
+
+    /// Describes a message of a player; `None` if it is malformed.
+    fn said(link: Link, bytes: &[u8]) -> Option<Description>;
+
+    /// Whether a seat in the game's own terms is the one that the user typed.
+    fn is_seat(seat: &str, typed: &str) -> bool;
+
+    /// The last turn, if the game has turns.
+    fn turn(&self) -> Option<u64> {
+        None
+    }
+
+    /// The seat of a peer at the start of a replay, if the game knows it.
+    fn guest(&self, peer: &Peer) -> Option<Guest> {
+        let _ = peer;
+        None
+    }
+
+    /// Approximate memory of a copy in bytes, not less than it takes.
+    fn weight(&self) -> usize;
+}
+
+/// The unit of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// An arrival, if players act at any time.
+    Arrival,
+    /// A turn, if all players act at once.
+    Turn,
+}
+
+impl Step {
+    /// One step, in words.
+    pub(crate) const fn one(self) -> &'static str {
+        match self {
+            Self::Arrival => "an arrival",
+            Self::Turn => "a turn",
+        }
+    }
+}
+
+/// The description of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Description {
+    /// In the terms of the protocol.
+    pub text: String,
+    /// The action of the sender, to follow its name; `None` if an event of the room reports it better.
+    pub action: Option<String>,
+    /// The name in a request to join.
+    pub name: Option<String>,
+}
+
+/// What is shown of a match, from a seat or to a spectator.
+pub(crate) trait GameDisplay<E: Recorded>: Clone {
+    /// The state of the display, such as the visible part of a map. It is kept when the replay moves back.
+    type View: std::fmt::Debug;
+
+    /// Whether the lowest row of the display is about keys that do nothing in a replay.
+    const HINTS: bool = false;
+
+    /// For a spectator, or for a seat that nobody has taken yet.
+    fn new(seat: bool) -> Self;
+
+    /// Processes the initial state.
+    fn begin(&mut self, replay: &Replay<E>) {
+        let _ = replay;
+    }
+
+    /// The seat was taken by this player.
+    fn sit(&mut self, guest: &Guest, link: Link, time: Time);
+
+    /// Processes a message that was sent to the player at the seat, or to everybody.
+    fn hear(&mut self, to_all: bool, frame: &Bytes, time: Time);
+
+    /// Processes a message of the player at the seat.
+    fn say(&mut self, bytes: &[u8]) {
+        let _ = bytes;
+    }
+
+    /// The initial state of the display.
+    fn view(palette: Palette) -> Self::View;
+
+    /// Scrolls by this many steps right and down.
+    fn scroll(&self, view: &mut Self::View, columns: i32, rows: i32);
+
+    /// Follows another player, if possible.
+    fn follow_next(&self, view: &mut Self::View) {
+        let _ = view;
+    }
+
+    /// Discards what was seen later than now.
+    fn wound_back(&self, view: &mut Self::View) {
+        let _ = view;
+    }
+
+    /// Draws the current state.
+    fn draw(&mut self, view: &mut Self::View, replay: &Replay<E>, area: Rect, buffer: &mut Buffer);
+}
+
+/// The messages that a new spectator would receive now. They come from a copy of the match, because another peer would
+/// change its digest.
+fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
+    let mut replay = replay.clone();
+    let mut out = Outbox::new();
+    let address = "127.0.0.1:1";
+    replay.add(
+        Input::Connected { peer: WATCHER, role: Role::Watcher, link: Link::Message, address: address.into() },
+        &mut out,
+    );
+    let mut frames = vec![];
+    for output in out.drain() {
+        match output {
+            Output::Send { to: To::Peer(WATCHER), frame } => frames.push(frame),
+            Output::Replay { to: WATCHER, log } => frames.extend(log.frames()),
+            _ => {}
+        }
+    }
+    frames
+}
+
+/// The error for a journal of a game that this program does not know.
+pub(crate) fn unknown(head: &Head) -> anyhow::Error {
+    anyhow::anyhow!(
+        "it is a journal of '{}', and this program knows nuggets, robots, blackjack and mastermind",
+        head.game.escape_debug()
+    )
+}
+
+/// Evaluates an expression with the type of the game that a head names, or else the last expression.
+macro_rules! for_game {
+    ($head:expr, $game:ident => $known:expr, $unknown:expr) => {{
+        let game: &str = &$head.game;
+        if game == <::nuggets::Server as ::netcore::Recorded>::GAME {
+            type $game = ::nuggets::Server;
+            $known
+        } else if game == <::robots::Server as ::netcore::Recorded>::GAME {
+            type $game = ::robots::Server;
+            $known
+        } else if game == <::blackjack::Server as ::netcore::Recorded>::GAME {
+            type $game = ::blackjack::Server;
+            $known
+        } else if game == <::mastermind::Server as ::netcore::Recorded>::GAME {
+            type $game = ::mastermind::Server;
+            $known
+        } else {
+            $unknown
+        }
+    }};
+}
+pub(crate) use for_game;

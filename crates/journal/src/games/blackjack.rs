@@ -1,0 +1,200 @@
+//! Blackjack: the tables as text, or what a player saw.
+
+use blackjack::{
+    Action, Client, Dialect, Name, PlayerMessage, Server, StateSpace, Verdict,
+    client::Event,
+    exact::Solver,
+    learn::{Choice, Score},
+    server::Config,
+};
+use bytes::Bytes;
+use journal_core::Replay;
+use netcore::{Client as _, Link, Time};
+use player::{Advisor, Game as Shown};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::Line,
+    widgets::{Paragraph, Widget},
+};
+use termkit::Palette;
+
+use super::{Description, Game, GameDisplay};
+use crate::{format::grouped, guest::Guest};
+
+/// Approximate memory of a copy of a dealer besides its tables, and of each table.
+const DEALER: usize = 1 << 20;
+const TABLE: usize = 8 << 10;
+
+impl Game for Server {
+    type Display = Table;
+
+    fn setup_in_words(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
+        let others = if config.forever { ", replaced when they are over" } else { "" };
+        let mut words = vec![
+            ("tables", format!("{} of {} seats{others}", config.tables, config.players)),
+            ("rounds", format!("{} at each table", grouped(config.rounds.into()))),
+            ("pause", format!("{} ms between two messages to a text client", config.delay.as_millis())),
+            ("timeout", format!("{} s for an answer", config.timeout.as_secs_f64())),
+        ];
+        let seed = if secrets {
+            serde_json::to_value(config.seed).map(|seed| seed.to_string()).unwrap_or_default()
+        } else {
+            "hidden, because it determines the cards (--secrets shows it)".into()
+        };
+        words.push(("seed", seed));
+        words
+    }
+
+    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
+        let message = parsed(bytes)?;
+        let text = message.to_string();
+        Some(match message {
+            PlayerMessage::Join(name) => Description { text, action: None, name: Some(name.to_string()) },
+            PlayerMessage::Hit | PlayerMessage::Stand => {
+                Description { action: Some(format!(": {text}")), text, name: None }
+            }
+        })
+    }
+
+    // A seat is named "table 1, seat 2". 1:2 is shorter to type, and 2 is a seat of the first table.
+    fn is_seat(seat: &str, typed: &str) -> bool {
+        let short = seat.strip_prefix("table ").and_then(|rest| rest.split_once(", seat "));
+        let (table, number) = typed.split_once(':').unwrap_or(("1", typed));
+        seat == typed || short == Some((table, number))
+    }
+
+    fn weight(&self) -> usize {
+        DEALER + self.tables().count() * TABLE
+    }
+}
+
+// Each message reveals the dialect of the connection: no text begins with a zero byte.
+fn parsed(bytes: &[u8]) -> Option<PlayerMessage> {
+    let message = match bytes {
+        [0, ..] => PlayerMessage::parse_binary(bytes.get(4..)?),
+        _ => PlayerMessage::parse_text(bytes.strip_suffix(b"\0").unwrap_or(bytes)),
+    };
+    message.ok()
+}
+
+/// The tables, or the hand of a player.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    seat: bool,
+    hand: Option<Hand>,
+}
+
+// What a player knows, and its results so far.
+#[derive(Debug, Clone)]
+struct Hand {
+    name: Name,
+    link: Link,
+    // `None` before the first message, which reveals the dialect.
+    client: Option<Client>,
+    begun: u64,
+    score: Score,
+    last: Option<(u8, Verdict)>,
+}
+
+impl Hand {
+    fn hear(&mut self, frame: &Bytes, time: Time) {
+        let Self { name, link, .. } = self;
+        let dialect = if frame.first() == Some(&0) { Dialect::Binary } else { Dialect::Text };
+        let client =
+            self.client.get_or_insert_with(|| Client::new(name.clone(), dialect, link.framing(), StateSpace::Soft));
+        while client.take_outgoing().is_some() {}
+        // A real client would end its game on an error, and so does this one.
+        let _ = client.receive(time, frame);
+        while let Some(heard) = client.next_heard() {
+            match heard.event {
+                Event::Began => self.begun += 1,
+                Event::Ended { verdict, total, .. } => {
+                    self.score.add(verdict);
+                    self.last = Some((total, verdict));
+                }
+                Event::Dealt | Event::Asked | Event::Ignored | Event::Quit => {}
+            }
+        }
+    }
+}
+
+/// The state of the display.
+#[derive(Debug)]
+pub(crate) struct TableView {
+    palette: Palette,
+    // The first visible line.
+    top: u16,
+    // Created when a hand is first shown, because computing the odds takes a while.
+    shown: Option<(Name, Shown)>,
+    advisor: Option<Advisor>,
+}
+
+impl GameDisplay<Server> for Table {
+    type View = TableView;
+
+    fn new(seat: bool) -> Self {
+        Self { seat, hand: None }
+    }
+
+    fn sit(&mut self, guest: &Guest, link: Link, _: Time) {
+        let Ok(name) = Name::new(guest.name.as_bytes()) else { return };
+        let (begun, score) = (0, Score::default());
+        self.hand = Some(Hand { name, link, client: None, begun, score, last: None });
+    }
+
+    fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
+        if let Some(hand) = &mut self.hand {
+            hand.hear(frame, time);
+        }
+    }
+
+    fn say(&mut self, bytes: &[u8]) {
+        // The client computes the effect of its own answer.
+        let action = match parsed(bytes) {
+            Some(PlayerMessage::Hit) => Action::Hit,
+            Some(PlayerMessage::Stand) => Action::Stand,
+            Some(PlayerMessage::Join(_)) | None => return,
+        };
+        if let Some(client) = self.hand.as_mut().and_then(|hand| hand.client.as_mut()) {
+            // The dealer answers unsolicited decisions.
+            let _ = client.decide(Choice::sure(action));
+        }
+    }
+
+    fn view(palette: Palette) -> TableView {
+        TableView { palette, top: 0, shown: None, advisor: None }
+    }
+
+    fn scroll(&self, view: &mut TableView, _: i32, rows: i32) {
+        let top = i32::from(view.top).saturating_add(rows.saturating_mul(4)).max(0);
+        view.top = u16::try_from(top).unwrap_or(u16::MAX);
+    }
+
+    fn draw(&mut self, view: &mut TableView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+        let Some(hand) = self.hand.as_ref() else {
+            if self.seat {
+                return Paragraph::new("Nobody has taken this seat yet.").render(area, buffer);
+            }
+            let picture = replay.room().engine().view().to_string();
+            let lines: Vec<Line<'_>> = picture.lines().map(Line::from).collect();
+            // The last line stays visible.
+            view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
+            return Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
+        };
+        let Some(client) = &hand.client else {
+            return Paragraph::new(format!("{} waits for the first round.", hand.name)).render(area, buffer);
+        };
+        let advisor = view.advisor.get_or_insert_with(|| {
+            let solver = Solver::new();
+            let best = solver.best(StateSpace::Soft);
+            Advisor::new(solver, best)
+        });
+        if view.shown.as_ref().is_none_or(|(name, _)| *name != hand.name) {
+            view.shown = Some((hand.name.clone(), Shown::new(hand.name.clone(), client.dialect(), advisor.clone())));
+        }
+        let Some((_, shown)) = &mut view.shown else { return };
+        shown.take_up(client.clone(), hand.score, hand.begun, hand.last);
+        player::View::new(view.palette).render(shown, area, buffer);
+    }
+}

@@ -1,0 +1,202 @@
+//! Mastermind: the games of all seats as anybody may see them, or as a player saw them.
+
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use journal_core::{Peer, Replay};
+use mastermind::{
+    Client, ClientMessage, Name, Server, ServerMessage,
+    protocol::Mode,
+    server::Config,
+    view::{Board, Line as Entry},
+};
+use netcore::{Client as _, Engine as _, Link, Time};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::Line,
+    widgets::{Paragraph, Widget},
+};
+use termkit::Palette;
+
+use super::{Description, Game, GameDisplay};
+use crate::guest::Guest;
+
+/// Approximate memory of a copy of a server besides its seats, and of each seat, once for the room and once for the display.
+const SERVER: usize = 64 << 10;
+const SEAT: usize = 8 << 10;
+
+impl Game for Server {
+    type Display = Boards;
+
+    fn setup_in_words(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
+        let played = match config.mode {
+            Mode::Solo => "each on their own".to_owned(),
+            Mode::Race(players) => format!("a race of {players}, {} s at most", config.limit.as_secs()),
+            Mode::Daily => "the puzzle of the day".to_owned(),
+        };
+        let repeats = if config.repeats { "with repeats" } else { "no repeats" };
+        let mut words = vec![("played", played), ("codes", format!("{} pegs, {repeats}", config.length))];
+        if let Some(first) = config.first_day {
+            let lasts = first.lasts.as_secs();
+            words.push(("day", format!("{} at first, for {lasts} s", mastermind::Day(first.day))));
+        }
+        let seed = if secrets {
+            config.seed.to_string()
+        } else {
+            "hidden, because it determines the codes (--secrets shows it)".into()
+        };
+        words.push(("seed", seed));
+        words
+    }
+
+    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
+        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let message = ClientMessage::parse(line.strip_suffix(b"\r").unwrap_or(line)).ok()?;
+        let text = message.to_string();
+        Some(match message {
+            ClientMessage::Play(name) => Description { text, action: None, name: Some(name.to_string()) },
+            // The room reports who leaves.
+            ClientMessage::Quit => Description { text, action: None, name: None },
+            _ => Description { action: Some(format!(": {text}")), text, name: None },
+        })
+    }
+
+    fn is_seat(seat: &str, typed: &str) -> bool {
+        seat == typed
+    }
+
+    fn guest(&self, peer: &Peer) -> Option<Guest> {
+        let found =
+            self.roster().into_iter().find(|occupant| occupant.peer == peer.peer && !occupant.seat.is_empty())?;
+        Some(Guest { name: found.name, seat: found.seat })
+    }
+
+    fn weight(&self) -> usize {
+        SERVER + self.boards().count() * 2 * SEAT
+    }
+}
+
+/// The games of all seats, or what a player saw.
+#[derive(Debug, Clone)]
+pub(crate) struct Boards {
+    seat: bool,
+    player: Option<(String, Client)>,
+}
+
+/// The state of the display.
+#[derive(Debug)]
+pub(crate) struct BoardsView {
+    // The first visible line.
+    top: u16,
+}
+
+impl GameDisplay<Server> for Boards {
+    type View = BoardsView;
+
+    fn new(seat: bool) -> Self {
+        Self { seat, player: None }
+    }
+
+    fn sit(&mut self, guest: &Guest, link: Link, time: Time) {
+        // Whoever stays joins anew after each game.
+        let stays = |(name, client): &(String, Client)| {
+            *name == guest.name && client.seat().is_some_and(|seat| seat.to_string() == guest.seat)
+        };
+        if self.player.as_ref().is_some_and(stays) {
+            return;
+        }
+        let mut client = Client::new(link, None);
+        if let (Ok(seat), Some(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
+            // It was told so before the event that says it.
+            for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name)] {
+                let _ = client.receive(time, &message.to_frame(link.framing()));
+            }
+        }
+        self.player = Some((guest.name.clone(), client));
+    }
+
+    fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
+        if let Some((_, client)) = &mut self.player {
+            // Messages of a server are always valid.
+            let _ = client.receive(time, frame);
+        }
+    }
+
+    fn view(_: Palette) -> BoardsView {
+        BoardsView { top: 0 }
+    }
+
+    fn scroll(&self, view: &mut BoardsView, _: i32, rows: i32) {
+        let top = i32::from(view.top).saturating_add(rows.saturating_mul(4)).max(0);
+        view.top = u16::try_from(top).unwrap_or(u16::MAX);
+    }
+
+    fn draw(&mut self, view: &mut BoardsView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+        let mut text = String::new();
+        match &self.player {
+            Some((name, client)) => {
+                tell(&mut text, name, client.board());
+                // The others as anybody sees them.
+                let mut own = false;
+                for (other, board) in replay.room().engine().boards() {
+                    let other = other.to_string();
+                    if own || other != *name {
+                        tell(&mut text, &other, board.as_ref());
+                    } else {
+                        own = true;
+                    }
+                }
+            }
+            None if self.seat => text.push_str("Nobody has taken this seat yet."),
+            None => {
+                for (name, board) in replay.room().engine().boards() {
+                    tell(&mut text, &name.to_string(), board.as_ref());
+                }
+                if text.is_empty() {
+                    text.push_str("Nobody plays.");
+                }
+            }
+        }
+        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
+        // The last line stays visible.
+        view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
+        Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
+    }
+}
+
+// A game in words, and an empty line.
+fn tell(text: &mut String, name: &str, board: Option<&Board>) {
+    let Some(board) = board else {
+        let _ = writeln!(text, "{name} waits for a game\n");
+        return;
+    };
+    let _ = writeln!(text, "{name}, game {}: {}", board.number, board.rules);
+    for line in &board.lines {
+        let _ = match line {
+            Entry::Row { turn, guess, feedback } => writeln!(text, "{turn:>3}  {guess}  {feedback}"),
+            Entry::Lifeline { turn, revealed: Some(revealed), .. } => writeln!(text, "{turn:>3}  {revealed}"),
+            Entry::Lifeline { turn, lifeline, revealed: None } => writeln!(text, "{turn:>3}  {lifeline}"),
+        };
+    }
+    let _ = match &board.over {
+        Some(over) => writeln!(text, "     {} in {} turns, code {}\n", over.how.word(), over.turns, over.code),
+        None => writeln!(text),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_players_say_is_described_on_every_link() {
+        for (link, end) in [(Link::Stream, "\n"), (Link::Stream, "\r\n"), (Link::Message, "")] {
+            let said = |text: &str| Server::said(link, format!("{text}{end}").as_bytes());
+            assert_eq!(said("play Ann").unwrap().name.as_deref(), Some("Ann"));
+            assert_eq!(said("guess 1234").unwrap().action.as_deref(), Some(": GUESS 1234"));
+            assert_eq!(said("QUIT").unwrap().action, None);
+            assert_eq!(said("GUESS 12"), None);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Nuggets: the map as a spectator or a player saw it.
+
+use bytes::Bytes;
+use journal_core::Replay;
+use netcore::{Client as _, Framing, Link, Time};
+use nuggets::{
+    Client, ClientMessage, Direction, Letter, Name, Part, Server,
+    protocol::LENGTH_PREFIX,
+    server::{Config, Setup},
+};
+use nuggets_client::View;
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    widgets::{Paragraph, Widget},
+};
+use serde::Deserialize;
+use termkit::Palette;
+
+use super::{Description, Game, GameDisplay, welcome};
+use crate::{format::plain, guest::Guest};
+
+/// Approximate memory of a copy of a server besides its map and players: cached sights.
+const SIGHTS: usize = 1 << 20;
+
+impl Game for Server {
+    type Display = Sight;
+
+    fn setup_in_words(setup: &Setup, _: bool) -> Vec<(&'static str, String)> {
+        let Some(SetupFields { map, config }) = fields(setup) else { return vec![] };
+        let (rows, columns) = (map.lines().count(), map.lines().next().map_or(0, str::len));
+        let Config { rules, idle_timeout, rematch, wait_for, countdown, seed } = config;
+        let mut words = vec![
+            ("map", format!("{columns} columns, {rows} rows")),
+            ("gold", format!("{} nuggets in {} to {} piles", rules.gold, rules.min_piles, rules.max_piles)),
+            ("seed", seed.to_string()),
+        ];
+        if let Some(radius) = rules.vision.radius {
+            words.push(("vision", format!("{radius} spots far")));
+        }
+        if rules.steal_percent > 0 {
+            words.push(("steal", format!("{} percent of a purse", rules.steal_percent)));
+        }
+        if rules.run_stop {
+            words.push(("runs", "stop on gold and after a swap".into()));
+        }
+        if rules.drop_on_quit {
+            words.push(("quitters", "drop their gold".into()));
+        }
+        if let Some(limit) = idle_timeout {
+            words.push(("idle", format!("a seat is lost after {} s without a key", limit.as_secs())));
+        }
+        if wait_for > 1 {
+            words.push(("start", format!("when {wait_for} play")));
+        }
+        if let Some(countdown) = countdown {
+            words.push(("countdown", format!("{} s", countdown.as_secs())));
+        }
+        if rematch {
+            words.push(("rematch", "each game is followed by another".into()));
+        }
+        words
+    }
+
+    fn said(link: Link, bytes: &[u8]) -> Option<Description> {
+        let message = match link.framing() {
+            Framing::Whole => bytes,
+            Framing::Stream => bytes.get(LENGTH_PREFIX..)?,
+        };
+        Some(match ClientMessage::parse(message).ok()? {
+            ClientMessage::Play(name) => {
+                let name = name.map(|name| name.as_str().to_owned());
+                Description { text: format!("PLAY {}", name.as_deref().unwrap_or_default()), action: None, name }
+            }
+            ClientMessage::Spectate => Description { text: "SPECTATE".into(), action: None, name: None },
+            ClientMessage::Key(key) => {
+                let key = key.escape_ascii();
+                Description { text: format!("KEY {key}"), action: Some(format!(": {key}")), name: None }
+            }
+        })
+    }
+
+    fn is_seat(seat: &str, typed: &str) -> bool {
+        // Also by number, counted from 1.
+        let numbered = typed.parse::<usize>().ok().and_then(|number| Letter::from_index(number.checked_sub(1)?));
+        seat.eq_ignore_ascii_case(typed) || numbered.is_some_and(|letter| letter.to_string() == seat)
+    }
+
+    fn weight(&self) -> usize {
+        let (cells, players) = (self.game().grid().text().len(), self.game().players().len());
+        SIGHTS + (players + 1) * (2 * cells + 4_096)
+    }
+}
+
+// The serialized form of a setup, whose fields are private.
+#[derive(Deserialize)]
+struct SetupFields {
+    map: String,
+    config: Config,
+}
+
+fn fields(setup: &Setup) -> Option<SetupFields> {
+    serde_json::from_value(serde_json::to_value(setup).ok()?).ok()
+}
+
+/// The display of a spectator or a player.
+#[derive(Debug, Clone)]
+pub(crate) struct Sight {
+    seat: bool,
+    client: Option<Client>,
+    // The position for which the spectator's display was made.
+    seen: Option<(u64, Time)>,
+    name: String,
+}
+
+impl GameDisplay<Server> for Sight {
+    type View = (View, Palette);
+
+    fn new(seat: bool) -> Self {
+        Self { seat, client: None, seen: None, name: String::new() }
+    }
+
+    fn sit(&mut self, guest: &Guest, link: Link, time: Time) {
+        self.name.clone_from(&guest.name);
+        let part = Name::new(guest.name.as_bytes()).map_or(Part::Spectator, Part::Player);
+        self.client = Some(Client::over(link, part, time));
+    }
+
+    fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
+        if let Some(client) = &mut self.client
+            && self.seat
+        {
+            // The client reports errors itself.
+            let _ = client.receive(time, frame);
+        }
+    }
+
+    fn view(palette: Palette) -> Self::View {
+        (View::new(palette, false), palette)
+    }
+
+    fn scroll(&self, (view, _): &mut Self::View, columns: i32, rows: i32) {
+        let Some(client) = &self.client else { return };
+        let direction = match (columns.signum(), rows.signum()) {
+            (-1, _) => Direction::Left,
+            (1, _) => Direction::Right,
+            (_, -1) => Direction::Up,
+            _ => Direction::Down,
+        };
+        view.scroll(client, direction);
+    }
+
+    fn wound_back(&self, (view, palette): &mut Self::View) {
+        // The player does not know later discoveries yet.
+        if self.seat {
+            *view = View::new(*palette, false);
+        }
+    }
+
+    fn draw(&mut self, (view, _): &mut Self::View, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+        let now = (replay.arrivals(), replay.time());
+        if !self.seat && self.seen != Some(now) {
+            self.seen = Some(now);
+            let mut client = Client::over(Link::Message, Part::Spectator, now.1);
+            for frame in welcome(replay) {
+                let _ = client.receive(now.1, &frame);
+            }
+            self.client = Some(client);
+        }
+        let Some(client) = &self.client else {
+            return Paragraph::new("Nobody has taken this seat yet.").render(area, buffer);
+        };
+        view.prepare(client, area.as_size());
+        // No time passes for the client.
+        view.picture(client, Time::ZERO).render(area, buffer);
+        if let Some(nuggets::End::Quit(text)) = client.end() {
+            let lines: Vec<&str> = text.lines().collect();
+            let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(area.height.saturating_sub(1));
+            let bottom = Rect { y: area.bottom().saturating_sub(rows), height: rows, ..area };
+            ratatui::widgets::Clear.render(bottom, buffer);
+            let text: Vec<_> = lines.iter().map(|line| ratatui::text::Line::from(plain(line))).collect();
+            Paragraph::new(text).render(bottom, buffer);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Robots: the board, which everybody sees. From a seat, its robot is kept in view.
+
+use bytes::Bytes;
+use journal_core::{Peer, Replay};
+use netcore::{Client as _, Framing, Link, Protocol, Time, wire::ShortText};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    widgets::{Paragraph, Widget},
+};
+use robots::{Action, Client, ClientMessage, Config, Direction, PlayerId, Server, protocol::Robots};
+use robots_gui::{Contact, Follow, View};
+use termkit::Palette;
+
+use super::{Description, Game, GameDisplay, Step, welcome};
+use crate::{format::plain, guest::Guest};
+
+/// Approximate memory of a copy of a server besides its game; histories are shared.
+const SERVER: usize = 256 << 10;
+/// Memory of a block, with the overhead of a set.
+const BLOCK: usize = 32;
+/// Memory of a robot, a bomb or a player.
+const ROBOT: usize = 1_024;
+
+impl Game for Server {
+    type Display = Field;
+
+    const STEP: Step = Step::Turn;
+
+    fn setup_in_words(config: &Config, _: bool) -> Vec<(&'static str, String)> {
+        let parameters = &config.parameters;
+        vec![
+            ("server", plain(&parameters.server_name)),
+            ("players", parameters.players_count.to_string()),
+            ("board", format!("{} x {}", parameters.size_x, parameters.size_y)),
+            ("length", format!("{} turns of {} ms", parameters.game_length, config.turn_duration.as_millis())),
+            ("bombs", format!("{} turns, radius {}", parameters.bomb_timer, parameters.explosion_radius)),
+            ("blocks", format!("{} drawn at the start", config.initial_blocks)),
+            ("seed", config.seed.to_string()),
+        ]
+    }
+
+    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
+        let (text, action) = match last_message(bytes)? {
+            ClientMessage::Join { name } => {
+                let name = name.to_string();
+                return Some(Description { text: format!("Join {}", plain(&name)), action: None, name: Some(name) });
+            }
+            ClientMessage::Action(Action::PlaceBomb) => ("PlaceBomb", " placed a bomb"),
+            ClientMessage::Action(Action::PlaceBlock) => ("PlaceBlock", " placed a block"),
+            ClientMessage::Action(Action::Move(direction)) => match direction {
+                Direction::Up => ("Move Up", " went up"),
+                Direction::Right => ("Move Right", " went right"),
+                Direction::Down => ("Move Down", " went down"),
+                Direction::Left => ("Move Left", " went left"),
+            },
+        };
+        Some(Description { text: text.into(), action: Some(action.into()), name: None })
+    }
+
+    fn is_seat(seat: &str, typed: &str) -> bool {
+        // Also by its letter on the board.
+        let letter = seat.parse::<u8>().ok().filter(|&number| number < 26).map(|number| char::from(b'A' + number));
+        seat == typed || letter.is_some_and(|letter| typed.eq_ignore_ascii_case(&letter.to_string()))
+    }
+
+    fn turn(&self) -> Option<u64> {
+        self.game().map(|game| game.turn().into())
+    }
+
+    fn guest(&self, peer: &Peer) -> Option<Guest> {
+        let found = self.players().iter().find(|(_, player)| *player.address == *peer.address)?;
+        Some(Guest { name: found.1.name.to_string(), seat: found.0.0.to_string() })
+    }
+
+    fn weight(&self) -> usize {
+        let blocks = self.game().map_or(0, |game| game.board().blocks().len() + game.bombs().len());
+        // Once for the room, once for the display.
+        SERVER + 2 * (blocks * BLOCK + self.players().len() * ROBOT)
+    }
+}
+
+// Of a run of actions that arrived together, the room took the last.
+fn last_message(bytes: &[u8]) -> Option<ClientMessage> {
+    Robots::decode(&mut (), bytes, Framing::Stream).ok()
+}
+
+/// The display of the board.
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    client: Client,
+    followed: Option<PlayerId>,
+}
+
+impl GameDisplay<Server> for Field {
+    type View = (View, Option<PlayerId>, Palette);
+
+    const HINTS: bool = true;
+
+    fn new(_: bool) -> Self {
+        Self { client: Client::new(ShortText::default(), None), followed: None }
+    }
+
+    fn begin(&mut self, replay: &Replay<Server>) {
+        for frame in welcome(replay) {
+            self.hear(true, &frame, replay.time());
+        }
+    }
+
+    fn sit(&mut self, guest: &Guest, _: Link, _: Time) {
+        self.followed = guest.seat.parse().ok().map(PlayerId);
+    }
+
+    fn hear(&mut self, to_all: bool, frame: &Bytes, time: Time) {
+        if to_all {
+            // Messages of a server are always valid.
+            let _ = self.client.receive(time, frame);
+        }
+    }
+
+    fn view(palette: Palette) -> Self::View {
+        (View::new(palette, Follow::Nobody), None, palette)
+    }
+
+    fn scroll(&self, (view, ..): &mut Self::View, columns: i32, rows: i32) {
+        view.scroll(match (columns.signum(), rows.signum()) {
+            (-1, _) => Direction::Left,
+            (1, _) => Direction::Right,
+            (_, -1) => Direction::Up,
+            _ => Direction::Down,
+        });
+    }
+
+    fn follow_next(&self, (view, ..): &mut Self::View) {
+        view.follow_next();
+    }
+
+    fn draw(
+        &mut self,
+        (view, follows, palette): &mut Self::View,
+        replay: &Replay<Server>,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
+        if *follows != self.followed {
+            *follows = self.followed;
+            *view = View::new(*palette, self.followed.map_or(Follow::Nobody, Follow::Id));
+        }
+        match self.client.picture() {
+            Some(Ok(picture)) => {
+                view.show(replay.time(), picture);
+                view.prepare(replay.time(), area.as_size());
+                view.picture(&Contact::default()).render(area, buffer);
+            }
+            Some(Err(error)) => Paragraph::new(error.to_string()).render(area, buffer),
+            None => Paragraph::new("The match has not begun.").render(area, buffer),
+        }
+    }
+}

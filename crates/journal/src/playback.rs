@@ -1,0 +1,378 @@
+//! A replay that can be moved forward and back.
+
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::{Context, bail};
+use cmdkit::file_name;
+use journal_core::{Arrival, Entry, Head, Note, Reader, Replay, Source};
+use netcore::{GameEvent, Input, Outbox, Output, PeerId, Time, To};
+
+use crate::{
+    actions::{Action, Latest, Names},
+    format,
+    games::{Game, GameDisplay},
+    guest::Guest,
+    panics,
+    source::open,
+};
+
+/// Approximate limit on the memory of the copies to move back to, in bytes.
+const KEPT_BYTES: usize = 192 << 20;
+/// Limits on the number of copies.
+const LEAST_KEPT: usize = 8;
+const MOST_KEPT: usize = 256;
+/// Arrivals between two copies in a short match. Doubles whenever there are too many copies.
+const SPACING: u64 = 256;
+
+/// A position to move to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// After this many arrivals.
+    Arrivals(u64),
+    /// After everything that arrived up to this time.
+    Time(Time),
+    /// The end of a turn of a game.
+    Turn {
+        /// The number of the game.
+        game: u32,
+        /// The turn.
+        turn: u64,
+    },
+    /// The next turn, or the next arrival where there are no turns.
+    Step,
+    /// The end.
+    End,
+}
+
+/// A position in a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct End {
+    /// The number of arrivals.
+    pub arrivals: u64,
+    /// The time.
+    pub time: Time,
+}
+
+/// A replay of a match, with its display.
+#[derive(Debug)]
+pub(crate) struct Playback<E: Game> {
+    start: End,
+    end: End,
+    seat: Option<String>,
+    now: Moment<E>,
+    kept: BTreeMap<u64, Moment<E>>,
+    spacing: u64,
+}
+
+// The state between two arrivals.
+#[derive(Debug, Clone)]
+struct Moment<E: Game> {
+    reader: Reader<Source>,
+    next: Option<Arrival>,
+    replay: Replay<E>,
+    display: E::Display,
+    names: Names,
+    latest: Latest,
+    // The peer that has the seat from which the match is shown.
+    seated: Option<PeerId>,
+    // Why the replay cannot continue.
+    trouble: Option<String>,
+}
+
+impl<E: Game> Playback<E> {
+    /// Opens the match in a file, seen by a spectator or from a seat.
+    ///
+    /// # Errors
+    /// When it cannot be read or replayed, or nobody ever had that seat.
+    pub(crate) fn open(path: &Path, seat: Option<&str>) -> anyhow::Result<Self> {
+        let opened = open(path)?;
+        let end = length(opened.reader.clone());
+        let replay = Replay::start(opened.reader.head()).with_context(|| file_name(path))?;
+        if let Some(seat) = seat {
+            check_seat(path, opened.reader.clone(), &replay, seat)?;
+        }
+        let mut display = E::Display::new(seat.is_some());
+        display.begin(&replay);
+        let names = Names::of(&replay);
+        let mut seated = None;
+        let sitting = replay.peers().find_map(|peer| {
+            let guest = names.guest(peer.peer)?;
+            is_wanted::<E>(seat?, guest).then(|| (peer, guest.clone()))
+        });
+        if let Some((peer, guest)) = sitting {
+            display.sit(&guest, peer.link, replay.time());
+            seated = Some(peer.peer);
+        }
+        let start = End { arrivals: replay.arrivals(), time: replay.time() };
+        let latest = Latest::default();
+        let mut now =
+            Moment { reader: opened.reader, next: None, replay, display, names, latest, seated, trouble: None };
+        now.read(|_| {});
+        Ok(Self { start, end, seat: seat.map(str::to_owned), now, kept: BTreeMap::new(), spacing: SPACING })
+    }
+
+    /// The description of the match.
+    pub(crate) fn head(&self) -> &Head {
+        self.now.reader.head()
+    }
+
+    /// The start: not at zero if it is a part of a longer match.
+    pub(crate) const fn start(&self) -> End {
+        self.start
+    }
+
+    /// The end.
+    pub(crate) const fn end(&self) -> End {
+        self.end
+    }
+
+    /// The number of arrivals so far.
+    pub(crate) const fn arrivals(&self) -> u64 {
+        self.now.replay.arrivals()
+    }
+
+    /// The time of the last arrival.
+    pub(crate) const fn time(&self) -> Time {
+        self.now.replay.time()
+    }
+
+    /// The time of the next arrival; `None` at the end.
+    pub(crate) fn next_time(&self) -> Option<Time> {
+        self.now.next.as_ref().map(|arrival| arrival.time)
+    }
+
+    /// The last turn, if the game has turns.
+    pub(crate) fn turn(&self) -> Option<u64> {
+        self.now.replay.room().engine().turn()
+    }
+
+    /// The number of the latest game.
+    pub(crate) const fn game(&self) -> u32 {
+        self.now.names.game()
+    }
+
+    /// Why the replay cannot continue.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.now.trouble.as_deref()
+    }
+
+    /// The latest actions, latest first.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = String> {
+        self.now.latest.iter().filter_map(Action::words::<E>)
+    }
+
+    /// The display and the replay.
+    pub(crate) const fn scene(&mut self) -> (&mut E::Display, &Replay<E>) {
+        (&mut self.now.display, &self.now.replay)
+    }
+
+    /// Moves to the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position.
+    /// Call this before moving forward to `goal`.
+    pub(crate) fn rewind(&mut self, goal: Goal) -> bool {
+        // The next step is always near.
+        if goal == Goal::Step {
+            return false;
+        }
+        let now = self.arrivals();
+        let is_before = |moment: &Moment<E>| match goal {
+            Goal::Arrivals(arrivals) => moment.replay.arrivals() <= arrivals,
+            Goal::Time(time) => moment.replay.time() <= time,
+            Goal::Turn { game, turn } => {
+                let at = moment.replay.room().engine().turn();
+                moment.names.game() < game || moment.names.game() == game && at.is_some_and(|at| at <= turn)
+            }
+            Goal::Step | Goal::End => true,
+        };
+        let is_back = !is_before(&self.now);
+        let found = self.kept.values().rev().find(|moment| is_before(moment));
+        let found = found.or(self.kept.values().next());
+        if let Some(moment) = found.filter(|moment| is_back || moment.replay.arrivals() > now) {
+            self.now = moment.clone();
+        }
+        is_back
+    }
+
+    /// Whether it has reached `goal`, or the end. `from` is the position before a [`Goal::Step`].
+    pub(crate) fn is_at(&self, goal: Goal, from: (u64, Option<u64>)) -> bool {
+        let Some(next) = &self.now.next else { return true };
+        match goal {
+            Goal::Arrivals(arrivals) => self.arrivals() >= arrivals,
+            Goal::Time(time) => next.time > time,
+            Goal::Turn { game, turn } => {
+                self.game() > game || self.game() == game && self.turn().is_none_or(|now| now >= turn)
+            }
+            // Without a game, each arrival is a step.
+            Goal::Step => self.arrivals() > from.0 && (self.turn().is_none() || self.turn() != from.1),
+            Goal::End => false,
+        }
+    }
+
+    /// Processes the next arrival; returns `false` at the end.
+    pub(crate) fn forward(&mut self) -> bool {
+        self.forward_and(|_| {})
+    }
+
+    /// Like [`forward`](Self::forward), and reports each action.
+    pub(crate) fn forward_and(&mut self, tell: impl FnMut(&Action)) -> bool {
+        if self.now.next.is_none() {
+            return false;
+        }
+        let arrivals = self.arrivals();
+        if (arrivals - self.start.arrivals).is_multiple_of(self.spacing) && !self.kept.contains_key(&arrivals) {
+            self.keep();
+        }
+        self.now.forward(self.seat.as_deref(), tell);
+        true
+    }
+
+    fn keep(&mut self) {
+        let weight = self.now.replay.room().engine().weight();
+        let most = (KEPT_BYTES / weight.max(1)).clamp(LEAST_KEPT, MOST_KEPT);
+        if self.kept.len() >= most {
+            self.spacing *= 2;
+            let (start, spacing) = (self.start.arrivals, self.spacing);
+            self.kept.retain(|arrivals, _| (arrivals - start).is_multiple_of(spacing));
+            if !(self.arrivals() - start).is_multiple_of(spacing) {
+                return;
+            }
+        }
+        self.kept.insert(self.arrivals(), self.now.clone());
+    }
+}
+
+impl<E: Game> Moment<E> {
+    // Reads up to the next arrival.
+    fn read(&mut self, mut tell: impl FnMut(&Action)) {
+        self.next = loop {
+            match self.reader.next() {
+                Ok(Some(Entry::Arrival(arrival))) => break Some(arrival),
+                Ok(Some(Entry::Note(note))) => self.note(&note, &mut tell),
+                Ok(None) => break None,
+                Err(error) => {
+                    self.trouble = Some(error.to_string());
+                    break None;
+                }
+            }
+            if self.trouble.is_some() {
+                break None;
+            }
+        };
+    }
+
+    fn note(&mut self, note: &Note, mut tell: impl FnMut(&Action)) {
+        let time = self.replay.time();
+        let text = match note {
+            Note::Mark(mark) => {
+                self.trouble = self.replay.check(mark).err().map(|error| error.to_string());
+                return;
+            }
+            Note::Snapshot(_) => return,
+            Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
+            Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
+            Note::Over(outcome) => format!("the match is over: {}", format::outcome(*outcome)),
+            Note::Broken => "that made the server panic".into(),
+        };
+        let action = Action::happened(time, &text);
+        tell(&action);
+        self.latest.push(action);
+    }
+
+    fn forward(&mut self, seat: Option<&str>, mut tell: impl FnMut(&Action)) {
+        let Some(arrival) = self.next.take() else { return };
+        self.names.before(&self.replay, &arrival);
+        if let Input::Message { peer, message: bytes } = &arrival.input
+            && self.seated == Some(*peer)
+        {
+            self.display.say(bytes);
+        }
+        let mut out = Outbox::new();
+        match panics::caught(|| self.replay.apply(&arrival, &mut out)) {
+            Ok(Ok(_)) => {}
+            Ok(Err(divergence)) => {
+                self.trouble = Some(divergence.to_string());
+                return;
+            }
+            Err(panic) => {
+                self.trouble = Some(format!("arrival {} makes the engine panic: {panic}", self.replay.arrivals()));
+                return;
+            }
+        }
+        let outputs: Vec<Output> = out.drain().collect();
+        let latest = &mut self.latest;
+        self.names.after(&self.replay, &arrival, &outputs, |action| {
+            tell(&action);
+            latest.push(action);
+        });
+        for output in &outputs {
+            match output {
+                Output::Event(GameEvent::Joined { peer, name, seat: label }) if seat.is_some() => {
+                    let guest = Guest { name: name.clone(), seat: label.clone() };
+                    if is_wanted::<E>(seat.unwrap_or_default(), &guest) {
+                        let link = self.replay.peer(*peer).map_or(netcore::Link::Message, |peer| peer.link);
+                        self.display.sit(&guest, link, arrival.time);
+                        self.seated = Some(*peer);
+                    }
+                }
+                Output::Send { to: To::Everyone, frame } => self.display.hear(true, frame, arrival.time),
+                Output::Send { to: To::Peer(peer), frame } if self.seated == Some(*peer) => {
+                    self.display.hear(false, frame, arrival.time);
+                }
+                Output::Replay { to, log } if self.seated == Some(*to) => {
+                    log.frames().for_each(|frame| self.display.hear(false, &frame, arrival.time));
+                }
+                _ => {}
+            }
+        }
+        self.read(tell);
+    }
+}
+
+fn is_wanted<E: Game>(typed: &str, guest: &Guest) -> bool {
+    !guest.name.is_empty() && (guest.name == typed || E::is_seat(&guest.seat, typed))
+}
+
+// Reads the whole journal, as far as possible, to get its length.
+fn length(mut reader: Reader<Source>) -> End {
+    let base = reader.head().base.as_ref().map(|base| base.mark);
+    let mut end = base.map_or_else(End::default, |mark| End { arrivals: mark.arrivals, time: mark.time });
+    while let Ok(Some(entry)) = reader.next() {
+        if let Entry::Arrival(arrival) = entry {
+            end = End { arrivals: end.arrivals + 1, time: arrival.time };
+        }
+    }
+    end
+}
+
+// Checks that somebody has the seat at some time.
+fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<E>, seat: &str) -> anyhow::Result<()> {
+    let mut replay = replay.clone();
+    let mut seats: Vec<Guest> = replay.peers().filter_map(|peer| replay.room().engine().guest(peer)).collect();
+    let mut out = Outbox::new();
+    loop {
+        if seats.iter().any(|guest| is_wanted::<E>(seat, guest)) {
+            return Ok(());
+        }
+        // Later errors are reported when they are reached.
+        let Ok(Some(entry)) = reader.next() else { break };
+        let Entry::Arrival(arrival) = entry else { continue };
+        if !matches!(panics::caught(|| replay.apply(&arrival, &mut out)), Ok(Ok(_))) {
+            break;
+        }
+        for output in out.drain() {
+            if let Output::Event(GameEvent::Joined { name, seat, .. }) = output {
+                let guest = Guest { name, seat };
+                if !seats.contains(&guest) && seats.len() < MOST_KEPT {
+                    seats.push(guest);
+                }
+            }
+        }
+    }
+    let known = seats.iter().filter(|guest| !guest.name.is_empty()).take(12);
+    let known: Vec<String> =
+        known.map(|guest| format!("{} ({})", format::plain(&guest.seat), format::plain(&guest.name))).collect();
+    let name = file_name(path);
+    match known.as_slice() {
+        [] => bail!("{name}: nobody took a seat in this match; leave --seat out to spectate"),
+        known => bail!("{name}: nobody had the seat '{}'; there were {}", format::plain(seat), known.join(", ")),
+    }
+}

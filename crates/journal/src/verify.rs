@@ -1,0 +1,258 @@
+//! `journal verify`: compares a replay with the match.
+
+use std::{
+    io::{self, Read, Write},
+    path::Path,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, anyhow};
+use cmdkit::file_name;
+use journal_core::{Arrival, Divergence, Entry, Head, Note, ReadError, Reader, Replay};
+use netcore::{Input, Outbox, Room, Time};
+
+use crate::{
+    args::VerifyArgs,
+    format::{clock, count, exact_clock, grouped, plain},
+    games::{Game, for_game, unknown},
+    panics,
+    source::{damaged, head_of, open},
+};
+
+/// How a replay ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// At the end of the journal.
+    Same {
+        /// The final digest of the room.
+        digest: u64,
+    },
+    /// At an arrival where it diverged.
+    Diverges(Divergence),
+    /// At an arrival that made the engine panic.
+    Panics {
+        /// The arrival.
+        arrival: u64,
+        /// The panic message.
+        words: String,
+    },
+}
+
+/// The result of a replay.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) ending: Ending,
+    /// The number of arrivals, and the time of the last.
+    pub(crate) arrivals: u64,
+    pub(crate) time: Time,
+    /// The arrival at which it ended, unless that was the end.
+    pub(crate) last: Option<Arrival>,
+}
+
+/// Runs `journal verify`.
+///
+/// # Errors
+/// When the journal cannot be read, or its replay diverges.
+pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
+    let head = head_of(&args.file)?;
+    for_game!(head, E => verify::<E>(&args.file), Err(unknown(&head).context(file_name(&args.file))))
+}
+
+fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
+    let mut opened = open(path)?;
+    let name = file_name(path);
+    let begun = Instant::now();
+    let replay = Replay::<E>::start(opened.reader.head()).with_context(|| name.clone())?;
+    let start = (replay.arrivals(), replay.time());
+    let verdict = replayed(&mut opened.reader, replay, u64::MAX).map_err(|error| damaged(path, error))?;
+    let taken = begun.elapsed();
+    let at = verdict.last.as_ref().map(|last| format!("; at {} {}", exact_clock(last.time), told::<E>(last)));
+    let at = at.unwrap_or_default();
+    match verdict.ending {
+        Ending::Diverges(divergence) => return Err(anyhow!(divergence).context(format!("{name}{at}"))),
+        Ending::Panics { arrival, words } => {
+            return Err(anyhow!("{name}: arrival {arrival} makes the engine panic: {words}{at}"));
+        }
+        Ending::Same { .. } => {}
+    }
+    let played = verdict.time.since(start.1);
+    let mut out = io::stdout().lock();
+    writeln!(out, "{name}: the replay has the same state after every arrival.")?;
+    writeln!(
+        out,
+        "{}, {} played, replayed in {} s{}.",
+        count(verdict.arrivals - start.0, "arrival"),
+        clock(Time::ZERO.plus(played)),
+        seconds(taken),
+        faster(played, taken)
+    )?;
+    let torn = opened.reader.torn();
+    if torn > 0 {
+        writeln!(out, "The last {} belong to an incomplete record, which had no effect yet.", count(torn, "byte"))?;
+    }
+    if opened.reader.state() == journal_core::State::Cut {
+        writeln!(out, "It was cut while the match went on, so the rest of the match is unknown.")?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Replays the rest of a journal, up to the arrival number `until` and the notes after it.
+///
+/// # Errors
+/// When a record is damaged.
+pub(crate) fn replayed<E: Game>(
+    reader: &mut Reader<impl Read>,
+    mut replay: Replay<E>,
+    until: u64,
+) -> Result<Verdict, ReadError> {
+    let mut out = Outbox::new();
+    let mut last = None;
+    let (mut arrivals, mut time) = (replay.arrivals(), replay.time());
+    let ending = panics::caught(|| {
+        loop {
+            let entry = reader.next()?;
+            if let Some(head) = reader.entered()
+                && let Err(divergence) = begins_right(&replay, &head)
+            {
+                return Ok(Ending::Diverges(divergence));
+            }
+            let Some(entry) = entry else { break };
+            let done = match entry {
+                Entry::Arrival(_) if replay.arrivals() >= until => break,
+                Entry::Arrival(arrival) => {
+                    arrivals += 1;
+                    time = arrival.time;
+                    let arrival = last.insert(arrival);
+                    let done = replay.apply(arrival, &mut out).map(drop);
+                    drop(out.drain());
+                    done
+                }
+                Entry::Note(Note::Mark(mark)) => replay.check(&mark),
+                Entry::Note(_) => Ok(()),
+            };
+            if let Err(mut divergence) = done {
+                // After a panic there was no digest to record.
+                if let Ok(Some(Entry::Note(Note::Broken))) = reader.next() {
+                    divergence.what = "the server panicked there, and this version does not";
+                }
+                return Ok(Ending::Diverges(divergence));
+            }
+        }
+        Ok::<_, ReadError>(Ending::Same { digest: replay.room().digest() })
+    });
+    let ending = match ending {
+        Ok(ending) => ending?,
+        Err(words) => Ending::Panics { arrival: arrivals, words },
+    };
+    let last = last.filter(|_| !matches!(ending, Ending::Same { .. }));
+    Ok(Verdict { ending, arrivals, time, last })
+}
+
+// Compares the replay with the state at the beginning of a segment.
+fn begins_right<E: Game>(replay: &Replay<E>, head: &Head) -> Result<(), Divergence> {
+    let Some(base) = &head.base else { return Ok(()) };
+    replay.check(&base.mark)?;
+    let wrong = Divergence {
+        arrival: replay.arrivals(),
+        what: "the state that the next file of the journal begins with is wrong",
+    };
+    Replay::<E>::restore(head, base).map(drop).map_err(|_| wrong)
+}
+
+/// Describes an arrival.
+pub(crate) fn told<E: Game>(arrival: &Arrival) -> String {
+    match &arrival.input {
+        Input::Connected { peer, address, .. } => format!("{peer} connected from {}", plain(address)),
+        // The text of a message is the same on all links except for its framing.
+        Input::Message { peer, message: bytes } => {
+            let said =
+                [netcore::Link::Message, netcore::Link::Stream].into_iter().find_map(|link| E::said(link, bytes));
+            match said {
+                Some(said) => format!("{peer} sent {}", plain(&said.text)),
+                None => format!("{peer} sent {}, which are not a message", count(bytes.len() as u64, "byte")),
+            }
+        }
+        Input::Malformed { peer, why } => format!("{peer} sent a malformed message: {}", plain(&why.to_string())),
+        Input::Refresh { peer } => format!("{peer} was updated"),
+        Input::Disconnected { peer, why } => format!("{peer} disconnected ({why:?})"),
+        Input::Elapsed => "a deadline was reached".into(),
+        Input::Stop(leave) => format!("the server was stopped ({leave:?})"),
+    }
+}
+
+// With enough digits for short times.
+fn seconds(taken: Duration) -> String {
+    format!("{:.*}", if taken < Duration::from_millis(100) { 4 } else { 2 }, taken.as_secs_f64())
+}
+
+fn faster(played: Duration, taken: Duration) -> String {
+    let times = played.as_nanos() / taken.as_nanos().max(1);
+    let times = u64::try_from(times).unwrap_or(u64::MAX);
+    if times >= 2 { format!(", {} times as fast", grouped(times)) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{args::CutArgs, cut, glass, playback::Playback};
+    use testkit::TempDir;
+
+    #[test]
+    fn a_panic_is_reported_with_its_arrival_by_every_command() {
+        let folder = TempDir::new();
+        let path = std::path::PathBuf::from(folder.file("glass.journal", glass::journal("!", true)));
+        let breaks = "arrival 4 makes the engine panic: the glass breaks (at ";
+        let error = format!("{:#}", verify::<glass::Glass>(&path).unwrap_err());
+        assert!(error.contains(breaks) && error.contains("0:03.000 peer 0 sent !"), "{error}");
+        let mut playback = Playback::<glass::Glass>::open(&path, None).unwrap();
+        while playback.forward() {}
+        assert!(playback.trouble().is_some_and(|trouble| trouble.contains(breaks)), "{:?}", playback.trouble());
+        // It stopped at the last arrival before the panic, and can be moved back from there.
+        assert!(playback.rewind(crate::playback::Goal::Arrivals(1)));
+        assert!(playback.trouble().is_none() && playback.arrivals() == 0 && playback.forward());
+        // The cut journal panics in the same way.
+        let output = folder.path().join("cut.journal");
+        let args = CutArgs { file: path, at: 4, game: true, output: output.clone() };
+        cut::cut::<glass::Glass>(&args).unwrap();
+        assert!(verify::<glass::Glass>(&output).unwrap_err().to_string().contains(breaks));
+        let late = CutArgs { at: 5, output: folder.path().join("no"), ..args };
+        assert!(cut::cut::<glass::Glass>(&late).unwrap_err().to_string().contains("with --at 4"));
+    }
+
+    #[test]
+    fn a_panic_that_does_not_happen_in_this_version_is_reported() {
+        let folder = TempDir::new();
+        let path = folder.file("glass.journal", glass::journal("c", true));
+        let error = format!("{:#}", verify::<glass::Glass>(Path::new(&path)).unwrap_err());
+        assert!(error.contains("at arrival 4") && error.contains("this version does not"), "{error}");
+        let whole = folder.file("whole.journal", glass::journal("c", false));
+        assert_eq!(verify::<glass::Glass>(Path::new(&whole)).unwrap(), ExitCode::SUCCESS);
+    }
+
+    #[test]
+    fn other_rules_and_other_games_are_rejected_by_name() {
+        let folder = TempDir::new();
+        let path = folder.file("glass.journal", glass::journal("c", false));
+        let run = run(&VerifyArgs { file: path.clone().into() });
+        let error = format!("{:#}", run.unwrap_err());
+        assert!(error.contains("a journal of 'glass', and this program knows nuggets"), "{error}");
+        let error = format!("{:#}", verify::<nuggets::Server>(Path::new(&path)).unwrap_err());
+        assert!(error.contains("it is a journal of glass, not of nuggets"), "{error}");
+        let bytes = std::fs::read(&path).unwrap();
+        let mut head = Reader::new(&bytes[..], bytes.len() as u64).unwrap().head().clone();
+        head.rules = 7;
+        let other = folder.file("other.journal", journal_core::Excerpt::new(&head).into_bytes());
+        let error = format!("{:#}", verify::<glass::Glass>(Path::new(&other)).unwrap_err());
+        assert!(error.contains("by version 0.1.0 with rules 7 of glass") && error.contains("rules 1"), "{error}");
+    }
+
+    #[test]
+    fn the_speed_is_shown_if_the_replay_is_faster() {
+        let second = Duration::from_secs(1);
+        assert_eq!(faster(3_600 * second, second / 10), ", 36,000 times as fast");
+        assert_eq!(faster(second, second), "");
+        assert_eq!([seconds(second * 2), seconds(second / 1_000)], ["2.00", "0.0010"]);
+    }
+}

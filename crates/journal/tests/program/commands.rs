@@ -1,0 +1,414 @@
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
+
+use journal_core::{Arrival, Entry, Excerpt, Reader};
+use netcore::Input;
+use testkit::{TempDir, process::Finished};
+
+use crate::{journal, matches, path, refused, told};
+
+// The same journal with one message replaced, as if this version behaved differently there.
+fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec<u8>, u64) {
+    let bytes = fs::read(file).unwrap();
+    let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
+    let mut excerpt = Excerpt::new(reader.head());
+    let (mut number, mut at) = (0, 0);
+    while let Some(mut entry) = reader.next().unwrap() {
+        if let Entry::Arrival(Arrival { input, .. }) = &mut entry {
+            number += 1;
+            if let Input::Message { message: bytes, .. } = input
+                && at == 0
+                && &bytes[..] == message
+            {
+                (*bytes, at) = (other.into(), number);
+            }
+        }
+        excerpt.push(&entry);
+    }
+    (excerpt.into_bytes(), at)
+}
+
+#[test]
+fn a_list_continues_after_a_damaged_journal() {
+    let folder = TempDir::new();
+    assert!(told(&["list", path(folder.path())]).contains("no journals"));
+    matches::nuggets(folder.path(), 30, false);
+    matches::robots(folder.path());
+    matches::blackjack(folder.path());
+    matches::mastermind(folder.path());
+    folder.file("a.journal", "no journal at all");
+    folder.file("b.journal", b"\x8AARC");
+    let mut torn = fs::read(folder.path().join("nuggets.journal")).unwrap();
+    // The start of an incomplete record.
+    torn.extend_from_slice(&[20, 1, 2]);
+    folder.file("torn.journal", &torn);
+    let mut damaged = fs::read(folder.path().join("robots.journal")).unwrap();
+    let middle = damaged.len() - 200;
+    damaged[middle] ^= 1;
+    folder.file("wrong.journal", &damaged);
+    let list = told(&["list", path(folder.path())]);
+    println!("{list}");
+    let about = |name: &str| {
+        let mut lines = list.lines().skip_while(|line| *line != name);
+        lines.nth(1).unwrap_or_default().trim().to_owned()
+    };
+    assert!(about("a.journal").contains("it is not a journal"), "{list}");
+    assert!(about("b.journal").contains("nothing is lost"), "{list}");
+    let nuggets = about("nuggets.journal");
+    assert!(nuggets.starts_with("nuggets, 2026-11-22 06:37:51 UTC, 0:14 and "), "{list}");
+    assert!(nuggets.ends_with(", open; Ann, Bob_[2J"), "{list}");
+    assert!(about("robots.journal").ends_with(", closed; Ann, Bob"), "{list}");
+    assert!(about("blackjack.journal").ends_with(", closed; Ann, Bob"), "{list}");
+    assert!(about("mastermind.journal").ends_with(", closed; Ann, Bob"), "{list}");
+    assert!(about("torn.journal").contains("open, torn; Ann"), "{list}");
+    assert!(about("wrong.journal").contains("damaged: the record at offset"), "{list}");
+    assert!(refused(&["list", path(&folder.path().join("none"))]).contains("cannot list '"));
+}
+
+#[test]
+fn show_prints_players_and_results_and_no_secrets() {
+    let folder = TempDir::new();
+    let robots = told(&["show", path(&matches::robots(folder.path()))]);
+    println!("{robots}");
+    for line in [
+        "game      robots, rules 1",
+        "begun     2026-11-22 06:37:51 UTC by version 0.1.0",
+        "listened  10.0.0.1:2000",
+        "board     12 x 8",
+        "     0:00  Ann joined as 0 from 10.0.0.7:4000",
+        "     0:00  game 1 began with 2",
+        "     0:05  game 1 ended",
+        "     0:07  game 2 began with 2",
+        "state     closed",
+    ] {
+        assert!(robots.lines().any(|shown| shown == line), "{line}");
+    }
+    let file = matches::blackjack(folder.path());
+    let (blackjack, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
+    println!("{blackjack}");
+    assert!(blackjack.contains("Ann joined as table 1, seat 1 from 10.0.0.7:4000"));
+    assert!(blackjack.contains("  1. ") && blackjack.contains("match is over: it was played to its end"));
+    assert!(secrets.contains("seed      [77,0,0,") && !blackjack.contains("77,0"));
+    let file = matches::mastermind(folder.path());
+    let (mastermind, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
+    println!("{mastermind}");
+    for line in [
+        "played    each on their own",
+        "codes     4 pegs, with repeats",
+        "     0:00  Ann joined as 1 from 10.0.0.7:4000",
+    ] {
+        assert!(mastermind.lines().any(|shown| shown == line), "{line}");
+    }
+    assert!(mastermind.contains("Bob left: quit") && mastermind.contains("game 2 ended"));
+    assert!(secrets.contains("seed      77") && !mastermind.contains("77"));
+    let nuggets = told(&["show", path(&matches::nuggets(folder.path(), 5, true))]);
+    println!("{nuggets}");
+    assert!(nuggets.contains("map       26 columns, 5 rows") && nuggets.contains("Bob_[2J joined as B"));
+    assert!(nuggets.contains("Ann left: quit") && !nuggets.contains('\x1b'));
+}
+
+#[test]
+fn a_replay_that_does_not_diverge_reports_its_speed() {
+    let folder = TempDir::new();
+    for file in [
+        matches::nuggets(folder.path(), 600, true),
+        matches::robots(folder.path()),
+        matches::blackjack(folder.path()),
+        matches::mastermind(folder.path()),
+    ] {
+        let verdict = told(&["verify", path(&file)]);
+        println!("{verdict}");
+        assert!(verdict.contains("the same state after every arrival"));
+        // The others are too short for a reliable factor on a busy machine.
+        assert!(verdict.contains("times as fast") || !file.ends_with("nuggets.journal"), "{verdict}");
+    }
+}
+
+#[test]
+fn divergence_and_damage_are_reported_with_their_position() {
+    let folder = TempDir::new();
+    let file = matches::nuggets(folder.path(), 40, true);
+    let (other, at) = changed(&file, b"KEY l", b"KEY z");
+    let other = folder.file("other.journal", other);
+    let error = refused(&["verify", &other]);
+    assert!(error.contains(&format!("diverges from the match at arrival {at}")), "{error}");
+    assert!(error.contains("sent KEY z") && error.contains("other.journal'"), "{error}");
+    let shown = told(&["show", &other]);
+    assert!(shown.contains("diverges from the match") && shown.contains("state     closed"), "{shown}");
+    // A cut at that arrival shows the same, and a later one is impossible.
+    let cut = folder.path().join("cut.journal");
+    let said = told(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
+    assert!(
+        said.contains(&format!(
+            "Like the whole journal, this one is not reproduced: the replay diverges from the match at arrival {at}"
+        )),
+        "{said}"
+    );
+    assert!(refused(&["verify", path(&cut)]).contains("diverges from the match"));
+    let late = refused(&["cut", &other, "--at", &(at + 1).to_string(), "-o", path(&folder.path().join("no"))]);
+    assert!(late.contains(&format!("cut it there with --at {at}")), "{late}");
+    let bytes = fs::read(&file).unwrap();
+    let mut damaged = bytes.clone();
+    let middle = damaged.len() - 300;
+    damaged[middle] ^= 4;
+    let damaged = folder.file("damaged.journal", damaged);
+    let error = refused(&["verify", &damaged]);
+    assert!(error.contains("damaged.journal'") && error.contains("the record at offset"), "{error}");
+    // With other rules, everything can be read that needs no replay.
+    let mut head = Reader::new(&bytes[..], bytes.len() as u64).unwrap().head().clone();
+    head.rules = 9;
+    let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
+    assert!(refused(&["verify", &foreign]).contains("foreign.journal': it was written by version 0.1.0 with rules 9"));
+    assert!(told(&["show", &foreign]).contains("with rules 9 of nuggets"));
+    head.game = "chess\n".into();
+    let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
+    assert!(refused(&["replay", &foreign]).contains("it is a journal of 'chess\\n', and this program knows nuggets"));
+    assert!(told(&["show", &foreign]).contains("game      chess\\n, rules 9"));
+    assert!(told(&["export", &foreign, "--format", "jsonl"]).starts_with('{'));
+    let text = folder.file("text.journal", "hello");
+    assert!(refused(&["verify", &text]).contains("it is not a journal"));
+    assert!(refused(&["verify", path(folder.path())]).contains("is a directory"));
+    assert!(refused(&["show", path(&folder.path().join("none"))]).contains("cannot open '"));
+}
+
+#[test]
+fn a_piped_replay_prints_lines() {
+    let folder = TempDir::new();
+    let text = told(&["replay", path(&matches::nuggets(folder.path(), 12, true))]);
+    println!("{text}");
+    assert!(text.lines().any(|line| line == "0:02 Ann: l" || line == "0:02 Ann: h" || line.starts_with("0:02 Ann: ")));
+    assert!(text.contains("0:01 Bob_[2J joined as B") && text.contains(" Ann sent a malformed message"));
+    let text = told(&["replay", "--text", path(&matches::robots(folder.path()))]);
+    assert!(text.lines().any(|line| line == "0:00 turn 1: Ann placed a bomb"), "{text}");
+    assert!(text.lines().any(|line| line == "0:01 turn 3: Bob placed a block"), "{text}");
+    let text = told(&["replay", "--text", path(&matches::blackjack(folder.path()))]);
+    println!("{text}");
+    assert!(text.contains(" Ann: HIT") && text.contains(" Bob: STAND"), "{text}");
+    let text = told(&["replay", "--text", path(&matches::mastermind(folder.path()))]);
+    println!("{text}");
+    assert!(text.contains(" Ann: GUESS 1122") && text.contains(" Bob: GUESS 7788"), "{text}");
+    assert!(text.contains(" Ann: LIFELINE 1") && text.contains(" Bob: NEW"), "{text}");
+    let error = refused(&["replay", path(&folder.path().join("robots.journal")), "--seat", "Zoe"]);
+    assert!(error.contains("nobody had the seat 'Zoe'; there were 0 (Ann), 1 (Bob)"), "{error}");
+}
+
+#[test]
+fn an_export_as_lines_has_each_arrival_with_its_words_and_bytes() {
+    let folder = TempDir::new();
+    let file = matches::nuggets(folder.path(), 3, true);
+    let lines = told(&["export", path(&file), "--format", "jsonl"]);
+    println!("{lines}");
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["kind"], &lines[0]["game"]), (&"match".into(), &"nuggets".into()));
+    assert_eq!(lines[1]["kind"], "connected");
+    assert_eq!((&lines[1]["peer"], &lines[1]["address"]), (&0.into(), &"10.0.0.7:4000".into()));
+    assert_eq!((&lines[2]["text"], &lines[2]["bytes"]), (&"PLAY Ann".into(), &"504c415920416e6e".into()));
+    assert_eq!((&lines[2]["arrival"], &lines[2]["time"]), (&2.into(), &0.0.into()));
+    let malformed = lines.iter().find(|line| line["kind"] == "malformed").unwrap();
+    assert!(malformed["why"].as_str().unwrap().starts_with("byte "), "{malformed}");
+    assert_eq!(lines.last().unwrap()["kind"], "over");
+}
+
+#[test]
+fn a_recording_is_a_valid_asciicast() {
+    let folder = TempDir::new();
+    for (file, seat) in [
+        (matches::nuggets(folder.path(), 20, true), "A"),
+        (matches::robots(folder.path()), "Bob"),
+        (matches::blackjack(folder.path()), "1:2"),
+        (matches::mastermind(folder.path()), "2"),
+    ] {
+        for seat in [&[][..], &["--seat", seat]] {
+            let out = folder.path().join(format!("{}.cast", seat.len()));
+            let _ = fs::remove_file(&out);
+            let arguments =
+                [&["export", path(&file), "--format", "cast", "--speed", "4", "-o", path(&out)], seat].concat();
+            told(&arguments);
+            let text = fs::read_to_string(&out).unwrap();
+            assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+            let mut lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+            let head = lines.next().unwrap();
+            assert_eq!((&head["version"], &head["width"], &head["height"]), (&2.into(), &80.into(), &24.into()));
+            let mut last = 0.0;
+            for line in lines {
+                let time = line[0].as_f64().unwrap();
+                assert!(time >= last && line[1] == "o" && !line[2].as_str().unwrap().is_empty());
+                last = time;
+            }
+            assert!(last > 0.5, "{last}");
+            assert!(refused(&arguments).contains("already exists"));
+        }
+    }
+}
+
+#[test]
+fn a_cut_shows_the_same_from_the_beginning_or_from_its_game() {
+    let folder = TempDir::new();
+    let file = matches::robots(folder.path());
+    let all = told(&["verify", path(&file)]);
+    let arrivals: u64 = all.lines().nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    // Seven turns into the second game.
+    let at = (arrivals - 10).to_string();
+    let [whole, game] = ["whole.journal", "game.journal"].map(|name| folder.path().join(name));
+    let said = told(&["cut", path(&file), "--at", &at, "-o", path(&whole)]);
+    let said_of_game = told(&["cut", path(&file), "--at", &at, "--game", "-o", path(&game)]);
+    println!("{said}{said_of_game}");
+    let digest = |said: &str| said.split("digest as the match, ").nth(1).unwrap()[..16].to_owned();
+    assert_eq!(digest(&said), digest(&said_of_game));
+    assert!(said_of_game.contains("It begins with the state before game 2 began") && said.contains("addresses"));
+    assert!(fs::metadata(&game).unwrap().len() < fs::metadata(&whole).unwrap().len());
+    assert_eq!(fs::metadata(&game).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(told(&["verify", path(&game)]).contains("the same state"));
+    let shown = told(&["replay", "--text", path(&game)]);
+    assert!(shown.contains("Ann placed a bomb"), "names are known by their addresses: {shown}");
+    assert!(told(&["show", path(&game)]).contains("part      of a longer match"));
+    // Existing files are not replaced, and only existing arrivals can be cut.
+    assert!(refused(&["cut", path(&file), "--at", &at, "-o", path(&whole)]).contains("already exists"));
+    let free = folder.path().join("free.journal");
+    let error = refused(&["cut", path(&file), "--at", "99999", "-o", path(&free)]);
+    assert!(error.contains(&format!("it has {arrivals} arrivals")) && !free.exists(), "{error}");
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_str().unwrap().starts_with('.')), "{names:?}");
+    let error = refused(&["cut", path(&game), "--at", "1", "-o", path(&free)]);
+    assert!(error.contains("so --at cannot be 1"), "{error}");
+}
+
+#[test]
+fn every_arrival_of_every_game_can_be_cut_at() {
+    let folder = TempDir::new();
+    let played = [
+        matches::nuggets(folder.path(), 12, true),
+        matches::blackjack(folder.path()),
+        matches::mastermind(folder.path()),
+    ];
+    for file in played {
+        for at in ["1", "2", "3", "5", "9", "14"] {
+            let out = folder.path().join("cut.journal");
+            told(&["cut", path(&file), "--at", at, "--game", "-o", path(&out)]);
+            told(&["verify", path(&out)]);
+            fs::remove_file(out).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_journal_in_several_files_is_one_match_that_begins_later() {
+    let folder = TempDir::new();
+    let file = matches::long(folder.path());
+    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() >= 3 && !file.exists(), "{files:?}");
+    let list = told(&["list", path(folder.path())]);
+    assert_eq!(list.lines().count(), 2, "{list}");
+    assert!(list.contains("robots, whose beginning is not kept, 2026-11-22") && list.contains(", closed; "), "{list}");
+    let size: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    assert!(list.contains(&format!(" {} kB, ", size.div_ceil(1_000))) || list.contains(" kB, "), "{list}");
+    // It may be given by any of its files.
+    let shown = told(&["show", path(files.iter().max().unwrap())]);
+    let before: u64 = {
+        let after = shown.lines().find_map(|line| line.strip_prefix("kept      from ")).unwrap();
+        let (_, after) = after.split_once("after ").unwrap();
+        after.split(' ').next().unwrap().replace(',', "").parse().unwrap()
+    };
+    assert!(before > 1_000 && shown.contains("Ann") && shown.contains("state     closed"), "{shown}");
+    let verdict = told(&["verify", path(&file)]);
+    assert!(verdict.contains("the same state after every arrival"), "{verdict}");
+    assert!(told(&["replay", "--text", path(&file)]).contains("game "), "the actions of what is kept");
+    let lines = told(&["export", path(&file), "--format", "jsonl"]);
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["arrivals_before"], before);
+    let mut numbers = vec![];
+    for line in lines.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        numbers.extend(line["arrival"].as_u64());
+    }
+    let end = before + numbers.len() as u64;
+    assert!(numbers.iter().copied().eq(before + 1..=end), "none is missing and none is there twice");
+    let arrivals = verdict.lines().nth(1).unwrap().split(' ').next().unwrap().replace(',', "");
+    assert_eq!(arrivals, numbers.len().to_string());
+    // Across the border between two files.
+    let cut = folder.path().join("cut.cut");
+    for more in [&[][..], &["--game"]] {
+        let at = (end - 5).to_string();
+        let said = told(&[&["cut", path(&file), "--at", &at, "-o", path(&cut)], more].concat());
+        assert!(said.contains("the same digest as the match"), "{said}");
+        fs::remove_file(&cut).unwrap();
+    }
+    let early = refused(&["cut", path(&file), "--at", "5", "-o", path(&cut)]);
+    assert!(early.contains(&format!("it begins with arrival {}", before + 1)), "{early}");
+}
+
+// The same match with another state at the beginning of its last file: that of a part that begins earlier.
+#[test]
+fn a_wrong_state_between_two_files_is_found() {
+    let folder = TempDir::new();
+    let file = matches::long(folder.path());
+    let mut files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let (one, two) = (&files[files.len() - 2], &files[files.len() - 1]);
+    let number = |file: &PathBuf| fs::read(file).unwrap()[64..80].to_vec();
+    assert_ne!(number(one), number(two));
+    let opened = journal_core::open(&file).unwrap();
+    let mut last = opened.last().unwrap();
+    let mut head = last.head().clone();
+    head.base.as_mut().unwrap().mark.arrivals += 1;
+    let mut excerpt = Excerpt::new(&head);
+    while let Some(entry) = last.next().unwrap() {
+        excerpt.push(&entry);
+    }
+    // The place of the segment is that of the original.
+    let mut bytes = excerpt.into_bytes();
+    bytes[64..80].copy_from_slice(&number(two));
+    fs::write(two, bytes).unwrap();
+    assert!(refused(&["verify", path(&file)]).contains("the number of arrivals differs"));
+}
+
+#[test]
+fn prune_removes_the_oldest_and_says_what() {
+    let folder = TempDir::new();
+    let robots: Vec<_> = (0..4).map(|_| matches::long(folder.path())).collect();
+    let other = matches::mastermind(folder.path());
+    folder.file("a.journal", "no journal at all");
+    for (day, journal) in robots.iter().enumerate() {
+        let written = SystemTime::now() - Duration::from_hours(24 * (10 - day as u64));
+        for file in fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()) {
+            let stem = journal.file_stem().unwrap().to_str().unwrap();
+            if file.file_name().unwrap().to_str().unwrap().starts_with(&format!("{stem}.")) {
+                fs::File::options().write(true).open(file).unwrap().set_modified(written).unwrap();
+            }
+        }
+    }
+    let count = || told(&["list", path(folder.path())]).lines().count() / 2;
+    assert_eq!(count(), 6);
+    let Finished { code, stderr, .. } = journal(&["prune", path(folder.path())]);
+    assert_eq!((code, stderr.contains("--keep 30d,100,10G")), (Some(2), true), "{stderr}");
+    // Somebody writes the oldest.
+    let opened = journal_core::open(&robots[0]).unwrap();
+    let busy = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let stem = format!("{}.", robots[0].file_stem().unwrap().to_str().unwrap());
+    let busy = busy.filter(|file| file.file_name().unwrap().to_str().unwrap().starts_with(&stem));
+    let number = |file: &PathBuf| {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        name.rsplit('.').next().unwrap().parse::<u32>().unwrap()
+    };
+    let held = fs::File::open(busy.max_by_key(number).unwrap()).unwrap();
+    held.lock().unwrap();
+    assert!(opened.is_in_use());
+    let would = told(&["prune", path(folder.path()), "--keep", "1d", "--dry-run"]);
+    println!("{would}");
+    assert_eq!(count(), 6);
+    assert!(would.contains("skipped: a server is writing it"), "{would}");
+    assert!(would.ends_with(": would be removed\n") && would.contains("\n2 journals, "), "{would}");
+    assert!(would.contains(", last written 9 days ago\n") && would.contains(", last written 8 days ago\n"), "{would}");
+    let did = told(&["prune", path(folder.path()), "--keep", "1d"]);
+    assert_eq!(did, would.replace("would be removed", "removed"));
+    assert_eq!(count(), 4);
+    assert!(journal_core::open(&robots[3]).is_ok() && other.exists(), "the newest of each game");
+    drop(held);
+    assert!(told(&["prune", path(folder.path()), "--keep", "2"]).contains("\n1 journal, "));
+    assert!(journal_core::open(&robots[0]).is_err());
+    assert!(refused(&["prune", path(&folder.path().join("none")), "--keep", "2"]).contains("cannot list '"));
+}

@@ -1,0 +1,52 @@
+//! Goes on with a room whose server was killed.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use netcore::{Gone, Input, Link, PeerId, Time};
+
+use super::{Account, Host, Route};
+use crate::{ConnectionId, Delivery, address::canonical};
+
+impl Host {
+    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. Those that a
+    /// transport can adopt (over datagrams, where the address identifies the peer) receive everything that they may
+    /// know; the others are disconnected.
+    pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
+        let now = self.at(now);
+        let mut inputs = vec![];
+        for (peer, link, address) in peers {
+            self.next_peer = self.next_peer.max(peer.0.saturating_add(1));
+            match self.adopt(now, link, address) {
+                Some((endpoint, connection)) => {
+                    self.endpoints[endpoint].peers.insert(connection, peer);
+                    let account = Account::new(now, address.into());
+                    let address = canonical(address).to_string();
+                    self.peers.insert(peer, Route { endpoint, connection, link, address, account });
+                    inputs.push(Input::Refresh { peer });
+                }
+                None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),
+            }
+        }
+        // Only after all are known, because the outputs for one peer may go to another.
+        for input in inputs {
+            self.input(now, input);
+        }
+    }
+
+    /// Sends the last messages again to an `address` that is not a peer any more: they may have been lost when the
+    /// server was killed. Returns `false` if no transport can reach the address.
+    pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
+        let now = self.at(now);
+        let Some((endpoint, connection)) = self.adopt(now, Link::Datagram, address) else { return false };
+        let endpoint = &mut self.endpoints[endpoint];
+        frames.into_iter().for_each(|frame| endpoint.deliver(now, Delivery::Frame(connection, frame)));
+        endpoint.refuse(now, connection);
+        true
+    }
+
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<(usize, ConnectionId)> {
+        let mut endpoints = self.endpoints.iter_mut().enumerate();
+        endpoints.find_map(|(endpoint, each)| Some((endpoint, each.transport.adopt(now, link, address)?)))
+    }
+}

@@ -1,0 +1,207 @@
+//! Hosting a room: the parts that all servers share.
+
+use std::{
+    io::{self, Write},
+    net::{IpAddr, SocketAddr},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::{Context, bail};
+use bytes::Bytes;
+use cmdkit::{LogArgs, LogFormat, print_stderr};
+use journal_core::{Head, JournalEnd, Writing};
+use netcore::{Hosted, Leave, Link, Outcome, PeerId, Recorded, Time};
+use netshell::{Clock, Host, raise_open_files, serve, shutdown};
+use tracing::{info, warn};
+
+use crate::{JournalArgs, Match, Reach, Sockets, Wire, narrator::Narrator};
+
+/// How long a server that ends waits for its journal to reach the disk.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where and how a server listens, and what it announces.
+#[derive(Debug, Clone, Copy)]
+pub struct Hosting<'a> {
+    /// The addresses to listen on. If empty: those of the resumed match, or all addresses of the machine for a new one.
+    pub bind: &'a [IpAddr],
+    /// The port; 0 means any free port. If none: that of the resumed match, or any free port for a new one.
+    pub port: Option<u16>,
+    /// The transport.
+    pub wire: Wire,
+    /// The front of the line on standard output, before the port: `Ready to play`.
+    pub ready: &'static str,
+    /// What the scores of the game count, in the plural: `wins`.
+    pub scores: &'static str,
+    /// The options about logs.
+    pub log: &'a LogArgs,
+    /// The options about journals.
+    pub journal: &'a JournalArgs,
+    /// The version of the program.
+    pub version: &'a str,
+    /// Suppresses the lines on standard error that tell people how to join.
+    pub quiet: bool,
+}
+
+/// What a server announces once it listens.
+pub trait Announce {
+    /// For people, on standard error: what is hosted and how to join. Each line ends with a newline.
+    fn text(&self, reach: &Reach) -> String;
+
+    /// For programs: one log record with the same facts in fields, including [`Reach::port`] and [`Reach::addresses`].
+    fn log(&self, reach: &Reach);
+}
+
+/// Binds the sockets, announces them, and hosts a match until it has an outcome. A signal ends it early.
+///
+/// Standard output is a peer like any other. The first line is written at once, because scripts wait for it; later lines go
+/// through a bounded queue, so a reader that stalls delays nobody. All events are logged.
+///
+/// With a journal every input is recorded before it takes effect. A signal then suspends the match instead of ending it:
+/// players are not told that it is over, because it can be resumed.
+///
+/// # Errors
+/// When a port cannot be bound, the system refuses a resource, the first line cannot be written, the journal cannot be created,
+/// or the server panics.
+pub fn host<E: Recorded + Send + 'static>(
+    hosting: Hosting<'_>,
+    game: Match<E>,
+    announce: &dyn Announce,
+) -> anyhow::Result<Outcome> {
+    let open_files = raise_open_files();
+    let (sockets, reachable) = listen(hosting, &game)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (narrator, stdout) = Narrator::new(hosting.scores);
+    let mut end = None;
+    let hosted = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            let stop = shutdown().context("cannot listen for signals")?;
+            let Begun { host, at, peers, farewells, journal, resumed } = begin(hosting, game, &reachable)?;
+            // Signal handlers come first: a script may send a signal as soon as it has read the announcement.
+            say(hosting, &Reach::at(&reachable), announce, journal.as_ref().map(|(path, _)| &**path))?;
+            let mut host = sockets.let_in(host.with_observer(narrator), open_files)?;
+            if resumed {
+                host.resume(at, peers);
+                for (address, frames) in farewells {
+                    host.repeat_farewell(at, address, frames);
+                }
+            }
+            end = journal;
+            let leave = async {
+                stop.await;
+                let resumable = end.as_ref().is_some_and(|(_, end)| end.is_open());
+                if resumable { Leave::Resumable } else { Leave::Over }
+            };
+            anyhow::Ok(serve(host, Clock::start_at(at), leave).await?)
+        })
+    }));
+    let journal = end.as_ref().map(|(path, _)| path.display().to_string());
+    let Ok(outcome) = hosted else {
+        // The panic hook has printed the message.
+        if let Some((_, end)) = &end {
+            end.close();
+            end.finish(PATIENCE);
+        }
+        match journal {
+            Some(journal) => bail!("an invariant of the server is broken; '{journal}' holds what has led to it"),
+            None => bail!("an invariant of the server is broken; run it with --journal to record what leads to this"),
+        }
+    };
+    let outcome = outcome?;
+    let suspended = end.as_ref().is_some_and(|(_, end)| end.is_open()) && outcome == Outcome::Stopped;
+    match (outcome, &journal) {
+        (Outcome::Finished, _) => info!("the game is over"),
+        (Outcome::Deserted, _) => info!("everybody has left"),
+        (Outcome::Stopped, Some(journal)) if suspended => info!("stopped; --resume '{journal}' goes on with the match"),
+        (Outcome::Stopped, _) => info!("stopped"),
+    }
+    if let Some((_, end)) = &end {
+        end.close();
+        if !end.finish(PATIENCE) {
+            warn!("the disk does not take the end of the journal");
+        }
+    }
+    stdout.finish();
+    Ok(outcome)
+}
+
+// The date, in seconds since the Unix epoch.
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+// Binds the sockets and returns their addresses.
+fn listen<E: Recorded>(hosting: Hosting<'_>, game: &Match<E>) -> anyhow::Result<(Sockets, Vec<SocketAddr>)> {
+    let Hosting { bind, port, wire, .. } = hosting;
+    let sockets = match game {
+        Match::New(_) => Sockets::bind(wire, bind, port.unwrap_or(0))?,
+        Match::Resumed(resumable) => {
+            let listened = &resumable.head.listen;
+            let port = port.or_else(|| listened.first().map(SocketAddr::port)).unwrap_or(0);
+            let everywhere = listened.iter().any(|address| address.ip().is_unspecified());
+            let before = listened.iter().map(SocketAddr::ip).filter(|_| !everywhere).collect::<Vec<_>>();
+            Sockets::bind_again(wire, if bind.is_empty() { &before } else { bind }, port)?
+        }
+    };
+    let reachable = sockets.addresses()?;
+    Ok((sockets, reachable))
+}
+
+/// A host without sockets, and the state that it starts from.
+struct Begun {
+    host: Host,
+    at: Time,
+    peers: Vec<(PeerId, Link, SocketAddr)>,
+    farewells: Vec<(SocketAddr, Vec<Bytes>)>,
+    journal: Option<(PathBuf, JournalEnd)>,
+    resumed: bool,
+}
+
+fn begin<E: Recorded + Send + 'static>(
+    hosting: Hosting<'_>,
+    game: Match<E>,
+    reachable: &[SocketAddr],
+) -> anyhow::Result<Begun> {
+    let new = |host, journal| Begun { host, at: Time::ZERO, peers: vec![], farewells: vec![], journal, resumed: false };
+    let writing = || Writing::start(hosting.journal.sync(), hosting.journal.max());
+    match (game, hosting.journal.directory()) {
+        (Match::New(engine), None) => Ok(new(Host::new(Hosted::new(engine)), None)),
+        (Match::New(engine), Some(directory)) => {
+            let cannot = || format!("cannot begin a journal in '{}'", directory.display());
+            hosting.journal.prune(E::GAME);
+            let head = Head::new(&engine, hosting.version, reachable.to_vec(), seconds());
+            let begun = writing()?.create(directory, Hosted::new(engine), head);
+            let (path, (room, hold, end)) = begun.with_context(cannot)?;
+            Ok(new(Host::new(room).with_hold(hold), Some((path, end))))
+        }
+        (Match::Resumed(resumable), _) => {
+            let path = resumable.journal.clone();
+            let cannot = || format!("cannot resume '{}'", path.display());
+            let (peers, farewells) = (resumable.returning(), resumable.last_words());
+            let (at, next) = (resumable.time, resumable.next_peer);
+            let (room, hold, end) = resumable.resume(&writing()?).with_context(cannot)?;
+            let host = Host::new(room).with_hold(hold).with_first_peer(next);
+            Ok(Begun { host, at, peers, farewells, journal: Some((path, end)), resumed: true })
+        }
+    }
+}
+
+// Writes one line to standard output and flushes it; then tells people how to join.
+fn say(hosting: Hosting<'_>, reach: &Reach, announce: &dyn Announce, journal: Option<&Path>) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{}, waiting at port {}", hosting.ready, reach.port)
+        .and_then(|()| stdout.flush())
+        .context("cannot write the port to standard output")?;
+    if hosting.log.log_format == LogFormat::Json {
+        // The reader is a program.
+        announce.log(reach);
+        if let Some(journal) = journal {
+            info!(journal = %journal.display(), "writing a journal");
+        }
+    } else if !hosting.quiet {
+        let journal = journal.map_or_else(String::new, |path| format!("Journal:   {}\n", path.display()));
+        print_stderr(&(announce.text(reach) + &journal));
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Options about journals, and the match that a server starts with: a new one or a resumed one.
+
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use cmdkit::{byte_count, retention};
+use journal_core::{Found, MAX_SIZE, Pruned, Resumable, Retention, SyncPolicy, SystemDisk, Worth};
+use netcore::Recorded;
+use tracing::{info, warn};
+
+/// The heading of the options in the help.
+const HEADING: &str = "Journals";
+/// The smallest size that can be chosen.
+const LEAST_SIZE: u64 = 64 << 10;
+
+/// Where the match is recorded, and which match is resumed.
+#[derive(Debug, Clone, Args)]
+pub struct JournalArgs {
+    /// Record everything that arrives in a journal in this directory, so that the match can be resumed after a crash and
+    /// replayed; see the program `journal`
+    #[arg(long = "journal", value_name = "DIR", help_heading = HEADING)]
+    directory: Option<PathBuf>,
+
+    /// Resume the match of this journal, or of the newest in this directory, after the server was stopped or killed
+    #[arg(long, value_name = "FILE", help_heading = HEADING, conflicts_with = "directory")]
+    resume: Option<PathBuf>,
+
+    /// When recorded input reaches the disk, and so what a match survives
+    #[arg(long, value_enum, default_value_t = SyncArg::Interval, value_name = "WHEN", help_heading = HEADING)]
+    sync: SyncArg,
+
+    /// How much of a journal is kept. Of a longer match, the oldest part is removed: it can be resumed as before, and a replay
+    /// of it begins later
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, help_heading = HEADING)]
+    journal_max: u64,
+
+    /// When a match begins, remove old journals of this game from the directory until no more is left than this: an age in hours,
+    /// days or weeks, a number of journals, a total size, or several of these, as in 30d,100,10G. The newest journal stays. Without
+    /// it nothing is removed
+    #[arg(long, value_name = "WHAT", value_parser = retention, requires = "directory", conflicts_with = "resume", help_heading = HEADING)]
+    journal_keep: Option<Retention>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SyncArg {
+    /// Before any answer: the match survives a power failure
+    Always,
+    /// Once a second: the match survives a crash of the server; a power failure may lose a second
+    Interval,
+}
+
+fn size(typed: &str) -> Result<u64, String> {
+    let bytes = byte_count(typed)?;
+    if bytes < LEAST_SIZE { Err("a journal needs 64K at least".to_owned()) } else { Ok(bytes) }
+}
+
+/// The match that a server starts with.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it")]
+pub enum Match<E: Recorded> {
+    /// A new one.
+    New(E),
+    /// A resumed one.
+    Resumed(Resumable<E>),
+}
+
+impl<E: Recorded> Match<E> {
+    /// Its engine.
+    pub const fn engine(&self) -> &E {
+        match self {
+            Self::New(engine) => engine,
+            Self::Resumed(resumable) => resumable.room().engine(),
+        }
+    }
+}
+
+impl JournalArgs {
+    /// Returns the match to resume, or the new one that `begin` creates.
+    ///
+    /// # Errors
+    /// When the journal cannot be resumed, or `begin` fails.
+    pub fn open<E: Recorded>(&self, begin: impl FnOnce() -> anyhow::Result<E>) -> anyhow::Result<Match<E>> {
+        let Some(path) = &self.resume else { return Ok(Match::New(begin()?)) };
+        let cannot = || format!("cannot resume '{}'", path.display());
+        let resumable = Resumable::<E>::open(&SystemDisk, path).with_context(cannot)?;
+        if resumable.torn > 0 {
+            let (journal, bytes) = (resumable.journal.display(), resumable.torn);
+            warn!(%journal, bytes, "the last record is not whole and is cut off; nobody was told what followed from it");
+        }
+        Ok(Match::Resumed(resumable))
+    }
+
+    /// The directory of a new journal, if one is wanted.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    /// Removes journals of a game that are too many or too old, before the next one begins.
+    pub(crate) fn prune(&self, game: &str) {
+        let (Some(directory), Some(retention)) = (&self.directory, &self.journal_keep) else { return };
+        // There is no journal yet in a directory that is not there yet.
+        if !directory.is_dir() {
+            return;
+        }
+        let mut is_newest = true;
+        let worth = |journal: &Found| match journal.is_of(game) {
+            false => Worth::Apart,
+            // The one that `--resume` with the directory takes.
+            true if std::mem::take(&mut is_newest) => Worth::Needed,
+            true => Worth::Spare(0),
+        };
+        let now = SystemTime::now();
+        match journal_core::prune(&SystemDisk, directory, retention, now, worth) {
+            Ok(Pruned { removed, failed, .. }) => {
+                for journal in removed {
+                    let days = journal.age(now).as_secs() / 86_400;
+                    info!(journal = %journal.path.display(), bytes = journal.size, days, "an old journal is removed");
+                }
+                for (journal, error) in failed {
+                    warn!(journal = %journal.display(), %error, "an old journal cannot be removed");
+                }
+            }
+            Err(error) => warn!(directory = %directory.display(), %error, "old journals cannot be looked for"),
+        }
+    }
+
+    pub(crate) const fn sync(&self) -> SyncPolicy {
+        match self.sync {
+            SyncArg::Always => SyncPolicy::Always,
+            SyncArg::Interval => SyncPolicy::Interval,
+        }
+    }
+
+    pub(crate) const fn max(&self) -> u64 {
+        self.journal_max
+    }
+}
+
+const _: () = assert!(MAX_SIZE == 1 << 30, "the default of --journal-max");

@@ -1,0 +1,230 @@
+//! Reports the events of a room to the log and to standard output.
+
+use std::{collections::BTreeMap, io, str::EscapeDebug, time::Duration};
+
+use cmdkit::{Queue, clock_time, time_left};
+use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Standing, Time};
+use netshell::{LogLimit, Observer};
+use tracing::{
+    debug,
+    field::{DisplayValue, display},
+    info, warn,
+};
+
+/// How many lines of one kind the log shows before it holds them back: enough for a full room that joins and leaves at once,
+/// and far fewer than a flooding peer can cause.
+const LINES: Rate = Rate { per_second: 10, burst: 200 };
+/// How long a server that ends waits for standard output to accept the last results.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Standard output, which nobody may be reading.
+#[derive(Debug, Clone)]
+pub(crate) struct Stdout {
+    queue: Queue,
+}
+
+impl Stdout {
+    /// Waits until everything is written, for a bounded time.
+    pub(crate) fn finish(&self) {
+        if !self.queue.finish(PATIENCE) {
+            warn!("nobody reads standard output, so the last results are lost");
+        }
+    }
+}
+
+/// How often the log tells how far a game is.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// When games began and how far they were then, for the time that they still take.
+#[derive(Debug)]
+struct Pace {
+    begun: BTreeMap<u32, (Time, u64)>,
+    told: Time,
+}
+
+impl Pace {
+    /// How many rounds a second a game plays, and how long its rest takes; none while it is too early to tell, or was told just now.
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+    fn admit(&mut self, now: Time, game: u32, done: u64, whole: u64) -> Option<(f64, Option<Duration>)> {
+        let (begun, before) = *self.begun.entry(game).or_insert((now, done));
+        if done >= whole || now.since(begun.max(self.told)) < PROGRESS {
+            return None;
+        }
+        self.told = now;
+        // Results may be taken back.
+        let (elapsed, played) = (now.since(begun), done.saturating_sub(before));
+        let rate = played as f64 / elapsed.as_secs_f64();
+        Some((rate, time_left(played, whole.saturating_sub(before), elapsed)))
+    }
+}
+
+/// Reports events. Peers cause them, so the lines of each kind are limited.
+#[derive(Debug)]
+pub(crate) struct Narrator {
+    stdout: Stdout,
+    // What scores count.
+    unit: &'static str,
+    lost: LogLimit,
+    waiting: LogLimit,
+    joined: LogLimit,
+    left: LogLimit,
+    started: LogLimit,
+    pace: Pace,
+    ended: LogLimit,
+    notices: LogLimit,
+    malformed: LogLimit,
+    connected: LogLimit,
+    gone: LogLimit,
+}
+
+impl Narrator {
+    /// Creates a narrator of games with scores in this unit, and the standard output that it writes to.
+    pub(crate) fn new(unit: &'static str) -> (Self, Stdout) {
+        let failed = |error| warn!(%error, "standard output cannot be written to, so results are lost");
+        let stdout = Stdout { queue: Queue::start(io::stdout(), failed) };
+        let limit = || LogLimit::with_rate(LINES, Time::ZERO);
+        let narrator = Self {
+            stdout: stdout.clone(),
+            unit,
+            lost: LogLimit::new(Time::ZERO),
+            waiting: limit(),
+            joined: limit(),
+            left: limit(),
+            started: limit(),
+            pace: Pace { begun: BTreeMap::new(), told: Time::ZERO },
+            ended: limit(),
+            notices: limit(),
+            malformed: LogLimit::new(Time::ZERO),
+            connected: limit(),
+            gone: limit(),
+        };
+        (narrator, stdout)
+    }
+
+    fn notice(&mut self, now: Time, severity: Severity, text: &str, address: Option<&str>) {
+        if severity == Severity::Requested {
+            // Results, which the host asked for, are shown in full.
+            info!(address, "{text}");
+        } else if let Some(held_back) = self.notices.admit(now) {
+            if severity == Severity::Info {
+                info!(address, held_back = some(held_back), "{text}");
+            } else {
+                warn!(address, held_back = some(held_back), "{text}");
+            }
+        }
+    }
+}
+
+// The number of suppressed lines as a log field, absent if it is zero.
+fn some(held_back: u64) -> Option<u64> {
+    (held_back > 0).then_some(held_back)
+}
+
+// A name as a log field, absent if there is none: spectators have none.
+fn given(name: &str) -> Option<DisplayValue<EscapeDebug<'_>>> {
+    (!name.is_empty()).then(|| display(name.escape_debug()))
+}
+
+// A row of a result, in a line with the others.
+fn result(row: &Standing, unit: &str) -> String {
+    let Standing { rank, name, seat, score } = row;
+    format!("{rank}. {} ({seat}) {score} {unit}", name.escape_debug())
+}
+
+impl Observer for Narrator {
+    fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
+        if let Some(held_back) = self.connected.admit(now) {
+            debug!(%peer, ?role, address, held_back = some(held_back), "connected");
+        }
+    }
+
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        match event {
+            GameEvent::Waiting { name, before, .. } => {
+                if let Some(held_back) = self.waiting.admit(now) {
+                    info!(name = %name.escape_debug(), address, before, held_back = some(held_back), "waits for a seat");
+                }
+            }
+            GameEvent::Joined { name, seat, .. } => {
+                if let Some(held_back) = self.joined.admit(now) {
+                    info!(name = given(name), seat, address, held_back = some(held_back), "joined");
+                }
+            }
+            GameEvent::Left { name, seat, why, .. } => {
+                if let Some(held_back) = self.left.admit(now) {
+                    info!(name = given(name), seat, address, %why, held_back = some(held_back), "left");
+                }
+            }
+            GameEvent::Started { game, players } => {
+                self.pace.begun.insert(*game, (now, 0));
+                if let Some(held_back) = self.started.admit(now) {
+                    info!(game, players, held_back = some(held_back), "the game starts");
+                }
+            }
+            GameEvent::Progress { game, done, whole } => {
+                if let Some((rate, left)) = self.pace.admit(now, *game, *done, *whole) {
+                    let left = left.map(clock_time);
+                    info!(
+                        game,
+                        "{done} of {whole} rounds, {rate:.1} a second{}",
+                        left.map_or_else(String::new, |left| format!(", {left} left"))
+                    );
+                }
+            }
+            GameEvent::Ended { game, complete, standings } => {
+                self.pace.begun.remove(game);
+                if let Some(held_back) = self.ended.admit(now) {
+                    let how = if *complete { "played" } else { "broken off" };
+                    let scores: Vec<String> = standings.iter().map(|row| result(row, self.unit)).collect();
+                    info!(game, how, standings = scores.join(", "), held_back = some(held_back), "the game ends");
+                }
+            }
+            GameEvent::Notice { severity, text, .. } => self.notice(now, *severity, text, address),
+            GameEvent::Summary(text) => {
+                if !self.stdout.queue.push(format!("{text}\n").into_bytes())
+                    && let Some(held_back) = self.lost.admit(now)
+                {
+                    warn!(held_back = some(held_back), "nobody reads standard output, so a result is lost");
+                }
+            }
+        }
+    }
+
+    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: &DecodeError) {
+        if let Some(held_back) = self.malformed.admit(now) {
+            info!(%peer, address, %why, held_back = some(held_back), "malformed message");
+        }
+    }
+
+    fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
+        if let Some(held_back) = self.gone.admit(now) {
+            debug!(%peer, address, ?why, held_back = some(held_back), "gone");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_says_what_its_score_counts_and_nobody_has_no_name() {
+        let row = Standing { rank: 1, seat: "table 1, seat 1".into(), name: "Ann".into(), score: 430 };
+        assert_eq!(result(&row, "wins"), "1. Ann (table 1, seat 1) 430 wins");
+        assert_eq!((given("").is_some(), given("A\n").map(|name| name.to_string())), (false, Some("A\\n".into())));
+    }
+
+    #[test]
+    fn progress_is_told_every_ten_seconds_with_the_time_left() {
+        let at = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
+        let mut pace = Pace { begun: BTreeMap::from([(1, (at(5), 0))]), told: Time::ZERO };
+        assert_eq!(pace.admit(at(14), 1, 30, 1000), None);
+        assert_eq!(pace.admit(at(15), 1, 40, 1000), Some((4.0, Some(Duration::from_secs(240)))));
+        assert_eq!(pace.admit(at(24), 1, 80, 1000), None);
+        assert_eq!(pace.admit(at(25), 1, 80, 1000), Some((4.0, Some(Duration::from_secs(230)))));
+        assert_eq!(pace.admit(at(265), 1, 1000, 1000), None);
+        // The rate of a resumed game counts only the rounds since it was resumed.
+        assert_eq!(pace.admit(at(300), 2, 500, 600), None);
+        assert_eq!(pace.admit(at(310), 2, 550, 600), Some((5.0, Some(Duration::from_secs(10)))));
+    }
+}
