@@ -30,7 +30,7 @@ const MAP: &str = "\
 
 pub(crate) fn nuggets(seed: u64) -> Option<u64> {
     let (grid, _) = Grid::parse(MAP.as_bytes()).ok()?;
-    let config = nuggets::server::Config { seed: seed.into(), ..Default::default() };
+    let config = nuggets::Config { seed: seed.into(), ..Default::default() };
     let server = nuggets::Server::new(Arc::new(grid), config).ok()?;
     let client = |name: &str| {
         let part = Part::Player(nuggets::Name::new(name.as_bytes())?);

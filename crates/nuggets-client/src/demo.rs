@@ -5,7 +5,7 @@ use std::{future, net::Ipv4Addr, net::SocketAddr, sync::Arc, time::Duration};
 use anyhow::{Context, anyhow};
 use netcore::{Hosted, Leave};
 use netshell::{Clock, Host, Udp, bind_udp, serve};
-use nuggets::{BUILT_IN_MAP, Grid, Name, Part, Server, server::Config};
+use nuggets::{BUILT_IN_MAP, Config, Grid, Name, Part, Server};
 use rand::{TryRng, rngs::SysRng};
 use tokio::{sync::watch, task::JoinSet};
 use tracing::warn;

@@ -1,12 +1,10 @@
 //! Opponents: players that play by themselves, as well and as fast as their level says.
 
 mod pace;
-mod typist;
+pub(crate) mod typist;
 
 use core::time::Duration;
 use rand::{Rng, RngExt};
-
-pub use self::typist::Typist;
 
 use crate::{
     client::Client,

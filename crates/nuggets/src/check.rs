@@ -11,7 +11,8 @@ use alloc::{
 use core::fmt;
 
 use crate::{
-    game::{MAX_PLAYERS, Rules},
+    config::Rules,
+    game::MAX_PLAYERS,
     grid::{
         CORNER, Cell, Direction, Grid, HORIZONTAL, PASSAGE, ParseGridError, Position, ROCK, ROOM, Repair, VERTICAL,
     },

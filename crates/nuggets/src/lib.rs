@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use nuggets::{Grid, Name, game::{Action, Game, Rules}, grid::Direction};
+//! use nuggets::{Direction, Grid, Name, Rules, game::{Action, Game}};
 //! use rand::SeedableRng;
 //!
 //! let (grid, _) = Grid::parse(b"+---+\n|...|\n+---+\n")?;
@@ -37,8 +37,8 @@ extern crate std;
 pub mod bot;
 mod check;
 pub mod client;
+mod config;
 pub mod explorer;
-mod fingerprint;
 pub mod game;
 pub mod grid;
 pub mod protocol;
@@ -47,13 +47,14 @@ pub mod sights;
 pub mod view;
 pub mod visibility;
 
-pub use bot::{Bot, Level, Typist};
+pub use bot::{Bot, Level, typist::Typist};
 pub use check::{Breach, Report, UNFRAGMENTED, check_map};
 pub use client::{Client, End, Intent, Part, Score, Scores};
+pub use config::{Config, ConfigError, MAX_GOLD, Rules};
 pub use explorer::Explorer;
 pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Repair};
 pub use protocol::{ClientMessage, Letter, Name, Nuggets, ServerMessage};
-pub use server::Server;
+pub use server::{Server, state::Setup};
 
 /// The map of a server that is given none.
 pub const BUILT_IN_MAP: &[u8] = include_bytes!("../../../maps/main.txt");

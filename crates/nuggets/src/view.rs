@@ -15,10 +15,10 @@ use netcore::{Digest, Framing};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    fingerprint::VISITED,
     game::{Event, Game, PlayerId},
     grid::{Cell, Grid, ROCK},
     protocol::{DISPLAY_HEADER, LENGTH_PREFIX},
+    server::facts::VISITED,
     sights::SightCache,
     visibility::Sight,
 };
@@ -279,7 +279,8 @@ fn drawn(text: &[u8]) -> usize {
 mod tests {
     use super::*;
     use crate::{
-        game::{Action, Rules},
+        config::Rules,
+        game::Action,
         grid::Direction,
         protocol::Name,
         visibility::{Sighter, Vision},

@@ -4,8 +4,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time};
 use nuggets::{
-    Client, Explorer, Grid, Intent, Name, Nuggets, Part, Server, client::End, game::Rules, server::Config,
-    visibility::Vision,
+    Client, Config, Explorer, Grid, Intent, Name, Nuggets, Part, Rules, Server, client::End, visibility::Vision,
 };
 
 /// Keys within which every map has to be finished.

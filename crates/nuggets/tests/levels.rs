@@ -14,7 +14,7 @@ use std::{
 };
 
 use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
-use nuggets::{Bot, Client, Direction, Grid, Intent, Level, Name, Nuggets, Part, Server, server::Config};
+use nuggets::{Bot, Client, Config, Direction, Grid, Intent, Level, Name, Nuggets, Part, Server};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

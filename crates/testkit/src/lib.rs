@@ -19,7 +19,7 @@
 //! ```
 //! use std::{net::SocketAddr, sync::Arc};
 //! use netcore::Time;
-//! use nuggets::{Client, Grid, Name, Part, Server, server::Config};
+//! use nuggets::{Client, Grid, Name, Part, Server, Config};
 //! use testkit::net::{Conditions, Net};
 //!
 //! let (grid, _) = Grid::parse(b"+---+\n|...|\n+---+\n")?;

@@ -8,10 +8,10 @@ use std::{
 use netcore::{Client as _, Engine, Outcome, Time};
 use netshell::HOST_RATE;
 use nuggets::{
-    Client, Direction, End, Grid, Intent, Name, Part,
+    Client, Config, Direction, End, Grid, Intent, Name, Part,
     game::{Game, Player, PlayerId},
     grid::ROCK,
-    server::{Config, Server},
+    server::Server,
     view::SELF,
     visibility::{Field, Sighter, Vision},
 };

@@ -3,11 +3,7 @@
 use bytes::Bytes;
 use journal::Replay;
 use netcore::{Client as _, Framing, Link, Time};
-use nuggets::{
-    Client, ClientMessage, Direction, Letter, Name, Part, Server,
-    protocol::LENGTH_PREFIX,
-    server::{Config, Setup},
-};
+use nuggets::{Client, ClientMessage, Config, Direction, Letter, Name, Part, Server, Setup, protocol::LENGTH_PREFIX};
 use nuggets_client::View;
 use ratatui::{
     buffer::Buffer,

@@ -4,9 +4,8 @@ use alloc::{format, string::String, string::ToString, sync::Arc, vec::Vec};
 use core::{cmp::Reverse, mem};
 use netcore::{Departure, GameEvent, Leave, Outbox, Outcome, Standing};
 
-use super::{Server, starting::Start};
+use super::{Server, facts, facts::hash, start::Start};
 use crate::{
-    fingerprint::{self, hash},
     game::{Game, Player},
     protocol::ServerMessage,
     view::Views,
@@ -26,7 +25,7 @@ impl Server {
             self.game = game;
             (self.number, self.start) = (self.number.saturating_add(1), Start::Waiting);
             for address in mem::take(&mut self.quitters) {
-                self.digest.toggle(fingerprint::QUITTER, 0, hash(address.as_bytes()));
+                self.digest.toggle(facts::QUITTER, 0, hash(address.as_bytes()));
             }
         } else {
             self.take_leave_of_strangers(&text, out);

@@ -1,11 +1,6 @@
 //! Any datagrams in any order: no panic, nobody is moved by another's rubbish, and every rule that always holds holds.
 
-use nuggets::{
-    ClientMessage,
-    game::{Action, Rules},
-    server::Config,
-    visibility::Vision,
-};
+use nuggets::{ClientMessage, Config, Rules, game::Action, visibility::Vision};
 use proptest::prelude::*;
 
 use crate::table::{Said, Table};

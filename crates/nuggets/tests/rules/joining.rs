@@ -1,7 +1,7 @@
 //! PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters.
 
 use netcore::{Link, Role};
-use nuggets::{game::Rules, grid::ROOM, server::Config};
+use nuggets::{Config, Rules, grid::ROOM};
 
 use crate::table::{NAMES, Table, told};
 

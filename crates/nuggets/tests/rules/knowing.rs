@@ -1,6 +1,6 @@
 //! What a DISPLAY shows of what was seen before, and what it never shows.
 
-use nuggets::game::Rules;
+use nuggets::Rules;
 
 use crate::table::{Table, last_display, rows};
 

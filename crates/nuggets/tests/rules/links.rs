@@ -5,11 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use netcore::{Client as _, Departure, GameEvent, Leave, Link, Outcome, Output, PeerId, Room, Time};
 use nuggets::{
-    Client, End, Intent, Name, Part,
+    Client, Config, End, Intent, Name, Part, Rules,
     client::RETRIES,
-    game::Rules,
     protocol::MAX_DATAGRAM,
-    server::{Config, DRAWN, UNPROVEN},
+    server::{DRAWN, UNPROVEN},
 };
 use proptest::prelude::*;
 

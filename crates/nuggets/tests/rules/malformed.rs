@@ -1,6 +1,6 @@
 //! Datagrams that are no messages: they change nothing, and at most their sender hears of it.
 
-use nuggets::game::Rules;
+use nuggets::Rules;
 
 use crate::table::{Said, Table, told};
 

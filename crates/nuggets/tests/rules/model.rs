@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nuggets::{game::Rules, server::Config, visibility::Vision};
+use nuggets::{Config, Rules, visibility::Vision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

@@ -1,6 +1,6 @@
 //! Keys: steps, runs, swaps, gold, and who hears of it in which order.
 
-use nuggets::game::Rules;
+use nuggets::Rules;
 
 use crate::table::{Table, told};
 

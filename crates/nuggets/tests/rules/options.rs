@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use nuggets::{
-    Server,
-    game::{Rules, RulesError},
-    server::Config,
-    visibility::Vision,
-};
+use nuggets::{Config, ConfigError, Rules, Server, visibility::Vision};
 
 use crate::table::{Table, last_display, rows, told};
 
@@ -221,7 +216,7 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
     }
     let grid = std::sync::Arc::new(nuggets::Grid::parse(b"#.#\n").unwrap().0);
     let error = Server::new(grid, Config::default()).err();
-    assert_eq!(error, Some(RulesError::OneSpot));
+    assert_eq!(error, Some(ConfigError::OneSpot));
     let text = "the map has a single room spot ('.'): a game needs one for gold and one for a player";
     assert_eq!(error.map(|error| error.to_string()).as_deref(), Some(text));
 }
@@ -229,35 +224,35 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
 #[test]
 fn rules_that_no_game_can_have_are_refused() {
     let refused = [
-        (Rules { gold: 0, ..PLAIN }, RulesError::Gold { gold: 0 }, "0 nuggets are not possible: 1 to 1000000 are"),
+        (Rules { gold: 0, ..PLAIN }, ConfigError::Gold { gold: 0 }, "0 nuggets are not possible: 1 to 1000000 are"),
         (
             Rules { gold: 1_000_001, ..PLAIN },
-            RulesError::Gold { gold: 1_000_001 },
+            ConfigError::Gold { gold: 1_000_001 },
             "1000001 nuggets are not possible: 1 to 1000000 are",
         ),
         (
             Rules { min_piles: 0, ..PLAIN },
-            RulesError::Piles { min: 0, max: 30 },
+            ConfigError::Piles { min: 0, max: 30 },
             "0 to 30 piles are not possible: at least 1, and the least number not above the largest",
         ),
         (
             Rules { min_piles: 31, ..PLAIN },
-            RulesError::Piles { min: 31, max: 30 },
+            ConfigError::Piles { min: 31, max: 30 },
             "31 to 30 piles are not possible: at least 1, and the least number not above the largest",
         ),
         (
             Rules { gold: 9, ..PLAIN },
-            RulesError::TooFewNuggets { gold: 9, min: 10 },
+            ConfigError::TooFewNuggets { gold: 9, min: 10 },
             "9 nuggets cannot make 10 piles: each pile holds at least one",
         ),
         (
             Rules { steal_percent: 101, ..PLAIN },
-            RulesError::Steal { percent: 101 },
+            ConfigError::Steal { percent: 101 },
             "101 percent of a purse cannot be taken: at most 100 can",
         ),
         (
             Rules { vision: Vision { radius: Some(0) }, ..PLAIN },
-            RulesError::Vision,
+            ConfigError::Vision,
             "a radius of 0 shows nothing: at least 1 is needed",
         ),
     ];

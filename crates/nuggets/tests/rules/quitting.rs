@@ -1,7 +1,7 @@
 //! Q and what stays behind.
 
 use netcore::{Input, Link, Role};
-use nuggets::{ClientMessage, game::Rules};
+use nuggets::{ClientMessage, Rules};
 
 use crate::table::{Said, Table};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use netcore::Engine;
-use nuggets::{Server, game::Rules, server::Config, visibility::Vision};
+use nuggets::{Config, Rules, Server, visibility::Vision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

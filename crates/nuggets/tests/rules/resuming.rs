@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use netcore::{Departure, Engine, GameEvent, Gone, Leave, Link, Output, PeerId, Recorded, Role, Room, Time};
-use nuggets::{Server, game::Rules, server::Config};
+use nuggets::{Config, Rules, Server};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

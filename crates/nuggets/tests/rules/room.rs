@@ -7,7 +7,7 @@ use netcore::{
     GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, StateError,
     Time, To, framing::put_length_frame,
 };
-use nuggets::{Grid, Server, server::Config};
+use nuggets::{Config, Grid, Server};
 
 /// Something that reaches a room, so that it can be kept.
 #[derive(Debug, Clone)]

@@ -4,10 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use nuggets::{
-    Grid,
-    game::Rules,
+    Config, Grid, Rules,
     protocol::MAX_DATAGRAM,
-    server::{CATCH_UP, Config, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
+    server::{CATCH_UP, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
 };
 
 use crate::table::{NAMES, Said, Table, frames, last_display, rows, told};

@@ -7,11 +7,10 @@ use netcore::{
     Admission, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Protocol, Role, Time, To,
 };
 use nuggets::{
-    ClientMessage, Grid, Nuggets, Server, ServerMessage,
-    game::{Game, Rules},
+    ClientMessage, Config, Grid, Nuggets, Rules, Server, ServerMessage,
+    game::Game,
     grid::{PASSAGE, ROOM},
     protocol::MAX_DATAGRAM,
-    server::Config,
 };
 
 /// Those who play, in the order of their letters.

@@ -3,11 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use netcore::{Gone, Outcome, Role, Time};
-use nuggets::{
-    End, Grid, Name, Part,
-    game::Rules,
-    server::{Config, Server},
-};
+use nuggets::{Config, End, Grid, Name, Part, Rules, server::Server};
 use testkit::{
     net::{Conditions, Net, StreamConditions},
     seeds::for_each_seed,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use netcore::{Link, Role, Time};
-use nuggets::{Grid, Letter, Name, Part, Server, game::Rules, server::Config};
+use nuggets::{Config, Grid, Letter, Name, Part, Rules, Server};
 use testkit::{net::Net, simulation::Game};
 
 use super::address;
