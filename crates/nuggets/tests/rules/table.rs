@@ -373,7 +373,8 @@ fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-fn unescaped(text: &str) -> Vec<u8> {
+/// The bytes of a text in which what is not printable is escaped.
+pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = vec![];
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
