@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nuggets::{End, Part};
+use nuggets::{End, Participant};
 use sigkit::Requests;
 use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::select;
@@ -33,7 +33,7 @@ const GONE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     /// As what it takes part.
-    pub(crate) part: Part,
+    pub(crate) part: Participant,
     /// Where.
     pub(crate) addresses: Vec<SocketAddr>,
     /// How the bot plays, if one does.
@@ -109,9 +109,9 @@ impl Player {
             if let Some(end) = self.ended.take() {
                 // The terminal is the user's own again before anything is printed.
                 drop(self.stage);
-                let name = match self.session.client().part() {
-                    Part::Player(name) => name.to_string(),
-                    Part::Spectator => String::new(),
+                let name = match self.session.client().participant() {
+                    Participant::Player(name) => name.to_string(),
+                    Participant::Spectator => String::new(),
                 };
                 let account = self.bot.map(|bot| bot.account(self.session.client(), &name));
                 return Parting { end, account, refused: self.session.is_refused(), hung_up: self.hung_up };

@@ -2,7 +2,7 @@
 
 use netcore::Time;
 use nuggets::{
-    Cell, Client, Direction, Part,
+    Cell, Client, Direction, Participant,
     grid::{PASSAGE, ROCK, ROOM},
     view::SELF,
 };
@@ -143,10 +143,10 @@ impl View {
     }
 
     fn steered(&self, client: &Client) -> Steered {
-        match (client.part(), self.bot) {
-            (Part::Spectator, _) => Steered::Not,
-            (Part::Player(_), true) => Steered::ByBot,
-            (Part::Player(_), false) => Steered::ByHand,
+        match (client.participant(), self.bot) {
+            (Participant::Spectator, _) => Steered::Not,
+            (Participant::Player(_), true) => Steered::ByBot,
+            (Participant::Player(_), false) => Steered::ByHand,
         }
     }
 
@@ -273,7 +273,7 @@ mod tests {
         "+------------------+",
     ];
 
-    fn client(part: Part, rows: &[&str]) -> Client {
+    fn client(part: Participant, rows: &[&str]) -> Client {
         let width = rows.iter().map(|row| row.len()).max().unwrap();
         let text = rows.iter().map(|row| format!("{row:width$}\n")).collect::<Vec<_>>().concat();
         let mut client = Client::new(part, Time::ZERO);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     fn player() -> Client {
-        client(Part::Player(Name::new(b"Ann").unwrap()), &MAP)
+        client(Participant::Player(Name::new(b"Ann").unwrap()), &MAP)
     }
 
     fn terminal(view: &mut View, client: &Client, width: u16, height: u16) -> Terminal<TestBackend> {
@@ -322,13 +322,13 @@ mod tests {
 
     #[test]
     fn a_window_as_narrow_as_its_map_cuts_the_status_at_the_right_edge() {
-        let narrow = client(Part::Spectator, &["+---+", "|A.*|", "+---+"]);
+        let narrow = client(Participant::Spectator, &["+---+", "|A.*|", "+---+"]);
         assert_eq!(screen(&mut view(), &narrow, 5, 4), ["250 l", "+---+", "|A.*|", "+---+"]);
     }
 
     #[test]
     fn before_the_welcome_there_is_only_the_status() {
-        let client = Client::new(Part::Spectator, Time::ZERO);
+        let client = Client::new(Participant::Spectator, Time::ZERO);
         let shown = screen(&mut view(), &client, 60, 3);
         assert_eq!(shown, ["Waiting for the server to answer (attempt 1).", "", ""]);
     }
@@ -428,8 +428,10 @@ mod tests {
 
     #[test]
     fn a_spectator_moves_the_map_by_hand() {
-        let (client, mut view) =
-            (client(Part::Spectator, &MAP.map(|row| if row == MAP[1] { "|A..........*....B.|" } else { row })), view());
+        let (client, mut view) = (
+            client(Participant::Spectator, &MAP.map(|row| if row == MAP[1] { "|A..........*....B.|" } else { row })),
+            view(),
+        );
         screen(&mut view, &client, 18, 4);
         view.scroll(&client, Direction::DownRight);
         let part: Vec<&str> = MAP[3..].iter().map(|row| &row[5..]).collect();
@@ -460,7 +462,7 @@ mod tests {
     #[test]
     fn what_is_remembered_is_dim() {
         let passage =
-            client(Part::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
+            client(Participant::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
         let terminal = terminal(&mut view(), &passage, 10, 5);
         let dim = |x: u16, y: u16| terminal.backend().buffer()[(x, y)].modifier.contains(Modifier::DIM);
         assert!(dim(1, 2) && dim(0, 1) && dim(3, 3));

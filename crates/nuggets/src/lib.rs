@@ -49,7 +49,7 @@ pub mod visibility;
 
 pub use bot::{Bot, Level, typist::Typist};
 pub use check::{Breach, Report, UNFRAGMENTED, check_map};
-pub use client::{Client, End, Intent, Part, Score, Scores};
+pub use client::{Client, Command, End, Participant, Score, Scores};
 pub use config::{Config, ConfigError, MAX_GOLD, Rules};
 pub use explorer::Explorer;
 pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Repair};
