@@ -23,13 +23,14 @@
 //! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
+mod after_game;
 mod args;
 mod bot;
 mod demo;
 mod headless;
 pub mod keys;
 mod link;
-mod over;
+mod options;
 mod play;
 mod result;
 mod seen;
@@ -55,7 +56,8 @@ pub use view::{Picture, View};
 use crate::{
     demo::Demo,
     headless::Troop,
-    play::{Options, Parting, Player},
+    options::Options,
+    play::{Parting, Player},
 };
 
 /// Runs the program.

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Bytes of UDP payload that travel in one piece over Ethernet.
-pub const UNFRAGMENTED: usize = 1_472;
+const UNFRAGMENTED: usize = 1_472;
 
 /// One thing that is wrong with a map.
 #[derive(Debug, Clone, PartialEq, Eq)]

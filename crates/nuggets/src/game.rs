@@ -1,9 +1,9 @@
 //! The rules: who stands where, who has how much, and what one action changes.
 
+mod outcome;
 pub(crate) mod state;
 
-use alloc::{collections::BTreeMap, collections::VecDeque, string::String, sync::Arc, vec, vec::Vec};
-use core::fmt::Write;
+use alloc::{collections::BTreeMap, collections::VecDeque, sync::Arc, vec, vec::Vec};
 use netcore::Digest;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use crate::{
 /// Players in one game, over its whole life: quitters count.
 pub const MAX_PLAYERS: usize = 26;
 /// How a pile of gold is shown.
-pub const PILE: u8 = b'*';
+pub(crate) const PILE: u8 = b'*';
 
 /// A player, by number of joining; the letter is made of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -215,7 +215,7 @@ impl Game {
     }
 
     /// Whether the last nugget is taken.
-    pub const fn is_over(&self) -> bool {
+    pub(crate) const fn is_over(&self) -> bool {
         self.remaining == 0
     }
 
@@ -284,17 +284,6 @@ impl Game {
             Action::Quit => self.quit(player, cell, &mut events),
         }
         Ok(events)
-    }
-
-    /// The table of the end: a row for each who joined, in order; letter, purse in ten columns, name. No newline behind
-    /// the last.
-    pub fn table(&self) -> String {
-        let mut table = String::new();
-        for Player { letter, name, purse, .. } in &self.players {
-            // Writing to a string cannot fail.
-            let _ = write!(table, "{}{letter} {purse:>10} {name}", if table.is_empty() { "" } else { "\n" });
-        }
-        table
     }
 
     // One step. The mover's own `Moved` comes before what it led to.

@@ -13,9 +13,9 @@ pub use self::place::{Cell, Direction, Position};
 /// Solid rock: nobody stands there and nobody sees through it. Also how an unknown cell is shown.
 pub const ROCK: u8 = b' ';
 /// A horizontal boundary of a room.
-pub const HORIZONTAL: u8 = b'-';
+pub(crate) const HORIZONTAL: u8 = b'-';
 /// A vertical boundary of a room.
-pub const VERTICAL: u8 = b'|';
+pub(crate) const VERTICAL: u8 = b'|';
 /// A corner of a room.
 pub const CORNER: u8 = b'+';
 /// A room spot: players stand there, gold lies there, and sight goes through.

@@ -172,7 +172,7 @@ impl Views {
     }
 
     /// A fingerprint of what each who plays ever saw, kept as they look around.
-    pub const fn digest(&self) -> u64 {
+    pub(crate) const fn digest(&self) -> u64 {
         self.digest.value()
     }
 

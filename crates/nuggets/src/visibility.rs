@@ -117,7 +117,8 @@ impl Sighter {
     }
 
     /// What the last sight took: words read and written, and gaps looked at. For tests, since it is the same everywhere.
-    pub const fn work(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) const fn work(&self) -> u64 {
         self.work
     }
 

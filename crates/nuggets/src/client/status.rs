@@ -18,7 +18,7 @@ impl Client {
 
     /// The status line for a window of so many columns. Where the words of the rule do not fit, shorter ones say the
     /// same; what is still too long is for the window to cut.
-    pub fn status_within(&self, now: Time, columns: usize) -> String {
+    pub(crate) fn status_within(&self, now: Time, columns: usize) -> String {
         self.status_at("the server", now, columns)
     }
 

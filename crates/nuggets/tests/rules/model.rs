@@ -430,7 +430,7 @@ fn no_nugget_is_lost_in_long_games_on_any_map() {
                 _ => table.send(who, [b"KEY ", &[KEYS[rng.random_range(0..KEYS.len())]][..]].concat()),
             };
             add_up(&said, &mut told, rules);
-            if table.game().is_over() {
+            if table.game().outcome().is_some() {
                 break;
             }
             for player in table.game().players().iter().filter(|player| player.cell.is_some()) {
