@@ -43,7 +43,7 @@
 //! | one QUIT for Q | `quitting::a_quitter_is_thanked_once_and_hears_no_more` |
 //! | last nugget | `ending::gold_and_display_come_before_the_quit` |
 //! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
-//! | seed | `replay::same_seed_same_game`, `replay::another_seed_another_game` |
+//! | seed | `journal::a_recorded_game_is_the_same_when_it_is_played_again`, `replay::another_seed_another_game` |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 

@@ -1,8 +1,6 @@
 //! Datagrams that are no messages: they change nothing, and at most their sender hears of it.
 
-use nuggets::Rules;
-
-use crate::table::{Said, Table, told, unescaped};
+use crate::table::{Said, plain, told, transcripts, unescaped};
 
 /// What is no message of a client, between bars.
 const SHORT: &str = r"|\x00|\x00\x00\x00|\x00\x00\x00\x00| |\n|\x0d\n|l|Q|\xff\xfe\xfd|%s%s%s%n|%s%n%x|OK A|GRID 1 1|GOLD 1 1 1
@@ -26,7 +24,7 @@ fn is_answered(datagram: &[u8]) -> bool {
 #[test]
 fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
     for who in ["Alice", "Sam", "Mallory"] {
-        let mut table = Table::drawn(Rules::default(), "A.B.4");
+        let mut table = plain("A.B.4");
         table.send("Sam", "SPECTATE");
         table.keys("Alice", "l");
         let (before, board) = (table.game().digest(), table.board());
@@ -55,11 +53,8 @@ fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
     }
 }
 
-#[test]
-fn an_error_says_what_would_be_right() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
-    table.check(
-        r"
+transcripts! {
+    an_error_says_what_would_be_right: plain("A.4") => r"
         Alice >
             Alice < ERROR malformed message: byte 0: the first word is none of PLAY, SPECTATE and KEY
         Alice > KEY
@@ -75,13 +70,12 @@ fn an_error_says_what_would_be_right() {
         Mallory > \x1b[2J%s
             Mallory < ERROR malformed message: byte 0: the first word is none of PLAY, SPECTATE and KEY
             Mallory closed
-        ",
-    );
+    ";
 }
 
 #[test]
 fn messages_that_come_twice_or_late_do_no_harm() {
-    let mut table = Table::drawn(Rules::default(), "A.B..4");
+    let mut table = plain("A.B..4");
     table.send("Sam", "SPECTATE");
     table.check(
         "

@@ -66,14 +66,8 @@ impl Model {
 
     fn sight(&mut self, from: Place) -> BTreeSet<Place> {
         if !self.sights.contains_key(&from) {
-            let near = |(row, col): Place| match self.rules.vision.radius {
-                None => true,
-                Some(radius) => {
-                    let (rows, cols) = ((row - from.0).abs(), (col - from.1).abs());
-                    rows.max(cols) <= 1 || rows * rows + cols * cols <= i64::from(radius).pow(2)
-                }
-            };
-            let seen = self.places().into_iter().filter(|&to| near(to) && visible(&self.map, from, to)).collect();
+            let seen = self.places().into_iter();
+            let seen = seen.filter(|&to| visible(&self.map, from, to, self.rules.vision.radius)).collect();
             self.sights.insert(from, seen);
         }
         self.sights[&from].clone()

@@ -9,7 +9,7 @@ use nuggets::{
     server::{CATCH_UP, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
 };
 
-use crate::table::{NAMES, Said, Table, frames, last_display, rows, told};
+use crate::table::{NAMES, Said, Table, frames, last_display, plain, rows, told, transcripts};
 
 /// A hall as large as a datagram allows: each DISPLAY of it has 65,305 bytes.
 fn hall() -> Arc<Grid> {
@@ -136,7 +136,7 @@ fn gold_is_told_to_the_unproven_whatever_their_budget() {
 
 #[test]
 fn joining_messages_that_are_asked_for_again_come_once_a_second() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     let answers = |table: &mut Table| {
         (0..100).map(|_| table.send("Alice", "PLAY Alice")).filter(|said| displays(said, "Alice") == 1).count()
     };
@@ -163,7 +163,7 @@ fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
 
 /// Two players in a room, of whom Bob has used up what is shown at once, and everything that followed.
 fn bob_runs_fast() -> (Table, u32) {
-    let mut table = Table::drawn(Rules::default(), "A.3..B....");
+    let mut table = plain("A.3..B....");
     table.keys("Alice", "?");
     let seen =
         (0..SHOWN.burst as usize).map(|turn| displays(&table.send("Bob", ["KEY l", "KEY h"][turn % 2]), "Alice")).sum();
@@ -206,7 +206,7 @@ fn gold_and_the_end_are_shown_at_once_however_fast_the_collector() {
 
 #[test]
 fn errors_are_paid_from_the_budget_too() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     let sent: usize = (0..50_000).map(|_| bytes_to(&table.send("Alice", "nonsense"), "Alice")).sum();
     let burst = UNPROVEN.burst as usize;
     assert!(sent <= burst && sent > burst - 200, "{sent} of {burst} bytes");
@@ -218,7 +218,7 @@ fn errors_are_paid_from_the_budget_too() {
 
 #[test]
 fn spectators_come_at_a_limited_rate() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     let hear = |table: &mut Table, who: &str| told(&table.send(who, "SPECTATE"), who)[0].clone();
     for turn in 0..8 {
         assert_eq!(hear(&mut table, &format!("Sam {turn}")), "GRID 1 3");
@@ -242,7 +242,7 @@ fn spectators_come_at_a_limited_rate() {
 
 #[test]
 fn asking_again_to_watch_counts_as_well() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     for _ in 0..8 {
         assert_eq!(told(&table.send("Sam", "SPECTATE"), "Sam").len(), 3);
     }
@@ -259,7 +259,7 @@ fn asking_again_to_watch_counts_as_well() {
 
 #[test]
 fn a_refused_player_costs_one_line() {
-    let mut table = Table::drawn(Rules::default(), "A3");
+    let mut table = plain("A3");
     for _ in 0..1_000 {
         let said = table.send("Mallory", "PLAY Mallory");
         assert_eq!(bytes_to(&said, "Mallory"), "QUIT Game is full: no more players can join.".len());
@@ -267,15 +267,11 @@ fn a_refused_player_costs_one_line() {
     }
 }
 
-#[test]
-fn messages_of_a_server_are_not_answered() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
-    table.check(
-        r"
+transcripts! {
+    messages_of_a_server_are_not_answered: plain("A.3") => r"
         Mallory > ERROR malformed message
         Mallory > QUIT Game is full: no more players can join.
         Alice > OK A
         Alice > DISPLAY\n...
-        ",
-    );
+    ";
 }
