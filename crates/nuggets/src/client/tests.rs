@@ -13,6 +13,10 @@ fn sent(client: &mut Client) -> Vec<Bytes> {
     core::iter::from_fn(|| client.take_outgoing()).collect()
 }
 
+fn hear(client: &mut Client, datagrams: &[&[u8]]) {
+    datagrams.iter().for_each(|datagram| client.receive(START, datagram).unwrap());
+}
+
 fn player() -> Client {
     Client::new(Participant::Player(Name::new(b"Ann").unwrap()), START)
 }
@@ -20,9 +24,7 @@ fn player() -> Client {
 fn joined() -> Client {
     let mut client = player();
     sent(&mut client);
-    for datagram in [&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"OK A", b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     assert!(client.is_joined());
     client
 }
@@ -38,9 +40,7 @@ fn the_status_lines_are_those_of_the_rule() {
     assert_eq!(client.status(START), "Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke");
 
     let mut spectator = Client::new(Participant::Spectator, START);
-    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 211", b"DISPLAY\n...\n  #\n"] {
-        spectator.receive(START, datagram).unwrap();
-    }
+    hear(&mut spectator, &[b"GRID 2 3", b"GOLD 0 0 211", b"DISPLAY\n...\n  #\n"]);
     assert_eq!(spectator.status(START), "Spectator: 211 nuggets unclaimed.");
 }
 
@@ -89,9 +89,7 @@ fn the_first_message_is_sent_again_after_1_2_and_4_seconds_and_given_up_after_15
 #[test]
 fn a_lost_ok_is_asked_for_again() {
     let mut client = player();
-    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     assert!(!client.is_joined());
     sent(&mut client);
     client.elapsed(at(1));
@@ -104,9 +102,7 @@ fn a_lost_ok_is_asked_for_again() {
 #[test]
 fn a_welcome_that_arrives_in_any_order_is_a_welcome() {
     let mut client = player();
-    for datagram in [&b"DISPLAY\n.@.\n  #\n"[..], b"GOLD 0 0 250", b"GRID 2 3", b"OK A"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"DISPLAY\n.@.\n  #\n", b"GOLD 0 0 250", b"GRID 2 3", b"OK A"]);
     assert!(client.is_joined());
     assert_eq!(client.display(), b".@.\n  #\n");
     assert_eq!(client.position(), Some(Position::new(0, 1)));
@@ -115,9 +111,7 @@ fn a_welcome_that_arrives_in_any_order_is_a_welcome() {
 #[test]
 fn without_a_grid_the_display_tells_the_size() {
     let mut client = player();
-    for datagram in [&b"OK A"[..], b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"OK A", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     while !client.is_joined() {
         let deadline = client.deadline(START).unwrap();
         client.elapsed(deadline);
@@ -298,9 +292,7 @@ fn a_port_that_is_open_again_is_no_longer_called_closed() {
 
 fn spectator() -> Client {
     let mut client = Client::new(Participant::Spectator, START);
-    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 250", b"DISPLAY\nA*.\nB #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\nA*.\nB #\n"]);
     sent(&mut client);
     client
 }

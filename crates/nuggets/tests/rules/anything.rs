@@ -3,9 +3,10 @@
 use nuggets::{ClientMessage, Config, Rules, game::Action, visibility::Vision};
 use proptest::prelude::*;
 
-use crate::table::{Said, Table};
-
-const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
+use crate::{
+    journal::MAP,
+    table::{Said, Table},
+};
 
 fn datagram() -> impl Strategy<Value = Vec<u8>> {
     let key = prop::sample::select(&b"hjklyubnHJKLYUBN"[..]);

@@ -12,18 +12,13 @@ use nuggets::{
 };
 use proptest::prelude::*;
 
-use crate::room::{Came, Hall, events, on, sent};
+use crate::room::{Came, Hall, events, large, on, sent};
 
 const CABIN: &str =
     "+------------------------+\n|........................|\n|........................|\n+------------------------+\n";
 
 fn ann() -> Participant {
     Participant::Player(Name::new(b"Ann").unwrap())
-}
-
-/// A hall of which each DISPLAY has 65,305 bytes.
-fn large() -> String {
-    (".".repeat(372) + "\n").repeat(175)
 }
 
 fn displays(outputs: &[Output], peer: u64) -> Vec<Bytes> {

@@ -10,17 +10,12 @@ use rand_pcg::Pcg64;
 
 use crate::{
     journal::{MAP, config, record_in},
-    room::{Came, Hall, events, sent},
+    room::{Came, Hall, events, large, sent},
 };
 
 const MAIN: &str = include_str!("../../../../maps/main.txt");
 
 const NOTHING: [Bytes; 0] = [];
-
-/// A hall of which each DISPLAY has 65,305 bytes.
-fn large() -> String {
-    (".".repeat(372) + "\n").repeat(175)
-}
 
 fn resumed(hall: &Hall) -> Hall {
     let [setup, state] = hall.written();
@@ -120,6 +115,21 @@ fn a_refresh_tells_all_whatever_was_used_up_and_whatever_is_owed() {
             }
         }
     }
+}
+
+#[test]
+fn what_was_owed_before_is_told_after() {
+    let mut hall = drained();
+    let mut again = resumed(&hall);
+    assert_eq!(again.room.digest(), hall.room.digest());
+    let mut told = [0; 4];
+    while hall.room.deadline().is_some() {
+        let outputs = hall.elapse();
+        assert_eq!(again.elapse(), outputs);
+        (1..4).for_each(|peer| told[usize::try_from(peer).unwrap()] += sent(&outputs, peer).len());
+    }
+    assert_eq!(told, [0, 1, 1, 1]);
+    assert_eq!(again.room.deadline(), None);
 }
 
 #[test]

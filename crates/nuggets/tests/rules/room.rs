@@ -103,6 +103,11 @@ pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     out.to_vec()
 }
 
+/// A hall of which each DISPLAY has 65,305 bytes.
+pub(crate) fn large() -> String {
+    (".".repeat(372) + "\n").repeat(175)
+}
+
 /// What was sent to one peer.
 pub(crate) fn sent(outputs: &[Output], peer: u64) -> Vec<Bytes> {
     let to_peer = |output: &Output| match output {

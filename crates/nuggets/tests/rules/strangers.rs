@@ -1,22 +1,20 @@
 //! What an address may cost before it has shown that it is there: nothing but a KEY shows that.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use nuggets::{
-    Config, Grid, Rules,
+    Config, Rules,
     protocol::MAX_DATAGRAM,
     server::{CATCH_UP, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
 };
 
-use crate::table::{NAMES, Said, Table, frames, last_display, plain, rows, told, transcripts};
+use crate::{
+    room::large,
+    table::{NAMES, Said, Table, frames, last_display, plain, rows, told, transcripts},
+};
 
-/// A hall as large as a datagram allows: each DISPLAY of it has 65,305 bytes.
-fn hall() -> Arc<Grid> {
-    let row = ".".repeat(372) + "\n";
-    Arc::new(Grid::parse(row.repeat(175).as_bytes()).unwrap().0)
-}
-
+/// Bytes of a DISPLAY of a hall as large as a datagram allows.
 const DISPLAY: u32 = 8 + 175 * 373;
 
 fn displays(said: &[Said], who: &str) -> u32 {
@@ -38,7 +36,7 @@ fn the_stated_rates_are_those_of_the_documentation() {
 
 #[test]
 fn twenty_six_at_once_are_let_in() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Sam", "SPECTATE");
     for (name, letter) in NAMES.iter().zip('A'..) {
         let said = table.send(name, format!("PLAY {name}"));
@@ -50,7 +48,7 @@ fn twenty_six_at_once_are_let_in() {
 
 #[test]
 fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     // Bob's joining shows Alice one more picture.
     let mut sent = displays(&table.send("Alice", "PLAY Alice"), "Alice");
     sent += displays(&table.send("Bob", "PLAY Bob"), "Alice");
@@ -84,7 +82,7 @@ fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
 
 #[test]
 fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     for turn in 0..20 {
@@ -102,7 +100,7 @@ fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
 
 #[test]
 fn a_key_proves_that_somebody_is_there() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     table.keys("Alice", "?");
@@ -116,7 +114,7 @@ fn a_key_proves_that_somebody_is_there() {
 fn gold_is_told_to_the_unproven_whatever_their_budget() {
     // Numbers are small; a client that missed one would show a wrong status.
     let rules = Rules { gold: 30, min_piles: 30, max_piles: 30, ..Rules::default() };
-    let mut table = Table::on(hall(), Config { rules, seed: 5, ..Config::default() });
+    let mut table = Table::new(&large(), Config { rules, seed: 5, ..Config::default() });
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     let (mut before, mut golds) = (30, 0);
@@ -152,7 +150,7 @@ fn joining_messages_that_are_asked_for_again_come_once_a_second() {
 
 #[test]
 fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     for turn in 0..20 {
