@@ -6,7 +6,7 @@ use std::{
 };
 
 use netcore::{Client as _, Time};
-use nuggets::{Client, Explorer, Name, Part};
+use nuggets::{Client, Explorer, Name, Participant};
 use testkit::{
     peer::{Peer, numbers},
     process::Process,
@@ -86,7 +86,7 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
     let peer = Peer::new(server);
     let start = Instant::now();
     let now = || Time::ZERO.plus(start.elapsed());
-    let mut client = Client::new(Part::Player(Name::new(name.as_bytes()).unwrap()), now());
+    let mut client = Client::new(Participant::Player(Name::new(name.as_bytes()).unwrap()), now());
     let (mut explorer, mut told, mut pressed) = (Explorer::new(), Told::default(), 0);
     let (mut joined, noise) = (false, format!("KEY {}", "?".repeat(1_000)));
     while !client.is_over() {
@@ -118,7 +118,7 @@ fn play(server: SocketAddr, name: &str, lives: &Lives) -> Told {
             if pressed.is_multiple_of(NOISE) {
                 peer.send(&noise);
             }
-            client.act(now(), nuggets::Intent::Key(key));
+            client.act(now(), nuggets::Command::Key(key));
         }
     }
     told

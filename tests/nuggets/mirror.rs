@@ -1,9 +1,6 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
-use nuggets::{
-    Client, Grid,
-    server::{Config, Server as Engine},
-};
+use nuggets::{Client, Config, Grid, server::Server as Engine};
 use testkit::{
     TempDir,
     hostile::{MALFORMED, Malformed},

@@ -9,7 +9,7 @@ use blackjack::{
 };
 use mastermind::ClientMessage;
 use netcore::{Client as _, Engine, Framing, Link, Phase, Time, wire::ShortText};
-use nuggets::{Explorer, Grid, Intent, Part};
+use nuggets::{Explorer, Grid, Command, Participant};
 use robots::{Bot, Game, Parameters};
 
 use crate::hall::Hall;
@@ -30,11 +30,11 @@ const MAP: &str = "\
 
 pub(crate) fn nuggets(seed: u64) -> Option<u64> {
     let (grid, _) = Grid::parse(MAP.as_bytes()).ok()?;
-    let config = nuggets::server::Config { seed: seed.into(), ..Default::default() };
+    let config = nuggets::Config { seed: seed.into(), ..Default::default() };
     let server = nuggets::Server::new(Arc::new(grid), config).ok()?;
     let client = |name: &str| {
-        let part = Part::Player(nuggets::Name::new(name.as_bytes())?);
-        Some(nuggets::Client::over(Link::Stream, part, Time::ZERO))
+        let part = Participant::Player(nuggets::Name::new(name.as_bytes())?);
+        Some(nuggets::Client::with_link(Link::Stream, part, Time::ZERO))
     };
     let clients = NAMES.into_iter().map(client).collect::<Option<Vec<_>>>()?;
     let mut explorers = NAMES.map(|_| Explorer::new());
@@ -43,7 +43,7 @@ pub(crate) fn nuggets(seed: u64) -> Option<u64> {
         |server| server.outcome().is_some(),
         |at, client, now| {
             if let Some(key) = explorers[at].next_key(client) {
-                client.act(now, Intent::Key(key));
+                client.act(now, Command::Key(key));
             }
         },
     )

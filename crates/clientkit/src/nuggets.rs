@@ -1,7 +1,7 @@
 //! Bots of nuggets.
 
 use netcore::{Client as _, Time};
-use nuggets::{Client, Intent, Name, Part, Typist};
+use nuggets::{Client, Command, Name, Participant, Typist};
 
 use crate::{Level, Pilot};
 
@@ -12,14 +12,14 @@ pub fn nuggets_bot(name: Name, level: Level, seed: u64) -> (Client, impl Pilot<C
         Level::Normal => nuggets::Level::Normal,
         Level::Hard => nuggets::Level::Hard,
     };
-    (Client::new(Part::Player(name), Time::ZERO), Typist::new(level, None, seed))
+    (Client::new(Participant::Player(name), Time::ZERO), Typist::new(level, None, seed))
 }
 
 impl Pilot<Client> for Typist {
     fn act(&mut self, client: &mut Client, now: Time) {
         self.listen(client, now);
         if let Some(key) = self.key(client, now) {
-            client.act(now, Intent::Key(key));
+            client.act(now, Command::Key(key));
         }
     }
 
@@ -28,6 +28,6 @@ impl Pilot<Client> for Typist {
     }
 
     fn leave(&mut self, client: &mut Client, now: Time) {
-        client.act(now, Intent::Leave);
+        client.act(now, Command::Leave);
     }
 }

@@ -20,9 +20,8 @@ use netcore::{
     Admission, Engine as _, Framing, GameEvent, Input, Link, Outbox, Output, PeerId, Protocol as _, Role, Time, To,
 };
 use nuggets::{
-    ClientMessage, Direction, Grid, Nuggets, Server, ServerMessage,
-    game::{PlayerId, Rules},
-    server::Config,
+    ClientMessage, Config, Direction, Grid, Nuggets, Rules, Server, ServerMessage,
+    game::PlayerId,
     visibility::{Field, Sighter, Vision},
 };
 

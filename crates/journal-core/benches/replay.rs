@@ -18,7 +18,7 @@ use std::{
 use bytes::BytesMut;
 use journal_core::{Entry, Reader, Replay, Resumable, Scribe, SyncPolicy, SystemDisk, Writing};
 use netcore::{Hosted, Input, Link, Outbox, PeerId, Recorded, Role, Room, Time};
-use nuggets::{Grid, server as nuggets_server};
+use nuggets::Grid;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -150,7 +150,7 @@ impl<E: Recorded> Match<E> {
 fn play_nuggets(arrivals: usize) -> Vec<u8> {
     const PLAYERS: u64 = 8;
     let grid = Arc::new(Grid::parse(MAP).expect("our map").0);
-    let config = nuggets_server::Config { seed: 17, ..Default::default() };
+    let config = nuggets::Config { seed: 17, ..Default::default() };
     let mut game = Match::new(nuggets::Server::new(grid, config).expect("a game"));
     for peer in 0..PLAYERS {
         game.connect(peer, Link::Datagram);

@@ -10,7 +10,7 @@ use std::{
 use bytes::BytesMut;
 use journal_core::{Head, JournalHold, Journalled, MAX_SIZE, Resumable, Scribe, SyncPolicy, Writing};
 use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Progress, Role, Room, Time};
-use nuggets::{Grid, Server, server::Config};
+use nuggets::{Config, Grid, Server};
 use testkit::disk::SimulatedDisk;
 
 const ANN: PeerId = PeerId(0);

@@ -88,7 +88,7 @@ impl<E: Recorded> Recording<E> {
 #[test]
 fn a_nuggets_key_takes_at_most_16_bytes() {
     let (grid, _) = Grid::parse(include_bytes!("../../../maps/main.txt")).unwrap();
-    let config = nuggets::server::Config { rematch: true, ..Default::default() };
+    let config = nuggets::Config { rematch: true, ..Default::default() };
     let mut recording = Recording::of(nuggets::Server::new(Arc::new(grid), config).unwrap());
     for player in 0..26 {
         recording.connect(player, Link::Datagram);

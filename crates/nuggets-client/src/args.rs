@@ -7,7 +7,7 @@ use clap::{
     builder::{OsStringValueParser, TypedValueParser},
 };
 use cmdkit::{HostPort, ScreenLogArgs, UsageError, is_ipv6, whole_number};
-use nuggets::{Level, Name, Part};
+use nuggets::{Level, Name, Participant};
 
 use crate::bot::Style;
 
@@ -173,7 +173,7 @@ pub enum Plan {
     /// One client that is steered by the keyboard or by a bot.
     Interactive {
         /// As what it takes part.
-        part: Part,
+        part: Participant,
         /// How the bot plays, if one does.
         bot: Option<Style>,
     },
@@ -208,7 +208,7 @@ impl Plan {
                 let option = if delay.is_some() { "--delay-ms" } else { "--level" };
                 return Err(UsageError(format!("{option} is for bots; add --bot, --headless or --bots COUNT")));
             }
-            let part = args.name.clone().map_or(Part::Spectator, Part::Player);
+            let part = args.name.clone().map_or(Participant::Spectator, Participant::Player);
             return Ok(Self::Interactive { part, bot: None });
         }
         let base = args.name.as_ref().map_or("bot", Name::as_str);
@@ -232,7 +232,7 @@ impl Plan {
         if headless {
             return Ok(Self::Headless { names: vec![name("")?], style: args.one_bot(UNWATCHED_DELAY) });
         }
-        Ok(Self::Interactive { part: Part::Player(name("")?), bot: Some(args.one_bot(WATCHED_DELAY)) })
+        Ok(Self::Interactive { part: Participant::Player(name("")?), bot: Some(args.one_bot(WATCHED_DELAY)) })
     }
 }
 
@@ -296,26 +296,26 @@ mod tests {
     #[test]
     fn two_arguments_look_on_and_three_play() {
         let none = None;
-        assert_eq!(plan("client localhost 5000"), Plan::Interactive { part: Part::Spectator, bot: none });
-        let part = Part::Player(name("Ann"));
+        assert_eq!(plan("client localhost 5000"), Plan::Interactive { part: Participant::Spectator, bot: none });
+        let part = Participant::Player(name("Ann"));
         assert_eq!(plan("client localhost 5000 Ann"), Plan::Interactive { part, bot: none });
     }
 
     #[test]
     fn the_course_names_of_bots_play_by_themselves() {
-        let part = Part::Player(name("bot"));
+        let part = Participant::Player(name("bot"));
         assert_eq!(plan("client h 1 bot"), Plan::Interactive { part, bot: Some(style(Level::Hard, 80)) });
         assert_eq!(
             plan("client h 1 botbg"),
             Plan::Headless { names: vec![name("botbg")], style: style(Level::Hard, 20) }
         );
-        let part = Part::Player(name("bots"));
+        let part = Participant::Player(name("bots"));
         assert_eq!(plan("client h 1 bots"), Plan::Interactive { part, bot: None });
     }
 
     #[test]
     fn bots_have_names_and_delays() {
-        let part = Part::Player(name("bot"));
+        let part = Participant::Player(name("bot"));
         let bot = Some(style(Level::Hard, 5));
         assert_eq!(plan("client --bot --delay-ms 5 h 1"), Plan::Interactive { part, bot });
         assert_eq!(

@@ -51,12 +51,12 @@ impl Bot {
 mod tests {
     use super::*;
     use netcore::Client as _;
-    use nuggets::{Name, Part};
+    use nuggets::{Name, Participant};
 
     #[test]
     fn the_purse_of_the_last_line_is_that_of_the_table() {
         let now = Time::ZERO;
-        let mut client = Client::new(Part::Player(Name::new(b"bot").unwrap()), now);
+        let mut client = Client::new(Participant::Player(Name::new(b"bot").unwrap()), now);
         for datagram in ["OK B", "GRID 1 8", "GOLD 3 3 247", "QUIT GAME OVER:\nA        200 Ann\nB         50 bot"] {
             client.receive(now, datagram.as_bytes()).unwrap();
         }

@@ -5,7 +5,7 @@ use std::{future, net::Ipv4Addr, net::SocketAddr, sync::Arc, time::Duration};
 use anyhow::{Context, anyhow};
 use netcore::{Hosted, Leave};
 use netshell::{Clock, Host, Udp, bind_udp, serve};
-use nuggets::{BUILT_IN_MAP, Grid, Name, Part, Server, server::Config};
+use nuggets::{BUILT_IN_MAP, Config, Grid, Name, Participant, Server};
 use rand::{TryRng, rngs::SysRng};
 use tokio::{sync::watch, task::JoinSet};
 use tracing::warn;
@@ -73,7 +73,7 @@ impl Demo {
     }
 
     /// As what the player takes part.
-    pub(crate) fn player(&self) -> Part {
-        Part::Player(self.player.clone())
+    pub(crate) fn player(&self) -> Participant {
+        Participant::Player(self.player.clone())
     }
 }

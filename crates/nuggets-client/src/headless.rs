@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, io, io::Write, net::SocketAddr, process::ExitCode, time::Instant};
 
 use cmdkit::{EXIT_FAILURE, HostPort};
-use nuggets::{End, Level, Name, Part, client::GIVE_UP};
+use nuggets::{End, Level, Name, Participant, client::GIVE_UP};
 use sigkit::Requests;
 use termkit::{Signal, Signals};
 use tokio::{select, sync::watch, task::JoinSet};
@@ -186,7 +186,7 @@ pub(crate) async fn play(
     mut stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<Outcome> {
     let mut bot = Bot::new(style)?;
-    let mut session = Session::start(Part::Player(name.clone()), Link::open(addresses)?);
+    let mut session = Session::start(Participant::Player(name.clone()), Link::open(addresses)?);
     let mut leaving = *stopped.borrow();
     let mut warned = false;
     if leaving {

@@ -6,12 +6,12 @@
 //!
 //! ```
 //! use netcore::{Client as _, Time};
-//! use nuggets::{Client, Part};
+//! use nuggets::{Client, Participant};
 //! use nuggets_client::View;
 //! use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
 //! use termkit::Palette;
 //!
-//! let mut client = Client::new(Part::Spectator, Time::ZERO);
+//! let mut client = Client::new(Participant::Spectator, Time::ZERO);
 //! for datagram in [&b"GRID 3 5"[..], b"GOLD 0 0 250", b"DISPLAY\n+---+\n|A.*|\n+---+\n"] {
 //!     client.receive(Time::ZERO, datagram)?;
 //! }
@@ -23,13 +23,14 @@
 //! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
+mod after_game;
 mod args;
 mod bot;
 mod demo;
 mod headless;
 pub mod keys;
 mod link;
-mod over;
+mod options;
 mod play;
 mod result;
 mod seen;
@@ -55,7 +56,8 @@ pub use view::{Picture, View};
 use crate::{
     demo::Demo,
     headless::Troop,
-    play::{Options, Parting, Player},
+    options::Options,
+    play::{Parting, Player},
 };
 
 /// Runs the program.

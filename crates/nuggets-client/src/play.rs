@@ -3,21 +3,21 @@
 use std::{
     future,
     io::{self, IsTerminal},
-    net::SocketAddr,
     time::{Duration, Instant},
 };
 
-use nuggets::{End, Part};
+use nuggets::{End, Participant};
 use sigkit::Requests;
 use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::select;
 use tracing::{debug, info};
 
 use crate::{
-    bot::{Bot, Style},
+    after_game::AfterGame,
+    bot::Bot,
     keys::{self, Action, Context},
     link::Link,
-    over::Over,
+    options::Options,
     result::Verdict,
     session::Session,
     view::View,
@@ -29,23 +29,6 @@ const QUIET: Duration = Duration::from_secs(1);
 /// unnoticed.
 const GONE: Duration = Duration::from_secs(2);
 
-/// What the command line says about a [`Player`].
-#[derive(Debug, Clone)]
-pub(crate) struct Options {
-    /// As what it takes part.
-    pub(crate) part: Part,
-    /// Where.
-    pub(crate) addresses: Vec<SocketAddr>,
-    /// How the bot plays, if one does.
-    pub(crate) bot: Option<Style>,
-    /// Whether it takes part in the next game by itself.
-    pub(crate) rematch: bool,
-    /// Where, in words.
-    pub(crate) place: String,
-    /// Whether the terminal's bell rings.
-    pub(crate) bell: bool,
-}
-
 /// A client, what it is steered by and where it is shown.
 pub(crate) struct Player {
     options: Options,
@@ -55,7 +38,7 @@ pub(crate) struct Player {
     bot: Option<Bot>,
     // Keys come from the terminal that is drawn on, so somebody is there to look at a result.
     attended: bool,
-    over: Option<Over>,
+    over: Option<AfterGame>,
     leaving: bool,
     requests: Requests,
     hung_up: bool,
@@ -109,9 +92,9 @@ impl Player {
             if let Some(end) = self.ended.take() {
                 // The terminal is the user's own again before anything is printed.
                 drop(self.stage);
-                let name = match self.session.client().part() {
-                    Part::Player(name) => name.to_string(),
-                    Part::Spectator => String::new(),
+                let name = match self.session.client().participant() {
+                    Participant::Player(name) => name.to_string(),
+                    Participant::Spectator => String::new(),
                 };
                 let account = self.bot.map(|bot| bot.account(self.session.client(), &name));
                 return Parting { end, account, refused: self.session.is_refused(), hung_up: self.hung_up };
@@ -153,7 +136,7 @@ impl Player {
 
     // Shows how the game ended, if it has and somebody is there to look at it, or ends the program.
     fn look_for_the_end(&mut self) {
-        if self.over.as_ref().is_some_and(Over::has_joined) {
+        if self.over.as_ref().is_some_and(AfterGame::has_joined) {
             self.play_on();
         }
         let (client, now) = (self.session.client(), self.session.now());
@@ -182,7 +165,7 @@ impl Player {
     }
 
     fn end_game(&mut self) {
-        self.over = Some(Over::new(self.options.clone(), self.session.client()));
+        self.over = Some(AfterGame::new(self.options.clone(), self.session.client()));
         self.stage.ignore_keys(QUIET);
         if self.options.bell {
             self.stage.ring();
@@ -191,7 +174,7 @@ impl Player {
 
     // The next game has begun.
     fn play_on(&mut self) {
-        if let Some(session) = self.over.take().and_then(Over::into_session) {
+        if let Some(session) = self.over.take().and_then(AfterGame::into_session) {
             self.view = self.view.next_game(Verdict::of_last(self.session.client()));
             self.session = session;
             // If no new seed can be drawn, the old bot plays on.
@@ -279,7 +262,7 @@ impl Player {
 }
 
 // Waits until there is something new about the next game.
-async fn turn(over: Option<&mut Over>) {
+async fn turn(over: Option<&mut AfterGame>) {
     match over {
         Some(over) => over.turn().await,
         None => future::pending().await,

@@ -102,10 +102,10 @@ impl Verdict {
 mod tests {
     use super::*;
     use netcore::{Client as _, Gone, Time};
-    use nuggets::{Name, Part};
+    use nuggets::{Name, Participant};
 
     fn client(quit: Option<&str>) -> Client {
-        let mut client = Client::new(Part::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
+        let mut client = Client::new(Participant::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
         for datagram in ["OK B", "GRID 1 8", "GOLD 0 3 247", "DISPLAY\n@....B.*\n"] {
             client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
         }

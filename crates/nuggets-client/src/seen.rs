@@ -56,9 +56,9 @@ impl Seen {
 mod tests {
     use super::*;
     use netcore::{Client as _, Time};
-    use nuggets::{Grid, Name, Part, view::SELF};
+    use nuggets::{Grid, Name, Participant, view::SELF};
 
-    fn client(part: Part, rows: &[&str]) -> Client {
+    fn client(part: Participant, rows: &[&str]) -> Client {
         let mut client = Client::new(part, Time::ZERO);
         let grid = format!("GRID {} {}", rows.len(), rows[0].len());
         for datagram in ["OK A", &grid, "GOLD 0 0 250"] {
@@ -72,8 +72,8 @@ mod tests {
         client.receive(Time::ZERO, format!("DISPLAY\n{}\n", rows.join("\n")).as_bytes()).unwrap();
     }
 
-    fn player() -> Part {
-        Part::Player(Name::new(b"Ann").unwrap())
+    fn player() -> Participant {
+        Participant::Player(Name::new(b"Ann").unwrap())
     }
 
     // The display with what is remembered, or unknown, as a blank.
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_spectator_sees_everything() {
-        let client = client(Part::Spectator, &["+-+ +-+", "|A###.|", "+-+ +-+"]);
+        let client = client(Participant::Spectator, &["+-+ +-+", "|A###.|", "+-+ +-+"]);
         let mut seen = Seen::default();
         seen.update(&client);
         assert_eq!(visible(&seen, &client), ["+-+ +-+", "|A###.|", "+-+ +-+"]);

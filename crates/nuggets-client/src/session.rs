@@ -3,7 +3,7 @@
 use std::{future, time::Duration};
 
 use netcore::{Client as _, Gone, Time};
-use nuggets::{Client, ClientMessage, End, Intent, Part, ServerMessage, protocol::printable};
+use nuggets::{Client, ClientMessage, Command, End, Participant, ServerMessage, protocol::printable};
 use tokio::{
     select,
     time::{Instant, sleep, sleep_until},
@@ -36,7 +36,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Sends the first message.
-    pub(crate) fn start(part: Part, link: Link) -> Self {
+    pub(crate) fn start(part: Participant, link: Link) -> Self {
         let mut session = Self {
             client: Client::new(part, Time::ZERO),
             link,
@@ -83,13 +83,13 @@ impl Session {
 
     /// Sends a key.
     pub(crate) fn key(&mut self, key: u8) {
-        self.client.act(self.now(), Intent::Key(key));
+        self.client.act(self.now(), Command::Key(key));
         self.flush();
     }
 
     /// Tells the server goodbye.
     pub(crate) fn leave(&mut self) {
-        self.client.act(self.now(), Intent::Leave);
+        self.client.act(self.now(), Command::Leave);
         self.flush();
     }
 
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn session(addresses: &[SocketAddr]) -> Session {
-        let part = Part::Player(Name::new(b"Ann").unwrap());
+        let part = Participant::Player(Name::new(b"Ann").unwrap());
         Session::start(part, Link::open(addresses.to_vec()).unwrap())
     }
 

@@ -4,11 +4,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use cmdkit::{LogArgs, UsageError, ip_address, whole_number};
-use nuggets::{
-    game::{MAX_GOLD, MAX_PLAYERS, Rules},
-    server::Config,
-    visibility::Vision,
-};
+use nuggets::{Config, MAX_GOLD, Rules, game::MAX_PLAYERS, visibility::Vision};
 use rand::{TryRng, rngs::SysRng};
 use servekit::JournalArgs;
 

@@ -1,12 +1,10 @@
 //! Opponents: players that play by themselves, as well and as fast as their level says.
 
 mod pace;
-mod typist;
+pub(crate) mod typist;
 
 use core::time::Duration;
 use rand::{Rng, RngExt};
-
-pub use self::typist::Typist;
 
 use crate::{
     client::Client,
@@ -63,10 +61,10 @@ impl Level {
 ///
 /// ```
 /// use netcore::{Client as _, Time};
-/// use nuggets::{Bot, Client, Level, Name, Part};
+/// use nuggets::{Bot, Client, Level, Name, Participant};
 /// use rand::SeedableRng;
 ///
-/// let mut client = Client::new(Part::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
+/// let mut client = Client::new(Participant::Player(Name::new(b"Bob").unwrap()), Time::ZERO);
 /// for datagram in ["OK A", "GRID 3 6", "GOLD 0 0 250", "DISPLAY\n+----+\n|@..*|\n+----+\n"] {
 ///     client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
 /// }

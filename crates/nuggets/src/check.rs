@@ -11,7 +11,8 @@ use alloc::{
 use core::fmt;
 
 use crate::{
-    game::{MAX_PLAYERS, Rules},
+    config::Rules,
+    game::MAX_PLAYERS,
     grid::{
         CORNER, Cell, Direction, Grid, HORIZONTAL, PASSAGE, ParseGridError, Position, ROCK, ROOM, Repair, VERTICAL,
     },
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// Bytes of UDP payload that travel in one piece over Ethernet.
-pub const UNFRAGMENTED: usize = 1_472;
+const UNFRAGMENTED: usize = 1_472;
 
 /// One thing that is wrong with a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -283,153 +284,5 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.notes.iter().cloned().chain(self.breaches.iter().map(ToString::to_string));
         lines.into_iter().try_for_each(|line| writeln!(f, "{line}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A map with `sketch` on top and below it a room that holds enough spots, not joined to it.
-    fn above_a_hall(sketch: &str) -> String {
-        let width = sketch.lines().map(str::len).max().unwrap_or(0).max(16);
-        let hall = [
-            "",
-            "+--------------+",
-            "|..............|",
-            "|..............|",
-            "|..............|",
-            "|..............|",
-            "+--------------+",
-        ];
-        let rows: Vec<String> = sketch.lines().chain(hall).map(|row| alloc::format!("{row:<width$}\n")).collect();
-        rows.concat()
-    }
-
-    fn breaches(map: &str) -> Vec<String> {
-        check_map(map.as_bytes()).breaches.iter().map(ToString::to_string).collect()
-    }
-
-    /// Compares what is wrong with a sketch, but for its not being joined to the hall, with the fronts of lines.
-    fn check(sketch: &str, expected: &[&str]) {
-        let mut found = breaches(&above_a_hall(sketch));
-        found.retain(|breach| !breach.contains("cannot be reached"));
-        let matches = found.len() == expected.len()
-            && found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected));
-        assert!(matches, "\n{sketch}\nfound {found:#?}\nexpected {expected:#?}");
-    }
-
-    #[test]
-    fn proper_drawings_have_no_breach() {
-        // Non-convex with a hole, doors beside corners, a fork, a dead end, two rooms that share a wall.
-        check("+-----+-+\n|.....#.|\n|.+-+.|.|\n|.| |.+-+\n|.+-+.|  \n|...+-+  \n+#--+    \n ###     \n #       ", &[]);
-    }
-
-    #[test]
-    fn rooms_must_be_closed() {
-        check(
-            " ...\n ...",
-            &[
-                "row 1, column 2: the room is open to the edge of the map",
-                "row 1, column 3: the room is open to the edge",
-                "row 1, column 4: the room is open to the edge",
-                "row 2, column 2: the room is open to solid rock",
-                "row 2, column 3: the room is open to solid rock",
-                "row 2, column 4: the room is open to solid rock",
-            ],
-        );
-        check(
-            "+-- \n|..|\n+--+",
-            &[
-                "row 1, column 3: a horizontal boundary ends without a corner",
-                "row 2, column 3: the room is open to solid rock",
-                "row 2, column 4: a vertical boundary ends without a corner",
-            ],
-        );
-    }
-
-    #[test]
-    fn boundaries_meet_in_corners_only() {
-        check(
-            "+--+\n|..|\n+-||\n  ++",
-            &[
-                "row 3, column 2: a horizontal boundary ends without a corner",
-                "row 3, column 3: a vertical boundary ends without a corner",
-                "row 3, column 3: a vertical boundary meets a horizontal one outside a corner",
-            ],
-        );
-        check(
-            "+---+\n|...|\n+---+\n  |  \n  +- ",
-            &[
-                "row 3, column 3: a horizontal boundary meets a vertical one outside a corner",
-                "row 4, column 3: a vertical boundary ends without a corner",
-                "row 5, column 4: a horizontal boundary ends without a corner",
-            ],
-        );
-        check(" + ", &["row 1, column 2: a corner joins no two boundaries"]);
-    }
-
-    #[test]
-    fn passages_break_walls_but_not_corners() {
-        check("+--#\n|..|\n+--+", &["row 1, column 4: a passage breaks a corner"]);
-        check(
-            "+-##-+\n|....|\n+----+",
-            &[
-                "row 1, column 3: a passage opens into a room without breaking a wall",
-                "row 1, column 4: a passage opens into a room without breaking a wall",
-            ],
-        );
-    }
-
-    #[test]
-    fn passages_are_one_spot_wide_and_rectilinear() {
-        check("###\n## \n", &["row 1, column 1: a passage is two spots wide here"]);
-        check("##  \n  ##", &["row 1, column 2: a passage turns diagonally"]);
-        check("  ##\n##  ", &["row 1, column 3: a passage turns diagonally"]);
-        check("  ##\n  # \n ###\n #  ", &[]);
-    }
-
-    #[test]
-    fn what_cannot_be_reached_is_named_by_its_first_spot() {
-        let map = above_a_hall("+----+ #\n|....|  \n+----+ #");
-        assert_eq!(
-            breaches(&map),
-            [
-                "row 1, column 8: this spot cannot be reached from the others",
-                "row 2, column 2: this spot and 3 more cannot be reached from the others",
-                "row 3, column 8: this spot cannot be reached from the others",
-            ]
-        );
-    }
-
-    #[test]
-    fn slips_that_a_server_puts_right_are_breaches_all_the_same() {
-        let ragged = above_a_hall("").replacen("+\n", "\n", 1);
-        assert!(
-            breaches(&ragged).contains(&"row 2 is 15 columns wide, expected 16; it was filled up with spaces".into())
-        );
-    }
-
-    #[test]
-    fn every_foreign_character_is_found() {
-        let found = breaches("..x\n.\t.\nx..\n");
-        let foreign = found.iter().filter(|line| line.contains("is no map character"));
-        let places: Vec<&str> = foreign.filter_map(|line| line.split(':').next()).collect();
-        assert_eq!(places, ["row 1, column 3", "row 2, column 2", "row 3, column 1"]);
-        assert!(found.iter().any(|line| line.contains("room spots are too few")), "and the rest is found as well");
-        assert_eq!(breaches(&"\u{1}".repeat(5_000)).len(), 100);
-    }
-
-    #[test]
-    fn too_few_room_spots_are_said() {
-        let small = "+---+\n|...|\n+---+\n";
-        assert_eq!(breaches(small), ["3 room spots are too few: 26 players and 30 piles need 56"]);
-    }
-
-    #[test]
-    fn fragments_are_mentioned() {
-        let notes = |map: &str| check_map(map.as_bytes()).notes.join("\n");
-        assert!(notes(&above_a_hall("")).contains("fits one Ethernet frame"));
-        assert!(notes(&"..............................\n".repeat(60)).contains("travels in fragments on Ethernet"));
     }
 }

@@ -29,9 +29,9 @@ const WAYS: u8 = 3;
 ///
 /// ```
 /// use netcore::{Client as _, Time};
-/// use nuggets::{Client, Explorer, Name, Part};
+/// use nuggets::{Client, Explorer, Name, Participant};
 ///
-/// let mut client = Client::new(Part::Player(Name::new(b"Ann").unwrap()), Time::ZERO);
+/// let mut client = Client::new(Participant::Player(Name::new(b"Ann").unwrap()), Time::ZERO);
 /// let mut explorer = Explorer::new();
 /// assert_eq!(explorer.next_key(&client), None, "the server has not answered yet");
 /// for datagram in ["OK A", "GRID 3 6", "GOLD 0 0 250", "DISPLAY\n+----+\n|@..*|\n+----+\n"] {

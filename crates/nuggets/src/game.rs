@@ -1,127 +1,25 @@
 //! The rules: who stands where, who has how much, and what one action changes.
 
-mod state;
+mod outcome;
+pub(crate) mod state;
 
-use alloc::{collections::BTreeMap, collections::VecDeque, string::String, sync::Arc, vec, vec::Vec};
-use core::fmt::Write;
+use alloc::{collections::BTreeMap, collections::VecDeque, sync::Arc, vec, vec::Vec};
 use netcore::Digest;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    fingerprint::{AT, NAMED, PILED, PURSE, hash},
+    config::{ConfigError, Rules},
     grid::{Cell, Direction, Grid, PASSAGE, ROOM},
     protocol::{Letter, Name},
-    visibility::Vision,
+    server::facts::{AT, NAMED, PILED, PURSE, hash},
 };
-
-pub(crate) use self::state::GameState;
 
 /// Players in one game, over its whole life: quitters count.
 pub const MAX_PLAYERS: usize = 26;
 /// How a pile of gold is shown.
-pub const PILE: u8 = b'*';
-/// Most gold that a game may hold: a purse always fits the ten columns of the final table.
-pub const MAX_GOLD: u32 = 1_000_000;
-
-/// The rules of one game. [`Rules::default`] is the course's game; everything else is an extra.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rules {
-    /// Nuggets in the game.
-    pub gold: u32,
-    /// Least number of piles at the start.
-    pub min_piles: u32,
-    /// Largest number of piles at the start.
-    pub max_piles: u32,
-    /// How far players see.
-    pub vision: Vision,
-    /// What part of a purse one takes by stepping on its owner, in percent; 0 for none.
-    pub steal_percent: u8,
-    /// Whether a run stops on gold and after a swap.
-    pub run_stop: bool,
-    /// Whether a quitter's purse becomes a pile again.
-    pub drop_on_quit: bool,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            gold: 250,
-            min_piles: 10,
-            max_piles: 30,
-            vision: Vision { radius: None },
-            steal_percent: 0,
-            run_stop: false,
-            drop_on_quit: false,
-        }
-    }
-}
-
-/// Rules that no game can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum RulesError {
-    /// No gold, or more than a game may hold.
-    #[error("{gold} nuggets are not possible: 1 to {MAX_GOLD} are")]
-    Gold {
-        /// The amount.
-        gold: u32,
-    },
-    /// No piles at all, or a range that ends before it begins.
-    #[error("{min} to {max} piles are not possible: at least 1, and the least number not above the largest")]
-    Piles {
-        /// Least number of piles.
-        min: u32,
-        /// Largest number of piles.
-        max: u32,
-    },
-    /// More piles than nuggets.
-    #[error("{gold} nuggets cannot make {min} piles: each pile holds at least one")]
-    TooFewNuggets {
-        /// The amount of gold.
-        gold: u32,
-        /// Least number of piles.
-        min: u32,
-    },
-    /// A share above the whole.
-    #[error("{percent} percent of a purse cannot be taken: at most 100 can")]
-    Steal {
-        /// The share.
-        percent: u8,
-    },
-    /// A player who sees nothing.
-    #[error("a radius of 0 shows nothing: at least 1 is needed")]
-    Vision,
-    /// A map that cannot hold both.
-    #[error("the map has a single room spot ('.'): a game needs one for gold and one for a player")]
-    OneSpot,
-}
-
-impl Rules {
-    /// Whether a game can have these rules.
-    ///
-    /// # Errors
-    /// [`RulesError`] says which is wrong.
-    pub const fn check(&self) -> Result<(), RulesError> {
-        let Self { gold, min_piles: min, max_piles: max, .. } = *self;
-        if gold == 0 || gold > MAX_GOLD {
-            return Err(RulesError::Gold { gold });
-        }
-        if min == 0 || min > max {
-            return Err(RulesError::Piles { min, max });
-        }
-        if min > gold {
-            return Err(RulesError::TooFewNuggets { gold, min });
-        }
-        if self.steal_percent > 100 {
-            return Err(RulesError::Steal { percent: self.steal_percent });
-        }
-        if matches!(self.vision.radius, Some(0)) {
-            return Err(RulesError::Vision);
-        }
-        Ok(())
-    }
-}
+pub(crate) const PILE: u8 = b'*';
 
 /// A player, by number of joining; the letter is made of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -253,14 +151,14 @@ impl Game {
     /// player. Each pile gets one nugget and each further nugget goes to a random pile.
     ///
     /// # Errors
-    /// [`RulesError`] when no game can have these rules.
-    pub fn new(grid: Arc<Grid>, rules: Rules, rng: &mut impl Rng) -> Result<Self, RulesError> {
+    /// [`ConfigError`] when no game can have these rules.
+    pub fn new(grid: Arc<Grid>, rules: Rules, rng: &mut impl Rng) -> Result<Self, ConfigError> {
         rules.check()?;
         let drawn = rng.random_range(rules.min_piles..=rules.max_piles);
         let mut spots: Vec<Cell> = grid.room_spots().to_vec();
         let room = u32::try_from(spots.len()).unwrap_or(u32::MAX);
         if room < 2 {
-            return Err(RulesError::OneSpot);
+            return Err(ConfigError::OneSpot);
         }
         let count = drawn.min(rules.gold).min(room - 1);
         // The front of a shuffled list: each set of spots is as likely as any other.
@@ -317,7 +215,7 @@ impl Game {
     }
 
     /// Whether the last nugget is taken.
-    pub const fn is_over(&self) -> bool {
+    pub(crate) const fn is_over(&self) -> bool {
         self.remaining == 0
     }
 
@@ -386,17 +284,6 @@ impl Game {
             Action::Quit => self.quit(player, cell, &mut events),
         }
         Ok(events)
-    }
-
-    /// The table of the end: a row for each who joined, in order; letter, purse in ten columns, name. No newline behind
-    /// the last.
-    pub fn table(&self) -> String {
-        let mut table = String::new();
-        for Player { letter, name, purse, .. } in &self.players {
-            // Writing to a string cannot fail.
-            let _ = write!(table, "{}{letter} {purse:>10} {name}", if table.is_empty() { "" } else { "\n" });
-        }
-        table
     }
 
     // One step. The mover's own `Moved` comes before what it led to.

@@ -1,32 +1,35 @@
-//! Nuggets: the rules, the wire, the server and the client, without input or output.
-//!
-//! Up to 26 players walk through rooms and passages of a map that each sees only where its sight has reached, and
-//! collect piles of gold until the last nugget is taken.
-//!
-//! - [`Grid`] is the map, [`check_map`] finds what is wrong with one.
-//! - [`visibility`] says who sees what; [`game`] has the rules; [`view`] keeps what each player may know.
-//! - [`protocol`] is what goes over the wire.
-//! - [`Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] finds a
-//!   player's way, and a [`Bot`] plays as well as a [`Level`] says.
+//! Nuggets: up to 26 players walk through rooms and passages of a map that each sees only where its sight has reached, and
+//! collect piles of gold until the last nugget is taken. Here are its rules, wire, server and client, without input or
+//! output.
 //!
 //! A whole game in a few lines:
 //!
 //! ```
 //! use std::sync::Arc;
-//! use nuggets::{Grid, Name, game::{Action, Game, Rules}, grid::Direction};
+//! use netcore::Framing;
+//! use nuggets::{Direction, Grid, Name, Rules, game::{Action, Game}, view::Views};
 //! use rand::SeedableRng;
 //!
 //! let (grid, _) = Grid::parse(b"+---+\n|...|\n+---+\n")?;
 //! let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
 //! let mut game = Game::new(Arc::new(grid), Rules::default(), &mut rng)?;
-//! let (ann, _) = game.join(Name::new(b"Ann").unwrap(), &mut rng)?;
+//! let mut views = Views::new(&game);
+//! let (ann, event) = game.join(Name::new(b"Ann").unwrap(), &mut rng)?;
+//! views.update(&game, &[event]);
 //! for direction in [Direction::Left, Direction::Right] {
-//!     game.apply(ann, Action::Run(direction))?;
+//!     let events = game.apply(ann, Action::Run(direction))?;
+//!     views.update(&game, &events);
 //! }
-//! assert!(game.is_over());
-//! assert_eq!(game.table(), "A        250 Ann");
+//! assert_eq!(views.player(ann, Framing::Whole).unwrap(), "DISPLAY\n+---+\n|..@|\n+---+\n");
+//! assert_eq!(game.outcome().unwrap()[0].score, 250);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! - [`Config`] is what a server is set up with; [`Grid`] is the map, [`check_map`] finds what is wrong with one.
+//! - [`game`] has the rules, [`visibility`] says who sees what, [`view`] keeps what each player may know.
+//! - [`protocol`] is what goes over the wire.
+//! - [`Server`] is the server as an engine, [`Client`] what a client knows, [`Explorer`] finds a
+//!   player's way, and a [`Bot`] plays as well as a [`Level`] says.
 #![no_std]
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -34,26 +37,27 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod bot;
+mod bot;
 mod check;
 pub mod client;
-pub mod explorer;
-mod fingerprint;
+mod config;
+mod explorer;
 pub mod game;
 pub mod grid;
 pub mod protocol;
 pub mod server;
-pub mod sights;
+mod sights;
 pub mod view;
 pub mod visibility;
 
-pub use bot::{Bot, Level, Typist};
-pub use check::{Breach, Report, UNFRAGMENTED, check_map};
-pub use client::{Client, End, Intent, Part, Score, Scores};
+pub use bot::{Bot, Level, typist::Typist};
+pub use check::{Breach, Report, check_map};
+pub use client::{Client, Command, End, Participant, Score, Scores};
+pub use config::{Config, ConfigError, MAX_GOLD, Rules};
 pub use explorer::Explorer;
 pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Repair};
 pub use protocol::{ClientMessage, Letter, Name, Nuggets, ServerMessage};
-pub use server::Server;
+pub use server::{Server, state::Setup};
 
 /// The map of a server that is given none.
 pub const BUILT_IN_MAP: &[u8] = include_bytes!("../../../maps/main.txt");

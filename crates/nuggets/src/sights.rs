@@ -16,7 +16,7 @@ use crate::{
 /// new sight takes the place of any others, by lot, and only once in a while. So of sights that are needed in turn about
 /// as many are found as fit, and what is needed often gets in before long.
 #[derive(Debug, Clone)]
-pub struct SightCache {
+pub(crate) struct SightCache {
     vision: Vision,
     sighter: Sighter,
     kept: Vec<Option<Arc<Sight>>>,
@@ -30,19 +30,19 @@ pub struct SightCache {
 
 impl SightCache {
     /// Memory that sights are kept in, unless another bound is given: enough for all spots of any sensible map.
-    pub const MAX_BYTES: usize = 16 << 20;
+    pub(crate) const MAX_BYTES: usize = 16 << 20;
 
     /// Once there is no more room, one in so many new sights is kept.
     const ONE_IN: u32 = 16;
 
     /// An empty cache that keeps at most `max_bytes` of sights.
-    pub fn new(vision: Vision, max_bytes: usize) -> Self {
+    pub(crate) fn new(vision: Vision, max_bytes: usize) -> Self {
         let lots = Pcg32::seed_from_u64(0);
         Self { vision, sighter: Sighter::default(), kept: vec![], spots: vec![], bytes: 0, max_bytes, lots }
     }
 
     /// What is visible from `from` on `grid`, which must be the same at each call.
-    pub fn sight(&mut self, grid: &Grid, from: Cell) -> Arc<Sight> {
+    pub(crate) fn sight(&mut self, grid: &Grid, from: Cell) -> Arc<Sight> {
         if self.kept.is_empty() {
             self.kept.resize(grid.text().len(), None);
             self.sighter.prepare(grid.into());

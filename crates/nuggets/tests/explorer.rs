@@ -4,8 +4,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time};
 use nuggets::{
-    Client, Explorer, Grid, Intent, Name, Nuggets, Part, Server, client::End, game::Rules, server::Config,
-    visibility::Vision,
+    Client, Command, Config, Explorer, Grid, Name, Nuggets, Participant, Rules, Server, client::End, visibility::Vision,
 };
 
 /// Keys within which every map has to be finished.
@@ -28,8 +27,12 @@ impl Table {
     fn new(grid: &Arc<Grid>, config: Config) -> Self {
         let server = Server::new(Arc::clone(grid), config).expect("rules that a game can have");
         let name = Name::new(b"bot").expect("a name");
-        let mut table =
-            Self { now: Time::ZERO, server, client: Client::new(Part::Player(name), Time::ZERO), out: Outbox::new() };
+        let mut table = Self {
+            now: Time::ZERO,
+            server,
+            client: Client::new(Participant::Player(name), Time::ZERO),
+            out: Outbox::new(),
+        };
         let connected =
             Input::Connected { peer: PEER, role: Role::Player, link: Link::Datagram, address: "[::1]:9".into() };
         table.server.input(Time::ZERO, connected, &mut table.out);
@@ -61,7 +64,7 @@ impl Table {
             self.now = self.now.plus(PRESSED);
             let key = explorer.next_key(&self.client);
             let key = key.unwrap_or_else(|| panic!("{what}: no way on after {keys} keys"));
-            self.client.act(self.now, Intent::Key(key));
+            self.client.act(self.now, Command::Key(key));
             self.exchange();
         }
         panic!("{what}: {} nuggets are left after {BOUND} keys", self.client.remaining());

@@ -14,7 +14,7 @@ use std::{
 };
 
 use netcore::{Client as _, Engine, Framing, Input, Link, Outbox, Output, PeerId, Protocol, Role, Time, To};
-use nuggets::{Bot, Client, Direction, Grid, Intent, Level, Name, Nuggets, Part, Server, server::Config};
+use nuggets::{Bot, Client, Command, Config, Direction, Grid, Level, Name, Nuggets, Participant, Server};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -150,7 +150,7 @@ fn game(grid: &Arc<Grid>, level: Level, bots: usize, seed: u64) -> Vec<u32> {
         let name = Name::new(format!("{number}").as_bytes()).expect("a name");
         let steers =
             if number == 0 { Steers::Person(Person::default()) } else { Steers::Bot(Box::new(Bot::new(level))) };
-        let client = Client::over(Link::Message, Part::Player(name), Time::ZERO);
+        let client = Client::with_link(Link::Message, Participant::Player(name), Time::ZERO);
         players.push(Player { client, steers, due: Time::from_millis(500) });
     }
     // All join before anybody plays; then whoever is due presses a key.
@@ -187,7 +187,7 @@ fn game(grid: &Arc<Grid>, level: Level, bots: usize, seed: u64) -> Vec<u32> {
         // Who looks first presses later.
         *due = now.plus(pause);
         if let Some(key) = key {
-            client.act(now, Intent::Key(key));
+            client.act(now, Command::Key(key));
         }
     }
 }

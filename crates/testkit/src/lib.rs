@@ -19,14 +19,14 @@
 //! ```
 //! use std::{net::SocketAddr, sync::Arc};
 //! use netcore::Time;
-//! use nuggets::{Client, Grid, Name, Part, Server, server::Config};
+//! use nuggets::{Client, Config, Grid, Name, Participant, Server};
 //! use testkit::net::{Conditions, Net};
 //!
 //! let (grid, _) = Grid::parse(b"+---+\n|...|\n+---+\n")?;
 //! let server = Server::new(Arc::new(grid), Config::default())?;
 //! let mut net = Net::new(server, 1, Conditions::CALM);
 //! let ann: SocketAddr = "10.0.0.1:5000".parse()?;
-//! net.add(ann, Client::new(Part::Player(Name::new(b"Ann").unwrap()), Time::ZERO));
+//! net.add(ann, Client::new(Participant::Player(Name::new(b"Ann").unwrap()), Time::ZERO));
 //! net.settle();
 //! assert_eq!(net.client(ann).letter().unwrap().byte(), b'A');
 //! # Ok::<(), Box<dyn std::error::Error>>(())

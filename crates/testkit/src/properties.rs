@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use netcore::{Client as _, Framing, Protocol, Time};
 use nuggets::{
-    Cell, Client, ClientMessage, Direction, Grid, Name, Nuggets, ParseGridError, Part, Position, Repair, ServerMessage,
-    check_map,
+    Cell, Client, ClientMessage, Direction, Grid, Name, Nuggets, ParseGridError, Participant, Position, Repair,
+    ServerMessage, check_map,
     grid::ROOM,
     protocol::{MAX_DATAGRAM, MAX_NAME, printable},
     visibility::{Field, Sighter, Vision},
@@ -54,9 +54,9 @@ pub fn server_message(datagram: &[u8]) {
         }
         Err(error) => assert_printable(error.to_string().as_bytes()),
     }
-    let player = || Part::Player(Name::new(b"Ann").expect("this is a name"));
+    let player = || Participant::Player(Name::new(b"Ann").expect("this is a name"));
     for welcome in [&[][..], &[&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]] {
-        for part in [player(), Part::Spectator] {
+        for part in [player(), Participant::Spectator] {
             let mut client = Client::new(part, Time::ZERO);
             for message in welcome {
                 let _ = client.receive(Time::ZERO, message);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use netcore::{DecodeError, Gone, Link, Time};
-use nuggets::{Client, Explorer, Intent, Part};
+use nuggets::{Client, Command, Explorer, Participant};
 
 /// Explores as long as it plays; as a spectator it sends nothing by itself.
 #[derive(Debug)]
@@ -20,21 +20,28 @@ pub(crate) struct Player {
 
 impl Player {
     /// Joins at `now` and sends a key after each `pause`.
-    pub(crate) fn new(link: Link, part: Part, now: Time, pause: Duration) -> Self {
-        let explorer = matches!(part, Part::Player(_)).then(Explorer::new);
-        Self { client: Client::over(link, part, now), link, explorer, pause, next_key: now.plus(pause), gone: false }
+    pub(crate) fn new(link: Link, part: Participant, now: Time, pause: Duration) -> Self {
+        let explorer = matches!(part, Participant::Player(_)).then(Explorer::new);
+        Self {
+            client: Client::with_link(link, part, now),
+            link,
+            explorer,
+            pause,
+            next_key: now.plus(pause),
+            gone: false,
+        }
     }
 }
 
 impl netcore::Client for Player {
-    type Action = Intent;
+    type Action = Command;
     type Error = DecodeError;
 
     fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), DecodeError> {
         self.client.receive(now, bytes)
     }
 
-    fn act(&mut self, now: Time, action: Intent) {
+    fn act(&mut self, now: Time, action: Command) {
         self.client.act(now, action);
     }
 
@@ -56,7 +63,7 @@ impl netcore::Client for Player {
         {
             self.next_key = now.plus(self.pause);
             if let Some(key) = explorer.next_key(&self.client) {
-                self.client.act(now, Intent::Key(key));
+                self.client.act(now, Command::Key(key));
             }
         }
     }

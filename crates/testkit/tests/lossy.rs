@@ -8,10 +8,10 @@ use std::{
 use netcore::{Client as _, Engine, Outcome, Time};
 use netshell::HOST_RATE;
 use nuggets::{
-    Client, Direction, End, Grid, Intent, Name, Part,
+    Client, Command, Config, Direction, End, Grid, Name, Participant,
     game::{Game, Player, PlayerId},
     grid::ROCK,
-    server::{Config, Server},
+    server::Server,
     view::SELF,
     visibility::{Field, Sighter, Vision},
 };
@@ -31,8 +31,12 @@ fn address(host: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, host], 5_000))
 }
 
-fn part(host: u8) -> Part {
-    if host == 0 { Part::Spectator } else { Part::Player(Name::new(format!("P{host}").as_bytes()).unwrap()) }
+fn part(host: u8) -> Participant {
+    if host == 0 {
+        Participant::Spectator
+    } else {
+        Participant::Player(Name::new(format!("P{host}").as_bytes()).unwrap())
+    }
 }
 
 fn net(seed: u64, conditions: Conditions) -> Net<Server, Client> {
@@ -124,7 +128,7 @@ impl Players {
             let typed = b"hjklyubnhjklyubnhjklyubnHJKLYUBN?";
             let key = typed[self.rng.random_range(0..typed.len())];
             let now = self.net.now();
-            self.net.client_mut(address(host)).act(now, Intent::Key(key));
+            self.net.client_mut(address(host)).act(now, Command::Key(key));
             let pause = self.rng.random_range(5..50);
             self.pass(Duration::from_millis(pause));
         }
@@ -180,7 +184,7 @@ fn over_a_bad_network_everybody_joins_plays_and_ends_up_with_the_right_display()
                 Direction::ALL.into_iter().find(|&way| game.grid().step(cell, way).is_some()).unwrap()
             };
             let now = table.net.now();
-            table.net.client_mut(address(host)).act(now, Intent::Key(way.key()));
+            table.net.client_mut(address(host)).act(now, Command::Key(way.key()));
             table.net.settle();
             if table.is_over() {
                 return;
@@ -231,7 +235,7 @@ fn over_a_bad_network_a_player_who_left_stays_away() {
         table.type_keys(60);
         for host in 0..=PLAYERS {
             let now = table.net.now();
-            table.net.client_mut(address(host)).act(now, Intent::Leave);
+            table.net.client_mut(address(host)).act(now, Command::Leave);
             table.pass(Duration::from_millis(50));
         }
         table.pass(Duration::from_secs(5));
@@ -372,7 +376,7 @@ fn a_flood_of_strangers_from_one_host_is_limited() {
     let now = net.now();
     let displays = net.client(ann).displays();
     for key in [b'h', b'l'] {
-        net.client_mut(ann).act(now, Intent::Key(key));
+        net.client_mut(ann).act(now, Command::Key(key));
     }
     net.settle();
     assert!(net.client(ann).displays() > displays, "the player does not notice");

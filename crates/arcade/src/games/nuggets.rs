@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, nuggets_bot, run};
 use netcore::Framing;
-use nuggets::{Name, Server, ServerMessage, server::Config};
+use nuggets::{Config, Name, Server, ServerMessage};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use servekit::Wire;
@@ -76,7 +76,7 @@ impl Kind for Options {
         let mut drawn = [0; 16];
         SysRng.try_fill_bytes(&mut drawn)?;
         let config = Config {
-            rules: nuggets::game::Rules::default(),
+            rules: nuggets::Rules::default(),
             idle_timeout: Some(IDLE),
             rematch: true,
             wait_for: 0,

@@ -25,9 +25,8 @@ struct Played {
 /// Two players run about at random until all gold is found, or the host ends the match after so many steps.
 fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
-    let rules = nuggets::game::Rules::default();
-    let config =
-        nuggets::server::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 9 };
+    let rules = nuggets::Rules::default();
+    let config = nuggets::Config { rules, idle_timeout: None, rematch: true, wait_for: 0, countdown: None, seed: 9 };
     let hosted = Hosted::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
     let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
     let head = Head::new(hosted.engine(), "test", vec![], 99);

@@ -4,9 +4,7 @@ use bytes::Bytes;
 use journal_core::Replay;
 use netcore::{Client as _, Framing, Link, Time};
 use nuggets::{
-    Client, ClientMessage, Direction, Letter, Name, Part, Server,
-    protocol::LENGTH_PREFIX,
-    server::{Config, Setup},
+    Client, ClientMessage, Config, Direction, Letter, Name, Participant, Server, Setup, protocol::LENGTH_PREFIX,
 };
 use nuggets_client::View;
 use ratatui::{
@@ -122,8 +120,8 @@ impl GameDisplay<Server> for Sight {
 
     fn sit(&mut self, guest: &Guest, link: Link, time: Time) {
         self.name.clone_from(&guest.name);
-        let part = Name::new(guest.name.as_bytes()).map_or(Part::Spectator, Part::Player);
-        self.client = Some(Client::over(link, part, time));
+        let part = Name::new(guest.name.as_bytes()).map_or(Participant::Spectator, Participant::Player);
+        self.client = Some(Client::with_link(link, part, time));
     }
 
     fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
@@ -161,7 +159,7 @@ impl GameDisplay<Server> for Sight {
         let now = (replay.arrivals(), replay.time());
         if !self.seat && self.seen != Some(now) {
             self.seen = Some(now);
-            let mut client = Client::over(Link::Message, Part::Spectator, now.1);
+            let mut client = Client::with_link(Link::Message, Participant::Spectator, now.1);
             for frame in welcome(replay) {
                 let _ = client.receive(now.1, &frame);
             }

@@ -100,8 +100,8 @@ pub(crate) fn nuggets(folder: &Path, steps: u32, close: bool) -> PathBuf {
     const MAP: &[u8] = b"+--------+      +--------+\n|........|      |........|\n|........########........|\n|........|      |........|\n\
                          +--------+      +--------+\n";
     let (grid, _) = nuggets::Grid::parse(MAP).unwrap();
-    let rules = nuggets::game::Rules { gold: 100_000, ..Default::default() };
-    let config = nuggets::server::Config { seed: 7, rematch: true, rules, ..Default::default() };
+    let rules = nuggets::Rules { gold: 100_000, ..Default::default() };
+    let config = nuggets::Config { seed: 7, rematch: true, rules, ..Default::default() };
     let mut game = Match::begin(folder, nuggets::Server::new(Arc::new(grid), config).unwrap());
     let ann = game.come(Link::Datagram);
     game.say(ann, b"PLAY Ann");

@@ -77,7 +77,7 @@ impl Typist {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Name, Part};
+    use crate::{Name, Participant};
     use alloc::format;
     use netcore::Client as _;
 
@@ -92,7 +92,7 @@ mod tests {
     // Servers send everybody a DISPLAY whenever anybody moves, so on a busy one a bot would hear something all the time.
     #[test]
     fn only_a_display_in_which_the_bot_has_moved_answers_its_key() {
-        let mut client = Client::new(Part::Player(Name::new(b"bot").unwrap()), at(0));
+        let mut client = Client::new(Participant::Player(Name::new(b"bot").unwrap()), at(0));
         for datagram in ["OK A", "GRID 1 8", "GOLD 0 0 250", "DISPLAY\n@....B.*\n"] {
             client.receive(at(0), datagram.as_bytes()).unwrap();
         }

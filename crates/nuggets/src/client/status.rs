@@ -8,7 +8,7 @@ use alloc::{
 };
 use netcore::Time;
 
-use super::{Client, Part, Phase, REOPENED};
+use super::{Client, Participant, timers::Phase};
 
 impl Client {
     /// The status line, to the letter of the rule, with its note behind it.
@@ -18,7 +18,7 @@ impl Client {
 
     /// The status line for a window of so many columns. Where the words of the rule do not fit, shorter ones say the
     /// same; what is still too long is for the window to cut.
-    pub fn status_within(&self, now: Time, columns: usize) -> String {
+    pub(crate) fn status_within(&self, now: Time, columns: usize) -> String {
         self.status_at("the server", now, columns)
     }
 
@@ -38,7 +38,7 @@ impl Client {
     // The line without its note, the longest first.
     fn lines(&self, server: &str) -> Vec<String> {
         let Self { purse, remaining, .. } = self;
-        match (&self.phase, &self.part) {
+        match (self.timers.phase(), &self.participant) {
             (Phase::Joining { attempt, .. }, _) => {
                 let waiting = |whom| format!("Waiting for {whom} to answer (attempt {attempt}).");
                 [waiting(server), waiting("the server"), "No answer so far.".into()].into()
@@ -46,13 +46,13 @@ impl Client {
             (Phase::Leaving { .. }, _) => {
                 ["Leaving: waiting for the server's goodbye.".into(), "Leaving.".to_string()].into()
             }
-            (_, Part::Spectator) => [
+            (_, Participant::Spectator) => [
                 format!("Spectator: {remaining} nuggets unclaimed."),
                 format!("{remaining} unclaimed"),
                 format!("{remaining} left"),
             ]
             .into(),
-            (_, Part::Player(_)) => {
+            (_, Participant::Player(_)) => {
                 let letter = self.letter.map_or('?', |letter| char::from(letter.byte()));
                 [
                     format!("Player {letter} has {purse} nuggets ({remaining} nuggets unclaimed)."),
@@ -66,15 +66,15 @@ impl Client {
 
     // Short enough to stand behind the line in a terminal of 80 columns.
     fn note(&self, now: Time) -> Option<Cow<'_, str>> {
-        match self.phase {
-            Phase::Joining { .. } if self.closed.is_some() => return Some("Its port is closed.".into()),
+        let is_closed = self.closed_for(now).is_some();
+        match self.timers.phase() {
+            Phase::Joining { .. } if is_closed => return Some("Its port is closed.".into()),
             Phase::Leaving { .. } => return None,
             Phase::Playing => {
                 let silence = self.silent_for(now).map(|silence| silence.as_secs());
-                if let Some(closed) = self.closed {
-                    let reopened = closed.tried.is_some_and(|tried| now.since(tried) >= REOPENED);
+                if is_closed {
                     return Some(match silence {
-                        _ if !reopened => "Server gone: port closed".into(),
+                        _ if !self.timers.has_reopened(now) => "Server gone: port closed".into(),
                         Some(seconds) => format!("Port open, no answer for {seconds} s").into(),
                         None => "Port open again, no answer".into(),
                     });
@@ -93,6 +93,6 @@ impl Client {
         let unknown = Some(self.purses.unknown()).filter(|&unknown| unknown > 0);
         let purses = self.purses.known().map(|(letter, purse)| format!("{letter} {purse}"));
         let all: Vec<String> = purses.chain(unknown.map(|unknown| format!("? {unknown}"))).collect();
-        (self.part == Part::Spectator && !all.is_empty()).then(|| format!("Seen: {}", all.join(", ")))
+        (self.participant == Participant::Spectator && !all.is_empty()).then(|| format!("Seen: {}", all.join(", ")))
     }
 }

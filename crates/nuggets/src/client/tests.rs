@@ -1,4 +1,4 @@
-use alloc::{vec, vec::Vec};
+use alloc::{format, vec, vec::Vec};
 use netcore::Client as _;
 
 use super::*;
@@ -13,16 +13,18 @@ fn sent(client: &mut Client) -> Vec<Bytes> {
     core::iter::from_fn(|| client.take_outgoing()).collect()
 }
 
+fn hear(client: &mut Client, datagrams: &[&[u8]]) {
+    datagrams.iter().for_each(|datagram| client.receive(START, datagram).unwrap());
+}
+
 fn player() -> Client {
-    Client::new(Part::Player(Name::new(b"Ann").unwrap()), START)
+    Client::new(Participant::Player(Name::new(b"Ann").unwrap()), START)
 }
 
 fn joined() -> Client {
     let mut client = player();
     sent(&mut client);
-    for datagram in [&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"OK A", b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     assert!(client.is_joined());
     client
 }
@@ -37,10 +39,8 @@ fn the_status_lines_are_those_of_the_rule() {
     client.receive(START, b"ERROR unknown keystroke").unwrap();
     assert_eq!(client.status(START), "Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke");
 
-    let mut spectator = Client::new(Part::Spectator, START);
-    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 211", b"DISPLAY\n...\n  #\n"] {
-        spectator.receive(START, datagram).unwrap();
-    }
+    let mut spectator = Client::new(Participant::Spectator, START);
+    hear(&mut spectator, &[b"GRID 2 3", b"GOLD 0 0 211", b"DISPLAY\n...\n  #\n"]);
     assert_eq!(spectator.status(START), "Spectator: 211 nuggets unclaimed.");
 }
 
@@ -63,7 +63,7 @@ fn a_note_goes_with_the_next_key_or_the_next_gold() {
     let mut client = joined();
     let plain = client.status(START);
     client.receive(START, b"ERROR unknown keystroke").unwrap();
-    client.act(START, Intent::Key(b'h'));
+    client.act(START, Command::Key(b'h'));
     assert_eq!(client.status(START), plain);
     client.receive(START, b"ERROR unknown keystroke").unwrap();
     client.receive(START, b"GOLD 0 0 250").unwrap();
@@ -89,9 +89,7 @@ fn the_first_message_is_sent_again_after_1_2_and_4_seconds_and_given_up_after_15
 #[test]
 fn a_lost_ok_is_asked_for_again() {
     let mut client = player();
-    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     assert!(!client.is_joined());
     sent(&mut client);
     client.elapsed(at(1));
@@ -104,9 +102,7 @@ fn a_lost_ok_is_asked_for_again() {
 #[test]
 fn a_welcome_that_arrives_in_any_order_is_a_welcome() {
     let mut client = player();
-    for datagram in [&b"DISPLAY\n.@.\n  #\n"[..], b"GOLD 0 0 250", b"GRID 2 3", b"OK A"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"DISPLAY\n.@.\n  #\n", b"GOLD 0 0 250", b"GRID 2 3", b"OK A"]);
     assert!(client.is_joined());
     assert_eq!(client.display(), b".@.\n  #\n");
     assert_eq!(client.position(), Some(Position::new(0, 1)));
@@ -115,9 +111,7 @@ fn a_welcome_that_arrives_in_any_order_is_a_welcome() {
 #[test]
 fn without_a_grid_the_display_tells_the_size() {
     let mut client = player();
-    for datagram in [&b"OK A"[..], b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    hear(&mut client, &[b"OK A", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     while !client.is_joined() {
         let deadline = client.deadline(START).unwrap();
         client.elapsed(deadline);
@@ -132,11 +126,11 @@ fn without_a_grid_the_display_tells_the_size() {
 fn keys_are_sent_raw_but_not_before_the_welcome() {
     let mut client = player();
     sent(&mut client);
-    client.act(START, Intent::Key(b'h'));
+    client.act(START, Command::Key(b'h'));
     assert!(sent(&mut client).is_empty());
     let mut client = joined();
     for key in [b'h', b'x', b' ', 0x1b] {
-        client.act(START, Intent::Key(key));
+        client.act(START, Command::Key(key));
         assert_eq!(sent(&mut client), [[b"KEY ", &[key][..]].concat()]);
     }
 }
@@ -151,7 +145,7 @@ fn quit_ends_it_with_the_words_of_the_server() {
 #[test]
 fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
     let mut client = joined();
-    client.act(at(1), Intent::Key(b'Q'));
+    client.act(at(1), Command::Key(b'Q'));
     assert_eq!(sent(&mut client), ["KEY Q"]);
     client.elapsed(at(2));
     assert_eq!(sent(&mut client), ["KEY Q"]);
@@ -159,7 +153,7 @@ fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
     assert_eq!(client.end(), Some(&End::NoGoodbye));
 
     let mut client = joined();
-    client.act(at(1), Intent::Leave);
+    client.act(at(1), Command::Leave);
     client.receive(at(1), b"QUIT Thanks for playing!").unwrap();
     assert_eq!(client.end(), Some(&End::Quit("Thanks for playing!".into())));
 }
@@ -168,7 +162,7 @@ fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
 fn silence_is_counted_from_a_key_that_nothing_followed() {
     let mut client = joined();
     assert_eq!(client.silent_for(at(100)), None, "nothing happens, nothing is amiss");
-    client.act(at(100), Intent::Key(b'h'));
+    client.act(at(100), Command::Key(b'h'));
     assert_eq!(client.silent_for(at(102)), None);
     assert_eq!(client.deadline(at(100)), Some(at(103)));
     assert_eq!(client.deadline(at(103)), Some(at(104)));
@@ -179,10 +173,10 @@ fn silence_is_counted_from_a_key_that_nothing_followed() {
     assert_eq!(client.silent_for(at(200)), None);
     // A wall, the edge of the map, and a key that means nothing: none of them need be answered.
     for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
-        client.act(at(200), Intent::Key(key));
+        client.act(at(200), Command::Key(key));
     }
     assert_eq!(client.silent_for(at(300)), None);
-    client.act(at(300), Intent::Key(b'L'));
+    client.act(at(300), Command::Key(b'L'));
     assert!(client.silent_for(at(304)).is_some());
 }
 
@@ -265,13 +259,13 @@ fn whoever_leaves_a_server_that_is_gone_waits_for_nothing() {
     let mut client = joined();
     client.disconnected(at(1), Gone::Broken);
     assert_eq!(client.closed_for(at(4)), Some(Duration::from_secs(3)));
-    client.act(at(4), Intent::Leave);
+    client.act(at(4), Command::Leave);
     assert_eq!(sent(&mut client), ["KEY Q"]);
     assert_eq!(client.end(), Some(&End::Gone));
 
     // The KEY Q finds out.
     let mut client = joined();
-    client.act(at(1), Intent::Leave);
+    client.act(at(1), Command::Leave);
     client.disconnected(at(1), Gone::Broken);
     client.elapsed(at(3));
     assert_eq!(client.end(), Some(&End::Gone));
@@ -280,15 +274,15 @@ fn whoever_leaves_a_server_that_is_gone_waits_for_nothing() {
 #[test]
 fn a_port_that_is_open_again_is_no_longer_called_closed() {
     let mut client = joined();
-    client.act(at(1), Intent::Key(b'h'));
+    client.act(at(1), Command::Key(b'h'));
     client.disconnected(at(1), Gone::Broken);
     let plain = "Player A has 0 nuggets (250 nuggets unclaimed).";
     assert_eq!(client.status(at(60)), format!("{plain}  Server gone: port closed"), "nothing was tried since");
-    client.act(at(60), Intent::Key(b'h'));
+    client.act(at(60), Command::Key(b'h'));
     client.disconnected(at(60), Gone::Broken);
     assert_eq!(client.status(at(70)), format!("{plain}  Server gone: port closed"));
     // Another server has the port, which does not know us: it says nothing, and nor does the system.
-    client.act(at(70), Intent::Key(b'h'));
+    client.act(at(70), Command::Key(b'h'));
     assert_eq!(client.deadline(at(70)), Some(at(71)));
     assert_eq!(client.status(at(71)), format!("{plain}  Port open, no answer for 70 s"));
     assert!(client.status(at(100)).len() <= 80);
@@ -297,10 +291,8 @@ fn a_port_that_is_open_again_is_no_longer_called_closed() {
 }
 
 fn spectator() -> Client {
-    let mut client = Client::new(Part::Spectator, START);
-    for datagram in [&b"GRID 2 3"[..], b"GOLD 0 0 250", b"DISPLAY\nA*.\nB #\n"] {
-        client.receive(START, datagram).unwrap();
-    }
+    let mut client = Client::new(Participant::Spectator, START);
+    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\nA*.\nB #\n"]);
     sent(&mut client);
     client
 }
@@ -321,7 +313,7 @@ fn a_spectator_finds_out_that_the_port_is_closed() {
     client.disconnected(at(20), Gone::Broken);
     assert_eq!(client.status(at(20)), "Spectator: 250 nuggets unclaimed.  Server gone: port closed");
     // A stream would have ended.
-    let stream = Client::over(Link::Message, Part::Spectator, START);
+    let stream = Client::with_link(Link::Message, Participant::Spectator, START);
     assert_ne!(stream.deadline(START), Some(at(10)));
 }
 

@@ -1,5 +1,7 @@
 //! What the explorer remembers of the map: more than the pictures show, since a blank may be rock or may be unknown.
 
+mod pockets;
+
 use alloc::{vec, vec::Vec};
 use core::mem;
 
@@ -23,9 +25,6 @@ const POCKET: u8 = 16;
 
 // Squares of distances up to which neighbours stand: nothing can hide them.
 const BESIDE: usize = 2;
-
-// Cells of a pocket that are looked at before it counts as worth exploring.
-const LARGEST_POCKET: usize = 256;
 
 /// Why a spot is worth going to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,56 +298,6 @@ impl Memory {
             self.marks[spot] & CLEARED == 0
         });
         (self.doubtful, self.gold) = (doubtful, gold);
-    }
-
-    // Room spots have room spots, walls and doors around them, so there are none where known rock is near. Where that
-    // rules out all of a stretch of unknown cells, there is nothing to be found in it: most dead ends need no visit.
-    fn write_off_pockets(&mut self) {
-        if self.wary {
-            return;
-        }
-        let fresh = mem::take(&mut self.fresh);
-        let mut pocket = mem::take(&mut self.pocket);
-        for &cell in &fresh {
-            for seed in self.around(cell) {
-                if self.is_unknown(seed) {
-                    let is_empty = self.fill_pocket(seed, &mut pocket);
-                    for &cell in &pocket {
-                        self.marks[cell] &= !POCKET;
-                        if is_empty {
-                            self.marks[cell] |= KNOWN;
-                            self.written.push(cell);
-                        }
-                    }
-                }
-            }
-        }
-        self.fresh = fresh;
-        self.fresh.append(&mut self.written);
-        self.pocket = pocket;
-    }
-
-    // Collects the unknown cells that hang together with `seed`. Whether none of them can be a room spot.
-    fn fill_pocket(&mut self, seed: usize, pocket: &mut Vec<usize>) -> bool {
-        pocket.clear();
-        pocket.push(seed);
-        self.marks[seed] |= POCKET;
-        let mut next = 0;
-        while let Some(&cell) = pocket.get(next) {
-            let around = self.around(cell);
-            let is_rock = |cell: usize| self.cells[cell] == ROCK && self.marks[cell] & KNOWN != 0;
-            if !around.into_iter().any(is_rock) || pocket.len() > LARGEST_POCKET {
-                return false;
-            }
-            for beside in around {
-                if self.is_unknown(beside) && self.marks[beside] & POCKET == 0 {
-                    self.marks[beside] |= POCKET;
-                    pocket.push(beside);
-                }
-            }
-            next += 1;
-        }
-        true
     }
 
     fn find_edges(&mut self) {

@@ -5,7 +5,7 @@ use netcore::{Client as _, MinStd, Time};
 
 use super::*;
 use crate::{
-    client::Part,
+    client::Participant,
     grid::{Cell, Grid, Position, ROCK, ROOM},
     protocol::Name,
 };
@@ -113,7 +113,7 @@ impl World {
             run_stop: false,
             loss: 0,
             draws,
-            client: Client::new(Part::Player(Name::new(b"Ann").unwrap()), Time::ZERO),
+            client: Client::new(Participant::Player(Name::new(b"Ann").unwrap()), Time::ZERO),
             explorer: Explorer::new(),
             grid,
         };

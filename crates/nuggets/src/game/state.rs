@@ -10,11 +10,12 @@ use alloc::{
 use netcore::{Digest, StateError};
 use serde::{Deserialize, Serialize};
 
-use super::{Game, Player, PlayerId, Rules};
+use super::{Game, Player, PlayerId};
 use crate::{
-    fingerprint::{AT, NAMED, PURSE, hash},
+    config::Rules,
     grid::{Cell, Grid, PASSAGE, ROOM},
     protocol::{Letter, Name},
+    server::facts::{AT, NAMED, PURSE, hash},
 };
 
 /// What a game is beyond its map and its rules.

@@ -1,16 +1,11 @@
 //! How games end, and how the server takes leave.
 
 use alloc::{format, string::String, string::ToString, sync::Arc, vec::Vec};
-use core::{cmp::Reverse, mem};
-use netcore::{Departure, GameEvent, Leave, Outbox, Outcome, Standing};
+use core::mem;
+use netcore::{Departure, GameEvent, Leave, Outbox, Outcome};
 
-use super::{Server, starting::Start};
-use crate::{
-    fingerprint::{self, hash},
-    game::{Game, Player},
-    protocol::ServerMessage,
-    view::Views,
-};
+use super::{Server, facts, facts::hash, start::Start};
+use crate::{game::Game, protocol::ServerMessage, view::Views};
 
 impl Server {
     /// Ends the game; another follows if there are rematches.
@@ -26,7 +21,7 @@ impl Server {
             self.game = game;
             (self.number, self.start) = (self.number.saturating_add(1), Start::Waiting);
             for address in mem::take(&mut self.quitters) {
-                self.digest.toggle(fingerprint::QUITTER, 0, hash(address.as_bytes()));
+                self.digest.toggle(facts::QUITTER, 0, hash(address.as_bytes()));
             }
         } else {
             self.take_leave_of_strangers(&text, out);
@@ -71,22 +66,7 @@ impl Server {
     }
 
     fn tell_end(&self, out: &mut Outbox) {
-        let standings = standings(self.game.players());
+        let standings = self.game.standings();
         out.event(GameEvent::Ended { game: self.number, complete: self.game.is_over(), standings });
     }
-}
-
-// All who ever joined, the fullest purse first; equal purses share a rank.
-fn standings(players: &[Player]) -> Vec<Standing> {
-    let mut order: Vec<&Player> = players.iter().collect();
-    // The sort is stable, so of equal purses the earlier letter comes first.
-    order.sort_by_key(|player| Reverse(player.purse));
-    let rank = |purse| order.iter().filter(|player| player.purse > purse).count() + 1;
-    let row = |player: &&Player| Standing {
-        rank: u32::try_from(rank(player.purse)).unwrap_or(u32::MAX),
-        seat: player.letter.to_string(),
-        name: player.name.to_string(),
-        score: player.purse.into(),
-    };
-    order.iter().map(row).collect()
 }

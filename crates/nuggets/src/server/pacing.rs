@@ -4,7 +4,7 @@ use core::time::Duration;
 use netcore::{Digest, PeerId, Rate, Time, TokenBucket};
 use serde::{Deserialize, Serialize};
 
-use crate::fingerprint::{change, fold};
+use super::facts::{change, fold};
 
 /// Bytes of DISPLAYs that an address may be sent before it has sent a KEY: a quarter of a megabyte a second, after as
 /// much at once. Until then nothing shows that the address asked for them itself.

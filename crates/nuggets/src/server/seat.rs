@@ -5,12 +5,12 @@ use bytes::Bytes;
 use netcore::{Digest, Framing, Link, Outbox, PeerId, Time};
 use serde::{Deserialize, Serialize};
 
-use super::pacing::{Allowance, DRAWN, SHOWN, UNPROVEN, WELCOMES};
-use crate::{
-    fingerprint::{self, change, fold, hash, toggle},
-    game::PlayerId,
-    protocol::MAX_DATAGRAM,
+use super::{
+    facts,
+    facts::{change, fold, hash, toggle},
+    pacing::{Allowance, DRAWN, SHOWN, UNPROVEN, WELCOMES},
 };
+use crate::{game::PlayerId, protocol::MAX_DATAGRAM};
 
 /// As what a seat was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub(super) struct Stranger {
 impl Stranger {
     /// Adds it to a digest, or takes it away.
     pub(super) fn toggle(&self, digest: &mut Digest, peer: PeerId) {
-        toggle(digest, fingerprint::STRANGER, peer, fold(hash(self.address.as_bytes()), number(self.link)));
+        toggle(digest, facts::STRANGER, peer, fold(hash(self.address.as_bytes()), number(self.link)));
     }
 }
 
@@ -74,20 +74,20 @@ impl Seat {
             address,
             proven: false,
             last_key: now,
-            unproven: Allowance::new(fingerprint::UNPROVEN, UNPROVEN, now),
-            drawn: Allowance::new(fingerprint::DRAWN, DRAWN, now),
-            welcomes: Allowance::new(fingerprint::WELCOMES, WELCOMES, now),
-            shown: Allowance::new(fingerprint::SHOWN, SHOWN, now),
+            unproven: Allowance::new(facts::UNPROVEN, UNPROVEN, now),
+            drawn: Allowance::new(facts::DRAWN, DRAWN, now),
+            welcomes: Allowance::new(facts::WELCOMES, WELCOMES, now),
+            shown: Allowance::new(facts::SHOWN, SHOWN, now),
             owed: None,
         }
     }
 
     /// Whether its budgets are those of a seat; a recorded one may have any.
     pub(super) fn has_the_budgets(&self) -> bool {
-        self.unproven.is(fingerprint::UNPROVEN, UNPROVEN)
-            && self.drawn.is(fingerprint::DRAWN, DRAWN)
-            && self.welcomes.is(fingerprint::WELCOMES, WELCOMES)
-            && self.shown.is(fingerprint::SHOWN, SHOWN)
+        self.unproven.is(facts::UNPROVEN, UNPROVEN)
+            && self.drawn.is(facts::DRAWN, DRAWN)
+            && self.welcomes.is(facts::WELCOMES, WELCOMES)
+            && self.shown.is(facts::SHOWN, SHOWN)
     }
 
     /// Adds it to a digest, or takes it away.
@@ -99,10 +99,10 @@ impl Seat {
         };
         let seated = fold(fold(hash(self.address.as_bytes()), number(self.link)), role);
         let facts = [
-            (fingerprint::SEATED, seated),
-            (fingerprint::PROVEN, self.proven.into()),
-            (fingerprint::LAST_KEY, self.last_key.as_nanos()),
-            (fingerprint::OWED, owed_number(self.owed)),
+            (facts::SEATED, seated),
+            (facts::PROVEN, self.proven.into()),
+            (facts::LAST_KEY, self.last_key.as_nanos()),
+            (facts::OWED, owed_number(self.owed)),
             self.unproven.fact(),
             self.drawn.fact(),
             self.welcomes.fact(),
@@ -131,17 +131,17 @@ impl Seat {
 
     /// Takes in that a KEY came; `timed` if it matters when.
     pub(super) fn key(&mut self, now: Time, timed: bool, digest: &mut Digest) {
-        change(digest, fingerprint::PROVEN, self.peer, self.proven.into(), true.into());
+        change(digest, facts::PROVEN, self.peer, self.proven.into(), true.into());
         self.proven = true;
         if timed {
-            change(digest, fingerprint::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
+            change(digest, facts::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
             self.last_key = now;
         }
     }
 
     /// Restarts the idle timer because the game begins.
     pub(super) fn begin(&mut self, now: Time, digest: &mut Digest) {
-        change(digest, fingerprint::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
+        change(digest, facts::LAST_KEY, self.peer, self.last_key.as_nanos(), now.as_nanos());
         self.last_key = now;
     }
 
@@ -207,7 +207,7 @@ impl Seat {
     }
 
     fn set_owed(&mut self, owed: Option<Cause>, digest: &mut Digest) {
-        change(digest, fingerprint::OWED, self.peer, owed_number(self.owed), owed_number(owed));
+        change(digest, facts::OWED, self.peer, owed_number(self.owed), owed_number(owed));
         self.owed = owed;
     }
 }

@@ -6,47 +6,15 @@
 use alloc::{format, string::String};
 use core::time::Duration;
 use netcore::{GameEvent, Outbox, Severity, Time};
-use serde::{Deserialize, Serialize};
 
 use super::{
     Server,
+    engine::count,
+    facts,
     seat::{Cause, Role, length},
+    start::Start,
 };
-use crate::{
-    fingerprint::{self, fold},
-    game::MAX_PLAYERS,
-    protocol::ServerMessage,
-};
-
-/// Whether the game that is played has begun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Start {
-    /// Players are missing.
-    Waiting,
-    /// It begins at `begins`. The next second of the countdown is told at `tick`.
-    Counting { begins: Time, tick: Time },
-    /// It has begun.
-    Begun,
-}
-
-impl Start {
-    /// When something is due.
-    pub(super) const fn due(self) -> Option<Time> {
-        match self {
-            Self::Counting { tick, .. } => Some(tick),
-            Self::Waiting | Self::Begun => None,
-        }
-    }
-
-    /// A number for the fingerprint.
-    pub(super) const fn number(self) -> u64 {
-        match self {
-            Self::Waiting => 0,
-            Self::Begun => 1,
-            Self::Counting { begins, tick } => fold(fold(2, begins.as_nanos()), tick.as_nanos()),
-        }
-    }
-}
+use crate::{game::MAX_PLAYERS, protocol::ServerMessage};
 
 impl Server {
     /// Whether the players move.
@@ -109,7 +77,7 @@ impl Server {
 
     fn begin(&mut self, now: Time, out: &mut Outbox) {
         self.set_start(Start::Begun);
-        out.event(GameEvent::Started { game: self.number, players: super::count(self.game.active().count()) });
+        out.event(GameEvent::Started { game: self.number, players: count(self.game.active().count()) });
         if let Some(limit) = self.config.idle_timeout {
             for seat in self.seats.values_mut().filter(|seat| matches!(seat.role, Role::Player(_))) {
                 seat.begin(now, &mut self.digest);
@@ -146,7 +114,7 @@ impl Server {
 
     /// Adds the number of the game and whether it has begun to the digest, or takes them away.
     pub(super) fn toggle_start(&mut self) {
-        self.digest.toggle(fingerprint::GAME, self.number, self.start.number());
+        self.digest.toggle(facts::GAME, self.number, self.start.number());
     }
 }
 

@@ -9,9 +9,9 @@ use netcore::StateError;
 
 use super::{Picture, SELF, Spots, Viewer, Views, drawn};
 use crate::{
-    fingerprint::VISITED,
     game::{Game, PlayerId},
     grid::{Cell, Grid, PASSAGE, ROCK, ROOM},
+    server::facts::VISITED,
     sights::SightCache,
 };
 

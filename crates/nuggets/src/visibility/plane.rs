@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::Field;
+use super::field::Field;
 use crate::grid::ROOM;
 
 /// Bits in a word.

@@ -1,16 +1,12 @@
 //! Any datagrams in any order: no panic, nobody is moved by another's rubbish, and every rule that always holds holds.
 
-use nuggets::{
-    ClientMessage,
-    game::{Action, Rules},
-    server::Config,
-    visibility::Vision,
-};
+use nuggets::{ClientMessage, Config, Rules, game::Action, visibility::Vision};
 use proptest::prelude::*;
 
-use crate::table::{Said, Table};
-
-const MAP: &str = "+----+ +---+\n|....###...|\n|..+-+ |...|\n|..|   +-#-+\n+--+     #  \n    ######  \n";
+use crate::{
+    journal::MAP,
+    table::{Said, Table},
+};
 
 fn datagram() -> impl Strategy<Value = Vec<u8>> {
     let key = prop::sample::select(&b"hjklyubnHJKLYUBN"[..]);

@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use netcore::Framing;
-use nuggets::{ClientMessage, ServerMessage, game::Rules, server::Config};
+use nuggets::{ClientMessage, Config, Rules, ServerMessage};
 
 use crate::table::{Table, frames};
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use netcore::{Engine, Outcome};
-use nuggets::{game::Rules, server::Config};
+use nuggets::{Config, Rules};
 
-use crate::table::Table;
+use crate::table::{Table, plain, transcripts};
 
 #[test]
 fn gold_and_display_come_before_the_quit() {
-    let mut table = Table::drawn(Rules::default(), "A.B3");
+    let mut table = plain("A.B3");
     table.send("Sam", "SPECTATE");
     table.check(
         r"
@@ -72,41 +72,31 @@ fn the_table_is_the_rule_s_to_the_byte() {
     );
 }
 
-#[test]
-fn the_last_nugget_may_be_taken_in_the_middle_of_a_run() {
-    let mut table = Table::drawn(Rules::default(), "A.3..|");
-    table.check(
-        r"
+transcripts! {
+    the_last_nugget_may_be_taken_in_the_middle_of_a_run: plain("A.3..|") => r"
         Alice > KEY L
             Alice < GOLD 3 3 0
             Alice < DISPLAY [....@|]
             Alice < QUIT GAME OVER:\nA          3 Alice
             Alice closed
             stdout: GAME OVER:\nA          3 Alice
-        ",
-    );
-}
+    ";
 
-#[test]
-fn quitters_have_their_row_and_get_nothing() {
-    let mut table = Table::drawn(Rules::default(), "A2BC3");
-    table.keys("Alice", "lQ");
-    table.keys("Bob", "Q");
-    table.check(
-        r"
+    quitters_have_their_row_and_get_nothing: plain("A2BC3") => r"
+        Alice types lQ
+        Bob types Q
         Carol > KEY l
             Carol < GOLD 3 3 0
             Carol < DISPLAY [....@]
             Carol < QUIT GAME OVER:\nA          2 Alice\nB          0 Bob\nC          3 Carol
             Carol closed
             stdout: GAME OVER:\nA          2 Alice\nB          0 Bob\nC          3 Carol
-        ",
-    );
+    ";
 }
 
 #[test]
 fn after_the_end_nothing_has_an_effect() {
-    let mut table = Table::drawn(Rules::default(), "A3");
+    let mut table = plain("A3");
     table.keys("Alice", "l");
     assert_eq!(table.server().outcome(), Some(Outcome::Finished));
     table.check(
@@ -124,7 +114,7 @@ fn after_the_end_nothing_has_an_effect() {
 
 #[test]
 fn a_server_that_is_stopped_takes_leave_with_the_table() {
-    let mut table = Table::drawn(Rules::default(), "A2.B3");
+    let mut table = plain("A2.B3");
     table.send("Sam", "SPECTATE");
     table.keys("Alice", "l");
     table.keys("Bob", "Q");

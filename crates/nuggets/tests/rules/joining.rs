@@ -1,13 +1,13 @@
 //! PLAY and SPECTATE: who is let in, what a newcomer is told, names and letters.
 
 use netcore::{Link, Role};
-use nuggets::{game::Rules, grid::ROOM, server::Config};
+use nuggets::{Config, Rules, grid::ROOM};
 
-use crate::table::{NAMES, Table, told};
+use crate::table::{NAMES, Table, plain, told, transcripts};
 
 #[test]
 fn a_player_gets_ok_grid_gold_and_display() {
-    let mut table = Table::drawn(Rules::default(), "+----+\n|.A.7|\n+----+");
+    let mut table = plain("+----+\n|.A.7|\n+----+");
     // Wherever Bob stands, it sees the whole room.
     let said = table.send("Bob", "PLAY Bob");
     let picture = table.board().replace('B', "@");
@@ -18,11 +18,8 @@ fn a_player_gets_ok_grid_gold_and_display() {
     );
 }
 
-#[test]
-fn then_everybody_else_gets_a_display() {
-    let mut table = Table::drawn(Rules::default(), "A.5");
-    table.check(
-        "
+transcripts! {
+    then_everybody_else_gets_a_display: plain("A.5") => "
         Sam > SPECTATE
             Sam < GRID 1 3
             Sam < GOLD 0 0 5
@@ -34,15 +31,9 @@ fn then_everybody_else_gets_a_display() {
             Bob < DISPLAY [A@*]
             Alice < DISPLAY [@B*]
             Sam < DISPLAY [AB*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_spectator_gets_grid_gold_and_display_and_no_letter() {
-    let mut table = Table::drawn(Rules::default(), "A.9");
-    table.check(
-        r"
+    a_spectator_gets_grid_gold_and_display_and_no_letter: plain("A.9") => r"
         Sam > SPECTATE
             Sam < GRID 1 3
             Sam < GOLD 0 0 9
@@ -52,15 +43,9 @@ fn a_spectator_gets_grid_gold_and_display_and_no_letter() {
             Sam < QUIT The server was stopped.\nA          0 Alice
             Alice closed
             Sam closed
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_name_of_white_space_is_refused_and_costs_no_letter() {
-    let mut table = Table::drawn(Rules::default(), "A.5");
-    table.check(
-        r"
+    a_name_of_white_space_is_refused_and_costs_no_letter: plain("A.5") => r"
         Bob > PLAY\x20
             Bob < QUIT Sorry - you must provide player's name.
             Bob closed
@@ -74,8 +59,7 @@ fn a_name_of_white_space_is_refused_and_costs_no_letter() {
             Bob < GOLD 0 0 5
             Bob < DISPLAY [A@*]
             Alice < DISPLAY [@B*]
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -145,7 +129,7 @@ fn the_26_letters_are_never_reused() {
 
 #[test]
 fn a_quitter_is_not_readmitted() {
-    let mut table = Table::drawn(Rules::default(), "A.5");
+    let mut table = plain("A.5");
     table.check(
         "
         Alice > KEY Q
@@ -164,11 +148,8 @@ fn a_quitter_is_not_readmitted() {
     assert_eq!(told(&said, "Bob")[0], "OK B");
 }
 
-#[test]
-fn a_quitter_may_watch() {
-    let mut table = Table::drawn(Rules::default(), "A.5");
-    table.check(
-        "
+transcripts! {
+    a_quitter_may_watch: plain("A.5") => "
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
@@ -176,15 +157,9 @@ fn a_quitter_may_watch() {
             Alice < GRID 1 3
             Alice < GOLD 0 0 5
             Alice < DISPLAY [..*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_map_without_a_free_spot_is_a_full_game() {
-    let mut table = Table::drawn(Rules::default(), "#A.5");
-    table.check(
-        "
+    a_map_without_a_free_spot_is_a_full_game: plain("#A.5") => "
         Bob > PLAY Bob
             Bob < OK B
             Bob < GRID 1 4
@@ -204,8 +179,7 @@ fn a_map_without_a_free_spot_is_a_full_game() {
             Carol < DISPLAY [A@B*]
             Alice < DISPLAY [@CB*]
             Bob < DISPLAY [AC@*]
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -241,7 +215,7 @@ fn a_starting_spot_is_drawn_from_all_that_are_empty() {
 
 #[test]
 fn play_again_before_the_first_key_brings_the_joining_messages_again() {
-    let mut table = Table::drawn(Rules::default(), "A.B3");
+    let mut table = plain("A.B3");
     table.check(
         "
         Alice > PLAY Alice
@@ -265,7 +239,7 @@ fn play_again_before_the_first_key_brings_the_joining_messages_again() {
 
 #[test]
 fn play_again_after_the_first_key_is_an_error() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     table.check(
         "
         Alice > KEY h
@@ -273,7 +247,7 @@ fn play_again_after_the_first_key_is_an_error() {
             Alice < ERROR you are playing already, as A
         ",
     );
-    let mut table = Table::drawn(Rules::default(), "AB.3");
+    let mut table = plain("AB.3");
     table.check(
         r"
         Bob > KEY ?
@@ -285,11 +259,8 @@ fn play_again_after_the_first_key_is_an_error() {
     assert_eq!(table.game().players().len(), 2);
 }
 
-#[test]
-fn a_malformed_message_is_not_a_first_key() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
-    table.check(
-        "
+transcripts! {
+    a_malformed_message_is_not_a_first_key: plain("A.3") => "
         Alice > KEY hh
             Alice < ERROR malformed message: byte 5: KEY wants one space and exactly one character, as in 'KEY h'
         Alice > PLAY Alice
@@ -297,15 +268,9 @@ fn a_malformed_message_is_not_a_first_key() {
             Alice < GRID 1 3
             Alice < GOLD 0 0 3
             Alice < DISPLAY [@.*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn nobody_plays_and_watches_from_one_address() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
-    table.check(
-        "
+    nobody_plays_and_watches_from_one_address: plain("A.3") => "
         Alice > SPECTATE
             Alice < ERROR you are playing; leave with Q before you watch
         Sam > SPECTATE
@@ -323,15 +288,9 @@ fn nobody_plays_and_watches_from_one_address() {
             Sam < GOLD 0 0 3
             Sam < DISPLAY [A@*]
             Alice < DISPLAY [@B*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_new_spectator_replaces_the_old() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
-    table.check(
-        "
+    a_new_spectator_replaces_the_old: plain("A.3") => "
         Sam > SPECTATE
             Sam < GRID 1 3
             Sam < GOLD 0 0 3
@@ -351,15 +310,9 @@ fn a_new_spectator_replaces_the_old() {
             Sam < GRID 1 3
             Sam < GOLD 0 0 3
             Sam < DISPLAY [.A*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn spectate_again_brings_the_three_messages_and_no_quit() {
-    let mut table = Table::drawn(Rules::default(), "A.34");
-    table.check(
-        "
+    spectate_again_brings_the_three_messages_and_no_quit: plain("A.34") => "
         Sam > SPECTATE
             Sam < GRID 1 4
             Sam < GOLD 0 0 7
@@ -380,15 +333,9 @@ fn spectate_again_brings_the_three_messages_and_no_quit() {
             Sam < GRID 1 4
             Sam < GOLD 0 0 4
             Sam < DISPLAY [..A*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn the_game_may_be_watched_before_anybody_plays() {
-    let mut table = Table::drawn(Rules::default(), "..6");
-    table.check(
-        "
+    the_game_may_be_watched_before_anybody_plays: plain("..6") => "
         Sam > SPECTATE
             Sam < GRID 1 3
             Sam < GOLD 0 0 6
@@ -396,14 +343,13 @@ fn the_game_may_be_watched_before_anybody_plays() {
         stop
             Sam < QUIT The server was stopped.
             Sam closed
-        ",
-    );
+    ";
 }
 
 /// Those whom the shell lets in to look on, browsers for instance.
 #[test]
 fn watchers_are_as_many_as_come_and_replace_nobody() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     table.send("Sam", "SPECTATE");
     for who in ["Web 1", "Web 2"] {
         let mut said = vec![];
@@ -428,7 +374,7 @@ fn watchers_are_as_many_as_come_and_replace_nobody() {
 
 #[test]
 fn a_refresh_tells_everything_again() {
-    let mut table = Table::drawn(Rules::default(), "A3.B4");
+    let mut table = plain("A3.B4");
     table.keys("Alice", "l");
     table.send("Sam", "SPECTATE");
     assert_eq!(told(&table.refresh("Alice"), "Alice"), ["OK A", "GRID 1 5", "GOLD 0 3 4", "DISPLAY [.@.B*]"]);
@@ -437,7 +383,7 @@ fn a_refresh_tells_everything_again() {
 
 #[test]
 fn on_a_stream_whoever_was_refused_may_try_again() {
-    let mut table = Table::drawn(Rules::default(), "..5");
+    let mut table = plain("..5");
     table.connect("Web", Role::Player, Link::Message, &mut vec![]);
     assert_eq!(told(&table.send("Web", "PLAY "), "Web"), ["QUIT Sorry - you must provide player's name."]);
     assert_eq!(told(&table.send("Web", "KEY h"), "Web"), Vec::<String>::new());

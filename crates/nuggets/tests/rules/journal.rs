@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use netcore::{Gone, Leave, Link, Output, Role, Room, Time};
-use nuggets::{game::Rules, server::Config, visibility::Vision};
+use nuggets::{Config, Rules, visibility::Vision};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -1,15 +1,10 @@
 //! What a DISPLAY shows of what was seen before, and what it never shows.
 
-use nuggets::game::Rules;
+use crate::table::{last_display, plain, rows, transcripts};
 
-use crate::table::{Table, last_display, rows};
-
-#[test]
-fn known_cells_stay() {
+transcripts! {
     // In the passage Alice sees its next spots only, but remembers the room and the whole way.
-    let mut table = Table::drawn(Rules::default(), "..A###.7");
-    table.check(
-        "
+    known_cells_stay: plain("..A###.7") => "
         Alice > KEY l
             Alice < DISPLAY [...@#   ]
         Alice > KEY l
@@ -18,43 +13,25 @@ fn known_cells_stay() {
             Alice < DISPLAY [...##@.*]
         Alice > KEY l
             Alice < DISPLAY [...###@*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn remembered_gold_is_shown_as_bare_map() {
-    let mut table = Table::drawn(Rules::default(), "3.A##.4");
-    table.check(
-        "
+    remembered_gold_is_shown_as_bare_map: plain("3.A##.4") => "
         Alice > KEY l
             Alice < DISPLAY [*..@#  ]
         Alice > KEY l
             Alice < DISPLAY [...#@.*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn remembered_players_are_shown_as_bare_map() {
-    let mut table = Table::drawn(Rules::default(), "B.A##.4");
-    table.check(
-        "
+    remembered_players_are_shown_as_bare_map: plain("B.A##.4") => "
         Alice > KEY l
             Alice < DISPLAY [B..@#  ]
             Bob < DISPLAY [@..A   ]
         Alice > KEY l
             Alice < DISPLAY [...#@.*]
             Bob < DISPLAY [@..#   ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn gold_that_comes_into_sight_again_is_shown_again() {
-    let mut table = Table::drawn(Rules::default(), "3.A##.4");
-    table.check(
-        "
+    gold_that_comes_into_sight_again_is_shown_again: plain("3.A##.4") => "
         Alice > KEY L
             Alice < GOLD 4 4 3
             Alice < DISPLAY [...##.@]
@@ -64,67 +41,40 @@ fn gold_that_comes_into_sight_again_is_shown_again() {
             Alice < QUIT GAME OVER:\\nA          7 Alice
             Alice closed
             stdout: GAME OVER:\\nA          7 Alice
-        ",
-    );
-    let mut table = Table::drawn(Rules::default(), "3.A##.4");
-    table.keys("Alice", "ll");
-    table.check(
-        "
+    ",
+    plain("3.A##.4") => "
+        Alice types ll
         Alice > KEY h
             Alice < DISPLAY [*..@#..]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn what_happens_out_of_sight_is_not_shown() {
-    let mut table = Table::drawn(Rules::default(), "B3.A##.4");
-    table.keys("Alice", "ll");
-    table.check(
-        "
+    what_happens_out_of_sight_is_not_shown: plain("B3.A##.4") => "
+        Alice types ll
         Bob > KEY l
             Alice < GOLD 0 0 4
             Bob < GOLD 3 3 4
             Alice < DISPLAY [....#@.*]
             Bob < DISPLAY [.@..#   ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_cell_left_behind_is_bare_map() {
     // A pile's spot is an empty one, a passage spot is one again.
-    let mut table = Table::drawn(Rules::default(), "A3##.4");
-    table.keys("Alice", "l");
-    table.check(
-        "
+    a_cell_left_behind_is_bare_map: plain("A3##.4") => "
+        Alice types l
         Alice > KEY l
             Alice < DISPLAY [..@#  ]
         Alice > KEY l
             Alice < DISPLAY [..#@.*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_run_looks_around_from_each_spot_it_passes() {
-    let mut table = Table::drawn(Rules::default(), "A######\n  #  # \n     #1");
-    table.check(
-        "
+    a_run_looks_around_from_each_spot_it_passes: plain("A######\n  #  # \n     #1") => "
         Alice > KEY L
             Alice < DISPLAY
                 [.#####@]
                 [  #  # ]
                 [       ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn whoever_is_swapped_away_looks_around_from_where_it_ends_up() {
-    let mut table = Table::drawn(Rules::default(), ".#AB#3");
-    table.check(
-        "
+    whoever_is_swapped_away_looks_around_from_where_it_ends_up: plain(".#AB#3") => "
         Alice > KEY h
             Alice < DISPLAY [.@.B# ]
             Bob < DISPLAY [ A.@# ]
@@ -134,30 +84,18 @@ fn whoever_is_swapped_away_looks_around_from_where_it_ends_up() {
         Alice > KEY l
             Alice < DISPLAY [.B@.# ]
             Bob < DISPLAY [.@A.# ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn one_s_own_place_is_an_at_sign_and_others_are_letters() {
-    let mut table = Table::drawn(Rules::default(), "A.BC2");
-    table.send("Sam", "SPECTATE");
-    table.check(
-        "
+    one_s_own_place_is_an_at_sign_and_others_are_letters: plain("A.BC2") => "
+        Sam watches
         Alice > KEY l
             Alice < DISPLAY [.@BC*]
             Bob < DISPLAY [.A@C*]
             Carol < DISPLAY [.AB@*]
             Sam < DISPLAY [.ABC*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn players_and_gold_never_block_sight() {
-    let mut table = Table::drawn(Rules::default(), "A12B3C");
-    table.check(
-        "
+    players_and_gold_never_block_sight: plain("A12B3C") => "
         Carol > KEY h
             Alice < GOLD 0 0 3
             Bob < GOLD 0 0 3
@@ -165,37 +103,28 @@ fn players_and_gold_never_block_sight() {
             Alice < DISPLAY [@**BC.]
             Bob < DISPLAY [A**@C.]
             Carol < DISPLAY [A**B@.]
-        ",
-    );
+    ";
 }
 
 #[test]
 fn the_spectator_sees_everything() {
     let drawing = "+--+ #\n|A2| #\n+--+ #\n   #B3";
-    let mut table = Table::drawn(Rules::default(), drawing);
+    let mut table = plain(drawing);
     let said = table.send("Sam", "SPECTATE");
     assert_eq!(rows(&last_display(&said, "Sam").unwrap()), drawing.replace(['2', '3'], "*"));
 }
 
-#[test]
-fn a_newcomer_knows_only_what_it_sees() {
-    let mut table = Table::drawn(Rules::default(), "A###.5");
-    table.keys("Alice", "llh");
-    table.check(
-        "
+transcripts! {
+    a_newcomer_knows_only_what_it_sees: plain("A###.5") => "
+        Alice types llh
         Alice > KEY h
             Alice < DISPLAY [@###  ]
-        ",
-    );
-    // The spot on the left is taken, so the newcomer's is the other one.
-    table.check(
-        "
+        # The spot on the left is taken, so the newcomer's is the other one.
         Bob > PLAY Bob
             Bob < OK B
             Bob < GRID 1 6
             Bob < GOLD 0 0 5
             Bob < DISPLAY [   #@*]
             Alice < DISPLAY [@###  ]
-        ",
-    );
+    ";
 }

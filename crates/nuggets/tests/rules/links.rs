@@ -5,26 +5,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use netcore::{Client as _, Departure, GameEvent, Leave, Link, Outcome, Output, PeerId, Room, Time};
 use nuggets::{
-    Client, End, Intent, Name, Part,
+    Client, Command, Config, End, Name, Participant, Rules,
     client::RETRIES,
-    game::Rules,
     protocol::MAX_DATAGRAM,
-    server::{Config, DRAWN, UNPROVEN},
+    server::{DRAWN, UNPROVEN},
 };
 use proptest::prelude::*;
 
-use crate::room::{Came, Hall, events, on, sent};
+use crate::room::{Came, Hall, events, large, on, sent};
 
 const CABIN: &str =
     "+------------------------+\n|........................|\n|........................|\n+------------------------+\n";
 
-fn ann() -> Part {
-    Part::Player(Name::new(b"Ann").unwrap())
-}
-
-/// A hall of which each DISPLAY has 65,305 bytes.
-fn large() -> String {
-    (".".repeat(372) + "\n").repeat(175)
+fn ann() -> Participant {
+    Participant::Player(Name::new(b"Ann").unwrap())
 }
 
 fn displays(outputs: &[Output], peer: u64) -> Vec<Bytes> {
@@ -69,7 +63,7 @@ proptest! {
             stream.extend(on(Link::Stream, &[b'K', b'E', b'Y', b' ', key]));
         }
         let (mut whole, mut cut) = (Hall::new(CABIN, Config::default()), Hall::new(CABIN, Config::default()));
-        let mut clients = [Client::over(Link::Stream, ann(), Time::ZERO), Client::over(Link::Stream, ann(), Time::ZERO)];
+        let mut clients = [Client::with_link(Link::Stream, ann(), Time::ZERO), Client::with_link(Link::Stream, ann(), Time::ZERO)];
         for hall in [&mut whole, &mut cut] {
             hall.connect(1, Link::Stream);
         }
@@ -113,7 +107,7 @@ fn a_length_above_that_of_any_message_is_refused_at_once() {
     let went = hall.input(&Came::Bytes(1, long.to_vec()));
     assert!(sent(&went, 1)[0].starts_with(b"\0\0\0"));
     assert!(went.contains(&Output::Close { peer: PeerId(1) }));
-    let mut client = Client::over(Link::Stream, ann(), Time::ZERO);
+    let mut client = Client::with_link(Link::Stream, ann(), Time::ZERO);
     assert!(client.receive(Time::ZERO, &long).is_err());
     assert!(client.receive(Time::ZERO, &on(Link::Stream, b"OK A")).is_err(), "nothing behind it can be read");
     assert_eq!(client.letter(), None);
@@ -245,8 +239,8 @@ fn a_refresh_tells_a_client_that_knows_nothing_all_that_it_may_know() {
         // Used up to the last byte, if there is a budget.
         (0..5_000).for_each(|_| drop(hall.say(1, link, b"PLAY Ann")));
         let known = displays(&hall.input(&Came::Refresh(1)), 1);
-        for (peer, part) in [(1, ann()), (2, Part::Spectator)] {
-            let mut client = Client::over(link, part, Time::ZERO);
+        for (peer, part) in [(1, ann()), (2, Participant::Spectator)] {
+            let mut client = Client::with_link(link, part, Time::ZERO);
             for frame in sent(&hall.input(&Came::Refresh(peer)), peer) {
                 client.receive(Time::ZERO, &frame).unwrap();
             }
@@ -262,14 +256,14 @@ fn a_refresh_tells_a_client_that_knows_nothing_all_that_it_may_know() {
 #[test]
 fn over_links_that_lose_nothing_a_client_says_nothing_twice() {
     for link in [Link::Stream, Link::Message] {
-        let mut client = Client::over(link, ann(), Time::ZERO);
+        let mut client = Client::with_link(link, ann(), Time::ZERO);
         assert_eq!(client.take_outgoing().unwrap(), on(link, b"PLAY Ann"));
         client.elapsed(Time::ZERO.plus(RETRIES[0]));
         assert_eq!(client.take_outgoing(), None);
         for message in [&b"OK A"[..], b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"] {
             client.receive(Time::ZERO, &on(link, message)).unwrap();
         }
-        client.act(Time::ZERO, Intent::Leave);
+        client.act(Time::ZERO, Command::Leave);
         assert_eq!(client.take_outgoing().unwrap(), on(link, b"KEY Q"));
         client.elapsed(Time::from_millis(1_000));
         assert_eq!(client.take_outgoing(), None);

@@ -38,12 +38,12 @@
 //! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `knowing::a_cell_left_behind_is_bare_map` |
 //! | OK and DISPLAY on joining | `joining::a_player_gets_ok_grid_gold_and_display` |
 //! | GOLD traffic | `moving::gold_is_told_on_collection_only` |
-//! | KEY of wrong length, unknown kinds | `malformed::a_player_gets_an_error_and_stays` |
+//! | KEY of wrong length, unknown kinds | `malformed::whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is` |
 //! | unknown key, a spectator's key | `moving::any_other_key_is_unknown`, `moving::the_spectator_has_no_key_but_q` |
 //! | one QUIT for Q | `quitting::a_quitter_is_thanked_once_and_hears_no_more` |
 //! | last nugget | `ending::gold_and_display_come_before_the_quit` |
 //! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
-//! | seed | `replay::same_seed_same_game`, `replay::another_seed_another_game` |
+//! | seed | `journal::a_recorded_game_is_the_same_when_it_is_played_again`, `replay::another_seed_another_game` |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 

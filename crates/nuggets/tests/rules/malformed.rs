@@ -1,63 +1,18 @@
 //! Datagrams that are no messages: they change nothing, and at most their sender hears of it.
 
-use nuggets::game::Rules;
+use crate::table::{Said, plain, told, transcripts, unescaped};
 
-use crate::table::{Said, Table, told};
+/// What is no message of a client, between bars.
+const SHORT: &str = r"|\x00|\x00\x00\x00|\x00\x00\x00\x00| |\n|\x0d\n|l|Q|\xff\xfe\xfd|%s%s%s%n|%s%n%x|OK A|GRID 1 1|GOLD 1 1 1
+SPECTATE |SPECTATE\x00|SPECTATE\n|SPECTATE please|SPECTATEX|Spectate|spectate|DISPLAY\n|DISPLAY\n...\n|QUIT|QUIT Q
+PLAY|PLAY\n|PLAYAlice|PLAYAnn|PLAY\nAnn|PLAY\x09Alice|PLAY\x00Alice| PLAY Alice|play Alice|play Ann|ERROR oops
+KEY|KEY |KEYl|KEYh|KEY ll|KEY hh|KEY l\n|KEY h\n|KEY l\x00|KEY  l|KEY\nl|KEY QQ|KEY Q |KEY %n|key l|key h|Key l
+\x1b[2J\x1b]0;title\x07|GET / HTTP/1.1\x0d\n\x0d\n";
 
 fn malformed() -> Vec<Vec<u8>> {
-    let mut list: Vec<Vec<u8>> = [
-        &b""[..],
-        b"\0",
-        b"\0\0\0\0",
-        b" ",
-        b"\n",
-        b"\r\n",
-        b"SPECTATE ",
-        b"SPECTATE\0",
-        b"SPECTATE\n",
-        b"SPECTATE please",
-        b"SPECTATEX",
-        b"Spectate",
-        b"PLAY",
-        b"PLAY\n",
-        b"PLAYAlice",
-        b"PLAY\tAlice",
-        b"PLAY\0Alice",
-        b" PLAY Alice",
-        b"KEY",
-        b"KEY ",
-        b"KEYl",
-        b"KEY ll",
-        b"KEY l\n",
-        b"KEY l\0",
-        b"KEY  l",
-        b"KEY\nl",
-        b"KEY QQ",
-        b"KEY Q ",
-        b"key l",
-        b"Key l",
-        b"l",
-        b"Q",
-        b"play Alice",
-        b"OK A",
-        b"GRID 1 1",
-        b"GOLD 1 1 1",
-        b"DISPLAY\n...\n",
-        b"QUIT",
-        b"QUIT Q",
-        b"ERROR oops",
-        b"%s%s%s%n",
-        b"KEY %n",
-        b"\xff\xfe\xfd",
-        b"\x1b[2J\x1b]0;title\x07",
-        b"GET / HTTP/1.1\r\n\r\n",
-    ]
-    .map(<[u8]>::to_vec)
-    .to_vec();
-    list.push(vec![b'x'; 65_507]);
-    list.push([&b"KEY "[..], &vec![b'l'; 65_503]].concat());
-    list.push([&b"SPECTATE"[..], &vec![0; 65_499]].concat());
-    list
+    let long = [(&b""[..], b'x', 65_507), (b"", b'K', 65_507), (b"KEY ", b'l', 65_503), (b"SPECTATE", 0, 65_499)];
+    let long = long.map(|(front, byte, count)| [front, &vec![byte; count]].concat());
+    SHORT.lines().flat_map(|line| line.split('|')).map(unescaped).chain(long).collect()
 }
 
 // What a server would say is the one kind of rubbish that is not answered.
@@ -67,69 +22,39 @@ fn is_answered(datagram: &[u8]) -> bool {
 }
 
 #[test]
-fn a_player_gets_an_error_and_stays() {
-    let mut table = Table::drawn(Rules::default(), "A.B.4");
-    table.send("Sam", "SPECTATE");
-    table.keys("Alice", "l");
-    let (before, board) = (table.game().digest(), table.board());
-    for datagram in malformed() {
-        let said = table.send("Alice", &datagram);
-        let told = told(&said, "Alice");
-        assert_eq!(said.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {said:?}");
-        assert!(told.iter().all(|answer| answer.starts_with("ERROR malformed message: ")), "{datagram:?}: {said:?}");
+fn whoever_sends_what_is_no_message_gets_an_error_and_stays_what_it_is() {
+    for who in ["Alice", "Sam", "Mallory"] {
+        let mut table = plain("A.B.4");
+        table.send("Sam", "SPECTATE");
+        table.keys("Alice", "l");
+        let (before, board) = (table.game().digest(), table.board());
+        for datagram in malformed() {
+            let said = table.send(who, &datagram);
+            let told = told(&said, who);
+            assert_eq!(told.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {said:?}");
+            assert!(
+                told.iter().all(|answer| answer.starts_with("ERROR malformed message: ")),
+                "{datagram:?}: {said:?}"
+            );
+            // A stranger is known for no longer than it takes to answer.
+            let closed = if who == "Mallory" { told.len() } else { 0 };
+            assert_eq!(said[told.len()..], vec![Said::Closed(who.into()); closed], "{datagram:?}");
+        }
+        assert_eq!((table.game().digest(), table.board()), (before, board));
+        assert_eq!(table.known().collect::<Vec<_>>(), ["Alice", "Bob", "Sam"]);
+        table.check(
+            "
+            Alice > KEY h
+                Alice < DISPLAY [@.B.*]
+                Bob < DISPLAY [A.@.*]
+                Sam < DISPLAY [A.B.*]
+            ",
+        );
     }
-    assert_eq!((table.game().digest(), table.board()), (before, board));
-    table.check(
-        "
-        Alice > KEY h
-            Alice < DISPLAY [@.B.*]
-            Bob < DISPLAY [A.@.*]
-            Sam < DISPLAY [A.B.*]
-        ",
-    );
 }
 
-#[test]
-fn a_spectator_gets_an_error_and_stays() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
-    table.send("Sam", "SPECTATE");
-    for datagram in malformed() {
-        let said = table.send("Sam", &datagram);
-        let told = told(&said, "Sam");
-        assert_eq!(said.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {said:?}");
-        assert!(told.iter().all(|answer| answer.starts_with("ERROR malformed message: ")), "{datagram:?}: {said:?}");
-    }
-    table.check(
-        "
-        Alice > KEY l
-            Alice < DISPLAY [.@*]
-            Sam < DISPLAY [.A*]
-        ",
-    );
-}
-
-#[test]
-fn a_stranger_gets_an_error_and_is_forgotten() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
-    table.send("Sam", "SPECTATE");
-    let before = table.game().digest();
-    for datagram in malformed() {
-        let said = table.send("Mallory", &datagram);
-        let told = told(&said, "Mallory");
-        assert_eq!(told.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {said:?}");
-        assert!(told.iter().all(|answer| answer.starts_with("ERROR malformed message: ")), "{datagram:?}: {said:?}");
-        let closed = told.iter().map(|_| Said::Closed("Mallory".into())).collect::<Vec<_>>();
-        assert_eq!(said[told.len()..], closed, "{datagram:?}: known for no longer than it takes to answer");
-    }
-    assert_eq!(table.game().digest(), before);
-    assert_eq!(table.known().collect::<Vec<_>>(), ["Alice", "Sam"]);
-}
-
-#[test]
-fn an_error_says_what_would_be_right() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
-    table.check(
-        r"
+transcripts! {
+    an_error_says_what_would_be_right: plain("A.4") => r"
         Alice >
             Alice < ERROR malformed message: byte 0: the first word is none of PLAY, SPECTATE and KEY
         Alice > KEY
@@ -145,13 +70,12 @@ fn an_error_says_what_would_be_right() {
         Mallory > \x1b[2J%s
             Mallory < ERROR malformed message: byte 0: the first word is none of PLAY, SPECTATE and KEY
             Mallory closed
-        ",
-    );
+    ";
 }
 
 #[test]
 fn messages_that_come_twice_or_late_do_no_harm() {
-    let mut table = Table::drawn(Rules::default(), "A.B..4");
+    let mut table = plain("A.B..4");
     table.send("Sam", "SPECTATE");
     table.check(
         "

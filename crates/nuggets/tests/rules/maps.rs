@@ -83,6 +83,11 @@ fn what_cannot_be_played_is_refused() {
             &format!("row 1, column 2: {EDGE}"),
         ],
     );
+    let found = check_map(b"..x\n.\t.\nx..\n").to_string();
+    let foreign: Vec<&str> = found.lines().filter_map(|line| line.split_once(": '").map(|at| at.0)).collect();
+    assert_eq!(foreign, ["row 1, column 3", "row 2, column 2", "row 3, column 1"]);
+    assert!(found.contains("room spots are too few"), "and the rest is found as well");
+    assert_eq!(check_map(&[1; 5_000]).breaches.len(), 100);
     // 256 rows of 255 columns make 8 + 256 * 256 bytes.
     check(
         &(".".repeat(255) + "\n").repeat(256),
@@ -109,163 +114,103 @@ fn slips_are_put_right_and_told() {
         &hall.replacen("            ", "  ", 1),
         &["row 1 is 2 columns wide, expected 12; it was filled up with spaces"],
     );
+    let ragged = check_map(hall.replacen("+\n", "\n", 1).as_bytes()).to_string();
+    assert!(ragged.contains("\nrow 2 is 11 columns wide, expected 12; it was filled up with spaces\n"), "{ragged}");
 }
 
 #[test]
 fn too_few_room_spots() {
+    check("+---+\n|...|\n+---+\n", &["3 room spots are too few: 26 players and 30 piles need 56"]);
     check("+-+\n|.|\n+-+\n", &["1 room spots are too few: 26 players and 30 piles need 56"]);
     let hall = |cols: usize| format!("+{0}+\n|{1}|\n+{0}+\n", "-".repeat(cols), ".".repeat(cols));
     check(&hall(55), &["55 room spots are too few: 26 players and 30 piles need 56"]);
     check(&hall(56), &[]);
 }
 
-#[test]
-fn a_room_without_a_corner() {
-    check_sketch(
-        "
+/// Tests that are sketches, each with all that is wrong with it but for its not being joined to the hall.
+macro_rules! sketches {
+    ($($name:ident: $($sketch:literal => $breaches:expr),+;)*) => {$(
+        #[test]
+        fn $name() {
+            $(check_sketch($sketch, &$breaches);)+
+        }
+    )*};
+}
+
+sketches! {
+    a_room_without_a_corner: "
         [+---]
         [|..|]
         [+--+]
-        ",
-        &[(1, 4, HORIZONTAL_ENDS), (1, 4, HORIZONTAL_MEETS), (2, 4, VERTICAL_ENDS)],
-    );
-}
+    " => [(1, 4, HORIZONTAL_ENDS), (1, 4, HORIZONTAL_MEETS), (2, 4, VERTICAL_ENDS)];
 
-#[test]
-fn a_room_without_a_wall() {
-    check_sketch(
-        "
+    a_room_without_a_wall: "
         [+--+]
         [|.. ]
         [+--+]
-        ",
-        &[(1, 4, CORNER), (2, 3, ROCK), (3, 4, CORNER)],
-    );
-}
+    " => [(1, 4, CORNER), (2, 3, ROCK), (3, 4, CORNER)];
 
-#[test]
-fn a_room_at_the_edge_of_the_map_needs_its_wall_as_well() {
-    check_sketch(
-        "
+    a_room_at_the_edge_of_the_map_needs_its_wall_as_well: "
         [         +--]
         [         |..]
         [         +--]
-        ",
-        &[(1, 12, HORIZONTAL_ENDS), (2, 12, EDGE), (3, 12, HORIZONTAL_ENDS)],
-    );
-}
+    " => [(1, 12, HORIZONTAL_ENDS), (2, 12, EDGE), (3, 12, HORIZONTAL_ENDS)];
 
-#[test]
-fn a_wall_that_ends_in_a_room() {
-    check_sketch(
-        "
+    a_wall_that_ends_in_a_room: "
         [+---+]
         [|.|.|]
         [|...|]
         [+---+]
-        ",
-        &[(1, 3, HORIZONTAL_MEETS), (2, 3, VERTICAL_ENDS)],
-    );
-}
+    " => [(1, 3, HORIZONTAL_MEETS), (2, 3, VERTICAL_ENDS)];
 
-#[test]
-fn a_pillar_of_one_corner() {
-    check_sketch(
-        "
+    a_pillar_of_one_corner: "
         [+---+]
         [|...|]
         [|.+.|]
         [|...|]
         [+---+]
-        ",
-        &[(3, 3, CORNER)],
-    );
-}
+    " => [(3, 3, CORNER)];
 
-#[test]
-fn boundaries_side_by_side() {
-    check_sketch(
-        "[|-|]",
-        &[
-            (1, 1, VERTICAL_ENDS),
-            (1, 1, VERTICAL_MEETS),
-            (1, 2, HORIZONTAL_ENDS),
-            (1, 3, VERTICAL_ENDS),
-            (1, 3, VERTICAL_MEETS),
-        ],
-    );
-}
+    boundaries_side_by_side: "[|-|]" => [
+        (1, 1, VERTICAL_ENDS), (1, 1, VERTICAL_MEETS), (1, 2, HORIZONTAL_ENDS),
+        (1, 3, VERTICAL_ENDS), (1, 3, VERTICAL_MEETS),
+    ];
 
-#[test]
-fn passages_of_more_than_one_spot() {
-    check_sketch(
-        "
+    passages_of_more_than_one_spot: "
         [###]
         [###]
         [###]
-        ",
-        &[(1, 1, WIDE), (1, 2, WIDE), (2, 1, WIDE), (2, 2, WIDE)],
-    );
-    check_sketch(
-        "
+    " => [(1, 1, WIDE), (1, 2, WIDE), (2, 1, WIDE), (2, 2, WIDE)], "
         [# #]
         [###]
         [# #]
-        ",
-        &[],
-    );
-}
+    " => [];
 
-#[test]
-fn passages_that_zigzag() {
-    check_sketch(
-        "
+    passages_that_zigzag: "
         [# ]
         [ #]
         [# ]
-        ",
-        &[(1, 1, DIAGONAL), (2, 2, DIAGONAL)],
-    );
-}
+    " => [(1, 1, DIAGONAL), (2, 2, DIAGONAL)];
 
-#[test]
-fn doors_in_corners_and_side_by_side() {
-    check_sketch(
-        "
+    doors_in_corners_and_side_by_side: "
         [+--##]
         [|..| ]
         [+--+ ]
-        ",
-        &[(1, 4, BROKEN_CORNER)],
-    );
-    check_sketch(
-        "
+    " => [(1, 4, BROKEN_CORNER)], "
         [+###+]
         [|...|]
         [+---+]
-        ",
-        &[(1, 2, NO_DOOR), (1, 3, NO_DOOR), (1, 4, NO_DOOR)],
-    );
-}
+    " => [(1, 2, NO_DOOR), (1, 3, NO_DOOR), (1, 4, NO_DOOR)];
 
-#[test]
-fn a_passage_that_goes_on_inside_a_room() {
-    check_sketch(
-        "
+    a_passage_that_goes_on_inside_a_room: "
         [+--+ ]
         [|.###]
         [|..| ]
         [+--+ ]
-        ",
-        &[(2, 3, NO_DOOR)],
-    );
-}
+    " => [(2, 3, NO_DOOR)];
 
-#[test]
-fn proper_drawings_keep_all_rules() {
     // Two rooms that share a wall with a door in it, a hole, doors, bends, a loop, dead ends; it touches three edges.
-    check_sketch(
-        "
+    proper_drawings_keep_all_rules: "
         [+--+-----+##]
         [|..#.....| #]
         [+--+.++..###]
@@ -273,9 +218,68 @@ fn proper_drawings_keep_all_rules() {
         [#  |.....| #]
         [#  +-#---+ #]
         [######    ##]
-        ",
-        &[],
-    );
+    " => [];
+
+    rooms_are_closed: "
+        [ ...]
+        [ ...]
+    " => [(1, 2, EDGE), (1, 3, EDGE), (1, 4, EDGE), (2, 2, ROCK), (2, 3, ROCK), (2, 4, ROCK)], "
+        [+-- ]
+        [|..|]
+        [+--+]
+    " => [(1, 3, HORIZONTAL_ENDS), (2, 3, ROCK), (2, 4, VERTICAL_ENDS)];
+
+    boundaries_meet_in_corners_only: "
+        [+--+]
+        [|..|]
+        [+-||]
+        [  ++]
+    " => [(3, 2, HORIZONTAL_ENDS), (3, 3, VERTICAL_ENDS), (3, 3, VERTICAL_MEETS)], "
+        [+---+]
+        [|...|]
+        [+---+]
+        [  |  ]
+        [  +- ]
+    " => [(3, 3, HORIZONTAL_MEETS), (4, 3, VERTICAL_ENDS), (5, 4, HORIZONTAL_ENDS)], "[ + ]" => [(1, 2, CORNER)];
+
+    passages_break_walls_but_not_corners: "
+        [+--#]
+        [|..|]
+        [+--+]
+    " => [(1, 4, BROKEN_CORNER)], "
+        [+-##-+]
+        [|....|]
+        [+----+]
+    " => [(1, 3, NO_DOOR), (1, 4, NO_DOOR)];
+
+    passages_are_one_spot_wide_and_rectilinear: "
+        [###]
+        [## ]
+    " => [(1, 1, WIDE)], "
+        [##  ]
+        [  ##]
+    " => [(1, 2, DIAGONAL)], "
+        [  ##]
+        [##  ]
+    " => [(1, 3, DIAGONAL)], "
+        [  ##]
+        [  # ]
+        [ ###]
+        [ #  ]
+    " => [];
+
+    // Doors beside corners, a fork, a dead end, two rooms that share a wall.
+    a_room_may_be_no_rectangle_and_have_a_hole: "
+        [+-----+-+]
+        [|.....#.|]
+        [|.+-+.|.|]
+        [|.| |.+-+]
+        [|.+-+.|  ]
+        [|...+-+  ]
+        [+#--+    ]
+        [ ###     ]
+        [ #       ]
+    " => [];
 }
 
 #[test]
@@ -296,6 +300,14 @@ fn spots_that_cannot_be_reached() {
             "row 5, column 5: this spot and 2 more cannot be reached from the others",
         ],
     );
+    check(
+        &above_a_hall("[+----+ #]\n[|....|  ]\n[+----+ #]"),
+        &[
+            "row 1, column 8: this spot cannot be reached from the others",
+            "row 2, column 2: this spot and 3 more cannot be reached from the others",
+            "row 3, column 8: this spot cannot be reached from the others",
+        ],
+    );
 }
 
 #[test]
@@ -312,6 +324,8 @@ fn a_report_says_how_large_a_display_is() {
     let travel = |cols: usize| check_map(edge(cols).as_bytes()).notes[1].clone();
     assert!(travel(1_463).contains("fits one Ethernet frame"));
     assert!(travel(1_464).contains("travels in fragments on Ethernet"));
+    let tall = check_map("..............................\n".repeat(60).as_bytes()).notes.concat();
+    assert!(tall.contains("travels in fragments on Ethernet"));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nuggets::{game::Rules, server::Config, visibility::Vision};
+use nuggets::{Config, Rules, visibility::Vision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -66,14 +66,8 @@ impl Model {
 
     fn sight(&mut self, from: Place) -> BTreeSet<Place> {
         if !self.sights.contains_key(&from) {
-            let near = |(row, col): Place| match self.rules.vision.radius {
-                None => true,
-                Some(radius) => {
-                    let (rows, cols) = ((row - from.0).abs(), (col - from.1).abs());
-                    rows.max(cols) <= 1 || rows * rows + cols * cols <= i64::from(radius).pow(2)
-                }
-            };
-            let seen = self.places().into_iter().filter(|&to| near(to) && visible(&self.map, from, to)).collect();
+            let seen = self.places().into_iter();
+            let seen = seen.filter(|&to| visible(&self.map, from, to, self.rules.vision.radius)).collect();
             self.sights.insert(from, seen);
         }
         self.sights[&from].clone()
@@ -430,7 +424,7 @@ fn no_nugget_is_lost_in_long_games_on_any_map() {
                 _ => table.send(who, [b"KEY ", &[KEYS[rng.random_range(0..KEYS.len())]][..]].concat()),
             };
             add_up(&said, &mut told, rules);
-            if table.game().is_over() {
+            if table.game().outcome().is_some() {
                 break;
             }
             for player in table.game().players().iter().filter(|player| player.cell.is_some()) {

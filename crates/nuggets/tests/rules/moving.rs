@@ -1,8 +1,6 @@
 //! Keys: steps, runs, swaps, gold, and who hears of it in which order.
 
-use nuggets::game::Rules;
-
-use crate::table::{Table, told};
+use crate::table::{plain, told, transcripts};
 
 const FIELD: &str = "\
 .....
@@ -15,7 +13,7 @@ const FIELD: &str = "\
 fn a_small_letter_is_one_step() {
     let steps =
         [('h', 2, 1), ('l', 2, 3), ('j', 3, 2), ('k', 1, 2), ('y', 1, 1), ('u', 1, 3), ('b', 3, 1), ('n', 3, 3)];
-    let table = Table::drawn(Rules::default(), FIELD);
+    let table = plain(FIELD);
     for (key, row, col) in steps {
         let mut table = table.clone();
         table.keys("Alice", &key.to_string());
@@ -27,22 +25,19 @@ fn a_small_letter_is_one_step() {
 fn a_capital_letter_steps_until_it_is_no_longer_possible() {
     // To the edges of the grid: nothing frames this map.
     let runs = [('H', 2, 0), ('L', 2, 4), ('J', 4, 2), ('K', 0, 2), ('Y', 0, 0), ('U', 0, 4), ('B', 4, 0)];
-    let table = Table::drawn(Rules::default(), FIELD);
+    let table = plain(FIELD);
     for (key, row, col) in runs {
         let mut table = table.clone();
         table.keys("Alice", &key.to_string());
         assert_eq!(table.board().find('A'), Some(row * 6 + col), "{key}");
     }
-    let mut table = Table::drawn(Rules::default(), "A...\n....\n....\n...1");
+    let mut table = plain("A...\n....\n....\n...1");
     let said = table.send("Alice", "KEY N");
     assert_eq!(told(&said, "Alice")[0], "GOLD 1 1 0", "and down to the last corner");
 }
 
-#[test]
-fn a_diagonal_between_two_walls_is_allowed() {
-    let mut table = Table::drawn(Rules::default(), "A|1\n-.|\n1-.");
-    table.check(
-        "
+transcripts! {
+    a_diagonal_between_two_walls_is_allowed: plain("A|1\n-.|\n1-.") => "
         Sam > SPECTATE
             Sam < GRID 3 3
             Sam < GOLD 0 0 2
@@ -68,18 +63,17 @@ fn a_diagonal_between_two_walls_is_allowed() {
                 [.|*]
                 [-.|]
                 [*-A]
-        ",
-    );
+    ";
 }
 
 #[test]
 fn what_is_no_spot_is_not_entered_and_nothing_is_said() {
-    let mut table = Table::drawn(Rules::default(), "+-+\n|A|\n+ 1");
+    let mut table = plain("+-+\n|A|\n+ 1");
     for key in "hljkyubHLJKYUB".chars() {
         assert_eq!(table.send("Alice", format!("KEY {key}")), [], "{key}");
     }
     // Beyond the edges there is nothing either.
-    let mut table = Table::drawn(Rules::default(), "A 1");
+    let mut table = plain("A 1");
     let before = table.game().digest();
     for key in "hljkyubnHLJKYUBN".chars() {
         assert_eq!(table.send("Alice", format!("KEY {key}")), [], "{key}");
@@ -90,21 +84,18 @@ fn what_is_no_spot_is_not_entered_and_nothing_is_said() {
 #[test]
 fn rows_do_not_run_into_each_other() {
     // Right of the last column is not the first column of the next row.
-    let mut table = Table::drawn(Rules::default(), "..A\n...\n..1");
+    let mut table = plain("..A\n...\n..1");
     assert_eq!(table.send("Alice", "KEY l"), []);
     assert_eq!(table.send("Alice", "KEY u"), []);
     assert_eq!(table.send("Alice", "KEY n"), []);
-    let mut table = Table::drawn(Rules::default(), "...\nA..\n..1");
+    let mut table = plain("...\nA..\n..1");
     assert_eq!(table.send("Alice", "KEY h"), []);
     assert_eq!(table.send("Alice", "KEY y"), []);
     assert_eq!(table.send("Alice", "KEY b"), []);
 }
 
-#[test]
-fn passages_are_walked() {
-    let mut table = Table::drawn(Rules::default(), "A##1");
-    table.check(
-        "
+transcripts! {
+    passages_are_walked: plain("A##1") => "
         Alice > KEY l
             Alice < DISPLAY [.@# ]
         Alice > KEY l
@@ -117,15 +108,9 @@ fn passages_are_walked() {
             Alice < QUIT GAME OVER:\\nA          1 Alice
             Alice closed
             stdout: GAME OVER:\\nA          1 Alice
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_pile_goes_into_the_purse_whole() {
-    let mut table = Table::drawn(Rules::default(), "A5.2");
-    table.check(
-        "
+    a_pile_goes_into_the_purse_whole: plain("A5.2") => "
         Alice > KEY l
             Alice < GOLD 5 5 2
             Alice < DISPLAY [.@.*]
@@ -133,27 +118,15 @@ fn a_pile_goes_into_the_purse_whole() {
             Alice < DISPLAY [@..*]
         Alice > KEY l
             Alice < DISPLAY [.@.*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_run_does_not_stop_on_gold() {
-    let mut table = Table::drawn(Rules::default(), "A.2.3.|4");
-    table.check(
-        "
+    a_run_does_not_stop_on_gold: plain("A.2.3.|4") => "
         Alice > KEY L
             Alice < GOLD 5 5 4
             Alice < DISPLAY [.....@| ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_run_does_not_stop_at_players() {
-    let mut table = Table::drawn(Rules::default(), "AB.C.|2");
-    table.check(
-        "
+    a_run_does_not_stop_at_players: plain("AB.C.|2") => "
         Sam > SPECTATE
             Sam < GRID 1 7
             Sam < GOLD 0 0 2
@@ -163,27 +136,20 @@ fn a_run_does_not_stop_at_players() {
             Bob < DISPLAY [@.C.A| ]
             Carol < DISPLAY [B.@.A| ]
             Sam < DISPLAY [B.C.A|*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_run_through_players_and_gold_is_told_once() {
-    let mut table = Table::drawn(Rules::default(), "A2B3.|4");
-    table.check(
-        "
+    a_run_through_players_and_gold_is_told_once: plain("A2B3.|4") => "
         Alice > KEY L
             Alice < GOLD 5 5 4
             Bob < GOLD 0 0 4
             Alice < DISPLAY [.B..@| ]
             Bob < DISPLAY [.@..A| ]
-        ",
-    );
+    ";
 }
 
 #[test]
 fn stepping_onto_a_player_swaps_the_two() {
-    let mut table = Table::drawn(Rules::default(), "A4B1");
+    let mut table = plain("A4B1");
     table.check(
         "
         Alice > KEY l
@@ -203,26 +169,17 @@ fn stepping_onto_a_player_swaps_the_two() {
     assert_eq!(purses, [4, 0], "purses do not change");
 }
 
-#[test]
-fn players_swap_in_a_passage_too() {
-    let mut table = Table::drawn(Rules::default(), "A#B3");
-    table.check(
-        "
+transcripts! {
+    players_swap_in_a_passage_too: plain("A#B3") => "
         Alice > KEY l
             Alice < DISPLAY [.@B*]
             Bob < DISPLAY [ A@*]
         Bob > KEY h
             Alice < DISPLAY [.B@*]
             Bob < DISPLAY [.@A*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn gold_is_told_to_everybody_before_any_display() {
-    let mut table = Table::drawn(Rules::default(), "A5B2C9");
-    table.check(
-        "
+    gold_is_told_to_everybody_before_any_display: plain("A5B2C9") => "
         Sam > SPECTATE
             Sam < GRID 1 6
             Sam < GOLD 0 0 16
@@ -245,26 +202,19 @@ fn gold_is_told_to_everybody_before_any_display() {
             Bob < DISPLAY [.A.@C*]
             Carol < DISPLAY [.A.B@*]
             Sam < DISPLAY [.A.BC*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn gold_is_told_on_collection_only() {
-    let mut table = Table::drawn(Rules::default(), "A..5");
-    table.check(
-        "
+    gold_is_told_on_collection_only: plain("A..5") => "
         Alice > KEY l
             Alice < DISPLAY [.@.*]
         Alice > KEY h
             Alice < DISPLAY [@..*]
-        ",
-    );
+    ";
 }
 
 #[test]
 fn any_other_key_is_unknown() {
-    let mut table = Table::drawn(Rules::default(), "A.B.2");
+    let mut table = plain("A.B.2");
     let before = table.game().digest();
     for key in (0..=u8::MAX).filter(|key| !b"hljkyubnHLJKYUBNQ".contains(key)) {
         let said = table.send("Alice", [b"KEY ", &[key][..]].concat());
@@ -276,7 +226,7 @@ fn any_other_key_is_unknown() {
 
 #[test]
 fn the_spectator_has_no_key_but_q() {
-    let mut table = Table::drawn(Rules::default(), "A.2");
+    let mut table = plain("A.2");
     table.send("Sam", "SPECTATE");
     let before = table.game().digest();
     for key in (0..=u8::MAX).filter(|&key| key != b'Q') {
@@ -294,7 +244,7 @@ fn the_spectator_has_no_key_but_q() {
 
 #[test]
 fn a_stranger_s_keys_have_no_effect_and_no_answer() {
-    let mut table = Table::drawn(Rules::default(), "A.2");
+    let mut table = plain("A.2");
     table.send("Sam", "SPECTATE");
     for key in (0..=u8::MAX).filter(u8::is_ascii_graphic) {
         assert_eq!(table.send("Mallory", [b"KEY ", &[key][..]].concat()), []);

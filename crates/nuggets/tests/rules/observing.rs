@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use netcore::{Departure, GameEvent, Gone, Leave, Link, Output, PeerId, Phase, Role, Room, Standing, Status};
-use nuggets::{game::Rules, server::Config};
+use nuggets::{Config, Rules};
 
 use crate::room::{Came, Hall, events};
 

@@ -2,14 +2,9 @@
 
 use std::time::Duration;
 
-use nuggets::{
-    Server,
-    game::{Rules, RulesError},
-    server::Config,
-    visibility::Vision,
-};
+use nuggets::{Config, ConfigError, Rules, Server, visibility::Vision};
 
-use crate::table::{Table, last_display, rows, told};
+use crate::table::{Table, last_display, plain, rows, told, transcripts};
 
 const PLAIN: Rules = Rules {
     gold: 250,
@@ -28,14 +23,10 @@ fn all_extras_are_off_by_default() {
     assert_eq!(Config::default(), plain);
 }
 
-#[test]
-fn stealing_takes_the_floor_of_the_share() {
-    let rules = Rules { steal_percent: 30, ..PLAIN };
-    let mut table = Table::drawn(rules, "AB9.1");
-    table.keys("Bob", "l");
-    table.send("Sam", "SPECTATE");
-    table.check(
-        "
+transcripts! {
+    stealing_takes_the_floor_of_the_share: Table::drawn(Rules { steal_percent: 30, ..PLAIN }, "AB9.1") => "
+        Bob types l
+        Sam watches
         Alice > KEY l
             Alice < DISPLAY [.@B.*]
             Bob < DISPLAY [.A@.*]
@@ -48,42 +39,25 @@ fn stealing_takes_the_floor_of_the_share() {
             Sam < DISPLAY [.BA.*]
             Alice < ERROR you stole 2 nuggets from B; you have 2 now
             Bob < ERROR A stole 2 nuggets from you; you have 7 now
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_share_below_one_nugget_is_nothing() {
-    let rules = Rules { steal_percent: 10, ..PLAIN };
-    let mut table = Table::drawn(rules, "AB9.1");
-    table.keys("Bob", "l");
-    table.keys("Alice", "l");
-    table.check(
-        "
+    a_share_below_one_nugget_is_nothing: Table::drawn(Rules { steal_percent: 10, ..PLAIN }, "AB9.1") => "
+        Bob types l
+        Alice types l
         Alice > KEY l
             Alice < DISPLAY [.B@.*]
             Bob < DISPLAY [.@A.*]
-        ",
-    );
+    ",
     // Nor is there anything to take from an empty purse, even all of it.
-    let mut table = Table::drawn(Rules { steal_percent: 100, ..PLAIN }, "AB1");
-    table.check(
-        "
+    Table::drawn(Rules { steal_percent: 100, ..PLAIN }, "AB1") => "
         Alice > KEY l
             Alice < DISPLAY [B@*]
             Bob < DISPLAY [@A*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn ten_percent_of_ten_is_one() {
-    let rules = Rules { steal_percent: 10, ..PLAIN };
-    let mut table = Table::drawn(rules, "AB82.1");
-    table.keys("Bob", "ll");
-    table.keys("Alice", "ll");
-    table.check(
-        "
+    ten_percent_of_ten_is_one: Table::drawn(Rules { steal_percent: 10, ..PLAIN }, "AB82.1") => "
+        Bob types ll
+        Alice types ll
         Alice > KEY l
             Alice < GOLD 1 1 1
             Bob < GOLD 0 9 1
@@ -91,20 +65,14 @@ fn ten_percent_of_ten_is_one() {
             Bob < DISPLAY [..@A.*]
             Alice < ERROR you stole 1 nuggets from B; you have 1 now
             Bob < ERROR A stole 1 nuggets from you; you have 9 now
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_run_steals_from_each_it_meets_and_tells_everything_in_order() {
     // All GOLDs, all DISPLAYs, then the texts: a GOLD wipes a text off a status line.
-    let rules = Rules { steal_percent: 50, ..PLAIN };
-    let mut table = Table::drawn(rules, "AB4C63.|1");
-    table.keys("Bob", "l");
-    table.keys("Carol", "l");
-    table.send("Sam", "SPECTATE");
-    table.check(
-        "
+    a_run_steals_from_each_it_meets_and_tells_everything_in_order:
+    Table::drawn(Rules { steal_percent: 50, ..PLAIN }, "AB4C63.|1") => "
+        Bob types l
+        Carol types l
+        Sam watches
         Alice > KEY L
             Alice < GOLD 8 8 1
             Bob < GOLD 0 2 1
@@ -118,18 +86,11 @@ fn a_run_steals_from_each_it_meets_and_tells_everything_in_order() {
             Bob < ERROR A stole 2 nuggets from you; you have 2 now
             Alice < ERROR you stole 3 nuggets from C; you have 8 now
             Carol < ERROR A stole 3 nuggets from you; you have 3 now
-        ",
-    );
-}
+    ";
 
-#[test]
-fn only_the_two_hear_of_a_theft() {
-    let rules = Rules { steal_percent: 100, ..PLAIN };
-    let mut table = Table::drawn(rules, "AB4C2");
-    table.keys("Bob", "l");
-    table.keys("Alice", "l");
-    table.check(
-        "
+    only_the_two_hear_of_a_theft: Table::drawn(Rules { steal_percent: 100, ..PLAIN }, "AB4C2") => "
+        Bob types l
+        Alice types l
         Alice > KEY l
             Alice < GOLD 4 4 2
             Bob < GOLD 0 0 2
@@ -138,38 +99,23 @@ fn only_the_two_hear_of_a_theft() {
             Carol < DISPLAY [.BA@*]
             Alice < ERROR you stole 4 nuggets from B; you have 4 now
             Bob < ERROR A stole 4 nuggets from you; you have 0 now
-        ",
-    );
-}
+    ";
 
-#[test]
-fn with_run_stop_a_run_stops_on_gold() {
-    let mut table = Table::drawn(Rules { run_stop: true, ..PLAIN }, "A.2.3.");
-    table.check(
-        "
+    with_run_stop_a_run_stops_on_gold: Table::drawn(Rules { run_stop: true, ..PLAIN }, "A.2.3.") => "
         Alice > KEY L
             Alice < GOLD 2 2 3
             Alice < DISPLAY [..@.*.]
         Alice > KEY H
             Alice < DISPLAY [@...*.]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn with_run_stop_a_run_stops_after_a_swap() {
-    let mut table = Table::drawn(Rules { run_stop: true, ..PLAIN }, "A.B..1");
-    table.check(
-        "
+    with_run_stop_a_run_stops_after_a_swap: Table::drawn(Rules { run_stop: true, ..PLAIN }, "A.B..1") => "
         Alice > KEY L
             Alice < DISPLAY [.B@..*]
             Bob < DISPLAY [.@A..*]
-        ",
-    );
-    let mut table = Table::drawn(Rules { run_stop: true, steal_percent: 50, ..PLAIN }, "AB4..1");
-    table.keys("Bob", "l");
-    table.check(
-        "
+    ",
+    Table::drawn(Rules { run_stop: true, steal_percent: 50, ..PLAIN }, "AB4..1") => "
+        Bob types l
         Alice > KEY L
             Alice < GOLD 2 2 1
             Bob < GOLD 0 2 1
@@ -177,8 +123,7 @@ fn with_run_stop_a_run_stops_after_a_swap() {
             Bob < DISPLAY [.@A..*]
             Alice < ERROR you stole 2 nuggets from B; you have 2 now
             Bob < ERROR A stole 2 nuggets from you; you have 2 now
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -221,7 +166,7 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
     }
     let grid = std::sync::Arc::new(nuggets::Grid::parse(b"#.#\n").unwrap().0);
     let error = Server::new(grid, Config::default()).err();
-    assert_eq!(error, Some(RulesError::OneSpot));
+    assert_eq!(error, Some(ConfigError::OneSpot));
     let text = "the map has a single room spot ('.'): a game needs one for gold and one for a player";
     assert_eq!(error.map(|error| error.to_string()).as_deref(), Some(text));
 }
@@ -229,35 +174,35 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
 #[test]
 fn rules_that_no_game_can_have_are_refused() {
     let refused = [
-        (Rules { gold: 0, ..PLAIN }, RulesError::Gold { gold: 0 }, "0 nuggets are not possible: 1 to 1000000 are"),
+        (Rules { gold: 0, ..PLAIN }, ConfigError::Gold { gold: 0 }, "0 nuggets are not possible: 1 to 1000000 are"),
         (
             Rules { gold: 1_000_001, ..PLAIN },
-            RulesError::Gold { gold: 1_000_001 },
+            ConfigError::Gold { gold: 1_000_001 },
             "1000001 nuggets are not possible: 1 to 1000000 are",
         ),
         (
             Rules { min_piles: 0, ..PLAIN },
-            RulesError::Piles { min: 0, max: 30 },
+            ConfigError::Piles { min: 0, max: 30 },
             "0 to 30 piles are not possible: at least 1, and the least number not above the largest",
         ),
         (
             Rules { min_piles: 31, ..PLAIN },
-            RulesError::Piles { min: 31, max: 30 },
+            ConfigError::Piles { min: 31, max: 30 },
             "31 to 30 piles are not possible: at least 1, and the least number not above the largest",
         ),
         (
             Rules { gold: 9, ..PLAIN },
-            RulesError::TooFewNuggets { gold: 9, min: 10 },
+            ConfigError::TooFewNuggets { gold: 9, min: 10 },
             "9 nuggets cannot make 10 piles: each pile holds at least one",
         ),
         (
             Rules { steal_percent: 101, ..PLAIN },
-            RulesError::Steal { percent: 101 },
+            ConfigError::Steal { percent: 101 },
             "101 percent of a purse cannot be taken: at most 100 can",
         ),
         (
             Rules { vision: Vision { radius: Some(0) }, ..PLAIN },
-            RulesError::Vision,
+            ConfigError::Vision,
             "a radius of 0 shows nothing: at least 1 is needed",
         ),
     ];
@@ -269,36 +214,24 @@ fn rules_that_no_game_can_have_are_refused() {
     }
 }
 
-#[test]
-fn vision_ends_at_its_radius() {
-    let rules = Rules { vision: Vision { radius: Some(2) }, ..PLAIN };
-    let mut table = Table::drawn(rules, "1.A...B");
-    table.check(
-        "
+transcripts! {
+    vision_ends_at_its_radius: Table::drawn(Rules { vision: Vision { radius: Some(2) }, ..PLAIN }, "1.A...B") => "
         Alice > KEY l
             Alice < DISPLAY [...@.. ]
             Bob < DISPLAY [    ..@]
         Bob > KEY h
             Alice < DISPLAY [...@.B ]
             Bob < DISPLAY [   A.@.]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_short_sight_forgets_nothing() {
-    let rules = Rules { vision: Vision { radius: Some(1) }, ..PLAIN };
-    let mut table = Table::drawn(rules, "A..21");
-    table.check(
-        "
+    a_short_sight_forgets_nothing: Table::drawn(Rules { vision: Vision { radius: Some(1) }, ..PLAIN }, "A..21") => "
         Alice > KEY l
             Alice < DISPLAY [.@.  ]
         Alice > KEY l
             Alice < DISPLAY [..@* ]
         Alice > KEY h
             Alice < DISPLAY [.@.. ]
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -329,14 +262,11 @@ fn vision_of_five_is_a_disc() {
     assert_eq!(seen.unwrap().replace('*', "."), disc.join("\n"));
 }
 
-#[test]
-fn a_dropped_purse_lies_where_its_owner_stood() {
-    let mut table = Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3.B4");
-    table.keys("Alice", "l");
-    table.send("Sam", "SPECTATE");
-    // GOLD tells that more is to be found now than before.
-    table.check(
-        r"
+transcripts! {
+    a_dropped_purse_lies_where_its_owner_stood: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3.B4") => r"
+        Alice types l
+        Sam watches
+        # GOLD tells that more is to be found now than before.
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
@@ -354,46 +284,29 @@ fn a_dropped_purse_lies_where_its_owner_stood() {
             Sam < QUIT The server was stopped.\nA          0 Alice\nB          3 Bob
             Bob closed
             Sam closed
-        ",
-    );
-}
+    ";
 
-#[test]
-fn an_empty_purse_drops_nothing() {
-    let mut table = Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A.B4");
-    table.check(
-        "
+    an_empty_purse_drops_nothing: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A.B4") => "
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
             Bob < DISPLAY [..@*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_purse_dropped_in_a_passage_rolls_to_the_nearest_room_spot() {
-    let mut table = Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "B.#2A3##.4");
-    table.keys("Alice", "lll");
-    table.check(
-        "
+    a_purse_dropped_in_a_passage_rolls_to_the_nearest_room_spot:
+    Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "B.#2A3##.4") => "
+        Alice types lll
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
             Bob < GOLD 0 0 9
             Bob < DISPLAY [@.#       ]
-        ",
-    );
-    // From the second passage spot the pile of 4 is two steps away, the empty spot before it one.
-    assert_eq!(table.board(), "B.#*..##**");
-}
+        # From the second passage spot the pile of 4 is two steps away, the empty spot before it one.
+        board [B.#*..##**]
+    ";
 
-#[test]
-fn a_purse_dropped_on_a_pile_makes_it_larger() {
-    let mut table = Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3##4.B");
-    table.keys("Alice", "lll");
-    table.check(
-        r"
+    a_purse_dropped_on_a_pile_makes_it_larger: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3##4.B") => r"
+        Alice types lll
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
@@ -405,49 +318,33 @@ fn a_purse_dropped_on_a_pile_makes_it_larger() {
             Bob < QUIT GAME OVER:\nA          0 Alice\nB          7 Bob
             Bob closed
             stdout: GAME OVER:\nA          0 Alice\nB          7 Bob
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_purse_is_never_dropped_under_a_player() {
-    let mut table = Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3###B.4");
-    table.keys("Alice", "llll");
-    table.check(
-        "
+    a_purse_is_never_dropped_under_a_player: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3###B.4") => "
+        Alice types llll
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
             Bob < GOLD 0 0 7
             Bob < DISPLAY [    #@**]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn whoever_is_gone_drops_its_purse_as_well() {
-    let mut table = Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3B4");
-    table.keys("Alice", "l");
-    table.check(
-        "
+    whoever_is_gone_drops_its_purse_as_well: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3B4") => "
+        Alice types l
         gone Alice
             Alice closed
             Bob < GOLD 0 0 7
             Bob < DISPLAY [.*@*]
-        ",
-    );
+    ";
 }
 
 fn hasty(seconds: u64) -> Config {
     Config { idle_timeout: Some(Duration::from_secs(seconds)), ..Config::default() }
 }
 
-#[test]
-fn who_sends_no_key_in_time_loses_the_seat() {
-    let mut table = Table::drawn_with(hasty(60), "A.B4");
-    table.send("Sam", "SPECTATE");
-    table.check(
-        "
+transcripts! {
+    who_sends_no_key_in_time_loses_the_seat: Table::drawn_with(hasty(60), "A.B4") => "
+        Sam watches
         wait 30000 ms
         Bob > KEY h
             Alice < DISPLAY [@B.*]
@@ -471,15 +368,9 @@ fn who_sends_no_key_in_time_loses_the_seat() {
         Sam > KEY Q
             Sam < QUIT Thanks for watching!
             Sam closed
-        ",
-    );
-}
+    ";
 
-#[test]
-fn any_key_keeps_the_seat_and_nothing_else_does() {
-    let mut table = Table::drawn_with(hasty(10), "AB4");
-    table.check(
-        "
+    any_key_keeps_the_seat_and_nothing_else_does: Table::drawn_with(hasty(10), "AB4") => "
         wait 9000 ms
         Alice > KEY ?
             Alice < ERROR unknown keystroke
@@ -498,20 +389,13 @@ fn any_key_keeps_the_seat_and_nothing_else_does() {
         wait 1 ms
             Alice < QUIT You sent no key for 10 seconds and have lost your seat.
             Alice closed
-        ",
-    );
-}
+    ";
 
-#[test]
-fn without_a_timeout_nobody_loses_the_seat() {
-    let mut table = Table::drawn(PLAIN, "A.4");
-    table.check(
-        "
+    without_a_timeout_nobody_loses_the_seat: plain("A.4") => "
         wait 1000000000 ms
         Alice > KEY l
             Alice < DISPLAY [.@*]
-        ",
-    );
+    ";
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod vectors;
 
 use netcore::{Client as _, Link, Time};
 use nuggets::{
-    BUILT_IN_MAP, Cell, Client, ClientMessage, Direction, Grid, Letter, Name, Part, ServerMessage,
+    BUILT_IN_MAP, Cell, Client, ClientMessage, Direction, Grid, Letter, Name, Participant, ServerMessage,
     visibility::{Field, Sighter, Vision},
 };
 use serde_json::{Value, json};
@@ -148,8 +148,8 @@ fn seen(field: &str, row: usize, col: usize) -> Value {
 
 fn stories() -> Value {
     let over = "QUIT GAME OVER:\nA         15 Ann\nB        235 Bob B\n";
-    let player = Part::Player(Name::new(b"Ann").unwrap());
-    let stories: [(&str, Part, &[&str]); 4] = [
+    let player = Participant::Player(Name::new(b"Ann").unwrap());
+    let stories: [(&str, Participant, &[&str]); 4] = [
         (
             "a player who finds gold",
             player.clone(),
@@ -168,13 +168,13 @@ fn stories() -> Value {
             &["OK A", "GRID 2 3", "GOLD 0 0 9", "DISPLAY\n.@.\n...\n", "DISPLAY\n.@\n", "DISPLAY\n@...\n....\n"],
         ),
         ("a game that is over", player, &["OK A", "GRID 1 3", "GOLD 0 15 235", "DISPLAY\n.@.\n", over]),
-        ("a spectator", Part::Spectator, &["GRID 1 5", "GOLD 0 0 250", "DISPLAY\n.A*.B\n", "GOLD 0 0 200"]),
+        ("a spectator", Participant::Spectator, &["GRID 1 5", "GOLD 0 0 250", "DISPLAY\n.A*.B\n", "GOLD 0 0 200"]),
     ];
     stories.map(|(name, part, messages)| story(name, part, messages)).to_vec().into()
 }
 
-fn story(name: &str, part: Part, messages: &[&str]) -> Value {
-    let mut client = Client::over(Link::Message, part, Time::ZERO);
+fn story(name: &str, part: Participant, messages: &[&str]) -> Value {
+    let mut client = Client::with_link(Link::Message, part, Time::ZERO);
     for message in messages {
         client.receive(Time::ZERO, message.as_bytes()).unwrap();
     }

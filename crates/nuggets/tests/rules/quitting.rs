@@ -1,16 +1,13 @@
 //! Q and what stays behind.
 
 use netcore::{Input, Link, Role};
-use nuggets::{ClientMessage, game::Rules};
+use nuggets::ClientMessage;
 
-use crate::table::{Said, Table};
+use crate::table::{Said, plain, transcripts};
 
-#[test]
-fn a_quitter_is_thanked_once_and_hears_no_more() {
-    let mut table = Table::drawn(Rules::default(), "A.B4");
-    table.send("Sam", "SPECTATE");
-    table.check(
-        "
+transcripts! {
+    a_quitter_is_thanked_once_and_hears_no_more: plain("A.B4") => "
+        Sam watches
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
             Alice closed
@@ -24,15 +21,9 @@ fn a_quitter_is_thanked_once_and_hears_no_more() {
         Bob > KEY h
             Bob < DISPLAY [@..*]
             Sam < DISPLAY [B..*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn the_purse_stays_with_the_quitter() {
-    let mut table = Table::drawn(Rules::default(), "A4.B2");
-    table.check(
-        r"
+    the_purse_stays_with_the_quitter: plain("A4.B2") => r"
         Alice > KEY l
             Alice < GOLD 4 4 2
             Bob < GOLD 0 0 2
@@ -48,13 +39,12 @@ fn the_purse_stays_with_the_quitter() {
             Bob < QUIT GAME OVER:\nA          4 Alice\nB          2 Bob
             Bob closed
             stdout: GAME OVER:\nA          4 Alice\nB          2 Bob
-        ",
-    );
+    ";
 }
 
 #[test]
 fn the_game_goes_on_when_all_have_left() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
+    let mut table = plain("A.4");
     table.check(
         r"
         Alice > KEY Q
@@ -71,11 +61,8 @@ fn the_game_goes_on_when_all_have_left() {
     assert_eq!(crate::table::told(&said, "Bob")[0], "OK B");
 }
 
-#[test]
-fn the_spectator_leaves_and_another_may_come() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
-    table.check(
-        "
+transcripts! {
+    the_spectator_leaves_and_another_may_come: plain("A.4") => "
         Sam > SPECTATE
             Sam < GRID 1 3
             Sam < GOLD 0 0 4
@@ -96,13 +83,12 @@ fn the_spectator_leaves_and_another_may_come() {
             Sam < GRID 1 3
             Sam < GOLD 0 0 4
             Sam < DISPLAY [.A*]
-        ",
-    );
+    ";
 }
 
 #[test]
 fn q_from_a_stranger_does_not_touch_the_spectator() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
+    let mut table = plain("A.4");
     table.send("Sam", "SPECTATE");
     assert_eq!(table.send("Mallory", "KEY Q"), []);
     // Even a shell that hands such a key over does no harm by it.
@@ -121,7 +107,7 @@ fn q_from_a_stranger_does_not_touch_the_spectator() {
 
 #[test]
 fn a_replaced_spectator_has_nothing_to_quit() {
-    let mut table = Table::drawn(Rules::default(), "A.4");
+    let mut table = plain("A.4");
     table.send("Sam", "SPECTATE");
     table.send("Tess", "SPECTATE");
     assert_eq!(table.send("Sam", "KEY Q"), []);
@@ -134,12 +120,9 @@ fn a_replaced_spectator_has_nothing_to_quit() {
     );
 }
 
-#[test]
-fn a_player_whose_port_is_closed_has_quit() {
-    let mut table = Table::drawn(Rules::default(), "A2B..4");
-    table.keys("Alice", "l");
-    table.check(
-        "
+transcripts! {
+    a_player_whose_port_is_closed_has_quit: plain("A2B..4") => "
+        Alice types l
         gone Alice
             Alice closed
             Bob < DISPLAY [..@..*]
@@ -154,15 +137,9 @@ fn a_player_whose_port_is_closed_has_quit() {
             Sam closed
         Bob > KEY l
             Bob < DISPLAY [...@.*]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn the_spot_of_a_quitter_is_free_again() {
-    let mut table = Table::drawn(Rules::default(), "AB3");
-    table.check(
-        "
+    the_spot_of_a_quitter_is_free_again: plain("AB3") => "
         Carol > PLAY Carol
             Carol < QUIT Game is full: no more players can join.
             Carol closed
@@ -176,6 +153,5 @@ fn the_spot_of_a_quitter_is_free_again() {
             Carol < GOLD 0 0 3
             Carol < DISPLAY [@B*]
             Bob < DISPLAY [C@*]
-        ",
-    );
+    ";
 }

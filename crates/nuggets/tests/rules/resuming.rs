@@ -3,24 +3,19 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use netcore::{Departure, Engine, GameEvent, Gone, Leave, Link, Output, PeerId, Recorded, Role, Room, Time};
-use nuggets::{Server, game::Rules, server::Config};
+use netcore::{Departure, GameEvent, Gone, Leave, Link, Output, PeerId, Role, Room};
+use nuggets::{Config, Rules};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use crate::{
     journal::{MAP, config, record_in},
-    room::{Came, Hall, events, sent},
+    room::{Came, Hall, events, large, sent},
 };
 
 const MAIN: &str = include_str!("../../../../maps/main.txt");
 
 const NOTHING: [Bytes; 0] = [];
-
-/// A hall of which each DISPLAY has 65,305 bytes.
-fn large() -> String {
-    (".".repeat(372) + "\n").repeat(175)
-}
 
 fn resumed(hall: &Hall) -> Hall {
     let [setup, state] = hall.written();
@@ -57,37 +52,6 @@ fn whoever_goes_on_from_a_written_state_goes_on_the_same() {
             }
             assert_eq!(resumed(&hall).room.outcome(), hall.room.outcome());
         }
-    }
-}
-
-#[test]
-fn players_know_after_it_what_they_knew_before_it() {
-    for (kind, start) in halls(5).into_iter().enumerate() {
-        let (log, _) = record_in(start.clone(), 5, [400, 1_500, 100, 400][kind]);
-        let mut hall = start;
-        for (time, came) in &log[..log.len() - 1] {
-            hall.now = *time;
-            hall.input(came);
-        }
-        let mut again = resumed(&hall);
-        let mut told = 0;
-        for peer in 1..200 {
-            let outputs = hall.input(&Came::Refresh(peer));
-            told += sent(&outputs, peer).len();
-            assert!(outputs == again.input(&Came::Refresh(peer)), "kind {kind}, peer {peer}");
-        }
-        assert!(told >= 10, "kind {kind}: {told} messages");
-    }
-}
-
-#[test]
-fn a_server_made_from_its_own_set_up_is_the_same() {
-    for hall in halls(3) {
-        let server = hall.room.engine();
-        let again = Server::from_setup(server.setup()).unwrap();
-        assert_eq!(again.digest(), server.digest());
-        assert_eq!(again.game().grid(), server.game().grid());
-        assert_eq!(again.game().piles(), server.game().piles());
     }
 }
 
@@ -238,16 +202,4 @@ fn an_interrupted_connection_is_a_broken_one() {
     assert!(
         events(&again.input(&Came::Stop(Leave::Over))).iter().any(|event| matches!(event, GameEvent::Ended { .. }))
     );
-}
-
-#[test]
-fn time_goes_on_where_it_was() {
-    // Whoever was silent for seven of eight seconds has one left.
-    let mut hall = Hall::new(MAP, config(6));
-    hall.connect(1, Link::Datagram);
-    hall.say(1, Link::Datagram, b"PLAY Ann");
-    hall.now = hall.now.plus(Duration::from_secs(7));
-    let mut again = resumed(&hall);
-    assert_eq!(again.room.deadline(), Some(Time::from_millis(8_000)));
-    assert!(sent(&again.elapse(), 1)[0].starts_with(b"QUIT You sent no key for 8 seconds"));
 }

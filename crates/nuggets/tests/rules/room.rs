@@ -7,7 +7,7 @@ use netcore::{
     GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, StateError,
     Time, To, framing::put_length_frame,
 };
-use nuggets::{Grid, Server, server::Config};
+use nuggets::{Config, Grid, Server};
 
 /// Something that reaches a room, so that it can be kept.
 #[derive(Debug, Clone)]
@@ -101,6 +101,11 @@ pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
         Link::Stream => put_length_frame(message, &mut out),
     }
     out.to_vec()
+}
+
+/// A hall of which each DISPLAY has 65,305 bytes.
+pub(crate) fn large() -> String {
+    (".".repeat(372) + "\n").repeat(175)
 }
 
 /// What was sent to one peer.

@@ -4,40 +4,30 @@ use nuggets::{
     Cell, Grid, Position,
     visibility::{Sighter, Vision},
 };
+use proptest::prelude::*;
 
-/// Whether one sees from `from` to `to` (row, column) on a map of these rows: the rule, without a division.
-///
-/// `side(row, col)` is positive on one side of the straight line, negative on the other and 0 on it. So the line
-/// crosses a row on a gridpoint where it is 0, and between two gridpoints where it has different signs.
-pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64)) -> bool {
+/// Whether one sees from `from` to `to` (row, column) on a map of these rows: the rule word by word, one target at a time.
+pub(crate) fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
     let room = |row: i64, col: i64| {
         let cell = usize::try_from(row).ok().zip(usize::try_from(col).ok());
         cell.and_then(|(row, col)| map.get(row)?.get(col)) == Some(&b'.')
     };
-    let side = |row: i64, col: i64| (to.1 - from.1) * (row - from.0) - (col - from.1) * (to.0 - from.0);
-    let rows = (from.0.min(to.0), from.0.max(to.0));
-    let cols = (from.1.min(to.1), from.1.max(to.1));
-    for row in rows.0 + 1..rows.1 {
-        for col in cols.0..=cols.1 {
-            if side(row, col) == 0 && !room(row, col) {
-                return false;
-            }
-            if side(row, col) * side(row, col + 1) < 0 && !room(row, col) && !room(row, col + 1) {
-                return false;
-            }
-        }
-    }
-    for col in cols.0 + 1..cols.1 {
-        for row in rows.0..=rows.1 {
-            if side(row, col) == 0 && !room(row, col) {
-                return false;
-            }
-            if side(row, col) * side(row + 1, col) < 0 && !room(row, col) && !room(row + 1, col) {
-                return false;
-            }
-        }
-    }
-    true
+    let ((pr, pc), (r, c)) = (from, to);
+    let is_near = radius.is_none_or(|radius| (r - pr).pow(2) + (c - pc).pow(2) <= i64::from(radius).pow(2));
+    // Where the line crosses a row is `part / whole` columns aside, rounded down; the sign of the whole is taken out.
+    let crossing = |part: i64, whole: i64| {
+        let (part, whole) = (part * whole.signum(), whole.abs());
+        (part.div_euclid(whole), part.rem_euclid(whole) == 0)
+    };
+    (is_near || (r - pr).abs().max((c - pc).abs()) <= 1)
+        && (pr.min(r) + 1..pr.max(r)).all(|row| {
+            let (cols, exact) = crossing((c - pc) * (row - pr), r - pr);
+            room(row, pc + cols) || !exact && room(row, pc + cols + 1)
+        })
+        && (pc.min(c) + 1..pc.max(c)).all(|col| {
+            let (rows, exact) = crossing((r - pr) * (col - pc), c - pc);
+            room(pr + rows, col) || !exact && room(pr + rows + 1, col)
+        })
 }
 
 /// The rows of a map.
@@ -46,13 +36,13 @@ pub(crate) fn rows_of(map: &str) -> Vec<Vec<u8>> {
 }
 
 // What is seen from (row, column), as a picture: by the rule's words and as the server computes it.
-fn pictures(map: &str, at: (usize, usize)) -> (String, String) {
+fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, String) {
     let rows = rows_of(map);
     let (grid, _) = Grid::parse(map.as_bytes()).unwrap();
     let short = |number: usize| u16::try_from(number).unwrap();
     let long = |number: usize| i64::try_from(number).unwrap();
     let from = grid.cell(Position::new(short(at.0), short(at.1))).unwrap();
-    let sight = Sighter::default().sight((&grid).into(), from, Vision::default());
+    let sight = Sighter::default().sight((&grid).into(), from, Vision { radius });
     let (mut slow, mut fast) = (String::new(), String::new());
     for (row, line) in rows.iter().enumerate() {
         for (col, &byte) in line.iter().enumerate() {
@@ -62,7 +52,7 @@ fn pictures(map: &str, at: (usize, usize)) -> (String, String) {
                 true => char::from(byte),
                 false => ' ',
             };
-            slow.push(shown(visible(&rows, (long(at.0), long(at.1)), (long(row), long(col)))));
+            slow.push(shown(visible(&rows, (long(at.0), long(at.1)), (long(row), long(col)), radius)));
             fast.push(shown(sight.contains(cell)));
         }
         slow.push('\n');
@@ -82,103 +72,78 @@ fn check(drawn: &str) {
         }
     }
     let [map, picture] = sides;
-    check_picture(&map, &picture);
+    check_picture(&map, &picture, None);
 }
 
 #[track_caller]
-fn check_picture(map: &str, picture: &str) {
+fn check_picture(map: &str, picture: &str, radius: Option<u16>) {
     let at = picture.find('@').expect("somebody looks");
     let row = picture[..at].matches('\n').count();
     let col = at - picture[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let (slow, fast) = pictures(map, (row, col));
+    let (slow, fast) = pictures(map, (row, col), radius);
     assert!(slow == picture, "--- drawn\n{picture}\n--- the rule\n{slow}");
     assert!(fast == picture, "--- drawn\n{picture}\n--- the server\n{fast}");
 }
 
-#[test]
-fn a_room_is_seen_whole_with_its_walls_and_doors() {
-    check(
-        "
+/// Tests that are maps, each with the picture of one who stands where `@` is beside it.
+macro_rules! sights {
+    ($($name:ident: $($drawn:literal),+;)*) => {$(
+        #[test]
+        fn $name() {
+            $(check($drawn);)+
+        }
+    )*};
+}
+
+sights! {
+    a_room_is_seen_whole_with_its_walls_and_doors: "
         [+----#--+   ]  [+----#--+   ]
         [|.......|   ]  [|.......|   ]
         [|.......####]  [|.....@.#   ]
         [|.......|   ]  [|.......|   ]
         [+--#----+   ]  [+--#----+   ]
         [   ###      ]  [            ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn from_a_door_the_room_is_seen() {
     // Along the wall in which the door stands nothing but its two neighbours: the wall itself is in the way.
-    check(
-        "
+    from_a_door_the_room_is_seen: "
         [+----+   ]  [+----    ]
         [|....|   ]  [|....|   ]
         [|....### ]  [|....@#  ]
         [|....|   ]  [|....|   ]
         [+----+   ]  [+----    ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn from_before_the_door_the_room_is_not_seen() {
-    check(
-        "
+    from_before_the_door_the_room_is_not_seen: "
         [+----+   ]  [         ]
         [|....|   ]  [     |   ]
         [|....### ]  [     #@# ]
         [|....|   ]  [     |   ]
         [+----+   ]  [         ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn passage_spots_block_sight() {
-    check("[...#...] [..@#   ]");
-    check("[...#...] [...@...]");
-    check(
-        "
+    passage_spots_block_sight: "[...#...] [..@#   ]", "[...#...] [...@...]", "
         [#######]  [###    ]
         [#.   .#]  [#@     ]
         [#######]  [###    ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn in_a_passage_the_neighbours_are_seen_and_nothing_else() {
-    check("[#######.] [  #@#   ]");
-    check(
-        "
+    in_a_passage_the_neighbours_are_seen_and_nothing_else: "[#######.] [  #@#   ]", "
         [.##  ]  [ ##  ]
         [  #  ]  [  @  ]
         [  ###]  [  ## ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn at_a_fork_all_branches_begin_to_be_seen() {
-    check(
-        "
+    at_a_fork_all_branches_begin_to_be_seen: "
         [   #   ]  [       ]
         [   #   ]  [   #   ]
         [#######]  [  #@#  ]
         [   #   ]  [   #   ]
         [   ###.]  [       ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_corner_hides_the_other_arm_of_a_room() {
     // Looking down: at row 3 the lines through (2, 3) are cut off, those through (3, 2) and (4, 2) are open.
-    check(
-        "
+    a_corner_hides_the_other_arm_of_a_room: "
         [+--------+]  [+--------+]
         [|........|]  [|@.......|]
         [|..+-----+]  [|..+-----+]
@@ -186,14 +151,9 @@ fn a_corner_hides_the_other_arm_of_a_room() {
         [|..+-----+]  [|..+      ]
         [|........|]  [|...      ]
         [+--------+]  [+----     ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn around_a_hole_nothing_is_seen_through_it() {
-    check(
-        "
+    around_a_hole_nothing_is_seen_through_it: "
         [+---------+]  [+---------+]
         [|.........|]  [|.........|]
         [|.........|]  [|....@....|]
@@ -202,66 +162,101 @@ fn around_a_hole_nothing_is_seen_through_it() {
         [|.........|]  [|.       .|]
         [|.........|]  [|         |]
         [+---------+]  [           ]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn one_room_spot_of_two_is_enough() {
     // Half a step aside of the pillar the line passes between it and a room spot.
-    check(
-        "
+    // Between two that block it is closed.
+    one_room_spot_of_two_is_enough: "
         [.....]  [.. ..]
         [..+..]  [..+..]
         [.....]  [..@..]
-        ",
-    );
-    // Between two that block it is closed.
-    check(
-        "
+    ", "
         [.....]  [     ]
         [.+-+.]  [.+-+.]
         [.....]  [..@..]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn nobody_looks_through_between_two_stones_of_a_wall() {
     // On the way to (5, 2) and (4, 2) the line crosses the wall's column between its two stones, or on one of them.
-    check(
-        "
+    nobody_looks_through_between_two_stones_of_a_wall: "
         [....]  [@...]
         [....]  [....]
         [.|..]  [.|..]
         [.|..]  [.|..]
         [....]  [.. .]
         [....]  [.. .]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn between_two_diagonal_walls_one_looks_along_the_diagonal_only() {
-    check(
-        "
+    between_two_diagonal_walls_one_looks_along_the_diagonal_only: "
         [.| .]  [@|  ]
         [-.| ]  [-.| ]
         [ -.|]  [ -.|]
         [. -.]  [  -.]
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_map_may_touch_the_edges() {
-    check(
-        "
+    a_map_may_touch_the_edges: "
         [....]  [@...]
         [....]  [....]
         [..#.]  [..#.]
-        ",
-    );
+    ";
+
+    a_room_is_seen_with_its_walls_and_the_first_spot_of_a_passage: "
+        [+-----+   ] [+-----+   ]
+        [|.....|   ] [|..@..|   ]
+        [|.....####] [|.....#   ]
+        [+--#--+   ] [+--#--+   ]
+        [   #      ] [          ]
+    ";
+
+    from_a_passage_one_sees_the_neighbours_and_nothing_else: "
+        [+---+      ] [           ]
+        [|...#####  ] [       ##  ]
+        [+---+   ###] [        @# ]
+        [        #  ] [        #  ]
+    ";
+
+    from_the_door_one_sees_into_the_room_and_from_before_it_not: "
+        [+---+  ] [+---   ]
+        [|...|  ] [|...|  ]
+        [|...## ] [|...@# ]
+        [+---+  ] [+---+  ]
+    ", "
+        [+---+  ] [       ]
+        [|...|  ] [    |  ]
+        [|...## ] [    #@ ]
+        [+---+  ] [    +  ]
+    ";
+
+    a_corner_of_a_room_hides_what_is_behind_it: "
+        [+------+] [+------+]
+        [|......|] [|@.....|]
+        [|..+---+] [|..+---+]
+        [|..|    ] [|..|    ]
+        [|..+---+] [|..+    ]
+        [|......|] [|...    ]
+        [+------+] [+----   ]
+    ";
+
+    // A single pillar hides the cells exactly behind it; the segments that pass beside it are open.
+    between_two_gridpoints_one_room_spot_is_enough: "
+        [+-------+] [+--- ---+]
+        [|.......|] [|... ...|]
+        [|...+...|] [|...+...|]
+        [|.......|] [|...@...|]
+        [+-------+] [+-------+]
+    ";
+
+    a_map_without_a_frame_is_seen_to_its_edges: "
+        [...] [...]
+        [...] [.@.]
+        [...] [...]
+    ", "[.] [@]", "[...#.] [@..# ]";
+}
+
+#[test]
+fn a_radius_limits_sight_but_not_to_less_than_the_neighbours() {
+    let disc = "         \n    .    \n  .....  \n  .....  \n ...@... \n  .....  \n  .....  \n    .    \n         \n";
+    check_picture(&".........\n".repeat(9), disc, Some(3));
+    check_picture("...\n...\n...\n", "...\n.@.\n...\n", Some(1));
 }
 
 const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");
@@ -278,7 +273,7 @@ fn pictures_of_the_first_map() {
         // The file leaves out what is blank at the ends of rows and below the last.
         let rows = picture.lines().chain(std::iter::repeat("")).take(height);
         let picture = rows.fold(String::new(), |picture, row| picture + &format!("{row:<width$}\n"));
-        check_picture(&map, &picture);
+        check_picture(&map, &picture, None);
     }
 }
 
@@ -290,8 +285,109 @@ fn what_the_server_computes_is_the_rule_from_every_spot() {
             line.bytes().enumerate().filter(|(_, byte)| b".#".contains(byte)).map(move |(col, _)| (row, col))
         });
         for at in spots {
-            let (slow, fast) = pictures(&map, at);
+            let (slow, fast) = pictures(&map, at, None);
             assert!(slow == fast, "{name} from {at:?}\n--- the rule\n{slow}\n--- the server\n{fast}");
+        }
+    }
+}
+
+fn text(cells: &[char], cols: usize) -> String {
+    cells.chunks_exact(cols).map(|row| row.iter().chain(['\n'].iter()).collect::<String>()).collect()
+}
+
+/// Maps of many and of few opaque cells, of a size of `sizes`.
+fn maps(sizes: impl Strategy<Value = (usize, usize)>) -> impl Strategy<Value = String> {
+    let cell = prop_oneof![6 => Just('.'), 1 => Just('#'), 1 => Just('|'), 1 => Just(' ')];
+    let sparse = prop_oneof![30 => Just('.'), 1 => Just('+')];
+    (sizes, any::<bool>()).prop_flat_map(move |((rows, cols), few)| {
+        let cells = if few { sparse.clone().boxed() } else { cell.clone().boxed() };
+        prop::collection::vec(cells, rows * cols).prop_map(move |cells| text(&cells, cols))
+    })
+}
+
+/// Long and thin either way, and longer than one, two or three words of bits.
+fn thin() -> impl Strategy<Value = (usize, usize)> {
+    let long = prop_oneof![1..40usize, 60..70usize, 124..132usize, 188..196usize];
+    (1..5usize, long, any::<bool>()).prop_map(|(short, long, tall)| if tall { (long, short) } else { (short, long) })
+}
+
+/// Halls of pillars that stand in a lattice.
+fn lattices() -> impl Strategy<Value = String> {
+    let size = prop_oneof![(1..14usize, 1..18usize), (2..8usize, 62..68usize), (62..68usize, 2..8usize)];
+    (size, 1..5usize, 1..5usize, 0..4usize, 0..4usize).prop_map(|((rows, cols), down, across, row, col)| {
+        let pillar = |at: usize| (at / cols + row).is_multiple_of(down) && (at % cols + col).is_multiple_of(across);
+        let cells: Vec<char> = (0..rows * cols).map(|at| if pillar(at) { '+' } else { '.' }).collect();
+        text(&cells, cols)
+    })
+}
+
+// From every cell to every cell, or on large maps from some of them.
+fn sight_is_the_rule(map: &str, radius: Option<u16>, cells: usize) -> Result<(), TestCaseError> {
+    let Ok((grid, _)) = Grid::parse(map.as_bytes()) else { return Ok(()) };
+    let (rows, mut sighter) = (rows_of(&grid.to_string()), Sighter::default());
+    let places: Vec<Cell> =
+        (0..).map(Cell).zip(grid.text()).filter(|&(_, &byte)| byte != b'\n').map(|at| at.0).collect();
+    let place = |cell| {
+        let Position { row, col } = grid.position(cell);
+        (row.into(), col.into())
+    };
+    let step = (places.len() / cells).max(1);
+    for &from in places.iter().step_by(step).chain(places.last()) {
+        let sight = sighter.sight((&grid).into(), from, Vision { radius });
+        for &to in &places {
+            let expected = visible(&rows, place(from), place(to), radius);
+            prop_assert_eq!(sight.contains(to), expected, "{} from {:?} to {:?}", grid, from, to);
+        }
+        // The cells are those that it contains, in order.
+        let offsets = (0..).map(Cell).take(grid.text().len());
+        prop_assert!(sight.cells().eq(offsets.filter(|&cell| sight.contains(cell))), "{} from {:?}", grid, from);
+        prop_assert!(sight.ranges().all(|range| !grid.text()[range].contains(&b'\n')), "{} from {:?}", grid, from);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn sight_is_the_rule_from_every_cell(map in maps((1..14usize, 1..18usize)), radius in prop::option::of(1..6u16)) {
+        sight_is_the_rule(&map, radius, usize::MAX)?;
+    }
+
+    #[test]
+    fn sight_is_the_rule_on_long_and_on_tall_maps(map in maps(thin()), radius in prop::option::of(1..150u16)) {
+        sight_is_the_rule(&map, radius, 12)?;
+    }
+
+    #[test]
+    fn sight_is_the_rule_among_pillars(map in lattices(), radius in prop::option::weighted(0.2, 1..80u16)) {
+        sight_is_the_rule(&map, radius, 40)?;
+    }
+
+    // What the sighter keeps of a field must not show on the next one.
+    #[test]
+    fn a_sighter_may_be_used_on_one_field_after_the_other(
+        fields in prop::collection::vec(maps(prop_oneof![Just((5, 9)), Just((9, 5)), Just((10, 4)), (1..9usize, 1..9usize)]), 2..6),
+    ) {
+        let mut kept = Sighter::default();
+        for map in fields {
+            let Ok((grid, _)) = Grid::parse(map.as_bytes()) else { continue };
+            let from = grid.room_spots()[0];
+            let sight = kept.sight((&grid).into(), from, Vision::default());
+            prop_assert_eq!(sight, Sighter::default().sight((&grid).into(), from, Vision::default()), "{}", grid);
+        }
+    }
+}
+
+#[test]
+fn sight_is_symmetric_between_room_spots() {
+    let map = "..|..+....\n.#....-..|\n....+.....\n".repeat(3);
+    let (grid, _) = Grid::parse(map.as_bytes()).unwrap();
+    let sees = |from, to| Sighter::default().sight((&grid).into(), from, Vision::default()).contains(to);
+    for &one in grid.room_spots() {
+        for &two in grid.room_spots() {
+            let (there, back) = (sees(one, two), sees(two, one));
+            assert_eq!(there, back, "{} and {}", grid.position(one), grid.position(two));
         }
     }
 }

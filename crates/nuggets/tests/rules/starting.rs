@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use netcore::{Engine, Phase};
-use nuggets::{game::Rules, server::Config};
+use nuggets::{Config, Rules};
 
 use crate::table::{Said, Table};
 

@@ -1,23 +1,20 @@
 //! What an address may cost before it has shown that it is there: nothing but a KEY shows that.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use nuggets::{
-    Grid,
-    game::Rules,
+    Config, Rules,
     protocol::MAX_DATAGRAM,
-    server::{CATCH_UP, Config, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
+    server::{CATCH_UP, SHOWN, SPECTATES, UNPROVEN, WELCOMES},
 };
 
-use crate::table::{NAMES, Said, Table, frames, last_display, rows, told};
+use crate::{
+    room::large,
+    table::{NAMES, Said, Table, frames, last_display, plain, rows, told, transcripts},
+};
 
-/// A hall as large as a datagram allows: each DISPLAY of it has 65,305 bytes.
-fn hall() -> Arc<Grid> {
-    let row = ".".repeat(372) + "\n";
-    Arc::new(Grid::parse(row.repeat(175).as_bytes()).unwrap().0)
-}
-
+/// Bytes of a DISPLAY of a hall as large as a datagram allows.
 const DISPLAY: u32 = 8 + 175 * 373;
 
 fn displays(said: &[Said], who: &str) -> u32 {
@@ -39,7 +36,7 @@ fn the_stated_rates_are_those_of_the_documentation() {
 
 #[test]
 fn twenty_six_at_once_are_let_in() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Sam", "SPECTATE");
     for (name, letter) in NAMES.iter().zip('A'..) {
         let said = table.send(name, format!("PLAY {name}"));
@@ -51,7 +48,7 @@ fn twenty_six_at_once_are_let_in() {
 
 #[test]
 fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     // Bob's joining shows Alice one more picture.
     let mut sent = displays(&table.send("Alice", "PLAY Alice"), "Alice");
     sent += displays(&table.send("Bob", "PLAY Bob"), "Alice");
@@ -85,7 +82,7 @@ fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
 
 #[test]
 fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     for turn in 0..20 {
@@ -103,7 +100,7 @@ fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
 
 #[test]
 fn a_key_proves_that_somebody_is_there() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     table.keys("Alice", "?");
@@ -117,7 +114,7 @@ fn a_key_proves_that_somebody_is_there() {
 fn gold_is_told_to_the_unproven_whatever_their_budget() {
     // Numbers are small; a client that missed one would show a wrong status.
     let rules = Rules { gold: 30, min_piles: 30, max_piles: 30, ..Rules::default() };
-    let mut table = Table::on(hall(), Config { rules, seed: 5, ..Config::default() });
+    let mut table = Table::new(&large(), Config { rules, seed: 5, ..Config::default() });
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     let (mut before, mut golds) = (30, 0);
@@ -137,7 +134,7 @@ fn gold_is_told_to_the_unproven_whatever_their_budget() {
 
 #[test]
 fn joining_messages_that_are_asked_for_again_come_once_a_second() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     let answers = |table: &mut Table| {
         (0..100).map(|_| table.send("Alice", "PLAY Alice")).filter(|said| displays(said, "Alice") == 1).count()
     };
@@ -153,7 +150,7 @@ fn joining_messages_that_are_asked_for_again_come_once_a_second() {
 
 #[test]
 fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
-    let mut table = Table::on(hall(), Config::default());
+    let mut table = Table::new(&large(), Config::default());
     table.send("Alice", "PLAY Alice");
     table.send("Bob", "PLAY Bob");
     for turn in 0..20 {
@@ -164,7 +161,7 @@ fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
 
 /// Two players in a room, of whom Bob has used up what is shown at once, and everything that followed.
 fn bob_runs_fast() -> (Table, u32) {
-    let mut table = Table::drawn(Rules::default(), "A.3..B....");
+    let mut table = plain("A.3..B....");
     table.keys("Alice", "?");
     let seen =
         (0..SHOWN.burst as usize).map(|turn| displays(&table.send("Bob", ["KEY l", "KEY h"][turn % 2]), "Alice")).sum();
@@ -207,7 +204,7 @@ fn gold_and_the_end_are_shown_at_once_however_fast_the_collector() {
 
 #[test]
 fn errors_are_paid_from_the_budget_too() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     let sent: usize = (0..50_000).map(|_| bytes_to(&table.send("Alice", "nonsense"), "Alice")).sum();
     let burst = UNPROVEN.burst as usize;
     assert!(sent <= burst && sent > burst - 200, "{sent} of {burst} bytes");
@@ -219,7 +216,7 @@ fn errors_are_paid_from_the_budget_too() {
 
 #[test]
 fn spectators_come_at_a_limited_rate() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     let hear = |table: &mut Table, who: &str| told(&table.send(who, "SPECTATE"), who)[0].clone();
     for turn in 0..8 {
         assert_eq!(hear(&mut table, &format!("Sam {turn}")), "GRID 1 3");
@@ -243,7 +240,7 @@ fn spectators_come_at_a_limited_rate() {
 
 #[test]
 fn asking_again_to_watch_counts_as_well() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
+    let mut table = plain("A.3");
     for _ in 0..8 {
         assert_eq!(told(&table.send("Sam", "SPECTATE"), "Sam").len(), 3);
     }
@@ -260,7 +257,7 @@ fn asking_again_to_watch_counts_as_well() {
 
 #[test]
 fn a_refused_player_costs_one_line() {
-    let mut table = Table::drawn(Rules::default(), "A3");
+    let mut table = plain("A3");
     for _ in 0..1_000 {
         let said = table.send("Mallory", "PLAY Mallory");
         assert_eq!(bytes_to(&said, "Mallory"), "QUIT Game is full: no more players can join.".len());
@@ -268,15 +265,11 @@ fn a_refused_player_costs_one_line() {
     }
 }
 
-#[test]
-fn messages_of_a_server_are_not_answered() {
-    let mut table = Table::drawn(Rules::default(), "A.3");
-    table.check(
-        r"
+transcripts! {
+    messages_of_a_server_are_not_answered: plain("A.3") => r"
         Mallory > ERROR malformed message
         Mallory > QUIT Game is full: no more players can join.
         Alice > OK A
         Alice > DISPLAY\n...
-        ",
-    );
+    ";
 }

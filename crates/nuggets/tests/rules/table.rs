@@ -7,11 +7,10 @@ use netcore::{
     Admission, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Protocol, Role, Time, To,
 };
 use nuggets::{
-    ClientMessage, Grid, Nuggets, Server, ServerMessage,
-    game::{Game, Rules},
+    ClientMessage, Config, Grid, Nuggets, Rules, Server, ServerMessage,
+    game::Game,
     grid::{PASSAGE, ROOM},
     protocol::MAX_DATAGRAM,
-    server::Config,
 };
 
 /// Those who play, in the order of their letters.
@@ -19,6 +18,23 @@ pub(crate) const NAMES: [&str; 26] = [
     "Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi", "Ivan", "Judy", "Kim", "Leo", "Mia", "Noah",
     "Olga", "Paul", "Quinn", "Rosa", "Sue", "Ted", "Uma", "Vic", "Wes", "Xena", "Yann", "Zoe",
 ];
+
+/// Tests that are a table and a transcript, or several of them; see [`Table::check`].
+macro_rules! transcripts {
+    ($($(#[$meta:meta])* $name:ident: $($table:expr => $transcript:expr),+;)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            $($table.check($transcript);)+
+        }
+    )*};
+}
+pub(crate) use transcripts;
+
+/// A game by the course's rules that looks like the drawing.
+pub(crate) fn plain(drawing: &str) -> Table {
+    Table::drawn(Rules::default(), drawing)
+}
 
 /// One thing that the server did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,18 +259,31 @@ impl Table {
     /// `Alice > KEY h` is a datagram that comes in, `Alice < GOLD 1 1 9` one that goes out, `Alice closed` tells that a
     /// peer is forgotten, `stdout: ...` is what the server prints. `wait 500 ms` lets time go by, `stop` stops the
     /// server, `gone Alice` closes a port, `digest` shows the fingerprint of the state. The rows of a DISPLAY stand in
-    /// brackets; every other byte that is not printable is escaped, and so is a space at the end. A line that begins
-    /// with `# ` is a comment.
+    /// brackets; every other byte that is not printable is escaped, and so is a space at the end. `Bob types hjk` are keys
+    /// and `Sam watches` is a SPECTATE whose answers do not matter; `board [A.*]` is what a spectator sees then. A line that
+    /// begins with `# ` is a comment.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let lines = transcript.lines().map(str::trim);
         let expected: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
         let mut got = String::new();
         for line in &expected {
+            if line.starts_with("board ") {
+                let _ = writeln!(got, "board [{}]", self.board());
+                continue;
+            }
             let said = match line.split(' ').collect::<Vec<_>>()[..] {
                 [who, ">", ..] => self.send(who, unescaped(line[who.len() + 2..].trim_start())),
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),
                 ["gone", who] => self.gone(who),
+                [who, "types", keys] => {
+                    self.keys(who, keys);
+                    vec![]
+                }
+                [who, "watches"] => {
+                    self.send(who, "SPECTATE");
+                    vec![]
+                }
                 ["stop"] => self.stop(),
                 ["digest"] => vec![Said::Printed(format!("{:016x}", self.server.digest()))],
                 _ => continue,
@@ -374,7 +403,8 @@ fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-fn unescaped(text: &str) -> Vec<u8> {
+/// The bytes of a text in which what is not printable is escaped.
+pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = vec![];
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

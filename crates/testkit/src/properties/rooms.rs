@@ -28,8 +28,7 @@ pub fn room(script: &[u8]) {
     match game % 4 {
         0 => {
             let grid = nuggets::Grid::parse(GRID.as_bytes()).expect("a map").0;
-            let config =
-                nuggets::server::Config { idle_timeout: other.then_some(second), rematch: true, ..Default::default() };
+            let config = nuggets::Config { idle_timeout: other.then_some(second), rematch: true, ..Default::default() };
             play(nuggets::Server::new(Arc::new(grid), config).expect("rules"), script);
         }
         1 => play(blackjack::server::Server::new(dealer()).expect("rules"), script),

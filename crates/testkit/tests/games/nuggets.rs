@@ -3,11 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use netcore::{Gone, Outcome, Role, Time};
-use nuggets::{
-    End, Grid, Name, Part,
-    game::Rules,
-    server::{Config, Server},
-};
+use nuggets::{Config, End, Grid, Name, Participant, Rules, server::Server};
 use testkit::{
     net::{Conditions, Net, StreamConditions},
     seeds::for_each_seed,
@@ -31,11 +27,11 @@ const PAUSE: Duration = Duration::from_millis(60);
 
 fn player(number: u8, by: By) -> Player {
     let name = Name::new(format!("P{number}").as_bytes()).unwrap();
-    Player::new(by.link(), Part::Player(name), START, PAUSE)
+    Player::new(by.link(), Participant::Player(name), START, PAUSE)
 }
 
 fn onlooker(by: By) -> Player {
-    Player::new(by.link(), Part::Spectator, START, PAUSE)
+    Player::new(by.link(), Participant::Spectator, START, PAUSE)
 }
 
 fn net(seed: u64) -> Net<Server, Player> {
@@ -77,7 +73,7 @@ fn check_end(net: &mut Net<Server, Player>, lost: &[u8]) {
 
 /// All spectators have seen the same.
 fn check_onlookers(net: &Net<Server, Player>) {
-    let onlookers = || net.clients().filter(|(_, player)| *player.client.part() == Part::Spectator);
+    let onlookers = || net.clients().filter(|(_, player)| *player.client.participant() == Participant::Spectator);
     let (_, first) = onlookers().next().unwrap();
     for (at, onlooker) in onlookers() {
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use netcore::{Link, Role, Time};
-use nuggets::{Grid, Letter, Name, Part, Server, game::Rules, server::Config};
+use nuggets::{Config, Grid, Letter, Name, Participant, Rules, Server};
 use testkit::{net::Net, simulation::Game};
 
 use super::address;
@@ -105,7 +105,7 @@ impl Game<Server, Player> for Nuggets {
         net.add_stream(
             address(self.watcher),
             Role::Watcher,
-            Player::new(Link::Stream, Part::Spectator, Time::ZERO, PAUSE),
+            Player::new(Link::Stream, Participant::Spectator, Time::ZERO, PAUSE),
         );
     }
 
@@ -145,7 +145,7 @@ impl Game<Server, Player> for Nuggets {
                     self.back_at = None;
                     net.remove(address(self.watcher));
                     self.watcher = self.watcher.checked_add(1).unwrap_or(100);
-                    let watcher = Player::new(Link::Stream, Part::Spectator, now, PAUSE);
+                    let watcher = Player::new(Link::Stream, Participant::Spectator, now, PAUSE);
                     net.add_stream(address(self.watcher), Role::Watcher, watcher);
                 }
                 Some(_) => {}
@@ -175,7 +175,7 @@ impl Game<Server, Player> for Nuggets {
         if client.end().is_some() || is_still {
             return true;
         }
-        let Part::Player(name) = client.part() else { return client.remaining() == game.remaining() };
+        let Participant::Player(name) = client.participant() else { return client.remaining() == game.remaining() };
         match game.players().iter().find(|player| Some(player.letter) == client.letter() && player.name == *name) {
             Some(player) => {
                 let position = player.cell.map(|cell| game.grid().position(cell));
@@ -198,7 +198,7 @@ impl Nuggets {
             }
             // Nobody uses the same name in two games.
             let name = Name::new(format!("P{number}-{}", self.games).as_bytes()).unwrap();
-            let part = if number == SPECTATOR { Part::Spectator } else { Part::Player(name) };
+            let part = if number == SPECTATOR { Participant::Spectator } else { Participant::Player(name) };
             net.add(at, Player::new(Link::Datagram, part, net.now(), PAUSE));
             self.letters.remove(&at);
             self.told.remove(&at);
@@ -224,7 +224,7 @@ impl Nuggets {
         for (at, Player { client, .. }) in net.clients() {
             let Some(letter) = client.letter() else { continue };
             assert_eq!(*self.letters.entry(at).or_insert(letter), letter, "{at} became somebody else");
-            let Part::Player(name) = client.part() else { continue };
+            let Participant::Player(name) = client.participant() else { continue };
             let player = game.players().iter().find(|player| player.letter == letter && player.name == *name);
             if self.rematch && player.is_none() {
                 // It does not know yet that another game began.

@@ -7,7 +7,7 @@ use clientkit::{Level, Pilot, robots_bot};
 use futures_util::{SinkExt as _, StreamExt as _};
 use netcore::{Client, Gone, Link, Time, wire::ShortText};
 use netshell::Clock;
-use nuggets::{Part, Typist};
+use nuggets::{Participant, Typist};
 use tokio::time::{sleep, sleep_until, timeout};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
@@ -121,7 +121,7 @@ pub(super) async fn nuggets(seat: Seat, room: String) {
     let mut token = None;
     for number in 0.. {
         let mut browser = seat.socket(&room, &mut token).await;
-        let client = nuggets::Client::over(Link::Message, Part::Player(name.clone()), Time::ZERO);
+        let client = nuggets::Client::with_link(Link::Message, Participant::Player(name.clone()), Time::ZERO);
         let mut client = Watched::new(client, Keys::new(seat.recorder.clone()));
         let typist = Typist::new(nuggets::Level::Hard, Some(KEY_PAUSE), number);
         let came = play(&mut browser, false, &mut client, typist, &mut token).await;

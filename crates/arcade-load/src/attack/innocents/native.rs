@@ -4,7 +4,7 @@ use std::{future, net::SocketAddr};
 
 use clientkit::{Ended, Level, Pilot, Wire, blackjack_bot, mastermind_bot, robots_bot, run};
 use netcore::{Client, Time, wire::ShortText};
-use nuggets::{Part, Typist};
+use nuggets::{Participant, Typist};
 use tokio::time::{sleep, timeout};
 
 use super::{
@@ -57,7 +57,7 @@ pub(super) async fn nuggets(seat: Seat, room: SocketAddr) {
                 continue;
             }
         };
-        let client = nuggets::Client::new(Part::Player(name.clone()), Time::ZERO);
+        let client = nuggets::Client::new(Participant::Player(name.clone()), Time::ZERO);
         let mut client = Watched::new(client, Keys::new(seat.recorder.clone()));
         let played = play(&mut wire, &mut client, Typist::new(nuggets::Level::Hard, Some(KEY_PAUSE), number)).await;
         match (played, client.client.end()) {

@@ -1,7 +1,7 @@
 //! A picture of nuggets: the map as a spectator sees it, row by row.
 
 use netcore::{Client as _, Link, Time};
-use nuggets::{Client, Part};
+use nuggets::{Client, Participant};
 use serde_json::json;
 
 use crate::games::picture::{Painter, Picture};
@@ -12,7 +12,7 @@ pub(crate) struct Cave(Client);
 
 impl Default for Cave {
     fn default() -> Self {
-        Self(Client::over(Link::Message, Part::Spectator, Time::ZERO))
+        Self(Client::with_link(Link::Message, Participant::Spectator, Time::ZERO))
     }
 }
 

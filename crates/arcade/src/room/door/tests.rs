@@ -20,8 +20,8 @@ struct Hall {
 impl Hall {
     fn new() -> Self {
         let (grid, _) = nuggets::Grid::parse(MAP).unwrap();
-        let config = nuggets::server::Config {
-            rules: nuggets::game::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() },
+        let config = nuggets::Config {
+            rules: nuggets::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() },
             idle_timeout: None,
             rematch: true,
             wait_for: 0,

@@ -6,14 +6,14 @@ use nuggets::{Client, End};
 use tokio::time::{Instant, sleep_until};
 use tracing::warn;
 
-use crate::{link::Link, play::Options, result::Verdict, session::Session};
+use crate::{link::Link, options::Options, result::Verdict, session::Session};
 
 /// How long a result is shown before the next game is joined by itself, where that is wanted.
 const PAUSE: Duration = Duration::from_secs(6);
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What happens after a game.
-pub(crate) struct Over {
+pub(crate) struct AfterGame {
     options: Options,
     next: Option<Session>,
     // Why there is no next game.
@@ -26,7 +26,7 @@ pub(crate) struct Over {
     gone: bool,
 }
 
-impl Over {
+impl AfterGame {
     /// The time after the game of `client`, which was told the result or whose server is gone.
     pub(crate) fn new(options: Options, client: &Client) -> Self {
         let gone = client.end().is_none();

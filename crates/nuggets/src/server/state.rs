@@ -13,15 +13,17 @@ use netcore::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Config, SPECTATES, Server,
+    SPECTATES, Server,
     chance::Chance,
+    facts,
+    facts::hash,
     pacing::Allowance,
     seat::{Role, Seat, Stranger},
-    starting::Start,
+    start::Start,
 };
 use crate::{
-    fingerprint::{self, hash},
-    game::{Game, GameState},
+    config::Config,
+    game::{Game, state::GameState},
     grid::{Grid, MAX_MAP_FILE},
     view::{Spots, Views},
 };
@@ -97,7 +99,7 @@ impl Recorded for Server {
         let mut server = Self::from_setup(setup)?;
         server.restore_game((state.drawn, state.number, state.start), state.game, state.visited)?;
         server.restore_peers(state.seats, state.strangers, state.quitters)?;
-        if !state.spectates.is(fingerprint::SPECTATES, SPECTATES) {
+        if !state.spectates.is(facts::SPECTATES, SPECTATES) {
             return Err("the budget for SPECTATEs is not that of a server".into());
         }
         server.spectates = state.spectates;
@@ -154,7 +156,7 @@ impl Server {
             }
         }
         for address in &quitters {
-            self.digest.toggle(fingerprint::QUITTER, 0, hash(address.as_bytes()));
+            self.digest.toggle(facts::QUITTER, 0, hash(address.as_bytes()));
         }
         if !probe::has(Planted::QuittersForgotten) {
             self.quitters = quitters;

@@ -1,0 +1,24 @@
+//! What the command line says about a client at a terminal.
+
+use std::net::SocketAddr;
+
+use nuggets::Participant;
+
+use crate::bot::Style;
+
+/// What the command line says about a [`Player`](crate::play::Player).
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    /// As what it takes part.
+    pub(crate) part: Participant,
+    /// Where.
+    pub(crate) addresses: Vec<SocketAddr>,
+    /// How the bot plays, if one does.
+    pub(crate) bot: Option<Style>,
+    /// Whether it takes part in the next game by itself.
+    pub(crate) rematch: bool,
+    /// Where, in words.
+    pub(crate) place: String,
+    /// Whether the terminal's bell rings.
+    pub(crate) bell: bool,
+}

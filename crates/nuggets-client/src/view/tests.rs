@@ -1,0 +1,200 @@
+use super::*;
+use netcore::Client as _;
+use nuggets::Name;
+use ratatui::{Terminal, backend::TestBackend};
+
+const MAP: [&str; 6] = [
+    "+------------------+",
+    "|@..........*....B.|",
+    "|..................####",
+    "|..................|",
+    "|.................C|",
+    "+------------------+",
+];
+
+fn client(part: Participant, rows: &[&str]) -> Client {
+    let width = rows.iter().map(|row| row.len()).max().unwrap();
+    let text = rows.iter().map(|row| format!("{row:width$}\n")).collect::<Vec<_>>().concat();
+    let mut client = Client::new(part, Time::ZERO);
+    let grid = format!("GRID {} {width}", rows.len());
+    for datagram in ["OK A", &grid, "GOLD 0 0 250", &format!("DISPLAY\n{text}")] {
+        client.receive(Time::ZERO, datagram.as_bytes()).unwrap();
+    }
+    client
+}
+
+fn player() -> Client {
+    client(Participant::Player(Name::new(b"Ann").unwrap()), &MAP)
+}
+
+fn terminal(view: &mut View, client: &Client, width: u16, height: u16) -> Terminal<TestBackend> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    view.prepare(client, Size::new(width, height));
+    terminal.draw(|frame| frame.render_widget(&view.picture(client, Time::ZERO), frame.area())).unwrap();
+    terminal
+}
+
+fn screen(view: &mut View, client: &Client, width: u16, height: u16) -> Vec<String> {
+    let terminal = terminal(view, client, width, height);
+    let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+    terminal.backend().buffer().content.chunks(usize::from(width)).map(|cells| row(cells).trim_end().into()).collect()
+}
+
+fn view() -> View {
+    View::new(Palette::COLOUR, false)
+}
+
+#[test]
+fn the_status_is_in_line_1_and_the_map_begins_in_line_2() {
+    let shown = screen(&mut view(), &player(), 34, 9);
+    assert_eq!(shown[0], "A 0 gold, 250 left");
+    assert_eq!(shown[1..7], MAP);
+    assert_eq!(shown[7..], ["", ""]);
+    assert_eq!(screen(&mut view(), &player(), 60, 7)[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+}
+
+#[test]
+fn a_window_as_narrow_as_its_map_cuts_the_status_at_the_right_edge() {
+    let narrow = client(Participant::Spectator, &["+---+", "|A.*|", "+---+"]);
+    assert_eq!(screen(&mut view(), &narrow, 5, 4), ["250 l", "+---+", "|A.*|", "+---+"]);
+}
+
+#[test]
+fn before_the_welcome_there_is_only_the_status() {
+    let client = Client::new(Participant::Spectator, Time::ZERO);
+    let shown = screen(&mut view(), &client, 60, 3);
+    assert_eq!(shown, ["Waiting for the server to answer (attempt 1).", "", ""]);
+}
+
+#[test]
+fn a_smaller_window_follows_the_player_and_says_where_the_map_goes_on() {
+    let mut client = player();
+    let mut view = view();
+    assert_eq!(
+        screen(&mut view, &client, 16, 4),
+        ["A 0, 250 left", "+---------------", "|@..........*...", "|..............."]
+    );
+    let rows = MAP.map(|row| format!("{:23}\n", row.replace('@', "."))).concat();
+    let moved = rows.replace('C', "@");
+    client.receive(Time::ZERO, format!("DISPLAY\n{moved}").as_bytes()).unwrap();
+    assert_eq!(screen(&mut view, &client, 16, 4), ["A 0, 250 left", "............|", "...........@|", "------------+"]);
+    let wide = screen(&mut view, &client, 34, 4);
+    assert_eq!(wide[0], "A 0 gold, 250 left               ^");
+    assert_eq!(wide[1..], MAP[3..].iter().map(|row| row.replace('C', "@")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_window_that_is_too_small_says_so_until_it_is_not() {
+    let (client, mut view) = (player(), view());
+    assert_eq!(
+        screen(&mut view, &client, 40, 3),
+        ["Window too small: needs 4 rows, 16", "columns; has 3 rows, 40 columns. Please", "enlarge it."]
+    );
+    assert_eq!(view.context(&client).shown, Shown::TooSmall);
+    assert_eq!(screen(&mut view, &client, 15, 6)[0], "Needs 4 rows,");
+    assert_eq!(screen(&mut view, &client, 30, 7)[1..], MAP);
+    assert_eq!(view.context(&client).shown, Shown::Game);
+    for (width, height) in [(1, 1), (2, 1), (1, 9)] {
+        screen(&mut view, &client, width, height);
+    }
+}
+
+#[test]
+fn a_large_window_has_the_map_in_its_middle() {
+    let shown = screen(&mut view(), &player(), 123, 31);
+    assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+    let middle = MAP.map(|row| " ".repeat(50) + row);
+    assert_eq!(shown[13..19], middle);
+    assert!(shown[1..13].iter().chain(&shown[19..]).all(String::is_empty));
+}
+
+#[test]
+fn the_keys_are_hinted_at_where_there_is_room() {
+    let (client, mut view) = (player(), view().with_hint());
+    assert_eq!(
+        screen(&mut view, &client, 80, 24)[0],
+        "Player A has 0 nuggets (250 nuggets unclaimed).                  ? keys  Q leave"
+    );
+    assert_eq!(screen(&mut view, &client, 60, 24)[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+    assert_eq!(screen(&mut view, &client, 38, 4)[0], "A 0 gold, 250 left  ? keys  Q leave  v");
+}
+
+#[test]
+fn a_result_stands_over_the_board_or_beside_it() {
+    let mut client = player();
+    client.receive(Time::ZERO, b"QUIT GAME OVER:\nA         50 Ann\nB        200 Bob").unwrap();
+    let mut view = view();
+    let mut verdict = Verdict::of(&client);
+    verdict.keys = vec!["Q leave".into()];
+    view.set_verdict(Some(verdict));
+    let shown = screen(&mut view, &client, 80, 24);
+    let row = |text: &str| shown.iter().position(|line| line.contains(text)).unwrap();
+    assert!(row("┌ Game over") < row("  1. B Bob  200 ★") && row("200 ★") < row("> 2. A Ann   50"), "{shown:#?}");
+    assert!(row("Q leave") > row("> 2."));
+    assert!(shown.iter().any(|line| line.contains("|..................####")), "beside it: {shown:#?}");
+    assert_eq!(view.context(&client).shown, Shown::Result);
+    assert!(screen(&mut view, &client, 34, 8).iter().any(|line| line.contains("200 ★")));
+    view.toggle_result();
+    assert_eq!(screen(&mut view, &client, 34, 8)[1..7], MAP);
+    // A window that is too small for the map still shows how one did.
+    view.toggle_result();
+    let tiny = screen(&mut view, &client, 34, 3);
+    assert!(tiny[0].ends_with("> 2. A Ann   50") && tiny[2].ends_with("Q leave"), "{tiny:?}");
+}
+
+#[test]
+fn the_help_covers_the_map_and_goes_away() {
+    let (client, mut view) = (player(), view());
+    view.toggle_help();
+    let shown = screen(&mut view, &client, 80, 24);
+    assert!(shown.iter().any(|row| row.contains("┌ Nuggets ─")), "{shown:#?}");
+    assert!(shown.iter().any(|row| row.contains("Q            leave the game")), "{shown:#?}");
+    assert!(shown.iter().any(|row| row.contains("Any key goes back to the game.")), "{shown:#?}");
+    assert!(shown.iter().any(|row| row.contains("The game goes on meanwhile.")), "{shown:#?}");
+    assert_eq!(shown[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+    view.toggle_help();
+    assert_eq!(screen(&mut view, &client, 34, 12)[1..7], MAP);
+}
+
+#[test]
+fn a_spectator_moves_the_map_by_hand() {
+    let (client, mut view) = (
+        client(Participant::Spectator, &MAP.map(|row| if row == MAP[1] { "|A..........*....B.|" } else { row })),
+        view(),
+    );
+    screen(&mut view, &client, 18, 4);
+    view.scroll(&client, Direction::DownRight);
+    let part: Vec<&str> = MAP[3..].iter().map(|row| &row[5..]).collect();
+    assert_eq!(screen(&mut view, &client, 18, 4)[1..], part);
+}
+
+#[test]
+fn kinds_of_cells_differ_with_and_without_colour() {
+    for palette in [Palette::COLOUR, Palette::MONO] {
+        let view = View::new(palette, false);
+        let styles = [
+            view.style(b'@', true),
+            view.style(b'B', true),
+            view.style(b'*', true),
+            view.style(b'.', true),
+            view.style(b'.', false),
+        ];
+        for (index, style) in styles.iter().enumerate() {
+            assert!(!styles[..index].contains(style), "{palette:?} {index}");
+        }
+        assert!(view.style(b'|', false).add_modifier.contains(Modifier::DIM));
+        assert!(!view.style(b'|', true).add_modifier.contains(Modifier::DIM));
+    }
+    let mono = View::new(Palette::MONO, false);
+    assert!(b"@A*.#|".iter().all(|&byte| mono.style(byte, true).fg.is_none()));
+}
+
+#[test]
+fn what_is_remembered_is_dim() {
+    let passage =
+        client(Participant::Player(Name::new(b"Ann").unwrap()), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
+    let terminal = terminal(&mut view(), &passage, 10, 5);
+    let dim = |x: u16, y: u16| terminal.backend().buffer()[(x, y)].modifier.contains(Modifier::DIM);
+    assert!(dim(1, 2) && dim(0, 1) && dim(3, 3));
+    assert!(!dim(4, 3) && !dim(5, 3) && !dim(6, 3));
+}

@@ -1,0 +1,129 @@
+//! What a client learns from the server's messages.
+
+use alloc::{format, string::String, vec};
+use netcore::Time;
+
+use super::{
+    Client, Participant,
+    display::{is_exact, tidy},
+    end::End,
+    scores::Scores,
+    timers::Phase,
+};
+use crate::{
+    grid::ROCK,
+    protocol::{ServerMessage, printable},
+};
+
+/// How many characters of a message that cannot be read are shown, so that the status line fits 80 columns.
+const SHOWN: usize = 14;
+impl Client {
+    /// Takes in a message. What cannot be read leaves a note and changes nothing.
+    pub(super) fn message(&mut self, now: Time, message: &[u8]) {
+        if self.timers.phase() == Phase::Over {
+            return;
+        }
+        let probing = self.timers.heard(now);
+        match ServerMessage::parse(message) {
+            Ok(ServerMessage::Ok(letter)) => {
+                self.letter = Some(letter);
+                self.timers.seated(now);
+            }
+            Ok(ServerMessage::Grid { rows, cols }) => {
+                if self.size.replace((rows, cols)) != Some((rows, cols)) {
+                    self.fit_display();
+                }
+            }
+            Ok(ServerMessage::Gold { collected, purse, remaining }) => {
+                if self.gold_known {
+                    self.purses.left(self.remaining, remaining);
+                }
+                (self.purse, self.remaining, self.gold_known) = (purse, remaining, true);
+                self.note = (collected > 0).then(|| format!("GOLD received: {collected}"));
+            }
+            Ok(ServerMessage::Display(text)) => self.take_display(text),
+            Ok(ServerMessage::Quit(text)) => self.quit(printable(text, b"\n\t")),
+            // The answer to a key that nobody has pressed.
+            Ok(ServerMessage::Error(_)) if probing => {}
+            Ok(ServerMessage::Error(text)) => self.note = Some(printable(text, b"")),
+            Err(_) => self.note = Some(format!("malformed: '{}'", excerpt(message))),
+        }
+        if matches!(self.timers.phase(), Phase::Joining { .. }) && self.is_welcomed() {
+            self.timers.welcomed();
+        }
+    }
+
+    fn is_welcomed(&self) -> bool {
+        let named = self.letter.is_some() || self.participant == Participant::Spectator;
+        named && self.size.is_some() && self.gold_known && !self.display.is_empty()
+    }
+
+    fn take_display(&mut self, text: &[u8]) {
+        let Some((rows, cols)) = self.size else {
+            self.display = tidy(text);
+            self.displays += 1;
+            if self.timers.phase() == Phase::Playing {
+                self.guess_size();
+            }
+            return;
+        };
+        // Most servers send exactly what they should.
+        let exact = is_exact(text, rows, cols);
+        let display = if exact { text } else { &tidy(text) };
+        if !exact && !is_exact(display, rows, cols) {
+            self.note = Some("malformed display from the server".into());
+            return;
+        }
+        if self.participant == Participant::Spectator {
+            self.purses.compare(&self.display, display, usize::from(cols) + 1);
+        }
+        self.display.clear();
+        self.display.extend_from_slice(display);
+        self.displays += 1;
+    }
+
+    // The table knows better than the last GOLD, which may be lost.
+    fn quit(&mut self, text: String) {
+        if let Some(own) = self.letter.and_then(|letter| Scores::read(&text)?.of(letter).map(|row| row.purse)) {
+            self.purse = own;
+        }
+        self.finish(End::Quit(text));
+    }
+
+    /// Without a GRID, a DISPLAY whose rows are equally long tells the size as well.
+    pub(super) fn guess_size(&mut self) {
+        let width = self.display.iter().position(|&byte| byte == b'\n').unwrap_or(0);
+        let even = width > 0
+            && self.display.chunks(width + 1).all(|row| row.iter().position(|&byte| byte == b'\n') == Some(width));
+        if self.size.is_none()
+            && even
+            && let (Ok(rows), Ok(cols)) = (u16::try_from(self.display.len() / (width + 1)), u16::try_from(width))
+        {
+            self.size = Some((rows, cols));
+        }
+    }
+
+    // A DISPLAY that overtook its GRID is kept if it turns out to fit, otherwise there is none yet.
+    fn fit_display(&mut self) {
+        let Some((rows, cols)) = self.size else { return };
+        if is_exact(&self.display, rows, cols) {
+            return;
+        }
+        self.display.clear();
+        if self.timers.phase() == Phase::Playing {
+            let blank = [vec![ROCK; usize::from(cols)], vec![b'\n']].concat();
+            self.display = blank.repeat(usize::from(rows));
+        }
+    }
+}
+
+// The front of a message that cannot be read, so that it can be shown on any terminal.
+fn excerpt(message: &[u8]) -> String {
+    // Each byte is a character or more.
+    let mut shown = printable(&message[..message.len().min(SHOWN)], b"");
+    let cut = message.len() > SHOWN || shown.len() > SHOWN;
+    if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
+        shown.truncate(end);
+    }
+    if cut { shown + "..." } else { shown }
+}

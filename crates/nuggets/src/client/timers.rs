@@ -1,0 +1,222 @@
+//! When a client says something again, and how long it waits for the server.
+
+use core::time::Duration;
+use netcore::{Link, Time};
+
+use super::end::End;
+
+/// How long after the first PLAY or SPECTATE it is sent again over datagrams, each time counted from the one before.
+pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+/// How long a client waits for the first answer before it gives up.
+pub const GIVE_UP: Duration = Duration::from_secs(15);
+/// How long after its letter a player waits for the rest of the welcome over datagrams, before it plays with what is there.
+/// Nothing is asked for again by then: some servers give a seat for each PLAY.
+const WELCOME: Duration = Duration::from_secs(2);
+/// How long after an unanswered key a client says that the server is silent.
+const SILENCE: Duration = Duration::from_secs(3);
+/// How long a client that wants to leave waits for the server's goodbye; over datagrams its `KEY Q` is sent again half
+/// way.
+pub const GOODBYE: Duration = Duration::from_secs(2);
+/// If no error is reported within this time after a key was sent to a closed port, the port counts as open again.
+const REOPENED: Duration = Duration::from_secs(1);
+/// How often a spectator who hears nothing over datagrams finds out whether the server's port is still open. It sends a
+/// KEY without a meaning, because the system reports a closed port only after something was sent to it.
+const PROBE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Sends its first message again at `again` (`attempt` were sent), gives up at `give_up` if nothing ever came.
+    Joining {
+        attempt: usize,
+        again: Option<Time>,
+        give_up: Time,
+    },
+    Playing,
+    /// Says Q once more at `again`, then leaves at `until`.
+    Leaving {
+        again: Option<Time>,
+        until: Time,
+    },
+    Over,
+}
+
+/// What is to be done because its time has come.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// The first message is sent again.
+    FirstMessage,
+    /// Half of the welcome came and the rest never did: the client plays with what is there.
+    HalfWelcome,
+    /// A spectator finds out whether the port is open.
+    Probe,
+    /// `KEY Q` is sent again.
+    Quit,
+    /// Nothing more is waited for.
+    End(End),
+}
+
+/// A port that the system reported as closed, with nothing heard from it since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Closed {
+    since: Time,
+    // The first message after the last report. If the port is still closed, the next report comes at once.
+    tried: Option<Time>,
+}
+
+/// The phases of a client's part in the game, and its clocks.
+#[derive(Debug, Clone)]
+pub(super) struct Timers {
+    link: Link,
+    spectates: bool,
+    phase: Phase,
+    last_heard: Option<Time>,
+    // The first key that was sent after the server was last heard.
+    unanswered_since: Option<Time>,
+    closed: Option<Closed>,
+    // When a spectator last found out whether the port is open, and whether that may still be answered.
+    probed: Option<Time>,
+    probing: bool,
+}
+
+impl Timers {
+    /// Those of a client whose first message goes out now.
+    pub(super) fn new(link: Link, spectates: bool, now: Time) -> Self {
+        let phase = Phase::Joining { attempt: 1, again: retry(link, now, RETRIES[0]), give_up: now.plus(GIVE_UP) };
+        let (last_heard, unanswered_since, closed, probed) = (None, None, None, None);
+        Self { link, spectates, phase, last_heard, unanswered_since, closed, probed, probing: false }
+    }
+
+    pub(super) const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Records that the server was heard. Returns whether that may be the answer to a probe.
+    pub(super) fn heard(&mut self, now: Time) -> bool {
+        (self.last_heard, self.unanswered_since, self.closed) = (Some(now), None, None);
+        core::mem::take(&mut self.probing)
+    }
+
+    /// Records that the server has given a letter, so a seat is kept.
+    pub(super) fn seated(&mut self, now: Time) {
+        if let Phase::Joining { attempt, again: Some(_), give_up } = self.phase {
+            self.phase = Phase::Joining { attempt, again: None, give_up: give_up.min(now.plus(WELCOME)) };
+        }
+    }
+
+    /// Records that the welcome is complete.
+    pub(super) const fn welcomed(&mut self) {
+        self.phase = Phase::Playing;
+    }
+
+    /// Records that a key goes out; `answered` if something must follow on it.
+    pub(super) fn key(&mut self, now: Time, answered: bool) {
+        self.tries(now);
+        if answered {
+            self.unanswered_since.get_or_insert(now);
+        }
+    }
+
+    /// Waits for the server's goodbye.
+    pub(super) fn leave(&mut self, now: Time) {
+        self.tries(now);
+        self.phase = Phase::Leaving { again: retry(self.link, now, GOODBYE / 2), until: now.plus(GOODBYE) };
+    }
+
+    /// Waits for nothing more.
+    pub(super) const fn end(&mut self) {
+        self.phase = Phase::Over;
+    }
+
+    /// Records that the system reports the port as closed.
+    pub(super) fn refused(&mut self, now: Time) {
+        let since = self.closed.map_or(now, |closed| closed.since);
+        self.closed = Some(Closed { since, tried: None });
+    }
+
+    pub(super) fn silent_for(&self, now: Time) -> Option<Duration> {
+        let silence = now.since(self.unanswered_since?);
+        (self.phase == Phase::Playing && silence >= SILENCE).then_some(silence)
+    }
+
+    pub(super) fn closed_for(&self, now: Time) -> Option<Duration> {
+        self.closed.map(|closed| now.since(closed.since))
+    }
+
+    /// Whether a port that was closed seems to be open again.
+    pub(super) fn has_reopened(&self, now: Time) -> bool {
+        self.closed.and_then(|closed| closed.tried).is_some_and(|tried| now.since(tried) >= REOPENED)
+    }
+
+    pub(super) fn deadline(&self, now: Time) -> Option<Time> {
+        match self.phase {
+            Phase::Joining { again, give_up, .. } => Some(again.map_or(give_up, |again| again.min(give_up))),
+            // The status line counts the seconds of silence.
+            Phase::Playing => {
+                let silence = self.unanswered_since.map(|since| {
+                    let next = Duration::from_secs(now.since(since).as_secs() + 1);
+                    since.plus(next.max(SILENCE))
+                });
+                let reopened = self.closed.and_then(|closed| Some(closed.tried?.plus(REOPENED)));
+                let reopened = reopened.filter(|&reopened| reopened > now);
+                silence.into_iter().chain(reopened).chain(self.next_probe()).min()
+            }
+            Phase::Leaving { again, until } => Some(again.unwrap_or(until)),
+            Phase::Over => None,
+        }
+    }
+
+    /// What is due now, at most one thing.
+    pub(super) fn elapsed(&mut self, now: Time) -> Option<Due> {
+        match self.phase {
+            Phase::Joining { give_up, .. } if now >= give_up && self.last_heard.is_none() => {
+                Some(Due::End(End::NoAnswer))
+            }
+            Phase::Joining { give_up, .. } if now >= give_up => {
+                self.phase = Phase::Playing;
+                Some(Due::HalfWelcome)
+            }
+            Phase::Joining { attempt, again, give_up } if is_due(again, now) => {
+                self.closed = None;
+                let next = RETRIES.get(attempt).map(|&delay| now.plus(delay));
+                self.phase = Phase::Joining { attempt: attempt + 1, again: next, give_up };
+                Some(Due::FirstMessage)
+            }
+            Phase::Leaving { until, .. } if now >= until => {
+                Some(Due::End(if self.closed.is_some() { End::Gone } else { End::NoGoodbye }))
+            }
+            Phase::Leaving { again, until } if is_due(again, now) => {
+                self.phase = Phase::Leaving { again: None, until };
+                Some(Due::Quit)
+            }
+            Phase::Playing if is_due(self.next_probe(), now) => {
+                (self.probed, self.probing) = (Some(now), true);
+                self.tries(now);
+                Some(Due::Probe)
+            }
+            Phase::Joining { .. } | Phase::Leaving { .. } | Phase::Playing | Phase::Over => None,
+        }
+    }
+
+    // A message goes out: if the port is still closed, the system will say so.
+    fn tries(&mut self, now: Time) {
+        if let Some(Closed { tried, .. }) = &mut self.closed {
+            tried.get_or_insert(now);
+        }
+    }
+
+    // When a spectator finds out next whether the port is open.
+    fn next_probe(&self) -> Option<Time> {
+        let looks_on = self.phase == Phase::Playing && self.spectates && self.link == Link::Datagram;
+        let last = self.last_heard.max(self.probed).filter(|_| looks_on)?;
+        Some(last.plus(PROBE))
+    }
+}
+
+fn is_due(moment: Option<Time>, now: Time) -> bool {
+    moment.is_some_and(|moment| now >= moment)
+}
+
+// When to say something again that may have been lost.
+fn retry(link: Link, now: Time, delay: Duration) -> Option<Time> {
+    (link == Link::Datagram).then(|| now.plus(delay))
+}

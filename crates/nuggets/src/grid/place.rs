@@ -1,0 +1,107 @@
+//! Places on the map, and the steps between them.
+
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// A place in a grid, rows counted down and columns to the right from 0 at the top left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Rows below the top row.
+    pub row: u16,
+    /// Columns right of the left column.
+    pub col: u16,
+}
+
+impl Position {
+    /// The place in row `row` and column `col`.
+    pub const fn new(row: u16, col: u16) -> Self {
+        Self { row, col }
+    }
+}
+
+/// Written as people and editors count, from 1: `row 3, column 14`.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "row {}, column {}", u32::from(self.row) + 1, u32::from(self.col) + 1)
+    }
+}
+
+/// A gridpoint, as its offset in the text of its grid: `row * (columns + 1) + column`.
+///
+/// The text has a newline behind each row, and so has the DISPLAY message, so one offset serves the map, every picture
+/// that is made of it, and the wire. A datagram's bound makes it fit 16 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cell(pub u16);
+
+impl Cell {
+    /// The offset as an index into a grid's or a picture's text.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One of the eight steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// `h`
+    Left,
+    /// `l`
+    Right,
+    /// `j`
+    Down,
+    /// `k`
+    Up,
+    /// `y`
+    UpLeft,
+    /// `u`
+    UpRight,
+    /// `b`
+    DownLeft,
+    /// `n`
+    DownRight,
+}
+
+impl Direction {
+    /// All eight, in the order of their keys in the rule.
+    pub const ALL: [Self; 8] =
+        [Self::Left, Self::Right, Self::Down, Self::Up, Self::UpLeft, Self::UpRight, Self::DownLeft, Self::DownRight];
+
+    /// The change of (row, column) that one step makes.
+    pub const fn delta(self) -> (i32, i32) {
+        match self {
+            Self::Left => (0, -1),
+            Self::Right => (0, 1),
+            Self::Down => (1, 0),
+            Self::Up => (-1, 0),
+            Self::UpLeft => (-1, -1),
+            Self::UpRight => (-1, 1),
+            Self::DownLeft => (1, -1),
+            Self::DownRight => (1, 1),
+        }
+    }
+
+    /// What one step adds to an offset into the text of a grid of `cols` columns.
+    pub fn offset(self, cols: u16) -> i32 {
+        let (rows, along) = self.delta();
+        rows * (i32::from(cols) + 1) + along
+    }
+
+    /// The key of one step; its capital runs.
+    pub const fn key(self) -> u8 {
+        match self {
+            Self::Left => b'h',
+            Self::Right => b'l',
+            Self::Down => b'j',
+            Self::Up => b'k',
+            Self::UpLeft => b'y',
+            Self::UpRight => b'u',
+            Self::DownLeft => b'b',
+            Self::DownRight => b'n',
+        }
+    }
+
+    /// The step of a small letter, if it is the key of one.
+    pub fn from_key(key: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|direction| direction.key() == key)
+    }
+}

@@ -1,0 +1,77 @@
+//! What clients send.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use netcore::{DecodeError, Framing};
+
+use super::{framing::in_frame, name::Name};
+
+/// What a datagram is that begins as a server's messages do. It is not answered: two servers that were set against each
+/// other by a forged address would answer each other for ever.
+pub(crate) const FROM_A_SERVER: DecodeError = DecodeError::invalid("this is a message of a server", 0);
+
+/// A message to the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientMessage {
+    /// Take part. `None` stands for a name of nothing but white space, which the server refuses in its own words.
+    Play(Option<Name>),
+    /// Look on.
+    Spectate,
+    /// A key was typed.
+    Key(u8),
+}
+
+impl ClientMessage {
+    /// Reads the one message that a datagram holds.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when it is anything but exactly one of the three forms.
+    pub fn parse(datagram: &[u8]) -> Result<Self, DecodeError> {
+        let invalid = |what, at| Err(DecodeError::invalid(what, at));
+        let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
+        let rest = &datagram[word.len()..];
+        match (word, rest) {
+            (b"PLAY", [b' ', name @ ..]) => Ok(Self::Play(Name::new(name))),
+            (b"PLAY", _) => invalid("PLAY wants one space and a name, as in 'PLAY Ann'", 4),
+            (b"SPECTATE", []) => Ok(Self::Spectate),
+            (b"SPECTATE", _) => invalid("nothing may stand behind SPECTATE", 8),
+            (b"KEY", [b' ', key]) => Ok(Self::Key(*key)),
+            (b"KEY", rest) => {
+                let at = match rest {
+                    [b' '] => 4,
+                    [b' ', _, ..] => 5,
+                    _ => 3,
+                };
+                invalid("KEY wants one space and exactly one character, as in 'KEY h'", at)
+            }
+            (b"OK" | b"GRID" | b"GOLD" | b"DISPLAY" | b"QUIT" | b"ERROR", _) => Err(FROM_A_SERVER),
+            _ => invalid("the first word is none of PLAY, SPECTATE and KEY", 0),
+        }
+    }
+
+    /// The wire form on a link whose messages are marked off like that.
+    pub fn to_frame(&self, framing: Framing) -> Bytes {
+        in_frame(self.to_bytes(), framing)
+    }
+
+    /// Appends the wire form to `out`.
+    pub fn encode(&self, out: &mut BytesMut) {
+        match self {
+            Self::Play(name) => {
+                out.put_slice(b"PLAY ");
+                out.put_slice(name.as_ref().map_or("", Name::as_str).as_bytes());
+            }
+            Self::Spectate => out.put_slice(b"SPECTATE"),
+            Self::Key(key) => {
+                out.put_slice(b"KEY ");
+                out.put_u8(*key);
+            }
+        }
+    }
+
+    /// The wire form.
+    pub fn to_bytes(&self) -> Bytes {
+        let mut out = BytesMut::new();
+        self.encode(&mut out);
+        out.freeze()
+    }
+}

@@ -1,0 +1,116 @@
+//! What the server sends.
+
+use alloc::vec::Vec;
+use bytes::{BufMut, Bytes, BytesMut};
+use netcore::{DecodeError, Framing};
+
+use super::{
+    framing::{DISPLAY_HEADER, MAX_DATAGRAM, in_frame},
+    name::Letter,
+};
+
+/// A message to a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerMessage<'a> {
+    /// The client plays and this is its letter.
+    Ok(Letter),
+    /// The size of the map.
+    Grid {
+        /// Number of rows.
+        rows: u16,
+        /// Number of columns.
+        cols: u16,
+    },
+    /// The state of the gold.
+    Gold {
+        /// Nuggets that this client has just collected.
+        collected: u32,
+        /// Nuggets in its purse.
+        purse: u32,
+        /// Nuggets that nobody has found yet.
+        remaining: u32,
+    },
+    /// What the client may see: each row of the grid followed by a newline.
+    Display(&'a [u8]),
+    /// It is over for this client; the text says why.
+    Quit(&'a [u8]),
+    /// Something did not work; the text is for the user.
+    Error(&'a [u8]),
+}
+
+impl<'a> ServerMessage<'a> {
+    /// The wire form.
+    pub fn to_bytes(&self) -> Bytes {
+        let joined = |kind: &[u8], text: &[u8]| {
+            let mut out = BytesMut::with_capacity(kind.len() + text.len());
+            out.put_slice(kind);
+            out.put_slice(text);
+            out.freeze()
+        };
+        match self {
+            Self::Ok(letter) => joined(b"OK ", &[letter.byte()]),
+            Self::Grid { rows, cols } => alloc::format!("GRID {rows} {cols}").into(),
+            Self::Gold { collected, purse, remaining } => alloc::format!("GOLD {collected} {purse} {remaining}").into(),
+            Self::Display(text) => joined(DISPLAY_HEADER, text),
+            Self::Quit(text) => joined(b"QUIT ", text),
+            Self::Error(text) => joined(b"ERROR ", text),
+        }
+    }
+
+    /// The wire form on a link whose messages are marked off like that.
+    pub fn to_frame(&self, framing: Framing) -> Bytes {
+        in_frame(self.to_bytes(), framing)
+    }
+
+    /// Reads the one message that a datagram holds. White space and NULs at the end and repeated spaces between numbers
+    /// are forgiven, since servers of the course send them.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when it is none of the six kinds or its numbers are no numbers.
+    pub fn parse(datagram: &'a [u8]) -> Result<Self, DecodeError> {
+        let invalid = DecodeError::invalid;
+        let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
+        let rest = &datagram[word.len()..];
+        let trimmed = {
+            let end = rest.iter().rposition(|byte| !b"\n\r\0".contains(byte)).map_or(0, |last| last + 1);
+            rest[..end].strip_prefix(b" ").unwrap_or(&rest[..end])
+        };
+        match word {
+            b"OK" => match *trimmed.trim_ascii() {
+                [letter] => Letter::from_byte(letter).map(Self::Ok),
+                _ => None,
+            }
+            .ok_or(invalid("OK wants one letter from A to Z", 3)),
+            b"GRID" => {
+                let [rows, cols] = numbers(trimmed).ok_or(invalid("GRID wants two numbers", 5))?;
+                let bytes = rows.saturating_mul(cols.saturating_add(1)).saturating_add(8);
+                match (u16::try_from(rows), u16::try_from(cols)) {
+                    (Ok(rows @ 1..), Ok(cols @ 1..)) if bytes as usize <= MAX_DATAGRAM => Ok(Self::Grid { rows, cols }),
+                    _ => Err(invalid("a GRID of that size has no DISPLAY that fits a datagram", 5)),
+                }
+            }
+            b"GOLD" => {
+                let [collected, purse, remaining] = numbers(trimmed).ok_or(invalid("GOLD wants three numbers", 5))?;
+                Ok(Self::Gold { collected, purse, remaining })
+            }
+            // Some servers put a blank before the end of the line.
+            b"DISPLAY" => match &rest[rest.iter().take_while(|&&byte| b" \t\r".contains(&byte)).count()..] {
+                [b'\n', text @ ..] => Ok(Self::Display(text)),
+                _ => Err(invalid("a newline must stand behind DISPLAY", 7)),
+            },
+            b"QUIT" => Ok(Self::Quit(trimmed)),
+            b"ERROR" => Ok(Self::Error(trimmed)),
+            _ => Err(invalid("the first word is none of OK, GRID, GOLD, DISPLAY, QUIT and ERROR", 0)),
+        }
+    }
+}
+
+// Exactly `N` decimal numbers between white space.
+fn numbers<const N: usize>(text: &[u8]) -> Option<[u32; N]> {
+    let text = core::str::from_utf8(text).ok()?;
+    let all: Option<Vec<u32>> = text
+        .split_ascii_whitespace()
+        .map(|word| word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?)
+        .collect();
+    all?.try_into().ok()
+}

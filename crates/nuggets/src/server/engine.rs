@@ -1,0 +1,191 @@
+//! The server as a [`netcore::Engine`]: what comes in, sorted by who says it.
+
+use alloc::{format, vec::Vec};
+use netcore::{DecodeError, Departure, Engine, Input, Link, Occupant, Outbox, Outcome, PeerId, Phase, Status, Time};
+
+use super::{
+    Server,
+    seat::{Role, Seat, Stranger},
+};
+use crate::{
+    game::{Action, MAX_PLAYERS},
+    protocol::{ClientMessage, FROM_A_SERVER, Nuggets, ServerMessage},
+};
+
+const GOODBYE: &[u8] = b"Thanks for playing!";
+const GOODBYE_SPECTATOR: &[u8] = b"Thanks for watching!";
+const UNKNOWN_KEY: &[u8] = b"unknown keystroke";
+
+impl Engine for Server {
+    type Protocol = Nuggets;
+
+    fn input(&mut self, now: Time, input: Input<'_, ClientMessage>, out: &mut Outbox) {
+        if self.outcome.is_some() {
+            return;
+        }
+        match input {
+            Input::Connected { peer, role, link, address } => {
+                let stranger = Stranger { address: address.into_owned(), link };
+                stranger.toggle(&mut self.digest, peer);
+                self.strangers.insert(peer, stranger);
+                if role == netcore::Role::Watcher {
+                    self.take_seat(now, peer, Role::Watcher, out);
+                    self.welcome(now, peer, out);
+                }
+            }
+            Input::Message { peer, message } => {
+                self.request(now, peer, message, out);
+                self.forget_stranger(peer, out);
+            }
+            Input::Malformed { peer, why } => {
+                self.malformed(now, peer, &why, out);
+                self.forget_stranger(peer, out);
+            }
+            Input::Refresh { peer } => {
+                self.tell_all(peer, out);
+                // A stranger is there until its first message is answered. That message was lost with the server that took it
+                // in, and nobody says that the stranger is gone.
+                self.forget_stranger(peer, out);
+            }
+            Input::Disconnected { peer, why } => {
+                if self.remove_stranger(peer).is_some() {
+                    out.close(peer);
+                }
+                let why = Departure::Disconnected(why);
+                match self.seats.get(&peer).map(|seat| seat.role) {
+                    Some(Role::Player(player)) => self.quit(now, peer, player, None, why, out),
+                    Some(Role::Spectator | Role::Watcher) => self.leave_seat(peer, why, out),
+                    None => {}
+                }
+            }
+            Input::Elapsed => self.elapsed(now, out),
+            Input::Stop(leave) => self.stop(leave, out),
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.wake.filter(|_| self.outcome.is_none())
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    fn digest(&self) -> u64 {
+        // Facts of each kind stand in one of the three only, so together they are one set.
+        self.game.digest() ^ self.views.digest() ^ self.digest.value()
+    }
+
+    fn status(&self) -> Status {
+        let phase = match self.outcome {
+            Some(_) => Phase::Over,
+            None if self.has_begun() => Phase::Playing,
+            None => Phase::Lobby,
+        };
+        // A letter is not given twice in a game, so whoever leaves takes the seat along.
+        let taken = self.game.active().count();
+        let left = self.game.players().len() - taken;
+        Status { phase, taken: count(taken), seats: count(MAX_PLAYERS - left) }
+    }
+
+    fn roster(&self) -> Vec<Occupant> {
+        let seats = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
+        let occupant = |seat: &Seat| {
+            let (name, letter) = self.called(seat.role);
+            Occupant { peer: seat.peer, name, seat: letter }
+        };
+        seats.map(occupant).collect()
+    }
+}
+
+impl Server {
+    fn request(&mut self, now: Time, peer: PeerId, request: ClientMessage, out: &mut Outbox) {
+        match (request, self.seats.get(&peer).map(|seat| seat.role)) {
+            (ClientMessage::Play(name), None) => self.play(now, peer, name, out),
+            (ClientMessage::Play(_), Some(Role::Player(player))) => self.play_again(now, peer, player, out),
+            (ClientMessage::Play(_), Some(Role::Spectator | Role::Watcher)) => {
+                self.error(now, peer, b"you are watching; leave with Q before you play", out);
+            }
+            (ClientMessage::Spectate, Some(Role::Player(_))) => {
+                self.error(now, peer, b"you are playing; leave with Q before you watch", out);
+            }
+            (ClientMessage::Spectate, Some(Role::Watcher)) => self.welcome(now, peer, out),
+            (ClientMessage::Spectate, None | Some(Role::Spectator)) => self.spectate(now, peer, out),
+            (ClientMessage::Key(key), Some(role)) => self.key(now, peer, role, key, out),
+            // Strangers' keys have no effect and no answer.
+            (ClientMessage::Key(_), None) => {}
+        }
+    }
+
+    fn key(&mut self, now: Time, peer: PeerId, role: Role, key: u8, out: &mut Outbox) {
+        if let Some(seat) = self.seats.get_mut(&peer) {
+            seat.key(now, self.config.idle_timeout.is_some(), &mut self.digest);
+        }
+        match role {
+            Role::Spectator | Role::Watcher if key == b'Q' => {
+                self.say(peer, &ServerMessage::Quit(GOODBYE_SPECTATOR), out);
+                self.leave_seat(peer, Departure::Quit, out);
+            }
+            Role::Spectator | Role::Watcher => {}
+            Role::Player(player) => match Action::from_key(key) {
+                None => self.error(now, peer, UNKNOWN_KEY, out),
+                Some(Action::Quit) => self.quit(now, peer, player, Some(GOODBYE), Departure::Quit, out),
+                Some(_) if !self.has_begun() => {
+                    let text = self.start_text(now);
+                    self.error(now, peer, text.as_bytes(), out);
+                }
+                Some(action) => {
+                    let Ok(events) = self.game.apply(player, action) else { return };
+                    if !events.is_empty() {
+                        self.views.update(&self.game, &events);
+                        self.tell(now, player, &events, out);
+                    }
+                }
+            },
+        }
+    }
+
+    fn malformed(&mut self, now: Time, peer: PeerId, why: &DecodeError, out: &mut Outbox) {
+        let text = format!("malformed message: {why}");
+        match self.link(peer) {
+            // Nothing behind it can be read, so the peer could do no more than look on.
+            Some(Link::Stream) => self.dismiss_peer(now, peer, &text, out),
+            // Two servers that were set against each other by a forged address would answer each other for ever.
+            Some(Link::Datagram) if *why == FROM_A_SERVER => {}
+            _ => self.error(now, peer, text.as_bytes(), out),
+        }
+    }
+
+    fn elapsed(&mut self, now: Time, out: &mut Outbox) {
+        self.set_wake(None);
+        self.tick(now, out);
+        // Nobody loses a seat by waiting for the others.
+        let idle_timeout = self.config.idle_timeout.filter(|_| self.has_begun());
+        if let Some(limit) = idle_timeout {
+            let idle = |seat: &Seat| match seat.role {
+                Role::Player(player) if now.since(seat.last_key()) >= limit => Some((seat.peer, player)),
+                _ => None,
+            };
+            let seconds = limit.as_secs();
+            for (peer, player) in self.seats.values().filter_map(idle).collect::<Vec<_>>() {
+                let text = format!("You sent no key for {seconds} seconds and have lost your seat.");
+                let why = Departure::Dismissed(format!("sent no key for {seconds} seconds"));
+                self.quit(now, peer, player, Some(text.as_bytes()), why, out);
+            }
+        }
+        self.set_catch_up(self.catch_up.filter(|&due| now < due));
+        self.wake_at(self.catch_up);
+        self.wake_at(self.start.due());
+        if let Some(limit) = idle_timeout {
+            let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
+            let next = players.map(|seat| seat.last_key().plus(limit)).min();
+            self.wake_at(next);
+        }
+        self.owed_displays(now, out);
+    }
+}
+
+// No more than there are letters.
+pub(super) fn count(players: usize) -> u32 {
+    u32::try_from(players).unwrap_or(u32::MAX)
+}

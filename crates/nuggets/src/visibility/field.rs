@@ -1,0 +1,56 @@
+//! What is looked at, and how far sight reaches.
+
+use serde::{Deserialize, Serialize};
+
+use crate::grid::Grid;
+
+/// What a sight is computed on: the text of a map, or of what is known of one.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) rows: u16,
+    pub(super) cols: u16,
+}
+
+impl<'a> Field<'a> {
+    /// A field whose `text` has `rows` rows of `cols` characters, each followed by a newline.
+    ///
+    /// Only `.` lets sight through. `None` when the text has not that shape.
+    pub fn new(text: &'a [u8], rows: u16, cols: u16) -> Option<Self> {
+        let length = usize::from(rows).checked_mul(usize::from(cols).checked_add(1)?)?;
+        (text.len() == length && u16::try_from(length).is_ok()).then_some(Self { text, rows, cols })
+    }
+}
+
+impl<'a> From<&'a Grid> for Field<'a> {
+    fn from(grid: &'a Grid) -> Self {
+        Self { text: grid.text(), rows: grid.rows(), cols: grid.cols() }
+    }
+}
+
+/// How far sight reaches; without a limit it reaches to the edges of the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Vision {
+    /// The largest distance between two centres, in cells. The eight neighbours are visible at any radius.
+    pub radius: Option<u16>,
+}
+
+impl Vision {
+    /// How many rows away something can be visible, of at most `rows`.
+    pub(super) fn rows(self, rows: usize) -> usize {
+        self.radius.map_or(rows, |radius| rows.min(usize::from(radius.max(1))))
+    }
+
+    /// How many columns away something in the row `i` rows away can be visible, of at most `cols`.
+    pub(super) fn cols(self, i: usize, cols: usize) -> usize {
+        let Some(radius) = self.radius else { return cols };
+        let (radius, i) = (u64::from(radius), i as u64);
+        let reach = index((radius * radius).saturating_sub(i * i).isqrt());
+        cols.min(if i <= 1 { reach.max(1) } else { reach })
+    }
+}
+
+/// A number that is known to be small.
+pub(super) fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
