@@ -44,7 +44,7 @@ impl Pilot<Client> for Driver {
         let seen = match client.game() {
             // Before the first turn nobody has a place.
             Some(game) if game.positions().is_empty() => return,
-            Some(game) => Seen::Turn(game.turn_number()),
+            Some(game) => Seen::Turn(game.turn()),
             None => Seen::Lobby,
         };
         if self.seen.replace(seen) != Some(seen)

@@ -53,64 +53,64 @@ pub struct Args {
     /// Where the GUI listens, over UDP
     #[arg(short = 'd', long, value_name = "HOST:PORT", value_parser = host_port,
           required_unless_present_any = ["gui", "bot", "headless", "demo"], conflicts_with_all = ["gui", "headless"])]
-    pub gui_address: Option<HostPort>,
+    pub(crate) gui_address: Option<HostPort>,
 
     /// Where the server listens, over TCP; without a port that is 2022
     #[arg(short = 's', long, value_name = "HOST[:PORT]", value_parser = host_port_or(SERVER_PORT),
           required_unless_present = "demo")]
-    pub server_address: Option<HostPort>,
+    pub(crate) server_address: Option<HostPort>,
 
     /// What you are called, at most 255 bytes of UTF-8, or nothing; without it your login name, or 'bot' for bots
     #[arg(short = 'n', long, value_name = "NAME")]
-    pub player_name: Option<ShortText>,
+    pub(crate) player_name: Option<ShortText>,
 
     /// UDP port at which the GUI is listened to; 0 is any free one [default: 2023]
     #[arg(short, long, value_parser = whole_number(0..=u16::MAX, PORT), allow_negative_numbers = true,
           requires = "gui_address", conflicts_with_all = ["gui", "headless"])]
-    pub port: Option<u16>,
+    pub(crate) port: Option<u16>,
 
     /// Address at which the GUI is listened to, may be repeated; without it every address, IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address, requires = "gui_address",
           conflicts_with_all = ["gui", "headless"])]
-    pub bind: Vec<IpAddr>,
+    pub(crate) bind: Vec<IpAddr>,
 
     /// Play in this terminal: client and GUI in one
     #[arg(long, conflicts_with = "headless")]
-    pub gui: bool,
+    pub(crate) gui: bool,
 
     /// Play at once in this terminal, against three bots on a server in this program that nobody else can reach
     #[arg(long, conflicts_with_all = ["server_address", "gui_address", "port", "bind", "gui", "observe", "retry", "headless", "games"])]
-    pub demo: bool,
+    pub(crate) demo: bool,
 
     /// Never join, and tell the server nothing
     #[arg(long, conflicts_with_all = ["bot", "headless"])]
-    pub observe: bool,
+    pub(crate) observe: bool,
 
     /// Connect again when the server is lost, or not there yet, at once and then every 2 seconds, for as long as it takes
     #[arg(long)]
-    pub retry: bool,
+    pub(crate) retry: bool,
 
     /// Play by itself; a GUI only looks on
     #[arg(long, help_heading = "Bots")]
-    pub bot: bool,
+    pub(crate) bot: bool,
 
     /// Play as so many bots without a GUI: NAME1, NAME2, ...
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
           value_parser = whole_number(1..=MAX_BOTS, 4), allow_negative_numbers = true)]
-    pub headless: Option<u16>,
+    pub(crate) headless: Option<u16>,
 
     /// How well bots play; a person alone with a normal one wins nearly half of the games [default: normal]
     #[arg(long, value_name = "LEVEL", help_heading = "Bots", value_parser = level())]
-    pub level: Option<Level>,
+    pub(crate) level: Option<Level>,
 
     /// Leave when each bot has played that many games to their end; without it they go on
     #[arg(long, value_name = "COUNT", help_heading = "Bots",
           value_parser = whole_number(1..=MAX_GAMES, 1), allow_negative_numbers = true)]
-    pub games: Option<u32>,
+    pub(crate) games: Option<u32>,
 
     /// What is logged, and how and where.
     #[command(flatten)]
-    pub logs: ScreenLogArgs,
+    pub(crate) logs: ScreenLogArgs,
 
     // No words are expected; they are parsed to explain which options they belong to.
     #[arg(hide = true, value_name = "WORD")]
@@ -127,22 +127,22 @@ fn level() -> impl TypedValueParser<Value = Level> {
 
 /// The meaning of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// The address of the server; none for a server in this program.
-    pub server: Option<HostPort>,
+    pub(crate) server: Option<HostPort>,
     /// Whether to reconnect.
-    pub retry: bool,
+    pub(crate) retry: bool,
     /// Where the game is shown.
-    pub screen: Screen,
+    pub(crate) screen: Screen,
     /// Who takes part.
-    pub part: Part,
+    pub(crate) role: Role,
     /// How well bots play.
-    pub level: Level,
+    pub(crate) level: Level,
 }
 
 /// Where a game is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Screen {
+pub(crate) enum Screen {
     /// Nowhere.
     None,
     /// By a GUI, another program.
@@ -160,7 +160,7 @@ pub enum Screen {
 
 /// As what a client takes part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Role {
     /// Its user plays.
     Player(ShortText),
     /// It looks on.
@@ -179,7 +179,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`UsageError`] when they do not fit each other.
-    pub fn of(args: &Args) -> Result<Self, UsageError> {
+    pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
         if let Some(word) = args.words.first() {
             return Err(misplaced(word));
@@ -197,17 +197,17 @@ impl Plan {
             return Err(UsageError("--level is for bots; add --bot, --headless COUNT or --demo".to_owned()));
         }
         let base = || player_name.clone().unwrap_or_else(|| text(BOT));
-        let part = match args.headless {
+        let role = match args.headless {
             Some(count) => {
                 let names = (1..=count).map(|number| numbered(&base(), number)).collect();
-                Part::Bots { names, games: args.games }
+                Role::Bots { names, games: args.games }
             }
-            None if args.bot => Part::Bots { names: vec![base()], games: args.games },
-            None if args.observe => Part::Observer,
-            None => Part::Player(player_name.clone().unwrap_or_else(login_name)),
+            None if args.bot => Role::Bots { names: vec![base()], games: args.games },
+            None if args.observe => Role::Observer,
+            None => Role::Player(player_name.clone().unwrap_or_else(login_name)),
         };
         let level = args.level.unwrap_or_default();
-        Ok(Self { server: server_address.clone(), retry: args.retry, screen, part, level })
+        Ok(Self { server: server_address.clone(), retry: args.retry, screen, role, level })
     }
 }
 

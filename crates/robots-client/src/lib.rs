@@ -1,7 +1,7 @@
 //! The robots client, as a library so that others can use its parts.
 //!
 //! [`robots::Client`] folds the server's messages into pictures. This crate adds the input and output: the command line
-//! ([`Args`], [`Plan`]) and, not public, the connection, the GUI's datagrams, the bots and the demonstration.
+//! ([`Args`]) and, not public, the connection, the GUI's datagrams, the bots and the demonstration.
 //!
 //! ```text
 //! server -TCP-------------> robots::Client -> Gui -UDP-> GUI
@@ -42,9 +42,10 @@ use tokio::{
 };
 use tracing::{debug, info, warn};
 
-pub use args::{Args, Part, Plan, Screen};
+pub use args::Args;
 
 use crate::{
+    args::{Plan, Role, Screen},
     gui::Gui,
     narration::GameLog,
     player::{Player, Steering},
@@ -108,7 +109,7 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
 }
 
 async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
-    let Plan { retry, screen, part, level, .. } = plan;
+    let Plan { retry, screen, role, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
     let (link, link_told) = watch::channel(Server::There);
     let (gui, window) = match screen {
@@ -119,20 +120,20 @@ async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
             (Some(find_gui(sockets, address).await?), None)
         }
         Screen::Terminal => {
-            let shown_as = match &part {
-                Part::Player(_) => robots_gui::Part::Player,
-                Part::Observer => robots_gui::Part::Observer,
-                Part::Bots { .. } => robots_gui::Part::Bot,
+            let shown_as = match &role {
+                Role::Player(_) => robots_gui::UserRole::Player,
+                Role::Observer => robots_gui::UserRole::Observer,
+                Role::Bots { .. } => robots_gui::UserRole::Bot,
             };
             let (gui, window) = in_terminal(shown_as, own_told, link_told)?;
             (Some(gui), Some(window))
         }
         Screen::None => (None, None),
     };
-    let (name, steering) = match part {
-        Part::Player(name) => (name, Steering::Gui),
-        Part::Observer => (ShortText::default(), Steering::Nobody),
-        Part::Bots { names, games } => {
+    let (name, steering) = match role {
+        Role::Player(name) => (name, Steering::Gui),
+        Role::Observer => (ShortText::default(), Steering::Nobody),
+        Role::Bots { names, games } => {
             let mut names = names.into_iter();
             match (names.next(), names.len()) {
                 (Some(name), 0) => (name, bot(level, games)?),
@@ -170,7 +171,7 @@ async fn play(plan: Plan, server: &HostPort) -> anyhow::Result<()> {
 
 // A GUI in this terminal, and the connection to it. To be called before any thread is started.
 fn in_terminal(
-    part: robots_gui::Part,
+    role: robots_gui::UserRole,
     own: watch::Receiver<Option<PlayerId>>,
     server: watch::Receiver<Server>,
 ) -> anyhow::Result<(Gui, Window)> {
@@ -180,7 +181,7 @@ fn in_terminal(
         |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
     let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
     let gui = Gui::new(ours, &window)?;
-    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(part, server)))
+    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(role, server)))
 }
 
 async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Result<Gui> {

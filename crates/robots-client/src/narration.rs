@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netshell::{Clock, LogLimit};
-use robots::{Client, Parameters, PlayerId, ServerMessage};
+use robots::{Parameters, Player, PlayerId, ServerMessage, client::ClientEvent};
 use tracing::info;
 
 /// Players who are named in a line of the log.
@@ -14,26 +14,23 @@ const MOST_NAMED: usize = 10;
 pub(crate) struct GameLog {
     clock: Clock,
     limit: LogLimit,
+    // The players of the current game.
+    players: BTreeMap<PlayerId, Player>,
 }
 
 impl GameLog {
     pub(crate) fn new() -> Self {
         let clock = Clock::start();
-        Self { clock, limit: LogLimit::new(clock.now()) }
+        Self { clock, limit: LogLimit::new(clock.now()), players: BTreeMap::new() }
     }
 
-    /// Logs what `message` tells `client`, which has not taken it in yet.
-    pub(crate) fn narrate(&mut self, client: &Client, message: &ServerMessage) {
-        let happens = match message {
-            ServerMessage::Hello(_) => true,
-            ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => {
-                client.parameters().is_some() && client.game().is_none()
-            }
-            ServerMessage::GameEnded { .. } => client.game().is_some(),
-            ServerMessage::Turn { .. } => false,
-        };
-        if !happens {
+    /// Logs what a message has changed.
+    pub(crate) fn narrate(&mut self, ClientEvent { message, is_ignored }: &ClientEvent) {
+        if *is_ignored || matches!(message, ServerMessage::Turn { .. }) {
             return;
+        }
+        if let ServerMessage::GameStarted { players } = message {
+            self.players.clone_from(players);
         }
         let Some(held_back) = self.limit.admit(self.clock.now()) else { return };
         let held_back = (held_back > 0).then_some(held_back);
@@ -56,7 +53,7 @@ impl GameLog {
             }
             ServerMessage::GameStarted { players } => info!(players = players.len(), held_back, "the game starts"),
             ServerMessage::GameEnded { scores } => {
-                let standing = standing(client, scores);
+                let standing = standing(&self.players, scores);
                 info!(destroyed = %standing, held_back, "the game is over");
             }
             ServerMessage::Turn { .. } => {}
@@ -65,10 +62,10 @@ impl GameLog {
 }
 
 // Who was destroyed how often, the best first.
-fn standing(client: &Client, scores: &BTreeMap<PlayerId, u32>) -> String {
+fn standing(players: &BTreeMap<PlayerId, Player>, scores: &BTreeMap<PlayerId, u32>) -> String {
     let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
     table.sort_unstable();
-    let row = |&(score, id): &(u32, PlayerId)| match client.players().get(&id) {
+    let row = |&(score, id): &(u32, PlayerId)| match players.get(&id) {
         Some(player) => format!("{} {score}", player.name.escape_debug()),
         None => format!("player {} {score}", id.0),
     };

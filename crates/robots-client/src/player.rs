@@ -5,7 +5,7 @@ use std::{future, io::ErrorKind, mem::take, net::SocketAddr, pin::pin, time::Dur
 use cmdkit::HostPort;
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::Clock;
-use robots::{Bot, Client, InputMessage, PlayerId, ServerMessage};
+use robots::{Bot, Client, InputMessage, PlayerId, ServerMessage, client::ClientEvent};
 use robots_gui::Server;
 use tokio::{
     net::TcpStream,
@@ -190,9 +190,10 @@ impl Player {
                 break;
             }
             // One at a time, since the GUI is sent a picture of every turn.
-            match link.client.next_message() {
-                Ok(Some(message)) => {
-                    link.news |= self.message(&mut link.client, message)?;
+            let played = link.client.own_player().is_some();
+            match link.client.poll_event() {
+                Ok(Some(event)) => {
+                    link.news |= self.handle_event(&link.client, &event, played)?;
                     if link.greeted.is_none() && link.client.parameters().is_some() {
                         link.greeted = Some(link.clock.now());
                         self.link.send_replace(Server::There);
@@ -214,26 +215,23 @@ impl Player {
         Ok(())
     }
 
-    // Handles one message; `true` if the picture has changed.
-    fn message(&mut self, client: &mut Client, message: ServerMessage) -> Result<bool, End> {
-        let before = client.own_player();
-        let game_over = client.game().is_some() && matches!(message, ServerMessage::GameEnded { .. });
+    // Handles one event; `true` if the picture has changed. `played` is whether the client was a player before it.
+    fn handle_event(&mut self, client: &Client, event: &ClientEvent, played: bool) -> Result<bool, End> {
+        let game_over = !event.is_ignored && matches!(event.message, ServerMessage::GameEnded { .. });
         if let (true, Some(gui)) = (game_over, &mut self.gui) {
             // Inputs sent before the GUI knows that the game is over were meant for the game. They must not join the next one.
             gui.turn(|_| {});
         }
-        let played = before.is_some() && game_over;
         if let Some(log) = &mut self.log {
-            log.narrate(client, &message);
+            log.narrate(event);
         }
-        let due = client.message(message);
         let own = client.own_player();
         // The GUI still needs the number for the last picture of the game, so the next message resets it.
         if !game_over && own != *self.own.borrow() {
             debug!(name = %self.name.escape_debug(), id = own.map(|id| id.0), "own number");
             self.own.send_replace(own);
         }
-        if due
+        if event.is_picture_due()
             && let Some(gui) = &mut self.gui
             && let Some(picture) = client.picture()
         {
@@ -242,13 +240,13 @@ impl Player {
                 Err(why) => gui.leave_out(why),
             }
         }
-        if let (Steering::Bot { games: Some(games), .. }, true) = (&mut self.steering, played) {
+        if let (Steering::Bot { games: Some(games), .. }, true) = (&mut self.steering, played && game_over) {
             *games = games.saturating_sub(1);
             if *games == 0 {
                 return Err(End::Played);
             }
         }
-        Ok(due)
+        Ok(event.is_picture_due())
     }
 
     // Logs the outcome of a reconnection once it is known.

@@ -44,10 +44,10 @@ pub(crate) fn became(client: &Client) -> Option<String> {
             format!("back in the lobby of {server}: {there} of {all} players are there")
         }
         (Some(game), None) => {
-            format!("back as an observer of the game of {server}: turn {} of {length}", game.turn_number())
+            format!("back as an observer of the game of {server}: turn {} of {length}", game.turn())
         }
         (Some(game), Some(id)) => {
-            format!("back as player {} in the game of {server}: turn {} of {length}", id.0, game.turn_number())
+            format!("back as player {} in the game of {server}: turn {} of {length}", id.0, game.turn())
         }
     })
 }

@@ -28,33 +28,33 @@ pub struct Args {
     /// Where the client listens, as `name:port`, `1.2.3.4:port` or `[::1]:port`
     #[arg(short, long, value_name = "HOST:PORT", default_value = "localhost:2023", value_parser = host_port,
           allow_hyphen_values = true)]
-    pub client_address: HostPort,
+    pub(crate) client_address: HostPort,
 
     /// UDP port on which pictures come; 0 is any free one
     #[arg(short, long, default_value_t = 2024, value_parser = whole_number(0..=u16::MAX, 2024),
           allow_negative_numbers = true)]
-    pub port: u16,
+    pub(crate) port: u16,
 
     /// Which player you are, by number or name: its row and robot are marked, and it is kept in view on a large board
     #[arg(long, value_name = "ID|NAME", value_parser = follow)]
-    pub follow: Option<Followed>,
+    pub(crate) follow: Option<Followed>,
 
     /// Address to listen on, may be repeated; without it every address, IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
-    pub bind: Vec<IpAddr>,
+    pub(crate) bind: Vec<IpAddr>,
 
     /// Print help
     #[arg(short = 'h', long, action = ArgAction::Help)]
-    pub help: (),
+    pub(crate) help: (),
 
     /// What is logged, and where.
     #[command(flatten)]
-    pub logs: ScreenLogArgs,
+    pub(crate) logs: ScreenLogArgs,
 }
 
 /// A robot as it can be named on a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Followed {
+pub(crate) enum Followed {
     /// By its player's number.
     Id(PlayerId),
     /// By its player's name.

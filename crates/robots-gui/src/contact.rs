@@ -20,21 +20,21 @@ pub enum Server {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contact {
     /// The address of the client, as the user typed it.
-    pub client: String,
+    pub(crate) client: String,
     /// The port on which pictures come.
-    pub port: u16,
+    pub(crate) port: u16,
     /// The time since the last picture, if it is suspiciously long.
-    pub silence: Option<Duration>,
+    pub(crate) silence: Option<Duration>,
     /// How long a turn takes, once that was measured.
-    pub turn_duration: Option<Duration>,
+    pub(crate) turn_duration: Option<Duration>,
     /// Whether nobody listens at the client's address.
-    pub refused: bool,
+    pub(crate) refused: bool,
     /// Whether the client has a server.
-    pub server: Server,
+    pub(crate) server: Server,
     /// Whether keys are ignored just now.
-    pub keys_ignored: bool,
+    pub(crate) keys_ignored: bool,
     /// The number of datagrams that were no pictures.
-    pub unreadable: u64,
+    pub(crate) unreadable: u64,
 }
 
 /// The silence in a game that is reported, unless its turns are known to be longer.

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     contact::{Contact, Server},
     looks::label_text,
-    view::{Part, Showing, View},
+    view::{Showing, UserRole, View},
 };
 
 const GENERAL: &str = "?: keys  Q: leave";
@@ -34,37 +34,39 @@ fn joined(parts: &[&str]) -> String {
 
 /// What keys do in the lobby.
 pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u16) -> String {
-    let Some(part) = view.part else { return String::new() };
+    let Some(role) = view.role else { return String::new() };
     if server == Server::Gone {
         return fitting(["The connection is over.  Q: leave".to_owned(), "Q: leave".to_owned()], width);
     }
-    let [long, short] = match (part, joined_already, view.has_asked()) {
-        (Part::Player | Part::Remote, true, _) => ["You are in, and the game begins when all are.", "You are in."],
-        (Part::Player | Part::Remote, false, true) => ["You asked to join.", "Asked to join."],
-        (Part::Player, false, false) => ["Any game key joins, such as Space.", "Space: join"],
-        (Part::Remote, false, false) => ["Any game key asks to join, such as Space.", "Space: join"],
-        (Part::Observer, ..) => ["You look on and do not join.", "You look on."],
-        (Part::Bot, true, _) => ["The bot is in.", "The bot is in."],
-        (Part::Bot, false, _) => ["The bot joins by itself.", "The bot joins."],
+    let [long, short] = match (role, joined_already, view.has_asked()) {
+        (UserRole::Player | UserRole::Remote, true, _) => {
+            ["You are in, and the game begins when all are.", "You are in."]
+        }
+        (UserRole::Player | UserRole::Remote, false, true) => ["You asked to join.", "Asked to join."],
+        (UserRole::Player, false, false) => ["Any game key joins, such as Space.", "Space: join"],
+        (UserRole::Remote, false, false) => ["Any game key asks to join, such as Space.", "Space: join"],
+        (UserRole::Observer, ..) => ["You look on and do not join.", "You look on."],
+        (UserRole::Bot, true, _) => ["The bot is in.", "The bot is in."],
+        (UserRole::Bot, false, _) => ["The bot joins by itself.", "The bot joins."],
     };
     fitting([joined(&[long, GENERAL]), joined(&[short, GENERAL]), GENERAL.to_owned()], width)
 }
 
 /// What keys do in a game.
 pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, width: u16) -> String {
-    let Some(part) = view.part else { return String::new() };
+    let Some(role) = view.role else { return String::new() };
     let own = view.own(&game.players).map(label_text);
-    let (who, brief, keys) = match (part, own) {
-        (Part::Bot, Some(own)) => (format!("The bot plays {own}."), format!("The bot is {own}."), LOOKING),
+    let (who, brief, keys) = match (role, own) {
+        (UserRole::Bot, Some(own)) => (format!("The bot plays {own}."), format!("The bot is {own}."), LOOKING),
         (_, Some(own)) => (format!("You are {own}."), format!("You are {own}."), STEERING),
-        (Part::Player | Part::Remote, None) if view.looks_on(&game.players) => {
+        (UserRole::Player | UserRole::Remote, None) if view.looks_on(&game.players) => {
             let left = until_the_end(game, turn);
             let text = format!("You look on; you can join when this game is over, in {left}.");
             (text, format!("You look on; join in {left}."), LOOKING)
         }
-        (Part::Remote | Part::Player, None) => (String::new(), String::new(), STEERING),
-        (Part::Observer, None) => ("You look on.".to_owned(), "You look on.".to_owned(), LOOKING),
-        (Part::Bot, None) => {
+        (UserRole::Remote | UserRole::Player, None) => (String::new(), String::new(), STEERING),
+        (UserRole::Observer, None) => ("You look on.".to_owned(), "You look on.".to_owned(), LOOKING),
+        (UserRole::Bot, None) => {
             ("The bot looks on until the next game.".to_owned(), "The bot looks on.".to_owned(), LOOKING)
         }
     };
@@ -141,17 +143,17 @@ pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
         return Some(format!("Nobody listens at {client}: is the client running there?"));
     }
     let seconds = silence.as_ref()?.as_secs();
-    match (view.newest(), view.part) {
+    match (view.newest(), view.role) {
         // Between two arrivals there is nothing to tell, however long that takes.
-        (Some(DrawMessage::Lobby { .. }), Some(Part::Remote)) => {
+        (Some(DrawMessage::Lobby { .. }), Some(UserRole::Remote)) => {
             Some(format!("No picture for {seconds} s; in the lobby one comes when somebody joins"))
         }
         // A client shows its lobby when somebody joins, and a key asks to.
-        (None, Some(Part::Remote)) => Some(format!(
+        (None, Some(UserRole::Remote)) => Some(format!(
             "No picture for {seconds} s. Press Space: a waiting client shows its lobby then. \
              Otherwise start `robots-client -s SERVER -d localhost:{port}`."
         )),
-        (_, Some(Part::Remote)) => Some(format!("No picture for {seconds} s: is the client running at {client}?")),
+        (_, Some(UserRole::Remote)) => Some(format!("No picture for {seconds} s: is the client running at {client}?")),
         (Some(DrawMessage::Game(_)), Some(_)) => Some(format!("Nothing from the server for {seconds} s")),
         _ => None,
     }

@@ -5,7 +5,7 @@ use termkit::{Key, Pad};
 
 /// What is to be done about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Tell the client.
     Send(InputMessage),
     /// Leave.
@@ -34,7 +34,7 @@ pub enum Action {
 
 /// What the screen shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub(crate) enum Shown {
     /// A picture, or that there is none yet.
     Game,
     /// The result of a game.
@@ -49,7 +49,7 @@ pub enum Shown {
 ///
 /// Leaving and drawing again work always. Nobody can steer what is not shown, so a key that is typed at the help, at a result
 /// or at a window that is too small is not sent. In a game only a capital `Q` leaves: `q` lies between the keys that steer.
-pub const fn action(key: Key, shown: Shown) -> Action {
+pub(crate) const fn action(key: Key, shown: Shown) -> Action {
     match (key, shown) {
         (Key::Interrupt | Key::EndOfInput | Key::Byte(b'Q'), _) => Action::Leave,
         (Key::Redraw, _) => Action::Redraw,
@@ -125,7 +125,7 @@ const LOOKING: [(&str, &str); 14] = [
 ];
 
 /// The keys and signs that the help shows to somebody who plays, or who only looks on.
-pub fn help(plays: bool) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn help(plays: bool) -> Vec<(&'static str, &'static str)> {
     let playing = if plays { &PLAYING[..] } else { &[] };
     playing.iter().chain(&LOOKING).copied().collect()
 }

@@ -3,7 +3,7 @@
 //! It remembers nothing of a game: a client sends whole pictures as datagrams ([`robots::DrawMessage`]), and keys go back as
 //! datagrams ([`robots::InputMessage`]).
 //!
-//! - [`View`] draws a picture into a buffer and knows neither sockets nor clocks; [`keys`] says what a key means.
+//! - [`View`] draws a picture into a buffer and knows neither sockets nor clocks.
 //! - [`Window`] is all of it: the terminal, the sockets, the loop.
 //! - [`Args`] and [`run`] are the program.
 //!
@@ -17,7 +17,7 @@
 //! // A game on a board of 2 x 3: robot 0 at (1, 2), a block at (0, 0), a bomb at (1, 1).
 //! let datagram = b"\x01\x01s\0\x02\0\x03\0\x04\0\x01\0\0\0\x01\0\x01a\x01b\0\0\0\x01\0\0\x01\0\x02\
 //!                  \0\0\0\x01\0\0\0\0\0\0\0\x01\0\x01\0\x01\0\x06\0\0\0\0\0\0\0\x01\0\0\0\0\0";
-//! let picture: DrawMessage = netcore::wire::read_datagram(datagram, robots::messages::MAX_PICTURE_ITEMS)?;
+//! let picture: DrawMessage = netcore::wire::read_datagram(datagram, robots::protocol::MAX_PICTURE_ITEMS)?;
 //! let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 5));
 //! let mut view = View::new(Palette::MONO, Follow::Nobody);
 //! view.show(Time::ZERO, picture);
@@ -31,7 +31,7 @@
 mod args;
 mod contact;
 mod footer;
-pub mod keys;
+mod keys;
 mod layout;
 mod lobby;
 mod looks;
@@ -54,10 +54,10 @@ use std::{
 use tokio::runtime;
 use tracing::info;
 
-pub use args::{Args, Followed};
+pub use args::Args;
 pub use contact::{Contact, Server};
 pub use picture::Picture;
-pub use view::{Follow, Part, View};
+pub use view::{Follow, UserRole, View};
 pub use window::{End, Window};
 
 /// Runs the program.

@@ -17,7 +17,7 @@ use crate::{
     layout::{Layout, size},
     roster::{Roster, Row},
     scene::Scene,
-    view::{Part, SMALLEST, Showing, View},
+    view::{SMALLEST, Showing, UserRole, View},
 };
 
 /// The bar beside the number of the turn: from which width of the window on it has how many characters.
@@ -28,6 +28,13 @@ const BARS: [(u16, usize); 2] = [(60, 20), (40, 10)];
 pub struct Picture<'a> {
     pub(crate) view: &'a View,
     pub(crate) contact: &'a Contact,
+}
+
+impl View {
+    /// What can be drawn.
+    pub const fn picture<'a>(&'a self, contact: &'a Contact) -> Picture<'a> {
+        Picture { view: self, contact }
+    }
 }
 
 impl Widget for &Picture<'_> {
@@ -53,9 +60,9 @@ impl Picture<'_> {
     fn waiting(&self, area: Rect, buffer: &mut Buffer) {
         let Contact { client, port, .. } = self.contact;
         let trouble = footer::trouble(self.view, self.contact);
-        let mut lines = match self.view.part {
+        let mut lines = match self.view.role {
             None => vec![],
-            Some(Part::Remote) => {
+            Some(UserRole::Remote) => {
                 let keys = trouble.unwrap_or_else(|| format!("Keys go to the client at {client}."));
                 vec![format!("Waiting for pictures on UDP port {port}."), keys]
             }

@@ -9,10 +9,8 @@ use termkit::{Camera, Palette};
 use tokio::sync::watch;
 
 use crate::{
-    contact::Contact,
     keys::Shown,
     layout::{Layout, size},
-    picture::Picture,
     results::{GameResult, Tally, is_last},
     scene::place,
     story::Story,
@@ -41,7 +39,7 @@ pub enum Follow {
 
 /// What the keys of the game do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum UserRole {
     /// They go to a client of which nothing else is known.
     Remote,
     /// They go to a client in the same program, which joins and plays by them.
@@ -87,7 +85,7 @@ enum Joining {
 #[derive(Debug, Clone)]
 pub struct View {
     pub(crate) palette: Palette,
-    pub(crate) part: Option<Part>,
+    pub(crate) role: Option<UserRole>,
     pub(crate) story: Story,
     pub(crate) last: Option<GameResult>,
     pub(crate) showing: Showing,
@@ -110,7 +108,7 @@ impl View {
     pub fn new(palette: Palette, follow: Follow) -> Self {
         Self {
             palette,
-            part: None,
+            role: None,
             story: Story::default(),
             last: None,
             showing: Showing::default(),
@@ -130,8 +128,8 @@ impl View {
 
     /// Takes part: keys are shown, what happens from picture to picture is told, and games end with their result.
     #[must_use]
-    pub const fn taking_part(mut self, part: Part) -> Self {
-        self.part = Some(part);
+    pub(crate) const fn taking_part(mut self, role: UserRole) -> Self {
+        self.role = Some(role);
         self
     }
 
@@ -139,7 +137,7 @@ impl View {
     pub fn show(&mut self, now: Time, picture: DrawMessage) -> bool {
         self.now = now;
         let before = self.newest.take();
-        let ended = self.part.is_some() && self.take_part(before, &picture);
+        let ended = self.role.is_some() && self.take_part(before, &picture);
         self.newest = Some(picture);
         ended
     }
@@ -183,10 +181,10 @@ impl View {
     }
 
     /// Handles the loss of the server, after which no picture comes. Returns whether this ended a game.
-    pub fn server_gone(&mut self, now: Time) -> bool {
+    pub(crate) fn server_gone(&mut self, now: Time) -> bool {
         self.now = now;
         match self.newest.clone() {
-            Some(DrawMessage::Game(game)) if self.part.is_some() && !is_last(&game) => {
+            Some(DrawMessage::Game(game)) if self.role.is_some() && !is_last(&game) => {
                 self.end(game);
                 true
             }
@@ -195,12 +193,12 @@ impl View {
     }
 
     /// The newest picture.
-    pub const fn newest(&self) -> Option<&DrawMessage> {
+    pub(crate) const fn newest(&self) -> Option<&DrawMessage> {
         self.newest.as_ref()
     }
 
     /// The result of the last game as plain text, if one has ended.
-    pub fn result_text(&self) -> Option<String> {
+    pub(crate) fn result_text(&self) -> Option<String> {
         self.last.as_ref().map(GameResult::text)
     }
 
@@ -219,12 +217,12 @@ impl View {
     }
 
     /// Whether the screen changes by itself within a moment.
-    pub fn is_moving(&self, now: Time) -> bool {
+    pub(crate) fn is_moving(&self, now: Time) -> bool {
         self.story.is_moving(now)
     }
 
     /// What the screen shows, for the meaning of keys.
-    pub fn shown(&self) -> Shown {
+    pub(crate) fn shown(&self) -> Shown {
         match (self.is_too_small(), self.help, self.showing) {
             (true, ..) => Shown::TooSmall,
             (false, true, _) => Shown::Help,
@@ -234,29 +232,29 @@ impl View {
     }
 
     /// Whether keys of the game are of any use to the client: it plays by them, or nothing else is known.
-    pub const fn steers(&self) -> bool {
-        matches!(self.part, Some(Part::Remote | Part::Player))
+    pub(crate) const fn steers(&self) -> bool {
+        matches!(self.role, Some(UserRole::Remote | UserRole::Player))
     }
 
     /// Records that a key of the game was sent. In a lobby it asks to join.
-    pub fn sent(&mut self) {
+    pub(crate) fn sent(&mut self) {
         if !matches!(self.newest, Some(DrawMessage::Game(_))) {
             self.joining = Joining::Asked;
         }
     }
 
     /// Shows the keys, or what was shown before.
-    pub const fn toggle_help(&mut self) {
+    pub(crate) const fn toggle_help(&mut self) {
         self.help = !self.help;
     }
 
     /// Shows what will explode in the next turn, or shows it no longer.
-    pub const fn toggle_danger(&mut self) {
+    pub(crate) const fn toggle_danger(&mut self) {
         self.danger = !self.danger;
     }
 
     /// Shows the final board without its table, or with it.
-    pub const fn toggle_table(&mut self) {
+    pub(crate) const fn toggle_table(&mut self) {
         self.showing = match self.showing {
             Showing::Newest => Showing::Newest,
             Showing::Table => Showing::FinalBoard,
@@ -265,7 +263,7 @@ impl View {
     }
 
     /// Closes the result and shows the newest picture. Returns whether that is a lobby, in which the user can join.
-    pub const fn proceed(&mut self) -> bool {
+    pub(crate) const fn proceed(&mut self) -> bool {
         self.showing = Showing::Newest;
         matches!(self.newest, Some(DrawMessage::Lobby { .. }))
     }
@@ -295,11 +293,6 @@ impl View {
             Look::AsTold => others().next().map_or(first, Look::At),
             Look::At(now) => others().find(|&id| id > now).map_or(first, Look::At),
         };
-    }
-
-    /// What can be drawn.
-    pub const fn picture<'a>(&'a self, contact: &'a Contact) -> Picture<'a> {
-        Picture { view: self, contact }
     }
 
     pub(crate) fn is_too_small(&self) -> bool {
@@ -354,10 +347,10 @@ impl View {
 
     /// Whether it is known that the user only looks on at this game.
     pub(crate) fn looks_on(&self, players: &BTreeMap<PlayerId, Player>) -> bool {
-        match self.part {
-            Some(Part::Player) => self.own(players).is_none(),
-            Some(Part::Remote) => self.own(players).is_none() && self.joining == Joining::NotAsked,
-            Some(Part::Observer | Part::Bot) => true,
+        match self.role {
+            Some(UserRole::Player) => self.own(players).is_none(),
+            Some(UserRole::Remote) => self.own(players).is_none() && self.joining == Joining::NotAsked,
+            Some(UserRole::Observer | UserRole::Bot) => true,
             None => false,
         }
     }

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use netcore::{Time, wire::read_datagram};
-use robots::{DrawMessage, InputMessage, PlayerId, messages::MAX_PICTURE_ITEMS};
+use robots::{DrawMessage, InputMessage, PlayerId, protocol::MAX_PICTURE_ITEMS};
 use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::{
     net::UdpSocket,
@@ -23,7 +23,7 @@ use crate::{
     contact::{Contact, Pulse, Server},
     keys::{self, Action},
     sender::{Sender, readable},
-    view::{Follow, Part, View},
+    view::{Follow, UserRole, View},
 };
 
 /// The receive buffer, longer than any datagram.
@@ -97,7 +97,7 @@ impl Window {
         let source = if io::stdin().is_terminal() { Source::Terminal } else { Source::Nothing };
         let now = Instant::now();
         Ok(Self {
-            view: View::new(Palette::from_environment(), follow).taking_part(Part::Remote),
+            view: View::new(Palette::from_environment(), follow).taking_part(UserRole::Remote),
             contact: Contact { client: name, port, ..Contact::default() },
             sockets,
             sender,
@@ -121,8 +121,8 @@ impl Window {
 
     /// Connects the window to a client in the same program: how that takes part, and the state of its connection.
     #[must_use]
-    pub fn with_client(mut self, part: Part, server: watch::Receiver<Server>) -> Self {
-        self.view = self.view.taking_part(part);
+    pub fn with_client(mut self, role: UserRole, server: watch::Receiver<Server>) -> Self {
+        self.view = self.view.taking_part(role);
         self.server = Some(server);
         self
     }

@@ -11,7 +11,7 @@ pub const MAX_SHOWN_ITEMS: u32 = 100;
 /// The most lines that are kept of a message.
 pub const MAX_SHOWN_LINES: usize = 2_000;
 /// Bytes that are shown on each side of a wrong one.
-pub const AROUND: usize = 8;
+const AROUND: usize = 8;
 
 // The parts of a message that are still to be read; the last one comes next.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@
 use netcore::wire::Decode;
 use robots::{
     PlayerId,
-    messages::{MAX_CLIENT_MESSAGE, MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE},
+    protocol::{MAX_CLIENT_MESSAGE, MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE},
 };
 
 /// Whose messages are explained.
@@ -47,7 +47,7 @@ impl Kind {
     }
 
     /// The longest message that is read, in bytes.
-    pub const fn max_message(self) -> usize {
+    pub(crate) const fn max_message(self) -> usize {
         match self {
             Self::Client => MAX_CLIENT_MESSAGE,
             Self::Server => MAX_SERVER_MESSAGE,
@@ -68,7 +68,7 @@ impl Kind {
     }
 
     /// The most entries that a map may have: one for each player's number, and no more than a list has items.
-    pub fn max_entries(self) -> u32 {
+    pub(crate) fn max_entries(self) -> u32 {
         self.max_items().min(PlayerId::MAX_KEYS)
     }
 }
@@ -143,7 +143,7 @@ impl Shape {
 }
 
 /// The fewest bytes that these fields take.
-pub fn least(fields: &[FieldShape]) -> usize {
+pub(crate) fn least(fields: &[FieldShape]) -> usize {
     fields.iter().map(|field| field.shape.least()).sum()
 }
 
@@ -161,13 +161,13 @@ const POSITIONS: Shape = Shape::List(&Shape::Position);
 const MOVE: &[FieldShape] = &[field("direction", Shape::Enum(&DIRECTION))];
 
 /// Where a robot goes.
-pub const DIRECTION: Enum = Enum {
+const DIRECTION: Enum = Enum {
     name: "Direction",
     variants: &[variant("Up", &[]), variant("Right", &[]), variant("Down", &[]), variant("Left", &[])],
 };
 
 /// From a client to a server.
-pub const CLIENT_MESSAGE: Enum = Enum {
+const CLIENT_MESSAGE: Enum = Enum {
     name: "ClientMessage",
     variants: &[
         variant("Join", &[field("name", Shape::Text)]),
@@ -178,13 +178,13 @@ pub const CLIENT_MESSAGE: Enum = Enum {
 };
 
 /// From a GUI to its client.
-pub const INPUT_MESSAGE: Enum = Enum {
+const INPUT_MESSAGE: Enum = Enum {
     name: "InputMessage",
     variants: &[variant("PlaceBomb", &[]), variant("PlaceBlock", &[]), variant("Move", MOVE)],
 };
 
 /// From a server to a client.
-pub const SERVER_MESSAGE: Enum = Enum {
+const SERVER_MESSAGE: Enum = Enum {
     name: "ServerMessage",
     variants: &[
         variant(
@@ -210,7 +210,7 @@ pub const SERVER_MESSAGE: Enum = Enum {
 };
 
 /// What happened in a turn.
-pub const EVENT: Enum = Enum {
+const EVENT: Enum = Enum {
     name: "Event",
     variants: &[
         variant("BombPlaced", &[field("id", Shape::BombId), field("position", Shape::Position)]),
@@ -228,7 +228,7 @@ pub const EVENT: Enum = Enum {
 };
 
 /// From a client to its GUI.
-pub const DRAW_MESSAGE: Enum = Enum {
+const DRAW_MESSAGE: Enum = Enum {
     name: "DrawMessage",
     variants: &[
         variant(

@@ -2,8 +2,8 @@
 //!
 //! - [`format`](mod@format) describes the wire format as data. All explanations come from it. Tests compare it with the decoders
 //!   of the crate `robots`, on complete, truncated and damaged messages.
-//! - [`explain`] reads bytes in pieces of any size and gives a [`Report`] for each message ([`report`](mod@report)).
-//! - [`sense`] finds well-formed messages that make no sense.
+//! - [`explain`] reads bytes in pieces of any size and gives a [`Report`] for each message.
+//!   [`Note`]s point at what is well-formed and makes no sense.
 //! - [`text`] writes a report for people, [`json`] for programs.
 //!
 //! None of these does input or output; the program has the sockets, files and standard output.
@@ -24,10 +24,10 @@
 pub mod explain;
 pub mod format;
 pub mod json;
-pub mod report;
-pub mod sense;
+mod report;
+mod sense;
 pub mod text;
 
 pub use explain::Explainer;
 pub use format::Kind;
-pub use report::{Around, Fault, Field, Label, Line, Report, Value};
+pub use report::{Around, Fault, Field, Label, Line, Note, Report, Value};

@@ -1,6 +1,6 @@
 //! The report about a message.
 
-use crate::{format::Enum, sense::Note};
+use crate::format::Enum;
 
 /// What is known of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,6 +165,15 @@ impl Fault {
             | Self::Unfinished { at, .. } => at,
         }
     }
+}
+
+/// A note about something that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where it is, in bytes from the start of the message.
+    pub at: usize,
+    /// What is wrong, and what would be right.
+    pub text: String,
 }
 
 /// Bytes around a wrong one.

@@ -2,28 +2,19 @@
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
-use crate::report::{Label, Value};
+use crate::report::{Label, Note, Value};
 
 /// Notes that are kept of a message.
-pub const MAX_NOTES: usize = 20;
+pub(crate) const MAX_NOTES: usize = 20;
 
 /// Fields, or bombs, that are remembered to find repeated ones: as many as a rule-abiding server can place blocks at once.
-pub const MAX_REMEMBERED: usize = 1 << 16;
-
-/// A note about something that makes no sense.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// Where it is, in bytes from the start of the message.
-    pub at: usize,
-    /// What is wrong, and what would be right.
-    pub text: String,
-}
+pub(crate) const MAX_REMEMBERED: usize = 1 << 16;
 
 type Field = (u16, u16);
 
 /// Checks the fields of one message in their order.
 #[derive(Debug, Default)]
-pub struct Sense {
+pub(crate) struct Sense {
     notes: Vec<Note>,
     left_out: usize,
     message: &'static str,
@@ -50,7 +41,7 @@ pub struct Sense {
 
 impl Sense {
     /// Takes in the next field, which begins at byte `at` of the message.
-    pub fn see(&mut self, at: usize, label: Label, value: &Value) {
+    pub(crate) fn see(&mut self, at: usize, label: Label, value: &Value) {
         match (label, value) {
             (Label::Message, Value::Variant(name)) => self.message = name,
             (Label::Item("events", _), Value::Variant(name)) => self.event(at, name),
@@ -101,7 +92,7 @@ impl Sense {
     }
 
     /// Takes in that the list or map of that name has ended.
-    pub fn end(&mut self, name: &str) {
+    pub(crate) fn end(&mut self, name: &str) {
         if name == "players" {
             self.players = std::mem::take(&mut self.keys);
         }
@@ -122,7 +113,7 @@ impl Sense {
     }
 
     /// The notes, and how many more there were.
-    pub fn take(&mut self) -> (Vec<Note>, usize) {
+    pub(crate) fn take(&mut self) -> (Vec<Note>, usize) {
         (std::mem::take(&mut self.notes), std::mem::take(&mut self.left_out))
     }
 

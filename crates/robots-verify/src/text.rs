@@ -7,7 +7,7 @@ const WIDTH: usize = 80;
 /// Bytes in a row.
 const ROW: usize = 8;
 /// Bytes of a field that are shown.
-pub const MAX_SHOWN_BYTES: usize = 32;
+const MAX_SHOWN_BYTES: usize = 32;
 
 /// The kind of source that a report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -116,7 +116,7 @@ impl Board {
     }
 
     /// The number of fields between `from` and the edge of the board in direction `way`.
-    pub const fn to_edge(&self, from: Position, way: Direction) -> u16 {
+    pub(crate) const fn to_edge(&self, from: Position, way: Direction) -> u16 {
         match way {
             Direction::Up => self.size_y.saturating_sub(1).saturating_sub(from.y),
             Direction::Right => self.size_x.saturating_sub(1).saturating_sub(from.x),
@@ -126,7 +126,7 @@ impl Board {
     }
 
     /// The distance from `from` to the first block in direction `way`, if it is at most `reach`. A block on `from` does not count.
-    pub fn to_block(&self, from: Position, way: Direction, reach: u16) -> Option<u16> {
+    pub(crate) fn to_block(&self, from: Position, way: Direction, reach: u16) -> Option<u16> {
         if reach == 0 {
             return None;
         }

@@ -5,9 +5,10 @@ use netcore::MinStd;
 
 use crate::{
     board::{Board, Direction, Position},
-    client::{Client, GameState},
+    client::Client,
     explosion::Blast,
-    messages::{Action, InputMessage, PlayerId},
+    protocol::{Action, InputMessage, PlayerId},
+    view::GameView,
 };
 
 // Turns that the bot looks ahead. It can still walk away later from bombs that explode after that.
@@ -62,16 +63,13 @@ impl Level {
 ///
 /// ```
 /// use netcore::{Client as _, Time, wire::ShortText};
-/// use robots::{Bot, Client, Parameters, ServerMessage};
+/// use robots::{Bot, Client};
 ///
 /// let mut client = Client::new(ShortText::try_from("bot")?, None);
 /// let mut bot = Bot::new(1);
 /// assert_eq!(bot.next_input(&client), None, "the server has said nothing yet");
-/// let server_name = ShortText::try_from("here")?;
-/// let parameters = Parameters {
-///     server_name, players_count: 2, size_x: 5, size_y: 5, game_length: 9, explosion_radius: 1, bomb_timer: 3,
-/// };
-/// assert!(client.message(ServerMessage::Hello(parameters)));
+/// // A Hello: a server "here" for 2 players on 5 x 5 fields, 9 turns, radius 1, timer 3.
+/// client.receive(Time::ZERO, b"\x00\x04here\x02\x00\x05\x00\x05\x00\x09\x00\x01\x00\x03")?;
 /// let input = bot.next_input(&client).expect("it wants to play");
 /// client.act(Time::ZERO, input);
 /// assert_eq!(client.take_outgoing().as_deref(), Some(&b"\x00\x03bot"[..]));
@@ -107,7 +105,7 @@ impl Bot {
         self.act(game, own?, here)
     }
 
-    fn act(&mut self, game: &GameState, own: PlayerId, here: Position) -> Option<Action> {
+    fn act(&mut self, game: &GameView, own: PlayerId, here: Position) -> Option<Action> {
         if self.happens(self.skill.idle) {
             return None;
         }
@@ -166,7 +164,7 @@ struct Danger {
 
 impl Danger {
     // Considers the bombs that explode within `foresight` turns and can reach a field that the robot can reach in time.
-    fn new(game: &GameState, here: Position, foresight: usize) -> Self {
+    fn new(game: &GameView, here: Position, foresight: usize) -> Self {
         let mut bombs: Vec<_> = game
             .bombs()
             .map(|bomb| (usize::from(bomb.timer), bomb.position))

@@ -5,7 +5,7 @@ use netcore::Rate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::messages::Parameters;
+use crate::protocol::Parameters;
 
 /// The default of [`Config::max_history`], in bytes.
 pub const MAX_HISTORY: u64 = 256 << 20;

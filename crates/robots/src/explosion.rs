@@ -34,11 +34,6 @@ impl Blast {
         Self { center, arms, blocks }
     }
 
-    /// The bomb's field.
-    pub const fn center(&self) -> Position {
-        self.center
-    }
-
     /// Whether it covers that field; a robot there is destroyed.
     pub const fn contains(&self, position: Position) -> bool {
         let Position { x, y } = position;

@@ -2,7 +2,11 @@
 //!
 //! Source: the task text of robots, "The game" and "Explosions".
 
-use alloc::{collections::VecDeque, vec, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, VecDeque},
+    vec,
+    vec::Vec,
+};
 use netcore::{Digest, MinStd};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +14,7 @@ use crate::{
     board::{Board, Position},
     config::Config,
     explosion::Blast,
-    messages::{Action, BombId, Event, Parameters, PlayerId},
+    protocol::{Action, BombId, Event, Parameters, PlayerId},
 };
 
 pub(crate) mod state;
@@ -188,12 +192,17 @@ impl Game {
     }
 
     /// Turns after turn 0.
-    pub const fn length(&self) -> u16 {
+    pub(crate) const fn length(&self) -> u16 {
         self.length
     }
 
-    /// Whether the last turn is over.
-    pub const fn is_over(&self) -> bool {
+    /// The scores of a game whose last turn is over; `None` while it goes on.
+    pub fn outcome(&self) -> Option<BTreeMap<PlayerId, u32>> {
+        let scores = || PlayerId::all().zip(self.robots.iter().map(|robot| robot.score)).collect();
+        self.is_over().then(scores)
+    }
+
+    pub(crate) const fn is_over(&self) -> bool {
         self.turn >= self.length
     }
 

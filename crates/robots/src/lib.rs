@@ -5,15 +5,15 @@
 //! client folds them into pictures of the whole game for its GUI.
 //!
 //! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and scores.
-//! - [`messages`] defines the messages, [`protocol`] decodes them from streams.
-//! - [`Server`] is the server as an engine, [`Client`] the state of a client, [`Bot`] a computer player. [`Incoming`] finds
-//!   the place of malformed bytes in a server's stream.
+//! - [`protocol`] has the messages and their bytes. [`Incoming`] finds the place of malformed bytes in a server's stream.
+//! - [`Server`] is the server as an engine, [`Client`] the state of a client, [`GameView`] the game as it knows it, and
+//!   [`Bot`] a computer player.
 //!
 //! A game of one turn:
 //!
 //! ```
 //! use netcore::{MinStd, wire::ShortText};
-//! use robots::{Action, Config, Direction, Game, MAX_HISTORY, Parameters};
+//! use robots::{Action, Config, Direction, Game, MAX_HISTORY, Parameters, PlayerId};
 //!
 //! let parameters = Parameters {
 //!     server_name: ShortText::try_from("here")?,
@@ -31,7 +31,7 @@
 //! let before = game.robots()[0].position;
 //! game.end_turn(&[Some(Action::Move(Direction::Up))], &mut draws);
 //! assert_eq!(Some(game.robots()[0].position), game.board().step(before, Direction::Up));
-//! assert!(game.is_over());
+//! assert_eq!(game.outcome(), Some([(PlayerId(0), 0)].into()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]
@@ -41,28 +41,25 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod board;
-pub mod bot;
+mod board;
+mod bot;
 pub mod client;
 mod config;
 pub mod explosion;
-pub mod game;
-mod history;
-pub mod incoming;
-pub mod messages;
+mod game;
 pub mod protocol;
 pub mod server;
-mod standings;
+mod view;
 
 pub use board::{Board, Direction, Position};
 pub use bot::{Bot, Level};
-pub use client::{Client, PictureTooLarge};
+pub use client::Client;
 pub use config::{Config, ConfigError, MAX_HISTORY, READ_RATE};
 pub use explosion::Blast;
-pub use game::Game;
-pub use incoming::{Incoming, Malformed};
-pub use messages::{
-    Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, InputMessage, Parameters, Player, PlayerId,
-    ServerMessage,
+pub use game::{Game, Robot};
+pub use protocol::{
+    Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Incoming, InputMessage, Malformed,
+    Parameters, Player, PlayerId, ServerMessage,
 };
 pub use server::Server;
+pub use view::{GameView, PictureTooLarge};

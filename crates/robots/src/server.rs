@@ -13,30 +13,32 @@ use alloc::{
 use bytes::{Bytes, BytesMut};
 use core::{mem::take, time::Duration};
 use netcore::{
-    Departure, Digest, Engine, GameEvent, Input, Leave, MinStd, Occupant, Outbox, Outcome, PeerId, Role, Severity,
-    Status, Time, wire::ShortText,
+    Departure, Digest, Engine as _, GameEvent, Leave, MinStd, Outbox, Outcome, PeerId, Role, Severity, Time,
+    wire::ShortText,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{Config, ConfigError},
     game::Game,
-    history::History,
-    messages::{Action, ClientMessage, Event, Player, PlayerId, ServerMessage},
-    protocol::{Robots, encode},
-    standings::{standings, summary},
+    protocol::{Action, ClientMessage, Event, Player, PlayerId, ServerMessage, encode},
 };
 
+mod engine;
 mod facts;
+mod history;
+mod standings;
 mod state;
 #[cfg(test)]
 mod tests;
 
+use history::History;
+use standings::{standings, summary};
 pub use state::State;
 
 /// A turn that is this late, and at least by a whole turn, was delayed with the whole process: it was stopped, or the machine
 /// slept. Later turns keep their distance to this one, since nobody could play a rush of overdue turns.
-pub const STALL: Duration = Duration::from_secs(10);
+const STALL: Duration = Duration::from_secs(10);
 
 /// A robots server: it hosts one game after the other for all connected peers.
 #[derive(Debug, Clone)]
@@ -154,12 +156,12 @@ impl Server {
 
     fn refresh(&mut self, peer: PeerId, out: &mut Outbox) {
         if self.peers.contains_key(&peer) && !self.welcome(peer, out) {
-            self.part(peer, Departure::Dismissed("the game is too long to be told again".into()), out);
+            self.remove_peer(peer, Departure::Dismissed("the game is too long to be told again".into()), out);
         }
     }
 
     // Removes a peer. Its last action still counts, and its robot stays.
-    fn part(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
+    fn remove_peer(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
         gone.toggle(peer, &mut self.digest);
         out.close(peer);
@@ -241,8 +243,7 @@ impl Server {
     }
 
     fn end_if_over(&mut self, out: &mut Outbox) {
-        let Some(game) = self.game().filter(|game| game.is_over()) else { return };
-        let scores = PlayerId::all().zip(game.robots().iter().map(|robot| robot.score)).collect();
+        let Some(scores) = self.game().and_then(Game::outcome) else { return };
         let mut frame = BytesMut::new();
         encode(&ServerMessage::GameEnded { scores }, &mut frame);
         out.send_everyone(frame.freeze());
@@ -316,75 +317,4 @@ impl Playing {
 // At most 255 players of at most 514 bytes each, so it never exceeds the bound.
 fn lobby_history() -> History {
     History::new(u64::MAX)
-}
-
-impl Engine for Server {
-    type Protocol = Robots;
-
-    fn input(&mut self, now: Time, input: Input<'_, ClientMessage>, out: &mut Outbox) {
-        if self.outcome.is_some() {
-            return;
-        }
-        match input {
-            Input::Connected { peer, role, address, .. } => self.connected(peer, role, &address, out),
-            Input::Message { peer, message } => self.request(now, peer, message, out),
-            Input::Malformed { peer, why } => {
-                // Messages of watchers have no effect.
-                if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {
-                    self.part(peer, Departure::Dismissed(format!("it sent what is no message: {why}")), out);
-                }
-            }
-            Input::Disconnected { peer, why } => self.part(peer, Departure::Disconnected(why), out),
-            Input::Refresh { peer } => self.refresh(peer, out),
-            Input::Elapsed => self.elapsed(now, out),
-            Input::Stop(leave) => self.stop(leave, out),
-        }
-    }
-
-    /// When the coming turn is due. It is counted from turn 0, so turns do not drift; with a duration of zero it is
-    /// always due, and each [`Input::Elapsed`] is one turn, so that a shell can take in messages between two of them.
-    fn deadline(&self) -> Option<Time> {
-        let Phase::Playing(playing) = &self.phase else { return None };
-        let turns = if playing.opening.is_some() { 0 } else { u32::from(playing.game.turn()) + 1 };
-        let due = playing.start.plus(self.config.turn_duration.saturating_mul(turns));
-        Some(due).filter(|_| self.outcome.is_none())
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        self.outcome
-    }
-
-    fn digest(&self) -> u64 {
-        let mut digest = self.digest;
-        digest.toggle(facts::DRAWS, 0, self.draws.state().into());
-        digest.toggle(facts::GAMES, 0, self.games.into());
-        digest.toggle(facts::HISTORY, 0, self.history.fingerprint());
-        digest.toggle(facts::STOPPED, 0, self.outcome.is_some().into());
-        if let Phase::Playing(playing) = &self.phase {
-            let Playing { game, start, opening, .. } = &**playing;
-            // Turn 0 follows from the configuration and the generator.
-            digest.toggle(facts::START, opening.is_some().into(), start.as_nanos());
-            digest.toggle(facts::GAME, 0, game.digest());
-        }
-        digest.value()
-    }
-
-    /// The seats of players who have left stay taken until the game is over.
-    fn status(&self) -> Status {
-        let phase = match &self.phase {
-            _ if self.outcome.is_some() => netcore::Phase::Over,
-            Phase::Lobby => netcore::Phase::Lobby,
-            Phase::Playing(_) => netcore::Phase::Playing,
-        };
-        let taken = u32::try_from(self.players.len()).unwrap_or(u32::MAX);
-        Status { phase, taken, seats: self.config.parameters.players_count.into() }
-    }
-
-    fn roster(&self) -> Vec<Occupant> {
-        let occupant = |(&peer, line): (&PeerId, &Peer)| {
-            let (id, player) = self.players.get_key_value(&line.player?)?;
-            Some(Occupant { peer, name: player.name.to_string(), seat: id.0.to_string() })
-        };
-        self.peers.iter().filter_map(occupant).collect()
-    }
 }

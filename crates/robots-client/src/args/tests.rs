@@ -25,8 +25,8 @@ fn the_definition_is_consistent() {
 #[test]
 fn options_are_short_and_long_and_what_is_left_out_has_a_default() {
     let screen = Screen::Gui { address: there("gui:7"), port: 9, bind: vec![] };
-    let part = Part::Player(text("Ann"));
-    let expected = Plan { server: Some(there("[::1]:5")), retry: false, screen, part, level: Level::Normal };
+    let role = Role::Player(text("Ann"));
+    let expected = Plan { server: Some(there("[::1]:5")), retry: false, screen, role, level: Level::Normal };
     for line in [
         "-d gui:7 -s ::1:5 -n Ann -p 9",
         "--gui-address gui:7 --server-address [::1]:5 --player-name Ann --port 9",
@@ -35,10 +35,10 @@ fn options_are_short_and_long_and_what_is_left_out_has_a_default() {
     ] {
         assert_eq!(plan(line), expected, "{line}");
     }
-    let Plan { screen, part, .. } = plan("-d g:1 -s s:1 --bind 127.0.0.1 --bind ::1");
+    let Plan { screen, role, .. } = plan("-d g:1 -s s:1 --bind 127.0.0.1 --bind ::1");
     let bind = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
     assert_eq!(screen, Screen::Gui { address: there("g:1"), port: 2023, bind });
-    let Part::Player(login) = part else { panic!("{part:?}") };
+    let Role::Player(login) = role else { panic!("{role:?}") };
     assert!(!login.is_empty());
 }
 
@@ -69,24 +69,24 @@ fn a_name_has_0_to_255_bytes() {
 
 #[test]
 fn bots_have_names_and_need_no_gui() {
-    let bots = |list: &[&str], games| Part::Bots { names: names(list), games };
-    assert_eq!(plan("-s h:1 --bot").part, bots(&["bot"], None));
-    assert_eq!(plan("-s h:1 --bot -n Zed --games 3").part, bots(&["Zed"], Some(3)));
-    assert_eq!(plan("-s h:1 --headless 3 --retry").part, bots(&["bot1", "bot2", "bot3"], None));
-    assert_eq!(plan("-s h:1 --bot --headless 1 -n x").part, bots(&["x1"], None));
+    let bots = |list: &[&str], games| Role::Bots { names: names(list), games };
+    assert_eq!(plan("-s h:1 --bot").role, bots(&["bot"], None));
+    assert_eq!(plan("-s h:1 --bot -n Zed --games 3").role, bots(&["Zed"], Some(3)));
+    assert_eq!(plan("-s h:1 --headless 3 --retry").role, bots(&["bot1", "bot2", "bot3"], None));
+    assert_eq!(plan("-s h:1 --bot --headless 1 -n x").role, bots(&["x1"], None));
     assert_eq!(plan("-s h:1 --headless 3").screen, Screen::None);
     assert_eq!(plan("-s h:1 --bot --gui").screen, Screen::Terminal);
     assert!(matches!(plan("-s h:1 --bot -d g:1").screen, Screen::Gui { .. }));
     let long = "ó".repeat(127);
-    let Part::Bots { names, .. } = plan(&format!("-s h:1 --headless 12 -n {long}")).part else { panic!() };
+    let Role::Bots { names, .. } = plan(&format!("-s h:1 --headless 12 -n {long}")).role else { panic!() };
     assert_eq!(&*names[11], format!("{}12", "ó".repeat(126)));
 }
 
 #[test]
 fn a_server_without_a_port_is_at_the_usual_one_and_a_demonstration_needs_none() {
     assert_eq!(plan("-s localhost --gui").server, Some(there("localhost:2022")));
-    let Plan { server, screen, part, level, .. } = plan("--demo -n Ann");
-    assert_eq!((server, screen, part, level), (None, Screen::Terminal, Part::Player(text("Ann")), Level::Normal));
+    let Plan { server, screen, role, level, .. } = plan("--demo -n Ann");
+    assert_eq!((server, screen, role, level), (None, Screen::Terminal, Role::Player(text("Ann")), Level::Normal));
     assert_eq!(plan("--demo --level hard").level, Level::Hard);
     assert_eq!(plan("-s h --headless 3 --level easy").level, Level::Easy);
     for line in ["--demo -s h:1", "--demo -d h:1", "--demo --gui", "--demo --observe", "--demo --headless 2"] {

@@ -7,7 +7,7 @@ use super::{
     *,
 };
 use crate::{
-    contact::Server,
+    contact::{Contact, Server},
     testing::{bomb, game, lines},
 };
 
@@ -31,8 +31,8 @@ fn last_line(view: &mut View, contact: &Contact, width: u16) -> String {
     lines(&drawn(view, contact, width, 24)).pop().unwrap()
 }
 
-fn ended(part: Part) -> View {
-    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(part);
+fn ended(role: UserRole) -> View {
+    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(role);
     assert!(!view.show(at(0), lobby(&["Ann"], 2)));
     for number in 0..4 {
         assert!(!view.show(at(100), DrawMessage::Game(turn(number))), "{number}");
@@ -46,7 +46,7 @@ fn ended(part: Part) -> View {
 
 #[test]
 fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked() {
-    let mut view = ended(Part::Player);
+    let mut view = ended(UserRole::Player);
     assert_eq!(view.shown(), Shown::Result);
     let shown = screen(&mut view, 80, 24);
     assert!(shown[0].starts_with("Turn 4 of 4 [####################]"), "{shown:#?}");
@@ -67,7 +67,7 @@ fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked
 
 #[test]
 fn the_last_scores_stay_in_the_lobby() {
-    let mut view = ended(Part::Player);
+    let mut view = ended(UserRole::Player);
     assert!(view.proceed(), "a lobby, in which one can join");
     assert_eq!(view.shown(), Shown::Game);
     for (width, height) in [(80, 24), (120, 40), (200, 60), (40, 14)] {
@@ -82,7 +82,7 @@ fn the_last_scores_stay_in_the_lobby() {
 #[test]
 fn a_long_name_is_cut_in_the_lobby_and_its_score_is_not() {
     let long = "n".repeat(200);
-    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(Part::Player);
+    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(UserRole::Player);
     for number in 3..=4 {
         let mut game = game(6, 4, &[("Ann", 0, 0), (&long, 1, 0)]);
         (game.turn, game.game_length) = (number, 4);
@@ -99,7 +99,7 @@ fn a_long_name_is_cut_in_the_lobby_and_its_score_is_not() {
 
 #[test]
 fn a_result_gives_way_to_the_next_game_after_a_while_and_not_at_once() {
-    let mut view = ended(Part::Observer);
+    let mut view = ended(UserRole::Observer);
     view.show(at(300), DrawMessage::Game(turn(0)));
     assert_eq!(view.shown(), Shown::Result);
     assert!(screen(&mut view, 80, 24).concat().contains("The next game is on."));
@@ -107,19 +107,19 @@ fn a_result_gives_way_to_the_next_game_after_a_while_and_not_at_once() {
     assert_eq!(view.shown(), Shown::Result);
     view.show(at(5_200), DrawMessage::Game(turn(2)));
     assert_eq!(view.shown(), Shown::Game);
-    let mut view = ended(Part::Player);
+    let mut view = ended(UserRole::Player);
     view.show(at(300), DrawMessage::Game(turn(0)));
     assert!(!view.proceed(), "there is no lobby to join in");
 }
 
 #[test]
 fn a_game_without_its_last_turn_broke_off() {
-    let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(Part::Remote);
+    let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(UserRole::Remote);
     view.show(at(0), DrawMessage::Game(turn(3)));
     assert!(view.show(at(1), lobby(NOBODY, 2)));
     assert!(screen(&mut view, 80, 24).concat().contains("The game broke off in turn 3 of 4"));
     // So does one whose server is gone.
-    let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(Part::Player);
+    let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(UserRole::Player);
     assert!(!view.server_gone(at(0)));
     view.show(at(0), DrawMessage::Game(turn(2)));
     assert!(view.server_gone(at(1)));
@@ -134,7 +134,7 @@ fn a_game_without_its_last_turn_broke_off() {
 
 #[test]
 fn whose_bomb_it_was_is_told_instead_of_keys_for_a_while() {
-    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(Part::Player);
+    let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(UserRole::Player);
     let with_bomb = |number: u16, timer: u16| {
         let mut game = turn(number);
         game.bombs = vec![bomb(1, 0, timer)];
@@ -159,7 +159,7 @@ fn whose_bomb_it_was_is_told_instead_of_keys_for_a_while() {
 #[test]
 fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_comes() {
     let (tell, told) = watch::channel(Some(PlayerId(0)));
-    let mut view = View::new(Palette::MONO, Follow::Told(told)).taking_part(Part::Player);
+    let mut view = View::new(Palette::MONO, Follow::Told(told)).taking_part(UserRole::Player);
     view.show(at(0), DrawMessage::Game(turn(0)));
     tell.send(None).unwrap();
     view.show(at(0), DrawMessage::Game(turn(4)));
@@ -171,65 +171,65 @@ fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_c
 
 #[test]
 fn every_line_about_keys_is_true() {
-    let told = |part, own: Option<u8>| {
+    let told = |role, own: Option<u8>| {
         let (_, told) = watch::channel(own.map(PlayerId));
-        View::new(Palette::MONO, Follow::Told(told)).taking_part(part)
+        View::new(Palette::MONO, Follow::Told(told)).taking_part(role)
     };
-    let in_lobby = |part, own: Option<u8>, sent: bool| {
-        let mut view = told(part, own);
+    let in_lobby = |role, own: Option<u8>, sent: bool| {
+        let mut view = told(role, own);
         view.show(at(0), lobby(&["Ann"], 2));
         if sent {
             view.sent();
         }
         last_line(&mut view, &contact(), 80)
     };
-    for (part, own, sent, said) in [
-        (Part::Player, None, false, "Any game key joins, such as Space.  ?: keys  Q: leave"),
-        (Part::Player, None, true, "You asked to join.  ?: keys  Q: leave"),
-        (Part::Player, Some(0), true, "You are in, and the game begins when all are.  ?: keys  Q: leave"),
-        (Part::Remote, None, false, "Any game key asks to join, such as Space.  ?: keys  Q: leave"),
-        (Part::Remote, None, true, "You asked to join.  ?: keys  Q: leave"),
-        (Part::Observer, None, false, "You look on and do not join.  ?: keys  Q: leave"),
-        (Part::Bot, None, false, "The bot joins by itself.  ?: keys  Q: leave"),
-        (Part::Bot, Some(0), false, "The bot is in.  ?: keys  Q: leave"),
+    for (role, own, sent, said) in [
+        (UserRole::Player, None, false, "Any game key joins, such as Space.  ?: keys  Q: leave"),
+        (UserRole::Player, None, true, "You asked to join.  ?: keys  Q: leave"),
+        (UserRole::Player, Some(0), true, "You are in, and the game begins when all are.  ?: keys  Q: leave"),
+        (UserRole::Remote, None, false, "Any game key asks to join, such as Space.  ?: keys  Q: leave"),
+        (UserRole::Remote, None, true, "You asked to join.  ?: keys  Q: leave"),
+        (UserRole::Observer, None, false, "You look on and do not join.  ?: keys  Q: leave"),
+        (UserRole::Bot, None, false, "The bot joins by itself.  ?: keys  Q: leave"),
+        (UserRole::Bot, Some(0), false, "The bot is in.  ?: keys  Q: leave"),
     ] {
-        assert_eq!(in_lobby(part, own, sent), said);
+        assert_eq!(in_lobby(role, own, sent), said);
     }
-    let in_game = |part, own: Option<u8>, turn_duration| {
-        let mut view = told(part, own);
+    let in_game = |role, own: Option<u8>, turn_duration| {
+        let mut view = told(role, own);
         view.show(at(0), DrawMessage::Game(turn(1)));
         last_line(&mut view, &Contact { turn_duration, ..contact() }, 100)
     };
     let second = Some(Duration::from_secs(1));
     let steering = "Move: WASD/arrows  Bomb: Space  Block: K  B: blasts  ?: keys  Q: leave";
     let looking = "Tab: next robot  Shift+arrow: look around  B: blasts  ?: keys  Q: leave";
-    for (part, own, turn, said) in [
-        (Part::Player, Some(0), None, format!("You are A.  {steering}")),
-        (Part::Remote, Some(1), None, format!("You are B.  {steering}")),
-        (Part::Remote, None, None, steering.to_owned()),
+    for (role, own, turn, said) in [
+        (UserRole::Player, Some(0), None, format!("You are A.  {steering}")),
+        (UserRole::Remote, Some(1), None, format!("You are B.  {steering}")),
+        (UserRole::Remote, None, None, steering.to_owned()),
         (
-            Part::Player,
+            UserRole::Player,
             None,
             None,
             "You look on; you can join when this game is over, in 3 turns.  ?: keys  Q: leave".into(),
         ),
         (
-            Part::Player,
+            UserRole::Player,
             None,
             second,
             "You look on; you can join when this game is over, in about 3 s.  ?: keys  Q: leave".into(),
         ),
-        (Part::Observer, None, None, format!("You look on.  {looking}")),
-        (Part::Bot, Some(1), None, format!("The bot plays B.  {looking}")),
+        (UserRole::Observer, None, None, format!("You look on.  {looking}")),
+        (UserRole::Bot, Some(1), None, format!("The bot plays B.  {looking}")),
         (
-            Part::Bot,
+            UserRole::Bot,
             None,
             None,
             "The bot looks on until the next game.  Tab: next robot  Shift+arrow: look around  ?: keys  Q: leave"
                 .into(),
         ),
     ] {
-        assert_eq!(in_game(part, own, turn), said);
+        assert_eq!(in_game(role, own, turn), said);
     }
     // A GUI of its own knows that nobody has asked it to join.
     let mut late = view(Follow::Nobody);
@@ -244,16 +244,16 @@ fn every_line_about_keys_is_true() {
 
 #[test]
 fn all_lines_about_keys_fit_narrow_windows() {
-    for part in [Part::Remote, Part::Player, Part::Observer, Part::Bot] {
+    for role in [UserRole::Remote, UserRole::Player, UserRole::Observer, UserRole::Bot] {
         for width in [12, 20, 30, 36, 44, 60, 79] {
-            let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(part);
+            let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(role);
             view.show(at(0), lobby(NOBODY, 2));
             let footers = [last_line(&mut view, &contact(), width), {
                 view.show(at(0), DrawMessage::Game(turn(1)));
                 last_line(&mut view, &contact(), width)
             }];
             for footer in footers {
-                assert!(width < 17 || footer.ends_with("Q: leave"), "{part:?} {width} {footer}");
+                assert!(width < 17 || footer.ends_with("Q: leave"), "{role:?} {width} {footer}");
             }
         }
     }

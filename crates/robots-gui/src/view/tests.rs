@@ -5,12 +5,12 @@ use robots::{DrawMessage, Parameters};
 
 use super::*;
 use crate::{
-    contact::Server,
+    contact::{Contact, Server},
     testing::{at, bomb, game, lines, parameters, player},
 };
 
 pub(super) fn view(follow: Follow) -> View {
-    View::new(Palette::MONO, follow).taking_part(Part::Remote)
+    View::new(Palette::MONO, follow).taking_part(UserRole::Remote)
 }
 
 pub(super) fn contact() -> Contact {

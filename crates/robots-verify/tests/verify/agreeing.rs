@@ -11,8 +11,7 @@ use netcore::{
 use proptest::{collection::vec, prelude::*, sample::Index};
 use robots::{
     ClientMessage, DrawMessage, InputMessage, ServerMessage,
-    messages::{MAX_DATAGRAM, MAX_SERVER_MESSAGE},
-    protocol::{ServerDecoder, encode},
+    protocol::{MAX_DATAGRAM, MAX_SERVER_MESSAGE, ServerDecoder, encode},
 };
 use robots_verify::{
     Explainer, Fault, Kind, Label, Line, Report, Value,

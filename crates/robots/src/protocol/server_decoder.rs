@@ -7,13 +7,11 @@ use netcore::{
     wire::{Decode, Reader},
 };
 
-use crate::{
-    board::Position,
-    messages::{
-        BOMB_EXPLODED, BombId, Event, GAME_ENDED, GAME_STARTED, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE, Player, PlayerId,
-        ServerMessage, TURN,
-    },
+use super::{
+    messages::{BombId, Event, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE, Player, PlayerId, ServerMessage},
+    wire::{BOMB_EXPLODED, GAME_ENDED, GAME_STARTED, TURN},
 };
+use crate::board::Position;
 
 /// Decodes a server's stream into messages.
 ///

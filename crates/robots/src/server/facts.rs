@@ -5,7 +5,7 @@ use netcore::{Digest, Fingerprint, PeerId, Role};
 use super::Peer;
 use crate::{
     config::Config,
-    messages::{Action, Player},
+    protocol::{Action, Player},
 };
 
 pub(super) const PEER: u8 = 0;

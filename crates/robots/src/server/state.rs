@@ -4,12 +4,11 @@ use alloc::{collections::BTreeMap, format, string::ToString, vec, vec::Vec};
 use netcore::{Log, MinStd, Outcome, PeerId, Recorded, Role, StateError, Time, wire::read_datagram};
 use serde::{Deserialize, Serialize};
 
-use super::{Opening, Peer, Phase, Playing, Server, facts};
+use super::{Opening, Peer, Phase, Playing, Server, facts, history::History};
 use crate::{
     config::Config,
     game::{Game, state},
-    history::History,
-    messages::{Action, MAX_SERVER_ITEMS, Player, PlayerId, ServerMessage},
+    protocol::{Action, MAX_SERVER_ITEMS, Player, PlayerId, ServerMessage},
 };
 
 /// The state of a [`Server`] as plain data.

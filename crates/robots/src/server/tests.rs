@@ -4,8 +4,8 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::time::Duration;
 
 use super::*;
-use crate::{board::Direction, config::MAX_HISTORY, messages::Parameters};
-use netcore::{Gone, Link};
+use crate::{board::Direction, config::MAX_HISTORY, protocol::Parameters};
+use netcore::{Gone, Input, Link};
 
 fn config() -> Config {
     let parameters = Parameters {

@@ -1,18 +1,17 @@
 //! A client as whoever drives it sees it.
 
 use netcore::{Client as _, Gone, Time};
-use robots::{Action, Client, Direction, ServerMessage, client::MAX_OUTGOING, protocol::encode};
+use robots::{Action, Client, Direction, ServerMessage, client::MAX_OUTGOING};
 
-use crate::table::{config, text};
+use crate::{
+    streams::bytes,
+    table::{config, text},
+};
 
 const NOW: Time = Time::ZERO;
 
 fn stream(messages: &[ServerMessage]) -> Vec<u8> {
-    let mut bytes = bytes::BytesMut::new();
-    for message in messages {
-        encode(message, &mut bytes);
-    }
-    bytes.to_vec()
+    messages.iter().flat_map(bytes).collect()
 }
 
 fn beginning() -> Vec<u8> {
@@ -34,7 +33,7 @@ fn bytes_in_any_pieces_go_in_and_messages_come_out() {
         for piece in bytes.chunks(size) {
             client.receive(NOW, piece).unwrap();
         }
-        assert_eq!(client.game().unwrap().turn_number(), 1);
+        assert_eq!(client.game().unwrap().turn(), 1);
         client.act(NOW, Action::PlaceBlock);
         client.act(NOW, Action::Move(Direction::Left));
         let out = || client.take_outgoing();
@@ -48,8 +47,8 @@ fn taken_one_by_one_every_step_can_be_shown() {
     let mut client = Client::new(text("Ann"), None);
     client.feed(&beginning());
     let mut due = vec![];
-    while let Some(message) = client.next_message().unwrap() {
-        due.push(client.message(message));
+    while let Some(event) = client.poll_event().unwrap() {
+        due.push(event.is_picture_due());
     }
     assert_eq!(due, [true, false, true, true]);
     assert!(!client.incoming().is_within_message());
@@ -63,7 +62,7 @@ fn wrong_bytes_are_told_with_their_place_and_end_it() {
     let wrong = client.receive(NOW, &bytes).unwrap_err();
     let place = format!("byte {} of the stream (byte 7 of message 5, a Turn): 9 is no tag of Event", bytes.len() - 1);
     assert!(wrong.to_string().starts_with(&place), "{wrong}");
-    assert_eq!(client.game().unwrap().turn_number(), 1, "what came before counts");
+    assert_eq!(client.game().unwrap().turn(), 1, "what came before counts");
     assert!(client.is_over() && client.take_outgoing().is_none());
     assert_eq!(client.receive(NOW, &[9, 9]), Ok(()));
     client.act(NOW, Action::PlaceBomb);

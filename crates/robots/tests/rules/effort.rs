@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 
 use bytes::BytesMut;
-use robots::{
-    BombId, Event, Player, PlayerId, Position, ServerMessage,
-    protocol::{ServerDecoder, encode},
-};
+use robots::{BombId, Event, Player, PlayerId, Position, ServerMessage, protocol::ServerDecoder};
 
-use crate::table::text;
+use crate::{streams::bytes, table::text};
 
 /// A decoder sees only what is in its buffer. So what it leaves there is what it looks at again with the next byte.
 #[track_caller]
 fn check_kept(message: &ServerMessage, most: usize) {
-    let mut stream = BytesMut::new();
-    encode(message, &mut stream);
+    let stream = bytes(message);
     let (mut decoder, mut buffer, mut got) = (ServerDecoder::default(), BytesMut::new(), None);
     for (at, &byte) in stream.iter().enumerate() {
         assert_eq!(got, None, "at byte {at} of {}", stream.len());

@@ -1,42 +1,28 @@
 //! The end of a game, and the next one.
 
-use crate::table::{Table, alone, config};
+use crate::table::{Table, alone, config, with};
 
-#[test]
-fn the_scores_follow_the_last_turn_at_once_and_list_everybody() {
-    Table::joined(config(), &["ann", "bob"]).check(
-        "
+transcripts! {
+    the_scores_follow_the_last_turn_at_once_and_list_everybody: Table::joined(config(), &["ann", "bob"]) => "
         wait 299 ms
             all < Turn 1
             all < Turn 2
         wait 1 ms
             all < Turn 3
             all < GameEnded 0: 0, 1: 0
-        ",
-    );
-}
+    ";
 
-#[test]
-fn actions_of_the_last_turn_are_played_and_joins_before_the_end_ignored() {
-    let mut config = alone();
-    config.parameters.game_length = 1;
-    Table::joined(config, &["ann"]).check(
-        "
+    actions_of_the_last_turn_are_played_and_joins_before_the_end_ignored:
+        Table::joined(with(alone(), |config| config.parameters.game_length = 1), &["ann"]) => "
         ann > PlaceBlock
         ann > Join Ann
         turn
             all < Turn 1; block (0,0)
             all < GameEnded 0: 0
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_game_of_no_turns_ends_behind_its_turn_0() {
-    let mut config = alone();
-    config.parameters.game_length = 0;
-    Table::new(config).check(
-        "
+    a_game_of_no_turns_ends_behind_its_turn_0:
+        Table::new(with(alone(), |config| config.parameters.game_length = 0)) => "
         ann comes
             ann < Hello here: 1 players, 1 x 1, 0 turns, radius 2, timer 2
         ann > Join Ann
@@ -49,15 +35,9 @@ fn a_game_of_no_turns_ends_behind_its_turn_0() {
             all < GameStarted 0 Ann
             all < Turn 0; robot 0 (0,0)
             all < GameEnded 0: 0
-        ",
-    );
-}
+    ";
 
-#[test]
-fn afterwards_the_lobby_is_empty_and_connections_stay() {
-    let mut table = Table::joined(config(), &["ann", "bob"]);
-    table.check(
-        "
+    afterwards_the_lobby_is_empty_and_connections_stay: Table::joined(config(), &["ann", "bob"]) => "
         wait 300 ms
             all < Turn 1
             all < Turn 2
@@ -69,8 +49,7 @@ fn afterwards_the_lobby_is_empty_and_connections_stay() {
             all < AcceptedPlayer 0 Bob 10.0.0.1:4001
         ann > Move Up
         wait 1000 ms
-        ",
-    );
+    ";
 }
 
 #[test]

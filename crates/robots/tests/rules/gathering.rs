@@ -1,11 +1,9 @@
 //! The lobby: who becomes a player, and what a newcomer is told.
 
-use crate::table::{Table, alone, config};
+use crate::table::{Table, alone, config, with};
 
-#[test]
-fn a_client_is_greeted_at_once_and_told_who_was_accepted() {
-    Table::new(config()).check(
-        "
+transcripts! {
+    a_client_is_greeted_at_once_and_told_who_was_accepted: Table::new(config()) => "
         ann comes
             ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
         ann > Join Ann
@@ -13,23 +11,16 @@ fn a_client_is_greeted_at_once_and_told_who_was_accepted() {
         bob comes
             bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 Ann 10.0.0.1:4000
-        ",
-    );
-}
+    ";
 
-#[test]
-fn accepted_players_are_told_in_the_order_of_their_ids() {
-    let mut config = config();
-    config.parameters.players_count = 4;
-    Table::joined(config, &["zoe", "bob", "ann"]).check(
-        "
+    accepted_players_are_told_in_the_order_of_their_ids:
+        Table::joined(with(config(), |config| config.parameters.players_count = 4), &["zoe", "bob", "ann"]) => "
         eve comes
             eve < Hello here: 4 players, 10 x 10, 3 turns, radius 2, timer 2
             eve << AcceptedPlayer 0 zoe 10.0.0.1:4000
             eve << AcceptedPlayer 1 bob 10.0.0.1:4001
             eve << AcceptedPlayer 2 ann 10.0.0.1:4002
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -52,33 +43,20 @@ fn ids_follow_the_order_of_the_joins_and_names_may_be_equal_or_empty() {
     );
 }
 
-#[test]
-fn addresses_are_passed_on_as_they_are() {
-    Table::new(config()).check(
-        "
+transcripts! {
+    addresses_are_passed_on_as_they_are: Table::new(config()) => "
         ann comes from [::1]:9
             ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
         ann > Join Ann
             all < AcceptedPlayer 0 Ann [::1]:9
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_second_join_of_a_coming_player_is_ignored() {
-    Table::joined(config(), &["ann"]).check(
-        "
+    a_second_join_of_a_coming_player_is_ignored: Table::joined(config(), &["ann"]) => "
         ann > Join Ann
         ann > Join Other
-        ",
-    );
-}
+    ";
 
-#[test]
-fn other_messages_in_the_lobby_are_not_remembered() {
-    let mut table = Table::joined(alone(), &[]);
-    table.check(
-        "
+    other_messages_in_the_lobby_are_not_remembered: Table::joined(alone(), &[]) => "
         ann comes
             ann < Hello here: 1 players, 1 x 1, 3 turns, radius 2, timer 2
         ann > PlaceBomb
@@ -90,16 +68,10 @@ fn other_messages_in_the_lobby_are_not_remembered() {
             all < Turn 0; robot 0 (0,0)
         turn
             all < Turn 1
-        ",
-    );
-}
+    ";
 
-#[test]
-fn whoever_leaves_the_lobby_stays_on_the_list_and_may_join_once_more() {
-    let mut config = config();
-    config.seed = 0;
-    Table::joined(config, &["ann"]).check(
-        "
+    whoever_leaves_the_lobby_stays_on_the_list_and_may_join_once_more:
+        Table::joined(with(config(), |config| config.seed = 0), &["ann"]) => "
         ann leaves
         ann comes
             ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
@@ -111,15 +83,9 @@ fn whoever_leaves_the_lobby_stays_on_the_list_and_may_join_once_more() {
         ann > Move Right
         turn
             all < Turn 1; robot 1 (1,0)
-        ",
-    );
-}
+    ";
 
-#[test]
-fn the_game_starts_with_the_last_player_and_without_delay() {
-    let mut table = Table::joined(config(), &["ann"]);
-    table.check(
-        "
+    the_game_starts_with_the_last_player_and_without_delay: Table::joined(config(), &["ann"]) => "
         bob comes
             bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
@@ -128,14 +94,9 @@ fn the_game_starts_with_the_last_player_and_without_delay() {
             all < AcceptedPlayer 1 Bob 10.0.0.1:4001
             all < GameStarted 0 ann, 1 Bob
             all < Turn 0; robot 0 (4,8); robot 1 (0,8)
-        ",
-    );
-}
+    ";
 
-#[test]
-fn joins_beyond_the_last_player_fall_into_the_game_and_are_ignored() {
-    Table::joined(config(), &["ann", "bob"]).check(
-        "
+    joins_beyond_the_last_player_fall_into_the_game_and_are_ignored: Table::joined(config(), &["ann", "bob"]) => "
         cat comes
             cat < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             cat << GameStarted 0 ann, 1 bob
@@ -143,17 +104,11 @@ fn joins_beyond_the_last_player_fall_into_the_game_and_are_ignored() {
         cat > Join Cat
         turn
             all < Turn 1
-        ",
-    );
-}
+    ";
 
-#[test]
-fn those_whom_the_shell_lets_in_to_watch_cannot_join() {
-    Table::new(alone()).check(
-        "
+    those_whom_the_shell_lets_in_to_watch_cannot_join: Table::new(alone()) => "
         eve watches
             eve < Hello here: 1 players, 1 x 1, 3 turns, radius 2, timer 2
         eve > Join Eve
-        ",
-    );
+    ";
 }

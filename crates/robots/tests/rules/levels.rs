@@ -53,7 +53,7 @@ impl Person {
         if self.glances.len() > 2 {
             self.glances.pop_front();
         }
-        if game.turn_number() % PACE == 0 {
+        if game.turn() % PACE == 0 {
             // Where the own robot is, one feels; the rest is a turn old.
             let glance = self.glances[0].clone();
             self.held = self.decide(&glance, here);

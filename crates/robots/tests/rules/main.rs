@@ -14,8 +14,7 @@
 //! | [`levels`] | how often a person beats each level of it |
 //! | [`telling`] | what a host is told: events, results, status |
 //! | [`lasting`] | histories: how long they get, and what happens when one is too long |
-//! | [`replaying`] | recorded inputs lead to the same outputs once more |
-//! | [`resuming`] | a server that is killed goes on from its state, and damaged states are refused |
+//! | [`resuming`] | recorded inputs lead to the same outputs, also in a server that was killed; damaged states are refused |
 //! | [`driving`] | a client as whoever drives it sees it |
 //! | [`model`] | long random games against a slow and obvious second implementation |
 //! | [`streams`] | any message, whole, cut, cut off and damaged |
@@ -25,6 +24,9 @@
 //! peer is told. After every step all clients must show what the server holds.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+
+#[macro_use]
+mod table;
 
 mod bot;
 mod driving;
@@ -38,12 +40,11 @@ mod levels;
 mod model;
 mod network;
 mod page;
-mod replaying;
+mod recorder;
 mod resuming;
 mod runs;
 mod starting;
 mod streams;
-mod table;
 mod telling;
 mod turning;
 mod vectors;

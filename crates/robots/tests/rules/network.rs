@@ -6,21 +6,17 @@ use netcore::{
 };
 use robots::{Action, ClientMessage, Direction, Server, protocol::Robots};
 
-use crate::table::{Table, alone, config, text};
+use crate::table::{Table, alone, config, text, with};
 
-#[test]
-fn wrong_bytes_close_their_sender_alone_and_what_came_before_them_counts() {
-    let mut config = config();
-    config.seed = 0;
-    Table::joined(config, &["ann", "bob"]).check(
-        "
+transcripts! {
+    wrong_bytes_close_their_sender_alone_and_what_came_before_them_counts:
+        Table::joined(with(config(), |config| config.seed = 0), &["ann", "bob"]) => "
         ann > bytes 03 01 03 04
             ann closed
         bob > Move Up
         turn
             all < Turn 1; robot 0 (1,0); robot 1 (0,1)
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -30,25 +26,17 @@ fn every_kind_of_wrong_bytes_closes() {
     }
 }
 
-#[test]
-fn who_was_closed_in_the_lobby_stays_on_the_list() {
-    Table::joined(config(), &["ann"]).check(
-        "
+transcripts! {
+    who_was_closed_in_the_lobby_stays_on_the_list: Table::joined(config(), &["ann"]) => "
         ann > bytes 09
             ann closed
         bob comes
             bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_robot_whose_player_left_is_destroyed_and_reborn_until_the_end() {
-    let mut config = alone();
-    config.parameters.bomb_timer = 1;
-    Table::joined(config, &["ann"]).check(
-        "
+    a_robot_whose_player_left_is_destroyed_and_reborn_until_the_end:
+        Table::joined(with(alone(), |config| config.parameters.bomb_timer = 1), &["ann"]) => "
         ann > PlaceBomb
         turn
             all < Turn 1; bomb 0 (0,0)
@@ -64,16 +52,10 @@ fn a_robot_whose_player_left_is_destroyed_and_reborn_until_the_end() {
         turn
             all < Turn 3
             all < GameEnded 0: 1
-        ",
-    );
-}
+    ";
 
-#[test]
-fn who_returns_during_the_game_is_a_new_client() {
-    let mut config = config();
-    config.seed = 0;
-    Table::joined(config, &["ann", "bob"]).check(
-        "
+    who_returns_during_the_game_is_a_new_client:
+        Table::joined(with(config(), |config| config.seed = 0), &["ann", "bob"]) => "
         ann leaves
         ann comes
             ann < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
@@ -82,8 +64,7 @@ fn who_returns_during_the_game_is_a_new_client() {
         ann > Move Up
         turn
             all < Turn 1
-        ",
-    );
+    ";
 }
 
 #[test]

@@ -5,13 +5,17 @@ mod vectors;
 
 use std::collections::BTreeMap;
 
-use bytes::BytesMut;
-use netcore::wire::{Encode, ShortText, read_datagram};
+use netcore::{
+    Client as _, Time,
+    wire::{ShortText, read_datagram},
+};
 use robots::{
     Action, Blast, Board, BombId, Client, ClientMessage, Direction, DrawMessage, Event, Parameters, Player, PlayerId,
-    Position, ServerMessage, protocol::encode,
+    Position, ServerMessage,
 };
 use serde_json::{Value, json};
+
+use crate::{streams::bytes, table::text};
 
 /// More items than any list here has.
 const ITEMS: u32 = 1_000;
@@ -22,18 +26,8 @@ fn the_page_has_the_same_rules() {
     vectors::check("robots", &all);
 }
 
-fn text(text: &str) -> ShortText {
-    ShortText::try_from(text).unwrap()
-}
-
 fn player(name: &str) -> Player {
     Player { name: text(name), address: text("[::1]:4000") }
-}
-
-fn bytes(message: &impl Encode) -> BytesMut {
-    let mut out = BytesMut::new();
-    encode(message, &mut out);
-    out
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -201,9 +195,9 @@ fn story(name: &str, messages: impl IntoIterator<Item = ServerMessage>) -> Value
     let mut client = Client::new(text("Ann"), None);
     let mut steps = vec![];
     for message in messages {
-        let said = hex(&bytes(&message));
-        let _ = client.message(message);
-        steps.push(json!({ "hex": said, "known": known(&client) }));
+        let said = bytes(&message);
+        client.receive(Time::ZERO, &said).unwrap();
+        steps.push(json!({ "hex": hex(&said), "known": known(&client) }));
     }
     json!({ "name": name, "steps": steps })
 }

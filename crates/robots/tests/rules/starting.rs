@@ -2,7 +2,7 @@
 
 use robots::{Config, ConfigError};
 
-use crate::table::{Table, config};
+use crate::table::{Table, config, with};
 
 #[test]
 fn robots_come_first_by_id_and_x_is_drawn_before_y() {
@@ -46,12 +46,9 @@ fn a_block_that_is_drawn_again_makes_no_event_but_takes_its_numbers() {
     );
 }
 
-#[test]
-fn a_seed_of_zero_puts_everything_into_the_corner() {
-    let mut config = config();
-    (config.seed, config.initial_blocks) = (2_147_483_647, 9);
-    Table::joined(config, &["ann"]).check(
-        "
+transcripts! {
+    a_seed_of_zero_puts_everything_into_the_corner:
+        Table::joined(with(config(), |config| (config.seed, config.initial_blocks) = (2_147_483_647, 9)), &["ann"]) => "
         bob comes
             bob < Hello here: 2 players, 10 x 10, 3 turns, radius 2, timer 2
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
@@ -59,8 +56,7 @@ fn a_seed_of_zero_puts_everything_into_the_corner() {
             all < AcceptedPlayer 1 Bob 10.0.0.1:4001
             all < GameStarted 0 ann, 1 Bob
             all < Turn 0; robot 0 (0,0); robot 1 (0,0); block (0,0)
-        ",
-    );
+    ";
 }
 
 #[test]

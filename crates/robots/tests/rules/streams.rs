@@ -11,8 +11,7 @@ use proptest::{collection::vec, prelude::*};
 use robots::{
     Action, Bomb, BombId, ClientMessage, Direction, DrawMessage, Event, GamePicture, InputMessage, Parameters, Player,
     PlayerId, Position, ServerMessage,
-    messages::{MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE},
-    protocol::{Robots, ServerDecoder, encode},
+    protocol::{MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE, Robots, ServerDecoder, encode},
 };
 
 pub(crate) fn bytes<T: Encode>(message: &T) -> BytesMut {

@@ -10,8 +10,10 @@ use netcore::{
 use robots::{
     Action, Bomb, Client, ClientMessage, Config, Direction, DrawMessage, Event, GamePicture, InputMessage, MAX_HISTORY,
     Parameters, Position, Server, ServerMessage,
-    protocol::{Robots, ServerDecoder, encode},
+    protocol::{Robots, ServerDecoder},
 };
+
+use crate::streams::bytes;
 
 pub(crate) fn text(text: &str) -> ShortText {
     ShortText::try_from(text).unwrap()
@@ -38,11 +40,27 @@ pub(crate) fn config() -> Config {
     }
 }
 
+/// The configuration, changed.
+pub(crate) fn with(mut config: Config, change: impl FnOnce(&mut Config)) -> Config {
+    change(&mut config);
+    config
+}
+
 /// One player on a single field.
 pub(crate) fn alone() -> Config {
-    let mut config = config();
-    (config.parameters.players_count, config.parameters.size_x, config.parameters.size_y) = (1, 1, 1);
-    config
+    with(config(), |Config { parameters, .. }| {
+        (parameters.players_count, parameters.size_x, parameters.size_y) = (1, 1, 1);
+    })
+}
+
+/// One test for each transcript: its name, the table at which it is played, and what [`Table::check`] compares.
+macro_rules! transcripts {
+    ($($name:ident: $table:expr => $transcript:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            $table.check($transcript);
+        }
+    )*};
 }
 
 /// What a client tells the server when its user wants that.
@@ -51,6 +69,14 @@ pub(crate) fn told(client: &mut Client, input: InputMessage) -> ClientMessage {
     let frame = client.take_outgoing().unwrap();
     assert_eq!(client.take_outgoing(), None);
     Robots::decode(&mut (), &frame, Framing::Whole).unwrap()
+}
+
+/// Sends a client one message of a server; `true` if a picture is due.
+pub(crate) fn deliver(client: &mut Client, message: ServerMessage) -> bool {
+    client.feed(&bytes(&message));
+    let event = client.poll_event().unwrap().expect("a whole message");
+    assert_eq!((&event.message, client.poll_event()), (&message, Ok(None)));
+    event.is_picture_due()
 }
 
 /// One thing that the server did.
@@ -71,8 +97,6 @@ pub(crate) enum Said {
 struct End {
     name: String,
     client: Client,
-    stream: BytesMut,
-    decoder: ServerDecoder,
 }
 
 /// A server, its clock, and who is connected.
@@ -116,7 +140,7 @@ impl Table {
     pub(crate) fn forget(&mut self, name: &str) -> PeerId {
         let peer = self.peer(name);
         let end = self.ends.get_mut(&peer).unwrap();
-        assert!(end.stream.is_empty(), "whole messages have come");
+        assert!(!end.client.incoming().is_within_message(), "whole messages have come");
         end.client = Client::new(text(name), None);
         peer
     }
@@ -132,15 +156,13 @@ impl Table {
         self.next_peer += 1;
         let address = address.map_or_else(|| format!("10.0.0.1:{}", 4_000 + peer.0), str::to_owned);
         let client = Client::new(text(name), address.parse().ok());
-        let end = End { name: name.into(), client, stream: BytesMut::new(), decoder: ServerDecoder::default() };
+        let end = End { name: name.into(), client };
         self.ends.insert(peer, end);
         self.input(Input::Connected { peer, role, link: Link::Stream, address: (&address).into() })
     }
 
     pub(crate) fn send(&mut self, name: &str, message: &ClientMessage) -> Vec<Said> {
-        let mut bytes = BytesMut::new();
-        encode(message, &mut bytes);
-        self.send_bytes(name, &bytes)
+        self.send_bytes(name, &bytes(message))
     }
 
     /// Bytes come in, as a stream's shell hands them over.
@@ -244,13 +266,15 @@ impl Table {
 
     fn hear(&mut self, peer: PeerId, bytes: &Bytes) {
         let end = self.ends.get_mut(&peer).expect("only those who are connected are spoken to");
-        end.stream.extend_from_slice(bytes);
-        while let Some(message) = end.decoder.decode(&mut end.stream).unwrap() {
-            if let (ServerMessage::GameEnded { scores }, Some(game)) = (&message, end.client.game()) {
-                assert_eq!(scores, game.scores(), "the last scores are those that a client has added up");
+        end.client.feed(bytes);
+        loop {
+            let scores = end.client.game().map(|game| game.scores().clone());
+            let Some(event) = end.client.poll_event().unwrap() else { break };
+            if let (ServerMessage::GameEnded { scores }, Some(added)) = (&event.message, scores) {
+                assert_eq!(*scores, added, "the last scores are those that a client has added up");
             }
-            let quiet = matches!(message, ServerMessage::GameStarted { .. });
-            assert_eq!(end.client.message(message), !quiet, "every message but GameStarted has a picture");
+            let quiet = matches!(event.message, ServerMessage::GameStarted { .. });
+            assert_eq!(event.is_picture_due(), !quiet, "every message but GameStarted has a picture");
         }
     }
 

@@ -98,23 +98,16 @@ fn the_longest_duration_does_not_overflow() {
     assert_eq!(table.server.deadline(), Some(Time::from_nanos(u64::MAX)));
 }
 
-#[test]
-fn a_wake_up_too_early_is_no_turn() {
-    Table::joined(alone(), &["ann"]).check(
-        "
+transcripts! {
+    a_wake_up_too_early_is_no_turn: Table::joined(alone(), &["ann"]) => "
         wait 99 ms
         too early
         wait 1 ms
             all < Turn 1
         too early
-        ",
-    );
-}
+    ";
 
-#[test]
-fn the_last_action_of_a_period_counts() {
-    corner().check(
-        "
+    the_last_action_of_a_period_counts: corner() => "
         ann > PlaceBomb
         ann > PlaceBlock
         ann > Move Up
@@ -122,55 +115,35 @@ fn the_last_action_of_a_period_counts() {
         bob > PlaceBomb
         turn
             all < Turn 1; robot 0 (0,1); bomb 0 (0,0)
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_join_does_not_displace_an_action_and_what_is_impossible_does() {
-    corner().check(
-        "
+    a_join_does_not_displace_an_action_and_what_is_impossible_does: corner() => "
         ann > Move Up
         ann > Join Ann
         bob > Move Up
         bob > Move Left
         turn
             all < Turn 1; robot 0 (0,1)
-        ",
-    );
-}
+    ";
 
-#[test]
-fn actions_are_not_carried_over() {
-    corner().check(
-        "
+    actions_are_not_carried_over: corner() => "
         ann > Move Up
         turn
             all < Turn 1; robot 0 (0,1)
         turn
             all < Turn 2
-        ",
-    );
-}
+    ";
 
-#[test]
-fn an_action_of_somebody_who_left_since_counts() {
-    corner().check(
-        "
+    an_action_of_somebody_who_left_since_counts: corner() => "
         ann > Move Up
         ann leaves
         turn
             all < Turn 1; robot 0 (0,1)
         turn
             all < Turn 2
-        ",
-    );
-}
+    ";
 
-#[test]
-fn those_who_look_on_move_nobody() {
-    corner().check(
-        "
+    those_who_look_on_move_nobody: corner() => "
         eve comes
             eve < Hello here: 2 players, 10 x 10, 9 turns, radius 2, timer 2
             eve << GameStarted 0 ann, 1 bob
@@ -180,8 +153,7 @@ fn those_who_look_on_move_nobody() {
         eve > Move Up
         turn
             all < Turn 1
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -207,10 +179,8 @@ fn robots_stay_on_the_board() {
     );
 }
 
-#[test]
-fn a_block_stops_robots_but_not_those_who_stand_on_it() {
-    corner().check(
-        "
+transcripts! {
+    a_block_stops_robots_but_not_those_who_stand_on_it: corner() => "
         ann > PlaceBlock
         turn
             all < Turn 1; block (0,0)
@@ -225,14 +195,9 @@ fn a_block_stops_robots_but_not_those_who_stand_on_it() {
         ann > Move Down
         turn
             all < Turn 4
-        ",
-    );
-}
+    ";
 
-#[test]
-fn a_block_of_the_same_turn_stops_those_who_come_later() {
-    corner().check(
-        "
+    a_block_of_the_same_turn_stops_those_who_come_later: corner() => "
         bob > Move Right
         turn
             all < Turn 1; robot 1 (1,0)
@@ -240,14 +205,9 @@ fn a_block_of_the_same_turn_stops_those_who_come_later() {
         bob > Move Left
         turn
             all < Turn 2; block (0,0)
-        ",
-    );
-}
+    ";
 
-#[test]
-fn and_a_robot_that_is_first_is_not_stopped_by_it() {
-    corner().check(
-        "
+    and_a_robot_that_is_first_is_not_stopped_by_it: corner() => "
         ann > Move Up
         turn
             all < Turn 1; robot 0 (0,1)
@@ -255,14 +215,9 @@ fn and_a_robot_that_is_first_is_not_stopped_by_it() {
         bob > PlaceBlock
         turn
             all < Turn 2; robot 0 (0,0); block (0,0)
-        ",
-    );
-}
+    ";
 
-#[test]
-fn bombs_can_be_put_on_blocks_and_on_bombs_and_have_ids_in_order() {
-    corner().check(
-        "
+    bombs_can_be_put_on_blocks_and_on_bombs_and_have_ids_in_order: corner() => "
         ann > PlaceBlock
         bob > PlaceBomb
         turn
@@ -271,8 +226,7 @@ fn bombs_can_be_put_on_blocks_and_on_bombs_and_have_ids_in_order() {
         bob > PlaceBomb
         turn
             all < Turn 2; bomb 1 (0,0); bomb 2 (0,0)
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -289,10 +243,8 @@ fn a_bomb_explodes_after_as_many_turns_as_its_timer_has() {
     }
 }
 
-#[test]
-fn explosions_come_first_by_bomb_then_robots_by_id() {
-    corner().check(
-        "
+transcripts! {
+    explosions_come_first_by_bomb_then_robots_by_id: corner() => "
         ann > PlaceBomb
         bob > PlaceBomb
         turn
@@ -304,8 +256,7 @@ fn explosions_come_first_by_bomb_then_robots_by_id() {
         bob > PlaceBlock
         turn
             all < Turn 3; boom 0 robot 0 robot 1; boom 1 robot 0 robot 1; robot 0 (0,0); robot 1 (0,0)
-        ",
-    );
+    ";
 }
 
 #[test]
@@ -347,10 +298,8 @@ fn new_places_are_drawn_in_the_order_of_ids_mixed_with_moves() {
     );
 }
 
-#[test]
-fn a_robot_may_walk_onto_a_field_whose_block_is_destroyed_in_the_same_turn() {
-    corner().check(
-        "
+transcripts! {
+    a_robot_may_walk_onto_a_field_whose_block_is_destroyed_in_the_same_turn: corner() => "
         ann > PlaceBlock
         bob > Move Right
         turn
@@ -365,8 +314,7 @@ fn a_robot_may_walk_onto_a_field_whose_block_is_destroyed_in_the_same_turn() {
         ann > Move Down
         turn
             all < Turn 4; boom 0 block (0,0); robot 0 (0,0)
-        ",
-    );
+    ";
 }
 
 #[test]

@@ -2,16 +2,13 @@
 
 use std::fmt::Debug;
 
-use bytes::BytesMut;
-use netcore::wire::{Decode, Encode, ShortText, read_datagram};
+use netcore::wire::{Decode, Encode, read_datagram};
 use robots::{
     Action, Bomb, BombId, ClientMessage, Direction, DrawMessage, Event, GamePicture, InputMessage, Parameters, Player,
-    PlayerId, Position, ServerMessage, protocol::encode,
+    PlayerId, Position, ServerMessage,
 };
 
-fn text(text: &str) -> ShortText {
-    ShortText::try_from(text).unwrap()
-}
+use crate::{streams::bytes as encoded, table::text};
 
 fn player(name: &str, address: &str) -> Player {
     Player { name: text(name), address: text(address) }
@@ -20,9 +17,7 @@ fn player(name: &str, address: &str) -> Player {
 #[track_caller]
 fn check<T: Encode + Decode + PartialEq + Debug>(message: &T, hex: &str) {
     let bytes: Vec<u8> = hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
-    let mut out = BytesMut::new();
-    encode(message, &mut out);
-    assert_eq!(out[..], bytes);
+    assert_eq!(encoded(message)[..], bytes);
     assert_eq!(read_datagram::<T>(&bytes, 1_000).as_ref(), Ok(message));
 }
 

@@ -9,8 +9,7 @@ use netcore::{
 };
 use robots::{
     Bot, Client, ClientMessage, DrawMessage, InputMessage, Parameters, ServerMessage,
-    messages::{MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS},
-    protocol::{Robots, ServerDecoder, encode},
+    protocol::{MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, Robots, ServerDecoder, encode},
 };
 
 /// Client messages as a server decodes them.
@@ -55,10 +54,10 @@ pub fn server_message(bytes: &[u8]) {
     for greeted in [false, true] {
         let (mut client, mut bot) = (Client::new(text("a"), None), Bot::new(1));
         if greeted {
-            assert!(client.message(ServerMessage::Hello(parameters.clone())), "a Hello has a picture");
+            assert!(told(&mut client, &ServerMessage::Hello(parameters.clone())), "a Hello has a picture");
         }
         for message in &messages {
-            let due = client.message(message.clone());
+            let due = told(&mut client, message);
             assert!(!due || client.picture().is_some());
             if let Some(Ok(picture)) = client.picture() {
                 let mut datagram = BytesMut::new();
@@ -75,6 +74,16 @@ pub fn server_message(bytes: &[u8]) {
     }
 }
 
+// Sends a client one message; `true` if a picture is due.
+fn told(client: &mut Client, message: &ServerMessage) -> bool {
+    let mut bytes = BytesMut::new();
+    encode(message, &mut bytes);
+    client.feed(&bytes);
+    let event = client.poll_event().expect("what is encoded is decoded").expect("a whole message");
+    assert_eq!((&event.message, client.poll_event()), (message, Ok(None)));
+    event.is_picture_due()
+}
+
 // The same bytes at once, without rendering: the client ends up in the same state as one that is rendered after each
 // step.
 fn unseen(bytes: &[u8]) {
@@ -83,10 +92,8 @@ fn unseen(bytes: &[u8]) {
     let received = whole.receive(Time::ZERO, bytes);
     stepwise.feed(bytes);
     let stopped = loop {
-        match stepwise.next_message() {
-            Ok(Some(message)) => {
-                let _ = stepwise.message(message);
-            }
+        match stepwise.poll_event() {
+            Ok(Some(_)) => {}
             Ok(None) => break Ok(()),
             Err(wrong) => break Err(wrong),
         }

@@ -51,13 +51,12 @@ impl netcore::Client for Robot {
 
     fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Malformed> {
         self.client.feed(bytes);
-        while let Some(message) = self.client.next_message()? {
-            let is_turn = matches!(message, ServerMessage::Turn { .. });
-            self.heard.push(message.clone());
-            let due = self.client.message(message);
+        while let Some(event) = self.client.poll_event()? {
+            let (is_turn, due) = (matches!(event.message, ServerMessage::Turn { .. }), event.is_picture_due());
+            self.heard.push(event.message);
             if is_turn && let Some(game) = self.client.game() {
                 self.pictures.push((
-                    game.turn_number(),
+                    game.turn(),
                     game.positions().values().copied().collect(),
                     game.board().blocks().collect(),
                     game.bombs().len(),

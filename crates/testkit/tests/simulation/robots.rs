@@ -79,13 +79,12 @@ impl netcore::Client for Robot {
 
     fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Malformed> {
         self.client.feed(bytes);
-        while let Some(message) = self.client.next_message()? {
+        while let Some(event) = self.client.poll_event()? {
             if matches!(self.game.last(), Some(ServerMessage::GameEnded { .. })) {
                 (self.game, self.news) = (vec![], 0);
             }
-            self.hear(&message);
-            let due = self.client.message(message);
-            if let Some(bot) = self.bot.as_mut().filter(|_| due)
+            self.hear(&event.message);
+            if let Some(bot) = self.bot.as_mut().filter(|_| event.is_picture_due())
                 && let Some(input) = bot.next_input(&self.client)
             {
                 self.client.act(now, input);
@@ -185,7 +184,7 @@ impl Game<Server, Robot> for Robots {
         match (client.game(), net.engine().game()) {
             (Some(known), Some(game)) => {
                 let positions = game.robots().iter().map(|robot| robot.position);
-                known.turn_number() == game.turn() && positions.eq(known.positions().values().copied())
+                known.turn() == game.turn() && positions.eq(known.positions().values().copied())
             }
             (None, None) => client.players() == net.engine().players(),
             _ => false,
@@ -215,7 +214,7 @@ impl Robots {
             if let Some(game) = net.client(address(number)).client.game()
                 && let Some(truth) = net.engine().game()
                 && told.len() > 1
-                && truth.turn() == game.turn_number()
+                && truth.turn() == game.turn()
                 && !matches!(told.last(), Some(ServerMessage::GameEnded { .. }))
                 && self.is_newest(&told)
                 // The next game may have begun without anybody knowing yet.

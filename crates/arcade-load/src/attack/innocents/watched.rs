@@ -238,9 +238,9 @@ impl Watch<robots::Client> for Turns {
             None => 0,
             Some(last) => last + 1,
         };
-        for turn in first..=game.turn_number() {
+        for turn in first..=game.turn() {
             self.arrivals.push(turn, SystemTime::now());
         }
-        self.last = Some(game.turn_number());
+        self.last = Some(game.turn());
     }
 }

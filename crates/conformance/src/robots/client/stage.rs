@@ -141,7 +141,8 @@ impl<'a> Stage<'a> {
     pub(super) fn picture_of(&mut self, message: ServerMessage, rule: &'static Rule) -> Played {
         let after = show::message(&message);
         let before = self.oracle.picture().and_then(Result::ok);
-        if !self.oracle.message(message) {
+        self.oracle.feed(&encoded(&message));
+        if !matches!(self.oracle.poll_event(), Ok(Some(event)) if event.is_picture_due()) {
             self.quiet = true;
             return Ok(());
         }

@@ -6,12 +6,12 @@ use bytes::BytesMut;
 use netcore::{DecodeError, MessageDecoder, MessageStream};
 use thiserror::Error;
 
-use crate::{messages::ServerMessage, protocol::ServerDecoder};
+use super::{messages::ServerMessage, server_decoder::ServerDecoder};
 
 /// The stream of bytes from a server.
 ///
 /// ```
-/// use robots::Incoming;
+/// use robots::protocol::Incoming;
 ///
 /// let mut incoming = Incoming::default();
 /// incoming.buffer().extend_from_slice(&[4, 0, 0, 0, 0, 7]);

@@ -1,66 +1,10 @@
-//! The messages: between client and server in a TCP stream, between client and GUI one in each datagram.
-//!
-//! Integers are big-endian; lists, maps and texts are encoded as in [`netcore::wire`]. There is no other framing.
-//!
-//! | type | fields |
-//! |------|--------|
-//! | [`Position`] | x u16, y u16 |
-//! | [`Direction`] | u8: 0 up, 1 right, 2 down, 3 left |
-//! | [`PlayerId`], [`BombId`], score | u8, u32, u32 |
-//! | [`Player`] | name text, address text |
-//! | [`Bomb`] | position, timer u16 |
-//! | [`Parameters`] | server\_name text, players\_count u8, size\_x u16, size\_y u16, game\_length u16, explosion\_radius u16, bomb\_timer u16 |
-//!
-//! Client to server, [`ClientMessage`]; a message is at most [`MAX_CLIENT_MESSAGE`] bytes:
-//!
-//! | tag | message | fields | example |
-//! |-----|---------|--------|---------|
-//! | 0 | `Join` | name text | `00 02 68 69` |
-//! | 1, 2 | `PlaceBomb`, `PlaceBlock` | | `02` |
-//! | 3 | `Move` | direction | `03 02` (down) |
-//!
-//! GUI to client, [`InputMessage`]: the same without `Join`, so each tag is one less:
-//!
-//! | tag | message | fields | example |
-//! |-----|---------|--------|---------|
-//! | 0, 1 | `PlaceBomb`, `PlaceBlock` | | `01` |
-//! | 2 | `Move` | direction | `02 03` (left) |
-//!
-//! Server to client, [`ServerMessage`] and [`Event`]:
-//!
-//! | tag | message | fields |
-//! |-----|---------|--------|
-//! | 0 | `Hello` | the fields of [`Parameters`] |
-//! | 1 | `AcceptedPlayer` | id, player |
-//! | 2 | `GameStarted` | players: map from id to player |
-//! | 3 | `Turn` | turn u16, events: list |
-//! | 4 | `GameEnded` | scores: map from id to score |
-//!
-//! | tag | event | fields |
-//! |-----|-------|--------|
-//! | 0 | `BombPlaced` | id, position |
-//! | 1 | `BombExploded` | id, robots\_destroyed: list of player ids, blocks\_destroyed: list of positions |
-//! | 2 | `PlayerMoved` | id, position |
-//! | 3 | `BlockPlaced` | position |
-//!
-//! Client to GUI, [`DrawMessage`]:
-//!
-//! | tag | message | fields |
-//! |-----|---------|--------|
-//! | 0 | `Lobby` | the fields of [`Parameters`], players: map from id to player |
-//! | 1 | `Game` | the fields of [`GamePicture`] in their order |
-//!
-//! Source: the task text of robots, "Protocols".
-
-mod wire;
+//! The messages as types, and the bounds of their lengths.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 use netcore::wire::ShortText;
 use serde::{Deserialize, Serialize};
 
 use crate::board::{Direction, Position};
-
-pub(crate) use wire::{BOMB_EXPLODED, GAME_ENDED, GAME_STARTED, TURN};
 
 /// The longest message from a client: a Join with a name of 255 bytes.
 pub const MAX_CLIENT_MESSAGE: usize = 257;

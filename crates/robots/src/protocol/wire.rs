@@ -1,11 +1,11 @@
-//! Encoding and decoding of messages, as the tables of the parent module describe it.
+//! Encoding and decoding of messages, as the tables of the parent module describe them.
 
 use netcore::{
     DecodeError,
     wire::{Decode, Encode, Reader, Writer},
 };
 
-use super::{
+use super::messages::{
     Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Parameters, Player, PlayerId, ServerMessage,
 };
 use crate::board::{Direction, Position};
@@ -138,122 +138,56 @@ impl Encode for ClientMessage {
     }
 }
 
-impl Decode for ServerMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let at = reader.at();
-        Ok(match u8::decode(reader)? {
-            0 => Self::Hello(Decode::decode(reader)?),
-            1 => Self::AcceptedPlayer { id: Decode::decode(reader)?, player: Decode::decode(reader)? },
-            GAME_STARTED => Self::GameStarted { players: Decode::decode(reader)? },
-            TURN => Self::Turn { turn: Decode::decode(reader)?, events: Decode::decode(reader)? },
-            GAME_ENDED => Self::GameEnded { scores: Decode::decode(reader)? },
-            tag => return Err(DecodeError::unknown_tag("ServerMessage", tag, at)),
-        })
-    }
-}
-
 // The tags of what has a list or a map, and so can be long: three messages and an event.
-pub(crate) const GAME_STARTED: u8 = 2;
-pub(crate) const TURN: u8 = 3;
-pub(crate) const GAME_ENDED: u8 = 4;
-pub(crate) const BOMB_EXPLODED: u8 = 1;
+pub(super) const GAME_STARTED: u8 = 2;
+pub(super) const TURN: u8 = 3;
+pub(super) const GAME_ENDED: u8 = 4;
+pub(super) const BOMB_EXPLODED: u8 = 1;
 
-impl Encode for ServerMessage {
-    fn encode(&self, writer: &mut Writer<'_>) {
-        match self {
-            Self::Hello(parameters) => {
-                writer.put(&[0]);
-                parameters.encode(writer);
-            }
-            Self::AcceptedPlayer { id, player } => {
-                writer.put(&[1]);
-                id.encode(writer);
-                player.encode(writer);
-            }
-            Self::GameStarted { players } => {
-                writer.put(&[GAME_STARTED]);
-                players.encode(writer);
-            }
-            Self::Turn { turn, events } => {
-                writer.put(&[TURN]);
-                turn.encode(writer);
-                events.encode(writer);
-            }
-            Self::GameEnded { scores } => {
-                writer.put(&[GAME_ENDED]);
-                scores.encode(writer);
+// A tagged value is its tag, then the fields of that variant in the listed order.
+macro_rules! tagged {
+    ($($name:ident { $($tag:tt => $variant:ident $(($($item:ident),*))? $({ $($field:ident),* })?,)* })*) => {$(
+        impl Decode for $name {
+            fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                let at = reader.at();
+                Ok(match u8::decode(reader)? {
+                    $($tag => Self::$variant
+                        $(($({ let $item = Decode::decode(reader)?; $item }),*))?
+                        $({ $($field: Decode::decode(reader)?),* })?,)*
+                    tag => return Err(DecodeError::unknown_tag(stringify!($name), tag, at)),
+                })
             }
         }
-    }
-}
 
-impl Decode for Event {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let at = reader.at();
-        Ok(match u8::decode(reader)? {
-            0 => Self::BombPlaced { id: Decode::decode(reader)?, position: Decode::decode(reader)? },
-            BOMB_EXPLODED => Self::BombExploded {
-                id: Decode::decode(reader)?,
-                robots_destroyed: Decode::decode(reader)?,
-                blocks_destroyed: Decode::decode(reader)?,
-            },
-            2 => Self::PlayerMoved { id: Decode::decode(reader)?, position: Decode::decode(reader)? },
-            3 => Self::BlockPlaced { position: Decode::decode(reader)? },
-            tag => return Err(DecodeError::unknown_tag("Event", tag, at)),
-        })
-    }
-}
-
-impl Encode for Event {
-    fn encode(&self, writer: &mut Writer<'_>) {
-        match self {
-            Self::BombPlaced { id, position } => {
-                writer.put(&[0]);
-                id.encode(writer);
-                position.encode(writer);
-            }
-            Self::BombExploded { id, robots_destroyed, blocks_destroyed } => {
-                writer.put(&[BOMB_EXPLODED]);
-                id.encode(writer);
-                robots_destroyed.encode(writer);
-                blocks_destroyed.encode(writer);
-            }
-            Self::PlayerMoved { id, position } => {
-                writer.put(&[2]);
-                id.encode(writer);
-                position.encode(writer);
-            }
-            Self::BlockPlaced { position } => {
-                writer.put(&[3]);
-                position.encode(writer);
+        impl Encode for $name {
+            fn encode(&self, writer: &mut Writer<'_>) {
+                match self {
+                    $(Self::$variant $(($($item),*))? $({ $($field),* })? => {
+                        writer.put(&[$tag]);
+                        $($($item.encode(writer);)*)?
+                        $($($field.encode(writer);)*)?
+                    })*
+                }
             }
         }
-    }
+    )*};
 }
-
-impl Decode for DrawMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let at = reader.at();
-        Ok(match u8::decode(reader)? {
-            0 => Self::Lobby { parameters: Decode::decode(reader)?, players: Decode::decode(reader)? },
-            1 => Self::Game(Decode::decode(reader)?),
-            tag => return Err(DecodeError::unknown_tag("DrawMessage", tag, at)),
-        })
+tagged! {
+    ServerMessage {
+        0 => Hello(parameters),
+        1 => AcceptedPlayer { id, player },
+        GAME_STARTED => GameStarted { players },
+        TURN => Turn { turn, events },
+        GAME_ENDED => GameEnded { scores },
     }
-}
-
-impl Encode for DrawMessage {
-    fn encode(&self, writer: &mut Writer<'_>) {
-        match self {
-            Self::Lobby { parameters, players } => {
-                writer.put(&[0]);
-                parameters.encode(writer);
-                players.encode(writer);
-            }
-            Self::Game(picture) => {
-                writer.put(&[1]);
-                picture.encode(writer);
-            }
-        }
+    Event {
+        0 => BombPlaced { id, position },
+        BOMB_EXPLODED => BombExploded { id, robots_destroyed, blocks_destroyed },
+        2 => PlayerMoved { id, position },
+        3 => BlockPlaced { position },
+    }
+    DrawMessage {
+        0 => Lobby { parameters, players },
+        1 => Game(picture),
     }
 }

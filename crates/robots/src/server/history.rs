@@ -3,11 +3,11 @@
 use bytes::{Bytes, BytesMut};
 use netcore::{Fingerprint, Log, LogWriter};
 
-use crate::{messages::ServerMessage, protocol::encode};
+use crate::protocol::{ServerMessage, encode};
 
 /// The players accepted so far, or the game so far, as messages.
 #[derive(Debug, Clone)]
-pub(crate) struct History {
+pub(super) struct History {
     // None once it would exceed its bound. Then it cannot be sent to anybody, and nothing of it is kept.
     log: Option<LogWriter>,
     bound: u64,
@@ -16,12 +16,12 @@ pub(crate) struct History {
 
 impl History {
     /// An empty history with this bound in bytes.
-    pub(crate) fn new(bound: u64) -> Self {
+    pub(super) fn new(bound: u64) -> Self {
         Self { log: Some(LogWriter::new()), bound, fingerprint: Fingerprint::new() }
     }
 
     /// A history with this content, or one that has exceeded its bound; `None` if the content exceeds the bound.
-    pub(crate) fn of(log: Option<Log>, bound: u64) -> Option<Self> {
+    pub(super) fn of(log: Option<Log>, bound: u64) -> Option<Self> {
         let mut history = Self { log: None, ..Self::new(bound) };
         if let Some(log) = log {
             log.frames().for_each(|frame| history.fingerprint.add_bytes(&frame));
@@ -32,7 +32,7 @@ impl History {
     }
 
     /// Adds a message and returns its bytes, to be sent to connected clients.
-    pub(crate) fn append(&mut self, message: &ServerMessage) -> Bytes {
+    pub(super) fn append(&mut self, message: &ServerMessage) -> Bytes {
         let Some(log) = &mut self.log else {
             let mut frame = BytesMut::new();
             encode(message, &mut frame);
@@ -48,22 +48,22 @@ impl History {
     }
 
     /// Whether it has exceeded its bound.
-    pub(crate) const fn is_lost(&self) -> bool {
+    pub(super) const fn is_lost(&self) -> bool {
         self.log.is_none()
     }
 
     /// All of it; `None` once it is longer than its bound.
-    pub(crate) fn snapshot(&mut self) -> Option<Log> {
+    pub(super) fn snapshot(&mut self) -> Option<Log> {
         self.log.as_mut().map(LogWriter::snapshot)
     }
 
     /// The whole history, by reference.
-    pub(crate) fn log(&self) -> Option<Log> {
+    pub(super) fn log(&self) -> Option<Log> {
         self.log.as_ref().map(LogWriter::log)
     }
 
     /// A value that is equal for histories that newcomers can never tell apart.
-    pub(crate) const fn fingerprint(&self) -> u64 {
+    pub(super) const fn fingerprint(&self) -> u64 {
         if self.is_lost() { u64::MAX } else { self.fingerprint.value() }
     }
 }

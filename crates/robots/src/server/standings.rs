@@ -10,11 +10,11 @@ use netcore::Standing;
 
 use crate::{
     game::Game,
-    messages::{Player, PlayerId},
+    protocol::{Player, PlayerId},
 };
 
 /// The players, the least often destroyed first. Equal scores share a rank and are ordered by number.
-pub(crate) fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing> {
+pub(super) fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing> {
     let scores = players.iter().zip(game.robots()).map(|((id, player), robot)| (robot.score, id, player));
     let mut rows: Vec<_> = scores.collect();
     rows.sort_unstable_by_key(|&(score, id, _)| (score, id));
@@ -30,7 +30,7 @@ pub(crate) fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Ve
 /// A line about the game and a line for each player: rank, times destroyed, number, name.
 ///
 /// Names come from players, so control characters are escaped.
-pub(crate) fn summary(number: u32, game: &Game, standings: &[Standing]) -> String {
+pub(super) fn summary(number: u32, game: &Game, standings: &[Standing]) -> String {
     let (turn, length) = (game.turn(), game.length());
     let mut text = String::new();
     // Writing to a string cannot fail.
