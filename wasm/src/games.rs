@@ -52,10 +52,10 @@ pub(crate) fn nuggets(seed: u64) -> Option<u64> {
 pub(crate) fn blackjack(seed: u64) -> Option<u64> {
     const ROUNDS: u32 = 20;
     const TRAINING: u64 = 10_000;
-    let config = blackjack::server::Config {
+    let config = blackjack::Config {
         players: NAMES.len(),
         delay: Duration::ZERO,
-        ..blackjack::server::Config::new(ROUNDS, Seed::from_number(seed))
+        ..blackjack::Config::new(ROUNDS, Seed::from_number(seed))
     };
     let explore = Explore::Epsilon(Chance::new(0.1)?);
     let mut trainer = Trainer::seeded(QTable::new(StateSpace::Coarse), explore, seed, 0);

@@ -10,11 +10,11 @@ mod pile;
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
+use netcore::Fingerprint;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::fingerprint::Fingerprint;
 pub(crate) use pile::Pile;
 
 /// Cards in a deck.

@@ -25,8 +25,9 @@ use crate::{
     cards::Card,
     hand::{Hand, Points},
     learn::Choice,
+    name::Name,
     policy::{State, StateSpace},
-    protocol::{DealerMessage, Dialect, Name, PlayerMessage},
+    protocol::{DealerMessage, Dialect, PlayerMessage},
 };
 
 /// Why a dealer cannot be understood.

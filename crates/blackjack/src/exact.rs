@@ -22,9 +22,9 @@ use alloc::{boxed::Box, vec, vec::Vec};
 use hands::{BUST, Deal, Hands, VALUES, index_of};
 
 use crate::{
+    game::Action,
     hand::{BEST, Points},
     policy::{MIN_UPCARD, Policy, STATES, State, StateSpace, UPCARDS},
-    round::Action,
 };
 
 /// The chances of the three ways in which a round can end; they add up to 1.

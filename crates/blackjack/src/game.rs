@@ -2,14 +2,17 @@
 //!
 //! Source: the requirements of the course's project, "Tournament": rank by wins; ties by mean reward, then by seat.
 
+mod round;
 mod seed;
 mod standings;
 mod state;
 
 use alloc::vec::Vec;
 use core::fmt;
+use netcore::Fingerprint;
 use rand::rngs::ChaCha12Rng;
 
+pub use round::{Action, MAX_SEATS, Round, RoundError};
 use seed::Generator;
 pub use seed::Seed;
 pub use standings::{Row, Standings};
@@ -17,11 +20,10 @@ pub(crate) use state::GameState;
 
 use crate::{
     cards::Deck,
-    fingerprint::Fingerprint,
     hand::Hand,
-    learn::Score,
-    protocol::Name,
-    round::{Action, Round, RoundError, Verdict, View},
+    name::Name,
+    verdict::{Score, Verdict},
+    view::View,
 };
 
 /// The most rounds that a game has.

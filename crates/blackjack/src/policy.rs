@@ -8,8 +8,8 @@
 use core::fmt;
 
 use crate::{
+    game::Action,
     hand::{BEST, Points},
-    round::Action,
 };
 
 /// The smallest total that a decision is made on: two deuces.

@@ -16,9 +16,9 @@ use thiserror::Error;
 pub use file::{MAX_FILE, ParseTableError, Trouble};
 
 use crate::{
+    game::Action,
     hand::{BEST, DEALER_STANDS},
     policy::{Policy, STATES, State, StateSpace},
-    round::Action,
 };
 
 /// How an action did in a state.

@@ -5,7 +5,7 @@ mod args;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use blackjack::{Server, server::Config};
+use blackjack::{Config, Server};
 use cmdkit::{Announce, EXIT_USAGE, Hosting, Reach, Usage, UsageError, Wire, command_of};
 use netcore::Outcome;
 use tracing::info;

@@ -7,12 +7,11 @@ use std::{
 
 use anyhow::{anyhow, bail};
 use blackjack::{
-    Policy, QTable, Seed, StateSpace,
+    Name, Policy, QTable, Seed, StateSpace,
+    config::TIMEOUT,
     exact::Solver,
     game::MAX_ROUNDS,
     learn::{Chance, Explore},
-    protocol::Name,
-    server::TIMEOUT,
 };
 use clap::{
     Parser, ValueEnum,

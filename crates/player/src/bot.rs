@@ -18,9 +18,9 @@ use std::{
 
 use anyhow::Context;
 use blackjack::{
-    PlayerMessage, Policy, QTable, StateSpace, Verdict,
+    PlayerMessage, Policy, QTable, Score, StateSpace, Verdict,
     client::Event,
-    learn::{Choice, Episode, Explore, Score},
+    learn::{Choice, Episode, Explore},
 };
 use bytes::BytesMut;
 use cmdkit::{Autosave, Progress, clock_time, file_name, time_left};

@@ -3,11 +3,8 @@
 use std::collections::VecDeque;
 
 use blackjack::{
-    Action, Client, DealerMessage, Dialect, Hand, PlayerMessage, Verdict,
-    client::Event,
-    exact::Odds,
-    learn::{Choice, Score},
-    protocol::Name,
+    Action, Client, DealerMessage, Dialect, Hand, Name, PlayerMessage, Score, Verdict, client::Event, exact::Odds,
+    learn::Choice,
 };
 
 use crate::{

@@ -9,7 +9,7 @@ mod wish;
 
 use std::{future, io, mem, net::SocketAddr, pin::Pin, time::Duration};
 
-use blackjack::{client::Event, learn::Score};
+use blackjack::{Score, client::Event};
 use bytes::BytesMut;
 use termkit::{Palette, Source, Stage};
 use tokio::{

@@ -44,7 +44,7 @@ use std::{
 };
 
 use anyhow::{anyhow, bail};
-use blackjack::{Dialect, Name, game::Row, learn::Score};
+use blackjack::{Dialect, Name, Score, game::Row};
 
 pub use advice::{Advice, Advisor};
 pub use args::Args;

@@ -6,11 +6,7 @@ use std::{
     time::Duration,
 };
 
-use blackjack::{
-    Hand, Seed, Table,
-    game::MAX_ROUNDS,
-    server::{Config, ConfigError},
-};
+use blackjack::{Config, ConfigError, Hand, Seed, Table, game::MAX_ROUNDS};
 use bytes::BytesMut;
 use netcore::{Hosted, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
 use socket2::SockRef;

@@ -2,9 +2,8 @@
 
 use anyhow::anyhow;
 use blackjack::{
-    Client, Dialect, Name, StateSpace, Verdict,
+    Client, Dialect, Name, Score, StateSpace, Verdict,
     client::{ClientError, Event, Heard, OutOfPlace},
-    learn::Score,
 };
 use bytes::BytesMut;
 use netcore::{Client as _, Framing, Gone, Time};

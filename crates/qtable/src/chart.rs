@@ -3,7 +3,7 @@
 pub mod drawing;
 pub mod terminal;
 
-use blackjack::{Policy, QTable, State, StateSpace, hand::BEST, round::Action};
+use blackjack::{Action, Policy, QTable, State, StateSpace, hand::BEST};
 
 use crate::judge::facts;
 

@@ -1,6 +1,6 @@
 //! Playing rounds by a policy, by the rules of the dealer.
 
-use blackjack::{Deck, Policy, Round, hand::Hand, learn::Score, round::RoundError};
+use blackjack::{Deck, Policy, Round, Score, game::RoundError, hand::Hand};
 use rand::Rng;
 
 /// Plays rounds by a policy, alone at the table.

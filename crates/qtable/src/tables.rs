@@ -2,7 +2,7 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use blackjack::{QTable, qtable::MAX_FILE, round::Action};
+use blackjack::{Action, QTable, qtable::MAX_FILE};
 use cmdkit::{file_name, load_file, save_file};
 
 /// Reads a table.

@@ -9,8 +9,8 @@
 use std::thread;
 
 use blackjack::{
-    DeckEmpty, QTable, StateSpace,
-    learn::{Explore, Score, Trainer},
+    DeckEmpty, QTable, Score, StateSpace,
+    learn::{Explore, Trainer},
 };
 
 use crate::tables::decisions;

@@ -4,11 +4,12 @@ use thiserror::Error;
 
 use crate::{
     cards::Card,
+    game::Action,
     hand::Hand,
     learn::{Choice, Episode},
     policy::{State, StateSpace},
     protocol::{DealerMessage, PlayerMessage},
-    round::{Action, Verdict},
+    verdict::Verdict,
 };
 
 /// What a message of the dealer means for the player.

@@ -1,10 +1,7 @@
 //! What a player makes of a dealer's messages.
 
 use super::*;
-use crate::{
-    qtable::QTable,
-    round::{Action, Verdict},
-};
+use crate::{game::Action, qtable::QTable, verdict::Verdict};
 use std::{format, string::String, vec::Vec};
 
 fn client(space: StateSpace) -> Client {

@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
-use crate::{learn::Score, protocol::Name};
+use crate::{name::Name, verdict::Score};
 
 /// How one seat did.
 #[derive(Debug, Clone, PartialEq)]

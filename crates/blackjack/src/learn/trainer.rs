@@ -8,13 +8,14 @@ use core::ops::Add;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Explore, Plan, Score};
+use super::{Explore, Plan};
 use crate::{
     cards::{ACE, Card, DECK, DeckEmpty, Pile},
+    game::Action,
     hand::{BEST, DEALER_STANDS, Points},
     policy::{MIN_UPCARD, STATES, State, StateSpace},
     qtable::QTable,
-    round::{Action, Verdict},
+    verdict::{Score, Verdict},
 };
 
 /// What a card counts, or several: added up, five bits for the points with every ace as 1, and above them how many aces.

@@ -295,7 +295,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::round::Action;
+    use crate::game::Action;
     use proptest::prelude::*;
     use std::{format, string::ToString};
 

@@ -3,8 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use blackjack::{
-    Card, DealerMessage, Deck, Dialect, Name, PlayerMessage, Seed, Verdict, learn::Score, round::MAX_SEATS,
-    server::Config,
+    Card, Config, DealerMessage, Deck, Dialect, Name, PlayerMessage, Score, Seed, Verdict, game::MAX_SEATS,
 };
 use netcore::{Departure, Engine, GameEvent, Gone, Outcome, Phase, Role};
 use rand::{RngExt, SeedableRng};

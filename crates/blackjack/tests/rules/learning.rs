@@ -1,11 +1,10 @@
 //! Learning, against exact values.
 
 use blackjack::{
-    Client, DealerMessage, Dialect, Name, Policy, QTable, StateSpace,
+    Client, Config, DealerMessage, Dialect, Name, Policy, QTable, Score, StateSpace,
     client::Event,
     exact::Solver,
-    learn::{Chance, Choice, Explore, Score, Trainer},
-    server::Config,
+    learn::{Chance, Choice, Explore, Trainer},
 };
 
 use netcore::{Client as _, Framing, Time};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::{DealerMessage, Dialect, Name, PlayerMessage, server::Config};
+use blackjack::{Config, DealerMessage, Dialect, Name, PlayerMessage};
 
 use netcore::Engine;
 

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::{
-    Card, DealerMessage, Dialect, Name, PlayerMessage, Points, Verdict,
-    server::{Config, ConfigError},
-};
+use blackjack::{Card, Config, ConfigError, DealerMessage, Dialect, Name, PlayerMessage, Points, Verdict};
 use netcore::{Engine, Outcome};
 
 use crate::room::{Room, config};

@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
-use blackjack::{
-    Blackjack, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder, server::Config,
-};
+use blackjack::{Blackjack, Config, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder};
 use bytes::BytesMut;
 use netcore::{
     Engine, GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded as _, Role,

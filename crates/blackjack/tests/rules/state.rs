@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use blackjack::{Seed, Server, server::Config};
+use blackjack::{Config, Seed, Server};
 use netcore::{Hosted, Leave, Recorded as _, Room as _, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict, server::Config};
+use blackjack::{Config, DealerMessage, Dialect, PlayerMessage, Verdict};
 use netcore::{Engine, Gone, Outcome};
 
 use crate::room::{Room, config};

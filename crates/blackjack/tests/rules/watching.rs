@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use blackjack::{Card, DealerMessage, Deck, Dialect, Seed, Server, Table, server::Config};
+use blackjack::{Card, Config, DealerMessage, Deck, Dialect, Seed, Server, Table};
 use netcore::{Client as _, Engine, Framing, Gone, Leave, Outcome, Phase, Role, Time};
 
 use crate::{

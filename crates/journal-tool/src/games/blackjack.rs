@@ -1,11 +1,8 @@
 //! Blackjack: the tables as text, or what a player saw.
 
 use blackjack::{
-    Action, Client, Dialect, Name, PlayerMessage, Server, StateSpace, Verdict,
-    client::Event,
-    exact::Solver,
-    learn::{Choice, Score},
-    server::Config,
+    Action, Client, Config, Dialect, Name, PlayerMessage, Score, Server, StateSpace, Verdict, client::Event,
+    exact::Solver, learn::Choice,
 };
 use bytes::Bytes;
 use journal::Replay;

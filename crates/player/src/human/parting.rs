@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::anyhow;
-use blackjack::learn::Score;
+use blackjack::Score;
 use tokio::{net::TcpStream, time::Instant};
 
 use super::{Connecting, Over, Person, Played, State, ending, inbox::Inbox, lines};

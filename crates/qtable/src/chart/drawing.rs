@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use blackjack::{policy::MIN_UPCARD, round::Action};
+use blackjack::{Action, policy::MIN_UPCARD};
 
 use super::{Cell, Chart, Summary, letter, soft_name};
 use crate::{

@@ -8,7 +8,7 @@ use blackjack::policy::MIN_UPCARD;
 
 use super::{Cell, Chart, Summary, letter, soft_name};
 use crate::tables::upcard_name;
-use blackjack::round::Action;
+use blackjack::Action;
 
 // Of the 256 colours that terminals agree on, so that the contrast is known: black on orange and white on blue, both more
 // than 6 to 1, and told apart by people who see no red or no green.

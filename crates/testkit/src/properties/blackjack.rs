@@ -3,10 +3,10 @@
 use std::mem;
 
 use blackjack::{
-    Action, Client, DealerMessage, Dialect, Name, PlayerMessage, QTable, StateSpace, Verdict,
+    Action, Blackjack, Client, DealerMessage, Dialect, Name, PlayerMessage, QTable, StateSpace, Verdict,
     client::Event,
     learn::{Choice, Explore, Trainer},
-    protocol::{Blackjack, DealerDecoder, MAX_MESSAGE, PlayerDecoder},
+    protocol::{DealerDecoder, MAX_MESSAGE, PlayerDecoder},
     qtable::{MAX_FILE, Trouble},
 };
 use bytes::BytesMut;

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use blackjack::{
-    Client, Dialect, Name, Policy, Seed, Server, StateSpace, Table,
+    Client, Config, Dialect, Name, Policy, Score, Seed, Server, StateSpace, Table,
     client::{Anomaly, ClientError, Event},
-    learn::{Choice, Score},
-    server::Config,
+    learn::Choice,
 };
 use bytes::{Bytes, BytesMut};
 use netcore::{Client as _, Framing, Gone, Outcome, Role, Time};

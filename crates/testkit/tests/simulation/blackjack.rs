@@ -3,10 +3,9 @@
 use std::{net::SocketAddr, time::Duration};
 
 use blackjack::{
-    Client, Dialect, Name, PlayerMessage, Policy, Seed, Server, StateSpace,
+    Client, Config, Dialect, Name, PlayerMessage, Policy, Score, Seed, Server, StateSpace,
     client::{ClientError, Event},
-    learn::{Choice, Score},
-    server::Config,
+    learn::Choice,
 };
 use bytes::Bytes;
 use netcore::{Framing, Gone, Role, Time};
