@@ -71,7 +71,7 @@ pub(crate) fn blackjack(seed: u64) -> Option<u64> {
         STEPS,
         |table| table.outcome().is_some(),
         |at, client, now| {
-            while client.next_heard().is_some() {}
+            while client.poll_event().is_some() {}
             if let Some(state) = client.state() {
                 client.act(now, Choice::sure(policies[at].action(state)));
             }

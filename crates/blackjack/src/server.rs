@@ -158,7 +158,7 @@ impl Server {
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
         match self.guests.get(&peer) {
             Some(&Guest::Seated { table }) => {
-                return self.at(now, table, out, |table, out| table.hear(now, peer, message, out));
+                return self.at(now, table, out, |table, out| table.receive(now, peer, message, out));
             }
             Some(Guest::Waiting { name, .. }) => {
                 if self.config.trace {

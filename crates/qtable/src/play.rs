@@ -7,7 +7,7 @@ use rand::Rng;
 ///
 /// # Errors
 /// Never in practice: one player is one seat, and no round takes 52 cards.
-pub fn rounds<R: Rng>(policy: &Policy, rounds: u64, rng: &mut R) -> Result<Score, RoundError> {
+pub(crate) fn rounds<R: Rng>(policy: &Policy, rounds: u64, rng: &mut R) -> Result<Score, RoundError> {
     let mut score = Score::default();
     let mut deck = Deck::new();
     for _ in 0..rounds {

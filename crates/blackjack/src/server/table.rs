@@ -206,7 +206,7 @@ impl Table {
     }
 
     /// Takes in a message of a player.
-    pub(crate) fn hear(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
+    pub(crate) fn receive(&mut self, now: Time, peer: PeerId, message: PlayerMessage, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
         if self.config.trace {

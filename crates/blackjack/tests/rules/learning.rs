@@ -2,7 +2,7 @@
 
 use blackjack::{
     Client, Config, DealerMessage, Dialect, Name, Policy, QTable, Score, StateSpace,
-    client::Event,
+    client::Meaning,
     exact::Solver,
     learn::{Chance, Choice, Explore, Trainer},
 };
@@ -114,19 +114,19 @@ fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Cho
             room.send("Ann", &message);
         }
         client.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
-        while let Some(heard) = client.next_heard() {
-            assert_eq!(heard.anomaly, None, "our dealer does nothing odd");
-            match heard.event {
-                Event::Asked => {
+        while let Some(event) = client.poll_event() {
+            assert_eq!(event.anomaly, None, "our dealer does nothing odd");
+            match event.meaning {
+                Meaning::Asked => {
                     let choice = decide(&client);
                     client.act(Time::ZERO, choice);
                 }
-                Event::Ended { verdict, lesson, .. } => {
+                Meaning::Ended { verdict, lesson, .. } => {
                     score.add(verdict);
                     lesson.expect("a sound round").teach(table, verdict);
                 }
-                Event::Quit => assert_eq!(heard.message, DealerMessage::Quit),
-                Event::Began | Event::Dealt | Event::Ignored => {}
+                Meaning::Quit => assert_eq!(event.message, DealerMessage::Quit),
+                Meaning::Began | Meaning::Dealt | Meaning::Ignored => {}
             }
         }
     }

@@ -25,7 +25,7 @@ impl Table {
 
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
         if !self.pending.has(peer) {
-            return self.hear(now, peer, message, out);
+            return self.receive(now, peer, message, out);
         }
         if self.config.trace {
             note(out, Severity::Requested, Some(peer), format!("> {message}"));
