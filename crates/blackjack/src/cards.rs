@@ -18,7 +18,7 @@ use thiserror::Error;
 pub(crate) use pile::Pile;
 
 /// Cards in a deck.
-pub const DECK: usize = 52;
+pub(crate) const DECK: usize = 52;
 /// What an ace counts as long as it does not make a hand bust.
 pub const ACE: u8 = 11;
 

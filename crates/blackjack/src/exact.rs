@@ -126,7 +126,7 @@ impl Solver {
     }
 
     /// The expected reward of a round in which the chance to hit is `hits(points, upcard)` whenever there is a choice.
-    pub fn value_by(&self, hits: impl Fn(Points, u8) -> f64) -> f64 {
+    pub(crate) fn value_by(&self, hits: impl Fn(Points, u8) -> f64) -> f64 {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * self.value_against(upcard, &hits)).sum()
     }
 

@@ -141,7 +141,7 @@ pub struct Choice {
     /// What to do.
     pub action: Action,
     /// Whether the decisions of the round before this one still count.
-    pub counts_before: bool,
+    pub(crate) counts_before: bool,
 }
 
 impl Choice {
@@ -190,16 +190,9 @@ impl Episode {
         Self { decisions: [None; MAX_HAND], count: 0, from: 0 }
     }
 
-    /// Forgets all decisions.
-    #[inline]
-    pub const fn clear(&mut self) {
-        self.count = 0;
-        self.from = 0;
-    }
-
     /// Takes in the next decision. More than a hand can take are left out.
     #[inline]
-    pub fn record(&mut self, state: State, choice: Choice) {
+    pub(crate) fn record(&mut self, state: State, choice: Choice) {
         if !choice.counts_before {
             self.from = self.count;
         }

@@ -39,7 +39,7 @@ use crate::{cards::Card, game::Action, name::Name, verdict::Verdict};
 /// The longest message in bytes: a text before its NUL, or a binary message behind its length.
 pub const MAX_MESSAGE: u16 = 256;
 /// The version of the binary dialect.
-pub const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 1;
 
 const JOIN: u8 = 1;
 const BEGIN: u8 = 2;

@@ -111,7 +111,7 @@ impl Score {
 
     /// The mean squared deviation of a round's reward from the mean.
     #[expect(clippy::cast_precision_loss, reason = "a deviation for people to read")]
-    pub fn variance(&self) -> f64 {
+    pub(crate) fn variance(&self) -> f64 {
         let decided = (self.wins + self.losses + self.busts) as f64 / self.rounds().max(1) as f64;
         decided - self.mean() * self.mean()
     }

@@ -66,14 +66,14 @@ pub(crate) struct Text {
     pub(crate) colour: Rgb,
     /// Whether it is turned by 90 degrees to be read upwards.
     pub(crate) upwards: bool,
-    /// The text.
-    pub(crate) text: String,
+    /// What they say.
+    pub(crate) words: String,
 }
 
 impl Text {
     /// Thin letters whose left end is at `at`.
-    pub(crate) fn new(at: (f32, f32), size: f32, colour: Rgb, text: impl Into<String>) -> Self {
-        Self { at, anchor: Anchor::Start, size, bold: false, colour, upwards: false, text: text.into() }
+    pub(crate) fn new(at: (f32, f32), size: f32, colour: Rgb, words: impl Into<String>) -> Self {
+        Self { at, anchor: Anchor::Start, size, bold: false, colour, upwards: false, words: words.into() }
     }
 
     /// The same with thick letters.

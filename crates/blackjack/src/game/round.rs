@@ -149,12 +149,12 @@ impl Round {
     }
 
     /// Whether a seat still has decisions to make in this round.
-    pub fn is_playing(&self, seat: usize) -> bool {
+    pub(crate) fn is_playing(&self, seat: usize) -> bool {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Playing)
     }
 
     /// Whether a seat's hand was taken from it.
-    pub fn is_forfeited(&self, seat: usize) -> bool {
+    pub(crate) fn is_forfeited(&self, seat: usize) -> bool {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Forfeited)
     }
 

@@ -261,10 +261,10 @@ mod tests {
     fn told(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
         let values: Vec<u8> = Card::all().map(Card::value).collect();
         let mut deck = Pile::new(values.try_into().unwrap());
-        let (mut episode, mut score) = (Episode::new(), Score::default());
+        let mut score = Score::default();
         for _ in 0..rounds {
             deck.reset();
-            episode.clear();
+            let mut episode = Episode::new();
             let mut draw = |rng: &mut Pcg64| deck.draw(rng).unwrap();
             let [first, hole, second, upcard] = core::array::from_fn(|_| draw(rng));
             let mut player = Points::EMPTY.with(first).with(second);

@@ -87,7 +87,7 @@ impl Engine for Table {
             Input::Message { peer, .. } | Input::Malformed { peer, .. } if self.watchers.has(peer) => {}
             Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } if self.pending.has(peer) => {
-                self.turn_away(peer, &Fault::Malformed(why), out)
+                self.turn_away(peer, &Fault::Malformed(why), out);
             }
             Input::Malformed { peer, why } => self.fault(now, peer, &Fault::Malformed(why), out),
             Input::Refresh { peer } if self.watchers.has(peer) => out.send(peer, self.view().to_bytes()),

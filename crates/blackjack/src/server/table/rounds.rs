@@ -27,20 +27,19 @@ impl Table {
                 }
             }
             match game.round() {
-                Some(round) if !round.is_over() => break false,
+                Some(round) if !round.is_over() => break None,
                 Some(_) => end_round(game, &mut self.seats, (self.number, self.config.trace), out),
                 // Those whose seats are held may come back.
-                None if self.held.iter().any(Option::is_some) => break false,
+                None if self.held.iter().any(Option::is_some) => break None,
                 None => {}
             }
             // Either the rounds are played, or nobody is left to deal to.
-            if game.is_over() || game.deal().is_err() {
-                break true;
+            if let Some(outcome) = game.outcome().or_else(|| game.deal().is_err().then_some(Outcome::Deserted)) {
+                break Some(outcome);
             }
         };
-        if ended {
-            let complete = game.is_complete();
-            self.conclude(if complete { Outcome::Finished } else { Outcome::Deserted }, out);
+        if let Some(outcome) = ended {
+            self.conclude(outcome, out);
         }
         for number in 0..MAX_SEATS {
             self.flush(now, number, out);
@@ -88,7 +87,7 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
     for (number, seat) in seats.iter_mut().enumerate() {
         let Some(seat) = seat else { continue };
         seat.forget_round();
-        if seat.leaving || game.is_over() {
+        if seat.leaving || game.outcome().is_some() {
             continue;
         }
         if game.is_done(number) {
