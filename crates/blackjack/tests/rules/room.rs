@@ -44,6 +44,13 @@ impl Room {
         Self::of(Server::new(config).expect("tests set servers up that can be"))
     }
 
+    /// A room in which these have joined, in text.
+    pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
+        let mut room = Self::new(config);
+        room.join_all(names);
+        room
+    }
+
     /// The dealer is written down and read again, and nobody notices.
     pub(crate) fn read_again(&mut self) {
         self.hosted = written_and_read(&self.hosted);
@@ -167,6 +174,27 @@ impl<E: Engine<Protocol = Blackjack>> Room<E> {
     /// What was printed so far.
     pub(crate) fn printed(&self) -> &[String] {
         &self.printed
+    }
+
+    /// What was printed last of somebody: rounds, wins, pushes, losses, busts and forfeits.
+    #[track_caller]
+    pub(crate) fn row(&self, who: &str) -> [u64; 6] {
+        let mut lines = self.printed.iter().flat_map(|standings| standings.lines());
+        let line = lines.rfind(|line| line.split_whitespace().nth(2) == Some(who)).unwrap();
+        let columns: Vec<u64> = line.split_whitespace().skip(3).take(6).map(|column| column.parse().unwrap()).collect();
+        columns.try_into().unwrap()
+    }
+
+    /// Somebody connects and joins, in text.
+    pub(crate) fn join(&mut self, who: &str) {
+        self.connect(who);
+        self.send(who, format!("JOIN {who}\0").as_bytes());
+    }
+
+    pub(crate) fn join_all(&mut self, names: &[&str]) {
+        for who in names {
+            self.join(who);
+        }
     }
 
     pub(crate) fn connect(&mut self, who: &str) {
